@@ -131,7 +131,7 @@ def measure(origin: str, agent: Any) -> list[str]:
         screen.goto("/admin/login/")
         screen.get_by_label("Email").fill(agent.email)
         screen.get_by_label("Password").fill(PASSWORD)
-        screen.get_by_role("button", name="Log in").click()
+        screen.get_by_role("button", name="Sign in").click()
         screen.wait_for_url("**/admin/desk/")
         screen.get_by_role("button", name="Unassigned").click()
         screen.locator("button.chat").first.wait_for()

@@ -53,7 +53,7 @@ class TrainedAdmin(TenantAdmin):
     @display(description="Progress", ordering="progress")
     def shown_progress(self, row: models.Document | models.WebUrl) -> str:
         return format_html(
-            '<progress value="{}" max="100" aria-label="Progress">{} %</progress> {} %',
+            '<progress value="{}" max="100" aria-label="Progress">{}%</progress> {}%',
             *[row.progress] * 3,
         )
 
@@ -164,7 +164,7 @@ class BotAdmin(TenantAdmin):
 
     @admin.action(description="Disable", permissions=["manage"])
     @confirm_action(
-        "Disable these bots? People answer their chats then, until they are enabled again."
+        "Disable these bots? Your team will answer their conversations until you enable them again."
     )
     def disable(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
         by = viewer(request)
@@ -177,7 +177,7 @@ class BotAdmin(TenantAdmin):
 
     @admin.action(description="Delete", permissions=["manage"])
     @confirm_action(
-        "Delete these bots with their documents, and revoke their keys? Nobody can undo it."
+        "Delete these bots and their documents, and revoke their keys? This can't be undone."
     )
     def delete_bots(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
         each(request, rows, lambda bot: bots.delete(bot, by=viewer(request)))
@@ -191,8 +191,8 @@ class PromptAdmin(TenantAdmin):
     list_select_related = ("bot", "created_by")
     actions = ("restore",)
 
-    @admin.action(description="Make current again", permissions=["train"])
-    @confirm_action("Make these versions current again? Each is stored as a new version.")
+    @admin.action(description="Restore", permissions=["train"])
+    @confirm_action("Restore these versions? Each is saved as a new version.")
     def restore(self, request: HttpRequest, rows: QuerySet[models.Prompt]) -> None:
         by = viewer(request)
         each(
@@ -231,7 +231,7 @@ class DocumentAdmin(TrainedAdmin):
     def shown_problem(self, row: models.Document) -> str:
         return self.shown_error(row) if row.error_code else row.warning
 
-    @display(description=cast("str", gettext_lazy("Golden run")))
+    @display(description=cast("str", gettext_lazy("Test run")))
     def golden_run(self, row: Any) -> SafeString | str:
         """The golden run that decides about the document, if it is held back."""
         return states.held_words(row) if row.run_id else "–"
@@ -257,14 +257,16 @@ class DocumentAdmin(TrainedAdmin):
             messages.error(request, str(exc))
             return redirect("admin:bots_document_change", row.pk)
 
-    @admin.action(description="Train again", permissions=["train"])
+    @admin.action(description="Refresh", permissions=["train"])
     def train_again(self, request: HttpRequest, rows: QuerySet[models.Document]) -> None:
         queued = sum(documents.retrain(row) for row in rows)
         skipped = rows.count() - queued
         messages.success(request, f"{queued} queued; {skipped} are waiting or in training already.")
 
     @admin.action(description="Delete", permissions=["train"])
-    @confirm_action("Delete these documents, and all that bots know from them? Nobody can undo it.")
+    @confirm_action(
+        "Delete these documents and everything bots learned from them? This can't be undone."
+    )
     def delete_documents(self, request: HttpRequest, rows: QuerySet[models.Document]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: documents.delete(row.bot, document_id=row.pk, by=by))
@@ -289,7 +291,7 @@ class PagesOfWebUrl(ReadOnlyInline):
     model = models.WebPage
     fields = readonly_fields = ("url", "shown_status", "shown_reason", "http_status", "fetched_at")
     show_change_link = False
-    verbose_name_plural = "Pages of the latest crawl"
+    verbose_name_plural = "Pages from the latest crawl"
 
     @display(description="Status")
     def shown_status(self, page: models.WebPage) -> str:
@@ -322,14 +324,14 @@ class WebUrlAdmin(TrainedAdmin):
     def shown_pages(self, web_url: models.WebUrl) -> str:
         return states.page_words(web_url)
 
-    @admin.action(description="Crawl now", permissions=["train"])
+    @admin.action(description="Refresh", permissions=["train"])
     def crawl_now(self, request: HttpRequest, rows: QuerySet[models.WebUrl]) -> None:
         queued = sum(web_urls.crawl_again(row) for row in rows)
         skipped = len(rows) - queued
         messages.success(request, f"{queued} queued; {skipped} are waiting or crawled already.")
 
     @admin.action(description="Delete", permissions=["train"])
-    @confirm_action("Delete these addresses, and all that bots know from their pages?")
+    @confirm_action("Delete these websites and everything bots learned from their pages?")
     def delete_addresses(self, request: HttpRequest, rows: QuerySet[models.WebUrl]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: web_urls.delete(row.bot, web_url_id=row.pk, by=by))

@@ -24,7 +24,7 @@ class NewBotForm(ServiceForm):
     bot_name = forms.CharField(
         label=gettext_lazy("Name"),
         max_length=100,
-        help_text=gettext_lazy("As your customers see it. You can change it later."),
+        help_text=gettext_lazy("The name your customers see. You can change it later."),
     )
 
 
@@ -80,6 +80,10 @@ class BotForm(SettingsForm):
         """What the page says once the form is saved."""
         now = timezone.localtime(timezone=zone_of(self.bot))
         return gettext("Saved %(time)s") % {"time": f"{now:%H:%M}"}
+
+    def is_warning(self, result: Any) -> bool:
+        """Whether the form is saved, but something of it does not work."""
+        return False
 
 
 def zone_of(bot: Bot) -> ZoneInfo:

@@ -98,7 +98,7 @@ class InboundCallbackAdmin(TenantAdmin):
 
     waiting, processed, duplicate, unsupported, unknown_account = map(_counter, Outcome)
 
-    @admin.display(description="As it came")
+    @admin.display(description="Raw content")
     def text(self, row: InboundCallback) -> str:
         return bytes(row.body).decode(errors="replace")
 

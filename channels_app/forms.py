@@ -11,17 +11,17 @@ from chatplatform.forms import ServiceForm
 from identity.models import Client
 
 _LOGINS = [
-    ("page", gettext_lazy("It is linked to a Socialnet page")),
-    ("direct", gettext_lazy("It has no page: sign in to the account itself")),
+    ("page", gettext_lazy("It's linked to a Socialnet page")),
+    ("direct", gettext_lazy("It's not linked to a page")),
 ]
 
 
 class ConsentForm(ServiceForm):
     """The bot that answers on a channel, and for photoapp how the account signs in."""
 
-    bot_id = forms.TypedChoiceField(label=gettext_lazy("Which bot answers there?"), coerce=int)
+    bot_id = forms.TypedChoiceField(label=gettext_lazy("Which bot should answer?"), coerce=int)
     login = forms.ChoiceField(
-        label=gettext_lazy("Your account"), choices=_LOGINS, widget=UnfoldAdminRadioSelectWidget
+        label=gettext_lazy("Account type"), choices=_LOGINS, widget=UnfoldAdminRadioSelectWidget
     )
 
     def __init__(
@@ -43,12 +43,12 @@ class AccountForm(ServiceForm):
         error_messages={"required": gettext_lazy("Choose an account.")},
     )
     pin = forms.CharField(
-        label=gettext_lazy("PIN of the number"),
+        label=gettext_lazy("Phone number PIN"),
         required=False,
         max_length=6,
         help_text=gettext_lazy(
-            "Six digits. Only for a number that was never used with an app: choose a new PIN, or"
-            " enter the one it has."
+            "Six digits. Only for numbers that haven't been used with an app. Enter the number's"
+            " PIN, or choose a new one."
         ),
         widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
     )

@@ -57,7 +57,7 @@ SECRETS = {
     "recovery_hashes", "refresh_token", "secret", "secret_hash", "secret_headers", "session_data",
     "session_key", "token_hash",
 }  # fmt: skip
-_NO_ROW = "There is no such row, or it is another client's."
+_NO_ROW = "This item doesn't exist."
 # Unfold repeats 300 characters of classes in each cell: one class of site.css replaces them.
 unfold_list.ROW_CLASSES[:] = ["cell"]
 unfold_list.CHECKBOX_CLASSES[:] = ["cell", "action-checkbox"]

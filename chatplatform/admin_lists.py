@@ -38,6 +38,8 @@ MOST_COUNTED = 1000
 # The most characters of a list's query string, characters of a search, and words of a search. Each
 # word is looked for in every searched column.
 MOST_ADDRESS, MOST_SEARCHED, MOST_WORDS = 4_000, 200, 10
+# What lists show where there is nothing.
+_NOTHING = "–"
 _NOUN = re.compile(r"^[a-z_]+(?=:)")
 _QUOTED = re.compile(r"""("|').*\1""", re.DOTALL)
 # A filter by a related row offers at most this many choices.
@@ -50,18 +52,16 @@ COMPARISONS = frozenset({"exact", "in", "isnull", "gte", "lt"})
 
 
 class NoSuchList(ApiError):
-    detail = gettext_noop(
-        "The list has no such filter, order or page, or has too many. Open it again."
-    )
+    detail = gettext_noop("This link has filters that don't work here. Open the list again.")
 
 
 class TooLongSearch(ApiError):
-    detail = f"Search for at most {MOST_WORDS} words, {MOST_SEARCHED} characters in all."
+    detail = f"Search for up to {MOST_WORDS} words and {MOST_SEARCHED} characters."
 
 
 class TooManyRows(ApiError):
     code, status = "too_many_rows", 409
-    detail = f"A file has at most {MOST_EXPORTED:,} rows: filter the list first."
+    detail = f"You can export up to {MOST_EXPORTED:,} rows. Filter the list first."
 
 
 @dataclass(frozen=True)
@@ -296,4 +296,5 @@ def _cell(column: Any, row: Any, page: Any) -> str:
         value = getattr(row, moment)
     if isinstance(value, datetime):
         return value.isoformat(timespec="seconds")
-    return "" if value is None else strip_tags(str(value)).strip()
+    text = "" if value is None else strip_tags(str(value)).strip()
+    return "" if text == _NOTHING else text

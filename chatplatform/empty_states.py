@@ -1,58 +1,76 @@
 """The texts of the site's empty lists: what the rows are, and what to do next."""
 
 EMPTY_STATES = {
-    "bots.Bot": "A bot answers your customers. Press “New bot” above, and teach it on its page.",
-    "bots.Chunk": "Passages are what bots quote. They come from documents and web addresses that"
-    " were trained: set up a bot and teach it.",
-    "bots.Document": "Bots learn from documents. Open Bots, a bot, “Set up”, and drop your files.",
-    "bots.Function": "Functions let a bot look things up in your own system, or do them there:"
-    " where an order is, for example. Press “Add function” above.",
-    "bots.FunctionCall": "Each call of a function by a bot stands here. First add a function under"
-    " Functions.",
-    "bots.FunctionCalling": "Whether a bot may call functions stands here, once it has one.",
-    "bots.GoldenQuestion": "Golden questions show whether a bot still answers well after a change."
-    " Press “New question” above.",
-    "bots.GoldenRun": "A run asks a bot all its golden questions. Add questions first, then press"
-    " “Ask all” above their list.",
-    "bots.LanguageModel": "No bot has a language model of its own: the platform's serves all."
-    " Press “Set a model” above.",
-    "bots.Prompt": "A prompt says how a bot speaks. Open Bots, a bot, “Set up”,"
-    " “Give instructions”.",
-    "bots.WebUrl": "Bots read your web site. Open Bots, a bot, “Set up”, “Read a web site”.",
-    "channels_app.ChannelConnection": "No messaging account is connected yet. Connect one under"
-    " Channels.",
-    "channels_app.InboundCallback": "What messaging providers send stands here, once an account is"
-    " connected.",
-    "channels_app.OutboundSend": "Messages that left by a messaging account stand here, once one is"
-    " connected.",
-    "chatplatform.Job": "No work waits, runs or has failed.",
-    "chats.Conversation": "Chats appear when a customer writes. Put the script tag of a bot on your"
-    " page, or try the bot yourself: Bots, a bot, “Set up”.",
-    "chats.Customer": "Customers appear when they write to a bot, or when your server names them by"
-    " the API.",
-    "chats.Feedback": "Customers rate answers in the chat window. No one has done so yet.",
-    "chats.QuestionGroup": "Questions that a bot could not answer appear here, similar ones"
-    " together. There are none.",
-    "chats.Replay": "A replay asks the questions of a day again, with what the bot knows today."
-    " Press “Replay a day” above.",
-    "chats.Summary": "Chats are summarised when they end, or when an agent asks for it at"
-    " the desk.",
-    "chats.SummaryJob": "Summaries of many chats at once are asked for by the API.",
-    "identity.ApiKey": "A key lets your server or your page call the platform. Press “Create key”"
-    " above.",
-    "identity.AuditEvent": "Every change of people, keys, settings and bots will stand here.",
-    "identity.Client": "No company is here yet. Press “New company” above.",
-    "identity.ClientConfig": "The settings of chats come with a company.",
-    "identity.CreditEntry": "Every credit that is granted, bought or used will stand here.",
-    "identity.CreditOrder": "No credits were ordered.",
-    "identity.SignInProvider": "No company signs in at its own provider.",
-    "identity.Subscription": "A plan comes with a company.",
-    "identity.User": "Nobody is here yet. Press “Invite teammate” above.",
-    "reports.Export": "Large reports are written to a file in the background. Ask for one under"
-    " Reports, Ad-hoc.",
-    "webhooks.Delivery": "What is sent to your servers stands here. First add a webhook under"
-    " Webhooks, “Add webhook”.",
-    "webhooks.Event": "Whatever happens in chats, training and channels will stand here.",
-    "webhooks.WebhookConfig": "A webhook tells your server what happens. Press “Add webhook”"
-    " above.",
+    "bots.Bot": "A bot answers your customers. Select “New bot” to create your first one.",
+    "bots.Chunk": "Passages are what bots quote. They come from a bot's documents and websites.",
+    "bots.Document": "Bots learn from documents. Open a bot and add files under Content.",
+    "bots.Function": (
+        "Functions let a bot look things up in your system or make changes there. For example, it"
+        " can find out where an order is."
+    ),
+    "bots.FunctionCall": "You'll see each function call here. Add a function first.",
+    "bots.FunctionCalling": "You'll see each bot's function settings here once it has a function.",
+    "bots.GoldenQuestion": (
+        "Golden questions show whether a bot still answers well after a change. Add one to get"
+        " started."
+    ),
+    "bots.GoldenRun": (
+        "A test run asks a bot all of its golden questions. Add questions first, then select “Run"
+        " test”."
+    ),
+    "bots.LanguageModel": (
+        "Your bots use the platform's language model. Connect your own to replace it."
+    ),
+    "bots.Prompt": (
+        "Instructions tell a bot how to answer. Open a bot and write them under Behavior."
+    ),
+    "bots.WebUrl": "Bots learn from your website. Open a bot and add it under Content.",
+    "channels_app.ChannelConnection": "No messaging accounts yet. Connect one under Channels.",
+    "channels_app.InboundCallback": (
+        "You'll see what messaging providers send here once you connect an account."
+    ),
+    "channels_app.OutboundSend": (
+        "You'll see messages sent from messaging accounts here once you connect one."
+    ),
+    "chatplatform.Job": "No jobs are waiting, running, or failed.",
+    "chats.Conversation": (
+        "Conversations appear when customers write. Install a bot on your website, or test it"
+        " yourself."
+    ),
+    "chats.Customer": (
+        "Customers appear when they write to a bot or when you add them through the API."
+    ),
+    "chats.Feedback": (
+        "Customers can rate conversations and answers. You'll see their ratings here."
+    ),
+    "chats.QuestionGroup": (
+        "No unanswered questions. Questions your bots can't answer will appear here, with similar"
+        " ones grouped."
+    ),
+    "chats.Replay": (
+        "A replay shows how a bot would answer a past day's questions today. Select “Replay a"
+        " day” to start."
+    ),
+    "chats.Summary": (
+        "Conversations are summarized when they end, or when an agent asks for a summary in the"
+        " inbox."
+    ),
+    "chats.SummaryJob": "Bulk summaries are requested through the API.",
+    "identity.ApiKey": (
+        "API keys let your server or website call the platform. Select “Create key” to add one."
+    ),
+    "identity.AuditEvent": "Changes to people, keys, settings, and bots will appear here.",
+    "identity.Client": "No companies yet. Select “New company” to add one.",
+    "identity.ClientConfig": "Each company has its own chat settings.",
+    "identity.CreditEntry": "Credits that are granted, bought, or used will appear here.",
+    "identity.CreditOrder": "No credit orders yet.",
+    "identity.SignInProvider": "No company uses single sign-on yet.",
+    "identity.Subscription": "Each company has its own plan.",
+    "identity.User": "No teammates yet. Select “Invite teammate” to add one.",
+    "reports.Export": "Large reports are exported in the background. Start one from Reports.",
+    "webhooks.Delivery": "You'll see webhook deliveries here. Add a webhook first.",
+    "webhooks.Event": "Events from conversations, content, and channels will appear here.",
+    "webhooks.WebhookConfig": (
+        "Webhooks tell your server when something happens. Select “Add webhook” to create one."
+    ),
 }

@@ -47,18 +47,18 @@ def refusals(exc: pydantic.ValidationError | ApiError) -> list[tuple[tuple[Any, 
 def _words(error: Any) -> str:
     """An error of pydantic in words for people, to whom a pattern says nothing."""
     if error["type"] == "string_pattern_mismatch":
-        return gettext_noop("This is empty, or not in the form that is asked for.")
+        return gettext_noop("Check the format of this field.")
     described = describe_error(error)
     if described["type"] == "string_too_short":
         least = error["ctx"]["min_length"]
-        return ngettext("At least {count} character", "At least {count} characters", least).format(
-            count=least
-        )
+        return ngettext(
+            "Enter at least {count} character", "Enter at least {count} characters", least
+        ).format(count=least)
     if described["type"] == "string_too_long":
         most = error["ctx"]["max_length"]
-        return ngettext("At most {count} character", "At most {count} characters", most).format(
-            count=most
-        )
+        return ngettext(
+            "Enter at most {count} character", "Enter at most {count} characters", most
+        ).format(count=most)
     words = described["msg"].removeprefix("Value error, ")
     # An address at the beginning keeps its letters.
     return words[:1].upper() + words[1:] if words.split(" ")[0].isalpha() else words

@@ -72,7 +72,7 @@ SECTIONS = (
             Page(gettext_noop("All conversations"), "chats.Conversation", "forum"),
             Page(gettext_noop("Ratings"), "chats.Feedback", "star"),
             Page(gettext_noop("Summaries"), "chats.Summary", "summarize"),
-            _for_staff(gettext_noop("Summaries in bulk"), "chats.SummaryJob", "dynamic_feed"),
+            _for_staff(gettext_noop("Bulk summaries"), "chats.SummaryJob", "dynamic_feed"),
         ),
     ),
     Section(
@@ -91,7 +91,7 @@ SECTIONS = (
                 also="/admin/chats/conversation/unanswered/",
             ),
             Page(gettext_noop("Golden questions"), "bots.GoldenQuestion", "verified"),
-            Page(gettext_noop("Golden runs"), "bots.GoldenRun", "fact_check"),
+            Page(gettext_noop("Test runs"), "bots.GoldenRun", "fact_check"),
             Page(gettext_noop("Replays"), "chats.Replay", "replay"),
             _for_staff(gettext_noop("Documents"), "bots.Document", "description"),
             _for_staff(gettext_noop("Websites"), "bots.WebUrl", "language"),
@@ -172,8 +172,8 @@ ACCOUNT = Section(
     (
         Page(gettext_noop("Profile"), "admin:profile"),
         Page(gettext_noop("Password"), "admin:password_change"),
-        Page(gettext_noop("Second factor"), "admin:second_factor"),
-        Page(gettext_noop("Where you are signed in"), "admin:sign_ins"),
+        Page(gettext_noop("Two-factor authentication"), "admin:second_factor"),
+        Page(gettext_noop("Active sessions"), "admin:sign_ins"),
     ),
 )  # fmt: skip
 # The filter of a list by client; the platform's staff keep it from list to list.

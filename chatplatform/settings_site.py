@@ -36,7 +36,10 @@ UNFOLD: dict[str, Any] = {
         lambda request: static("common/tokens.css"),
         lambda request: static("chatplatform/site.css"),
     ],
-    "SCRIPTS": [lambda request: static("chatplatform/autofocus.js")],
+    "SCRIPTS": [
+        lambda request: static("chatplatform/autofocus.js"),
+        lambda request: static("chatplatform/sending.js"),
+    ],
     "SITE_TITLE": "Chatbot Platform",
     "SITE_HEADER": "Chatbot Platform",
     "SITE_ICON": lambda request: static("chatplatform/icon.svg"),

@@ -20,7 +20,7 @@ class AnswerForm(ServiceForm):
         label=gettext_lazy("Question"),
         max_length=MAX_QUESTION,
         help_text=gettext_lazy(
-            "Customers may see it as the source: leave out names and personal numbers."
+            "Customers may see this as a source, so leave out names and personal details."
         ),
     )
     answer = forms.CharField(

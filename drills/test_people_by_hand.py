@@ -327,7 +327,7 @@ def test_hostile_words_are_words_everywhere(shop: Shop, rival: dict[str, Any]) -
     page.goto("/admin/login/")
     page.get_by_label("Email").fill(rival["email"])
     page.get_by_label("Password").fill(rival["password"])
-    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/admin/")
     for path in ("/admin/chats/conversation/", f"/admin/chats/conversation/{rival['chat']}/change/",
                  "/admin/chats/customer/", f"/admin/desk/#{rival['chat']}"):  # fmt: skip
@@ -364,11 +364,11 @@ def test_a_second_factor_is_asked_for_and_each_code_serves_once(
         page.goto("/admin/login/")
         page.get_by_label("Email").fill(rival["email"])
         page.get_by_label("Password").fill(rival["password"])
-        page.get_by_role("button", name="Log in").click()
+        page.get_by_role("button", name="Sign in").click()
 
     def give(code: str) -> None:
         page.get_by_role("textbox", name="Code").fill(code)
-        page.get_by_role("button", name="Log in").click()
+        page.get_by_role("button", name="Sign in").click()
 
     def leave() -> None:
         page.locator("#logout-form").evaluate("form => form.submit()")
@@ -383,7 +383,7 @@ def test_a_second_factor_is_asked_for_and_each_code_serves_once(
     page.get_by_role("textbox", name="Code").fill(code)
     page.get_by_role("button", name="Set up").click()
     recovery = page.locator("#recovery-codes li").first.inner_text()
-    page.get_by_role("link", name="I have kept them").click()
+    page.get_by_role("link", name="I've saved these codes").click()
     leave()
     for tried, is_right in ((code, False), (recovery, True), (recovery, False)):
         enter()

@@ -100,7 +100,7 @@ class ClientAdmin(ServiceAdmin):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             made = clients.register(CompanyDto(**data), password=None, by=viewer(request))
-            messages.success(request, f"A link to choose a password was sent to {data['email']}.")
+            messages.success(request, f"Invitation sent to {data['email']}.")
             return redirect("client", made.pk)
 
         form = forms.CompanyForm(request.POST or None)
@@ -119,7 +119,7 @@ class ClientAdmin(ServiceAdmin):
 class ApiKeyAdmin(TenantAdmin):
     read_by = ADMINS
     list_display = ("name", "prefix", "client", "scope", "last_used_at", "expires", "revoked_at")
-    labels: ClassVar = {"prefix": "Begins with", "scope": "Kind"}
+    labels: ClassVar = {"prefix": "Starts with", "scope": "Kind"}
     list_filter = ("scope", ("revoked_at", admin.EmptyFieldListFilter))
     more_columns = ("created_at",)
     list_select_related = ("client",)
@@ -146,14 +146,14 @@ class ApiKeyAdmin(TenantAdmin):
                 by.client, hosts=hosts, expires_at=ends, created_by=by, **data
             )
             return self.page(
-                request, "admin/identity/new_key.html", "Your new key, shown once",
+                request, "admin/identity/new_key.html", "Your new key (shown only once)",
                 key=key, secret=secret, origin=request.build_absolute_uri("/").rstrip("/"),
             )  # fmt: skip
 
         form = forms.KeyForm(request.POST or None, client=by.client)
         return self.form_page(request, form, act, title="New API key", button="Create key")
 
-    @button("Credits a day", url_path="daily-credits", permissions=["manage"], icon="savings")
+    @button("Credits per day", url_path="daily-credits", permissions=["manage"], icon="savings")
     def change_cap(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Change what chats opened with a public key may cost in a day."""
         key: models.ApiKey = self.row(request, object_id)
@@ -166,10 +166,12 @@ class ApiKeyAdmin(TenantAdmin):
 
         shown = {"daily_credits": key.daily_credits}
         form = forms.DailyCreditsForm(request.POST or None, initial=shown)
-        return self.form_page(request, form, act, title="Credits a day", button="Save")
+        return self.form_page(request, form, act, title="Credits per day", button="Save")
 
     @admin.action(description="Revoke", permissions=["manage"])
-    @confirm_action("Revoke these keys for good? Programs that use them stop working at once.")
+    @confirm_action(
+        "Revoke these keys? Anything that uses them stops working right away. This can't be undone."
+    )
     def revoke(self, request: HttpRequest, rows: QuerySet[models.ApiKey]) -> None:
         by, keys = viewer(request), rows.select_related("client")
         revoke = functools.partial(api_keys.revoke, by=by)
@@ -232,13 +234,15 @@ class CreditOrderAdmin(TenantAdmin):
     actions = ("mark_paid", "refuse")
 
     @admin.action(description="Mark as paid", permissions=["platform"])
-    @confirm_action("Mark these orders as paid? Their credits are added to the clients' balances.")
+    @confirm_action(
+        "Mark these orders as paid? Their credits are added to the companies' balances."
+    )
     def mark_paid(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
         pay = functools.partial(credit_orders.pay, by=viewer(request))
         each(request, rows.select_related("client"), pay, done="paid")
 
     @admin.action(description="Refuse", permissions=["platform"])
-    @confirm_action("Refuse these orders? No credits are added for them, now or later.")
+    @confirm_action("Reject these orders? Their credits won't be added. This can't be undone.")
     def refuse(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
         refuse = functools.partial(credit_orders.refuse, by=viewer(request))
         each(request, rows.select_related("client"), refuse, done="refused")

@@ -32,7 +32,7 @@ def check_own_password(user: User, password: str) -> None:
     except (attempts.TooManyAttempts, logins.ProviderRequired) as exc:
         raise forms.ValidationError(gettext(str(exc))) from exc
     if known is None:
-        raise forms.ValidationError(gettext("This is not your password."))
+        raise forms.ValidationError(gettext("Incorrect password."))
 
 
 class CompanyForm(ServiceForm):
@@ -40,12 +40,12 @@ class CompanyForm(ServiceForm):
 
     company_name = forms.CharField(label=gettext_lazy("Company"), max_length=200)
     full_name = forms.CharField(
-        label=gettext_lazy("Name of the owner"),
+        label=gettext_lazy("Owner's name"),
         max_length=200,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     email = forms.EmailField(
-        label=gettext_lazy("E-mail address"),
+        label=gettext_lazy("Email address"),
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "username"}),
     )
@@ -60,7 +60,7 @@ def new_password_field(label: Any) -> forms.CharField:
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         help_text=format_lazy(
-            gettext_lazy("At least {count} characters, not a common word and not only digits."),
+            gettext_lazy("At least {count} characters. Don't use a common word or only numbers."),
             count=settings.MIN_PASSWORD,
         ),
     )
@@ -72,9 +72,7 @@ def token_field() -> forms.CharField:
         max_length=200,
         widget=forms.HiddenInput,
         error_messages={
-            "required": gettext_lazy(
-                "Open this page with the link in the mail, with JavaScript enabled."
-            )
+            "required": gettext_lazy("Turn on JavaScript and open the link in your email again.")
         },
     )
 
@@ -122,7 +120,7 @@ class ConfirmForm(ServiceForm):
         max_length=128,
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-        help_text=gettext_lazy("The password that you have just chosen."),
+        help_text=gettext_lazy("The password you just chose."),
     )
 
 
@@ -140,17 +138,17 @@ class RightsForm(ServiceForm):
     role = forms.ChoiceField(
         label=gettext_lazy("Role"),
         choices=[
-            (Role.OWNER, gettext_lazy("Owner: everything, and other owners")),
-            (Role.ADMIN, gettext_lazy("Admin: everything but owners")),
+            (Role.OWNER, gettext_lazy("Owner: full access, including other owners")),
+            (Role.ADMIN, gettext_lazy("Admin: full access, except to owners")),
             (Role.AGENT, gettext_lazy("Agent: answers conversations")),
-            (Role.VIEWER, gettext_lazy("Viewer: reads only")),
+            (Role.VIEWER, gettext_lazy("Viewer: read-only")),
         ],
         initial=Role.AGENT,
     )
     can_train = forms.BooleanField(
         label=gettext_lazy("Can also train bots"),
         required=False,
-        help_text=gettext_lazy("May change what bots know and say. Owners and admins always may."),
+        help_text=gettext_lazy("Can change what bots know and say. Owners and admins always can."),
     )
 
     def offer_roles(self, by: User) -> None:
@@ -161,17 +159,15 @@ class RightsForm(ServiceForm):
 
 
 class InviteForm(RightsForm):
-    email = forms.EmailField(label=gettext_lazy("E-mail address"), max_length=254)
-    language = forms.ChoiceField(
-        label=gettext_lazy("Language of their mails"), choices=settings.LANGUAGES
-    )
+    email = forms.EmailField(label=gettext_lazy("Email address"), max_length=254)
+    language = forms.ChoiceField(label=gettext_lazy("Email language"), choices=settings.LANGUAGES)
     field_order = ("email", "full_name", "role", "can_train", "language")
 
 
 class PersonForm(RightsForm):
     """A person as their company's admins change them; the platform's staff change more."""
 
-    email = forms.EmailField(label=gettext_lazy("E-mail address"), max_length=254)
+    email = forms.EmailField(label=gettext_lazy("Email address"), max_length=254)
     language = forms.ChoiceField(label=gettext_lazy("Language"))
     field_order = ("full_name", "email", "language", "role", "can_train")
 
@@ -191,18 +187,18 @@ class ProfileForm(ServiceForm):
         label=gettext_lazy("Name"),
         max_length=200,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
-        help_text=gettext_lazy("Shown to colleagues and customers."),
+        help_text=gettext_lazy("Shown to teammates and customers."),
     )
     avatar_url = forms.CharField(
-        label=gettext_lazy("Address of your picture"),
+        label=gettext_lazy("Photo URL"),
         max_length=500,
         required=False,
         help_text=gettext_lazy(
-            "Shown to customers beside your name, such as https://shop.example/linh.jpg."
+            "Shown to customers next to your name. For example, https://shop.example/linh.jpg"
         ),
     )
     language = forms.ChoiceField(
-        label=gettext_lazy("Language"), help_text=gettext_lazy("Of your pages and mails.")
+        label=gettext_lazy("Language"), help_text=gettext_lazy("For pages and emails.")
     )
 
     def __init__(self, data: Any, *, person: User) -> None:
@@ -219,14 +215,16 @@ def languages_for(person: User) -> list[tuple[str, str]]:
 def daily_credits_field() -> forms.IntegerField:
     """A form field for the daily cap of a public key; each form needs a new one."""
     return forms.IntegerField(
-        label="Credits a day",
+        label="Credits per day",
         min_value=0,
         max_value=MAX_DAILY_CREDITS,
         required=False,
         initial=PAGES_DAILY_CREDITS,
-        help_text="For a public key: what its chats may cost in a day (UTC). When the limit is"
-        " reached, conversations go to your team. Below 10, bots only quote. Leave empty for no"
-        " limit.",
+        help_text=(
+            "For public keys: the most credits chats can use per day (UTC). When the limit is"
+            " reached, conversations go to your team. Below 10, bots only quote your content."
+            " Leave empty for no limit."
+        ),
     )
 
 
@@ -248,15 +246,17 @@ class KeyForm(ServiceForm):
         label="Allowed websites",
         max_length=2000,
         required=False,
-        help_text="For a public key: where it works, such as shop.example or *.shop.example. They"
-        " apply to the whole bot. Leave empty to keep the current ones.",
+        help_text=(
+            "For public keys: where the chat can appear, such as shop.example or *.shop.example."
+            " Applies to the whole bot. Leave empty to keep the current websites."
+        ),
     )
     daily_credits = daily_credits_field()
     days = forms.TypedChoiceField(label="Expires", choices=_LIFETIMES, coerce=int)
 
     def __init__(self, *args: Any, client: Client, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.offer("bot_id", [("", "Every bot"), *bots().names(client).items()])
+        self.offer("bot_id", [("", "All bots"), *bots().names(client).items()])
 
     def clean(self) -> dict[str, Any]:
         """Drop the cap of a secret key: the form offers one before it knows the kind of key."""

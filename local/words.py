@@ -31,9 +31,12 @@ _SOURCES = (
 _FUNCTIONS = {
     "gettext": None, "gettext_lazy": None, "gettext_noop": None,
     "ngettext": (1, 2), "ngettext_lazy": (1, 2), "_": None,
+    "pgettext": ((1, "c"), 2), "pgettext_lazy": ((1, "c"), 2),
 }  # fmt: skip
 _DJANGO = ("conf", "contrib/admin", "contrib/auth")
 Id = str | tuple[str, ...]
+# A text, and its context if the same text has several meanings.
+Text = tuple[Id, str | None]
 
 
 def translations() -> list[Path]:
@@ -56,9 +59,9 @@ def texts(app: str) -> set[str]:
     return {text for path in _scripts(app) for text in _TEXT.findall(path.read_text())}
 
 
-def page_texts() -> dict[Id, set[str]]:
+def page_texts() -> dict[Text, set[str]]:
     """The texts of pages, each with the paths of the files that contain it."""
-    found: dict[Id, set[str]] = {}
+    found: dict[Text, set[str]] = {}
     for folder in _SOURCES:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in {".py", ".html", ".txt"} and "tests" not in path.parts:
@@ -78,12 +81,12 @@ def updated(path: Path) -> Catalog:
     if old.locale_identifier == "en":
         # English has other words for some texts of Django, and needs none for ours.
         used = {}
-    for text, files in used.items():
-        new.add(text, locations=[(file, 1) for file in sorted(files)])
+    for (text, context), files in used.items():
+        new.add(text, locations=[(file, 1) for file in sorted(files)], context=context)
     for entry in old:
         if not entry.id:
             continue
-        if (kept := new.get(_first(entry.id))) is not None:
+        if (kept := new.get(_first(entry.id), entry.context)) is not None:
             kept.string = entry.string
         elif _first(entry.id) in borrowed:
             new.add(entry.id, entry.string)
@@ -97,15 +100,15 @@ def written(catalog: Catalog, header: str) -> str:
     return f"{header}\n\n{file.getvalue().decode().strip()}\n"
 
 
-def _script_texts() -> dict[Id, set[str]]:
-    found: dict[Id, set[str]] = {}
+def _script_texts() -> dict[Text, set[str]]:
+    found: dict[Text, set[str]] = {}
     for app in ("desk", "widget"):
         for path in _scripts(app):
             script = path.read_text()
             plurals = dict(_PLURAL.findall(script))
             for text in _TEXT.findall(script):
                 key = (text, plurals[text]) if text in plurals else text
-                found.setdefault(key, set()).add(str(path.relative_to(ROOT)))
+                found.setdefault((key, None), set()).add(str(path.relative_to(ROOT)))
     return found
 
 
@@ -114,15 +117,16 @@ def _scripts(app: str) -> list[Path]:
     return [path for path in paths if path.parent.name != "words"]
 
 
-def _marked(path: Path) -> Iterator[Id]:
+def _marked(path: Path) -> Iterator[Text]:
     """The texts that a module or a template marks for translation."""
     source = path.read_text()
     if path.suffix != ".py":
         # Python's tokens may not be indented as a template's lines are.
         lines = templatize(source, origin=str(path)).split("\n")
         source = "\n".join(line.strip() for line in lines)
-    for _, text, _, _ in extract("python", io.BytesIO(source.encode()), keywords=_FUNCTIONS):
-        yield text
+    found = extract("python", io.BytesIO(source.encode()), keywords=_FUNCTIONS)
+    for _, text, _, context in found:
+        yield text, context
 
 
 def _texts_of_django_and_unfold() -> set[str]:
@@ -131,7 +135,7 @@ def _texts_of_django_and_unfold() -> set[str]:
     found = {_first(entry.id) for file in files for entry in _read(file)}
     for path in Path(unfold.__file__).parent.rglob("*"):
         if path.suffix in {".py", ".html"}:
-            found |= {_first(text) for text in _marked(path)}
+            found |= {_first(text) for text, _ in _marked(path)}
     return found
 
 

@@ -49,8 +49,8 @@ COLORS: dict[str, str] = {
     DeliveryState.GAVE_UP: "danger",
 }
 STATES: dict[str, Any] = {
-    DeliveryState.PENDING: gettext_lazy("In line"),
-    DeliveryState.FAILED: gettext_lazy("Failed, tried again soon"),
+    DeliveryState.PENDING: gettext_lazy("Queued"),
+    DeliveryState.FAILED: gettext_lazy("Failed, retrying soon"),
     DeliveryState.SUCCEEDED: gettext_lazy("Delivered"),
     DeliveryState.GAVE_UP: gettext_lazy("Failed"),
 }
@@ -58,20 +58,24 @@ _FAILED = (DeliveryState.FAILED, DeliveryState.GAVE_UP)
 # For how long a failed delivery is of interest.
 _FAILED_SINCE = timedelta(days=7)
 FAULTS: dict[str, Any] = {
-    Fault.TIMEOUT: gettext_lazy("Your server did not answer in time"),
-    Fault.CONNECTION_FAILED: gettext_lazy("Your server could not be reached"),
-    Fault.BLOCKED_DESTINATION: gettext_lazy("The address is not public"),
-    Fault.REDIRECT: gettext_lazy("Your server answered with a redirect, which we do not follow"),
-    Fault.BAD_STATUS: gettext_lazy("Your server refused it"),
-    Fault.INVALID_ANSWER: gettext_lazy("Your server's answer was not valid HTTP"),
-    Fault.GONE: gettext_lazy("Your server says that the address is gone for good"),
-    Fault.INTERRUPTED: gettext_lazy("Interrupted by a failure on our side"),
+    Fault.TIMEOUT: gettext_lazy("Your server didn't respond in time"),
+    Fault.CONNECTION_FAILED: gettext_lazy("Your server couldn't be reached"),
+    Fault.BLOCKED_DESTINATION: gettext_lazy("The address isn't public"),
+    Fault.REDIRECT: gettext_lazy("Your server sent a redirect, which we don't follow"),
+    Fault.BAD_STATUS: gettext_lazy("Your server rejected it"),
+    Fault.INVALID_ANSWER: gettext_lazy("Your server's response wasn't valid HTTP"),
+    Fault.GONE: gettext_lazy("Your server says the address is permanently gone"),
+    Fault.INTERRUPTED: gettext_lazy("Interrupted by an error on our side"),
     Fault.ENDPOINT_DISABLED: gettext_lazy("The webhook was off"),
 }
 WHY_OFF: dict[str, Any] = {
-    DisabledReason.BY_HAND: gettext_lazy("It was turned off by hand."),
-    DisabledReason.GONE: gettext_lazy("Your server answered 410 (gone), so we turned it off."),
-    DisabledReason.FAILING: gettext_lazy("Nothing arrived for five days, so we turned it off."),
+    DisabledReason.BY_HAND: gettext_lazy("It was turned off manually."),
+    DisabledReason.GONE: gettext_lazy(
+        "Your server responded with 410 (Gone), so we turned it off."
+    ),
+    DisabledReason.FAILING: gettext_lazy(
+        "Nothing was delivered for five days, so we turned it off."
+    ),
 }
 _SHOWN = 30
 
@@ -135,7 +139,7 @@ class EventAdmin(TenantAdmin):
         noun, _, row_id = subject.partition(":")
         path = reverse("admin:webhooks_event_changelist")
         is_chat = noun == "conversation"
-        return ("All its events", f"{path}?conversation_id__exact={row_id}") if is_chat else None
+        return ("All events", f"{path}?conversation_id__exact={row_id}") if is_chat else None
 
     @display(description="Type", ordering="type")
     def shown_type(self, row: Event) -> str:
@@ -232,13 +236,13 @@ class WebhookConfigAdmin(TenantAdmin):
             "settings": (settings, lambda data: configs.update(row, make(**data), by=by),
                          gettext("Saved.")),
             "replay": (replay, lambda data: deliveries.enqueue_replay(row, _range(data)),
-                       gettext("The events are being sent again.")),
+                       gettext("The events are being resent.")),
             "revive": (plain, lambda _: configs.revive(row, by=by),
-                       gettext("The webhook is on, and the events it missed are being sent.")),
+                       gettext("The webhook is on. Missed events are being sent.")),
             "test": (plain, lambda _: deliveries.queue_test(row),
                      gettext("Test sent. See the deliveries below.")),
             "off": (plain, lambda _: configs.update(row, make(is_active=False), by=by),
-                    gettext("The webhook is off: no events are sent to it.")),
+                    gettext("The webhook is off. No events are sent.")),
             "delete": (plain, lambda _: configs.delete(row, by=by),
                        gettext("%(webhook)s deleted.") % {"webhook": row}),
             "count": (replay, lambda data: deliveries.count_replay(row, _range(data)), ""),
@@ -326,7 +330,7 @@ class WebhookConfigAdmin(TenantAdmin):
             else:
                 messages.success(request, f"{row} is on{'' if was_off else ' already'}.")
 
-    @admin.action(description="Send a test", permissions=["manage"])
+    @admin.action(description="Send test", permissions=["manage"])
     def send_test(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> None:
         for row in rows:
             try:
@@ -334,12 +338,12 @@ class WebhookConfigAdmin(TenantAdmin):
             except ApiError as exc:
                 messages.error(request, f"{row}: {exc}")
             else:
-                messages.success(
-                    request, f"A test goes to {row} now; its result is among the deliveries."
-                )
+                messages.success(request, f"Test sent to {row}. See its result under Deliveries.")
 
-    @admin.action(description="Roll the secret", permissions=["manage"])
-    @confirm_action("Make new secrets for these endpoints? The old ones also sign for 24 hours.")
+    @admin.action(description="Create new secret", permissions=["manage"])
+    @confirm_action(
+        "Create new secrets for these webhooks? The old ones keep working for 24 hours."
+    )
     def roll_secret(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> HttpResponse:
         """Show the new secrets on a page, because a message would store them in a cookie."""
         return self._new_secrets(request, list(rows))
@@ -385,7 +389,7 @@ def _outcome(item: Delivery) -> dict[str, str]:
     if item.state == DeliveryState.PENDING:
         return {
             "state": "pending",
-            "words": gettext("Trying again: %(event)s …") % {"event": event},
+            "words": gettext("Retrying: %(event)s…") % {"event": event},
         }
     if item.state == DeliveryState.SUCCEEDED:
         told = gettext("Delivered: %(event)s") % {"event": event}

@@ -13,35 +13,35 @@ from chatplatform.templatetags.codes import humanize_code
 # Every type of event in words for people, in groups.
 EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
     (gettext_lazy("Conversations"), {
-        "conversation.created": gettext_lazy("A conversation begins"),
+        "conversation.created": gettext_lazy("A conversation starts"),
         "conversation.handed_off": gettext_lazy("The bot hands over to your team"),
-        "conversation.assigned": gettext_lazy("A teammate gets a conversation"),
+        "conversation.assigned": gettext_lazy("A conversation is assigned"),
         "conversation.unassigned": gettext_lazy("A conversation is unassigned"),
         "conversation.snoozed": gettext_lazy("A conversation is snoozed"),
         "conversation.ended": gettext_lazy("A conversation ends"),
         "conversation.reopened": gettext_lazy("A conversation is reopened"),
     }),
     (gettext_lazy("Messages"), {
-        "message.created": gettext_lazy("New message"),
+        "message.created": gettext_lazy("A message is added"),
         "message.delivered": gettext_lazy("A message is delivered"),
         "message.read": gettext_lazy("A message is read"),
-        "message.updated": gettext_lazy("A message changes"),
-        "message.failed": gettext_lazy("A message cannot be delivered"),
+        "message.updated": gettext_lazy("A message is edited"),
+        "message.failed": gettext_lazy("A message can't be delivered"),
     }),
     (gettext_lazy("Customers and ratings"), {
-        "customer.updated": gettext_lazy("A customer's details change"),
-        "customer.merged": gettext_lazy("Two customers become one"),
-        "feedback.created": gettext_lazy("A customer rates"),
+        "customer.updated": gettext_lazy("Customer details change"),
+        "customer.merged": gettext_lazy("Two customers are merged"),
+        "feedback.created": gettext_lazy("A customer leaves a rating"),
         "feedback.updated": gettext_lazy("A customer changes a rating"),
     }),
     (gettext_lazy("After a conversation"), {
         "summary.created": gettext_lazy("A summary is written"),
         "tags.updated": gettext_lazy("Tags change"),
-        "sentiment.updated": gettext_lazy("Sentiment is estimated"),
+        "sentiment.updated": gettext_lazy("Sentiment is detected"),
     }),
     (gettext_lazy("Content, channels and account"), {
         "document.trained": gettext_lazy("Content is ready"),
-        "document.failed": gettext_lazy("Content cannot be read"),
+        "document.failed": gettext_lazy("Content can't be read"),
         "channel.connected": gettext_lazy("A channel is connected"),
         "channel.disconnected": gettext_lazy("A channel is disconnected"),
         "credits.low": gettext_lazy("Credits run low"),
@@ -52,12 +52,12 @@ EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
 _WORDS = {name: words for _, group in EVENT_GROUPS for name, words in group.items()}
 _STATES = [
     ("gave_up", gettext_lazy("Permanently failed")),
-    ("missing", gettext_lazy("Never sent, for example while the webhook was off")),
-    ("all", gettext_lazy("Everything")),
+    ("missing", gettext_lazy("Not sent, such as while the webhook was off")),
+    ("all", gettext_lazy("All events")),
 ]
 _HOURS = [
-    (1, gettext_lazy("The last hour")), (24, gettext_lazy("The last day")),
-    (48, gettext_lazy("Since yesterday")), (168, gettext_lazy("The last week")),
+    (1, gettext_lazy("Last hour")), (24, gettext_lazy("Last day")),
+    (48, gettext_lazy("Since yesterday")), (168, gettext_lazy("Last week")),
     (719, gettext_lazy("30 days")),
 ]  # fmt: skip
 
@@ -69,14 +69,12 @@ def event_words(event_type: str) -> str:
 
 class EndpointForm(ServiceForm):
     url = forms.CharField(
-        label=gettext_lazy("Address"),
+        label=gettext_lazy("URL"),
         max_length=2000,
         widget=forms.TextInput(attrs={"placeholder": "https://your-shop.com/hooks/chat"}),
-        help_text=gettext_lazy("The https address at which your server receives events."),
+        help_text=gettext_lazy("The HTTPS URL where your server receives events."),
     )
-    description = forms.CharField(
-        label=gettext_lazy("A note for yourself"), max_length=200, required=False
-    )
+    description = forms.CharField(label=gettext_lazy("Description"), max_length=200, required=False)
     event_types = forms.MultipleChoiceField(
         label=gettext_lazy("Events"),
         choices=list(_WORDS.items()),
@@ -95,7 +93,7 @@ class EndpointForm(ServiceForm):
 
 
 class ReplayForm(ServiceForm):
-    state = forms.ChoiceField(label=gettext_lazy("What to send again"), choices=_STATES)
+    state = forms.ChoiceField(label=gettext_lazy("Events to resend"), choices=_STATES)
     hours = forms.TypedChoiceField(
         label=gettext_lazy("From"), choices=_HOURS, coerce=int, initial=48
     )

@@ -40,11 +40,11 @@ class ImageError(Exception):
         self.message = message
 
 
-_UNSUPPORTED = ImageError("unsupported_type", "The file is not a PNG, JPEG or WebP picture.")
-_TOO_LARGE = ImageError("too_large", f"A picture has at most {MAX_PIXELS:,} pixels.")
-_MALFORMED = ImageError("malformed", "The picture is damaged; save it again.")
-_TOO_MANY_BYTES = ImageError("too_large", "The picture is too large; scale it down.")
-_TIMEOUT = ImageError("timeout", "Reading the picture took too long.")
+_UNSUPPORTED = ImageError("unsupported_type", "The file isn't a PNG, JPEG, or WebP image.")
+_TOO_LARGE = ImageError("too_large", f"Images can have up to {MAX_PIXELS:,} pixels.")
+_MALFORMED = ImageError("malformed", "The image is damaged. Save it again.")
+_TOO_MANY_BYTES = ImageError("too_large", "The image is too large. Make it smaller.")
+_TIMEOUT = ImageError("timeout", "The image took too long to read.")
 
 
 def reencode(data: bytes, *, timeout_seconds: float = 10, memory_mb: int = 512) -> Picture:

@@ -27,17 +27,19 @@ class CompanyForm(SettingsForm):
     timezone = forms.ChoiceField(
         label=gettext_lazy("Time zone"),
         help_text=gettext_lazy(
-            "Used for business hours and reports. The current time is shown beside each."
+            "Used for business hours and reports. Each option shows its current time."
         ),
     )
     languages = forms.MultipleChoiceField(
-        label=gettext_lazy("Languages of your customers"),
+        label=gettext_lazy("Customer languages"),
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
-        help_text=gettext_lazy("New bots start with these; each bot can have its own."),
+        help_text=gettext_lazy("New bots start with these. You can change them for each bot."),
     )
     default_language = forms.ChoiceField(
         label=gettext_lazy("Default language"),
-        help_text=gettext_lazy("For customers of any other language, and for your mails."),
+        help_text=gettext_lazy(
+            "Used for emails and for customers who write in any other language."
+        ),
     )
 
     def clean(self) -> dict[str, Any]:

@@ -18,16 +18,16 @@ from chatplatform.templatetags.codes import humanize_code
 # The most rows of a form.
 PARAMETERS, HEADERS = 8, 3
 _METHODS = [
-    ("GET", gettext_lazy("Looks something up (GET)")),
-    ("POST", gettext_lazy("Sends something (POST)")),
-    ("PUT", gettext_lazy("Changes something (PUT)")),
-    ("PATCH", gettext_lazy("Changes a part (PATCH)")),
-    ("DELETE", gettext_lazy("Cancels or deletes (DELETE)")),
+    ("GET", gettext_lazy("Look something up (GET)")),
+    ("POST", gettext_lazy("Send something (POST)")),
+    ("PUT", gettext_lazy("Update something (PUT)")),
+    ("PATCH", gettext_lazy("Update part of something (PATCH)")),
+    ("DELETE", gettext_lazy("Cancel or delete something (DELETE)")),
 ]
 ASKS: dict[str, Any] = {
-    Approval.NONE: gettext_lazy("Nobody: the bot calls it by itself"),
-    Approval.CUSTOMER: gettext_lazy("The customer, before each call"),
-    Approval.AGENT: gettext_lazy("A teammate, before each call"),
+    Approval.NONE: gettext_lazy("No one (runs automatically)"),
+    Approval.CUSTOMER: gettext_lazy("The customer, each time"),
+    Approval.AGENT: gettext_lazy("A teammate, each time"),
 }
 _TYPES = [
     ("string", gettext_lazy("Text")),
@@ -45,27 +45,27 @@ class FunctionForm(SettingsForm):
     shapes = (FunctionDTO, FunctionHttpDTO)
     settings = (
         Setting(
-            "description", gettext_lazy("What it does, and when the bot should use it"),
-            gettext_lazy("The bot reads this to decide when to use it."), lines=3,
+            "description", gettext_lazy("Description"),
+            gettext_lazy("What it does and when to use it. The bot reads this."), lines=3,
         ),
-        Setting("method", gettext_lazy("Kind"), choices=_METHODS),
+        Setting("method", gettext_lazy("Type"), choices=_METHODS),
         Setting(
-            "url", gettext_lazy("Address in your system"),
+            "url", gettext_lazy("URL"),
             gettext_lazy(
-                "What the bot asks the customer for stands in braces."
-                " <code>{customer.external_id}</code> is the customer's number in your system."
+                "Put values the bot asks for in braces. <code>{customer.external_id}</code> is"
+                " the customer's ID in your system."
             ),
             attrs={"placeholder": "https://your-shop.com/orders/{order_id}"},
         ),
         Setting(
-            "requires_approval", gettext_lazy("Who is asked first?"), choices=list(ASKS.items())
+            "requires_approval", gettext_lazy("Who approves calls?"), choices=list(ASKS.items())
         ),
-        Setting("timeout_seconds", gettext_lazy("Seconds to wait for your system")),
+        Setting("timeout_seconds", gettext_lazy("Timeout (seconds)")),
         Setting(
-            "body_template", gettext_lazy("Body, as JSON"),
+            "body_template", gettext_lazy("Request body (JSON)"),
             gettext_lazy(
-                "Leave empty to send all that the bot asked for. <code>{{order_id}}</code> is"
-                " replaced by a value."
+                "Leave empty to send all values. <code>{{order_id}}</code> is replaced with its"
+                " value."
             ),
             lines=3,
         ),
@@ -82,7 +82,7 @@ class FunctionForm(SettingsForm):
         widget=forms.Textarea(attrs={"rows": 2, "placeholder": "Accept: application/json"}),
     )
     forgets_secrets = forms.BooleanField(
-        label=gettext_lazy("Remove the stored secret headers"), required=False
+        label=gettext_lazy("Remove saved secret headers"), required=False
     )
 
     def __init__(
@@ -131,14 +131,14 @@ class FunctionForm(SettingsForm):
         plain = normalize("NFD", text).encode("ascii", "ignore").decode()
         code = re.sub(r"[^A-Za-z0-9-]+", "_", plain).strip("_").lower()
         if not code:
-            raise ValidationError(gettext("Use some letters of the Latin alphabet."))
+            raise ValidationError(gettext("Use at least one letter from A to Z."))
         return code
 
     def clean_headers(self) -> dict[str, str]:
         lines = [line for line in self.cleaned_data["headers"].splitlines() if line.strip()]
         found = [_HEADER.fullmatch(line) for line in lines]
         if not all(found):
-            raise ValidationError(gettext("Write each as Name: value."))
+            raise ValidationError(gettext("Use the format Name: value."))
         return {match[1]: match[2] for match in found if match}
 
     def clean(self) -> dict[str, Any]:
@@ -190,25 +190,25 @@ class FunctionForm(SettingsForm):
         for at in range(PARAMETERS):
             number = {"number": at + 1}
             self._add_text(
-                f"parameter_{at}_name", gettext("Name of value %(number)s") % number, 64, "order_id"
+                f"parameter_{at}_name", gettext("Value %(number)s name") % number, 64, "order_id"
             )
             kind = forms.ChoiceField(
-                label=gettext("Kind of value %(number)s") % number,
+                label=gettext("Value %(number)s type") % number,
                 choices=_TYPES,
                 required=False,
-                widget=forms.Select(attrs={"aria-label": gettext("Kind")}),
+                widget=forms.Select(attrs={"aria-label": gettext("Type")}),
             )
             self.add_field(f"parameter_{at}_type", kind)
             self._add_text(
-                f"parameter_{at}_about", gettext("What value %(number)s is") % number, 500,
+                f"parameter_{at}_about", gettext("Value %(number)s description") % number, 500,
                 gettext("The number on the receipt"),
             )  # fmt: skip
             needed = forms.BooleanField(label=gettext("Required"), required=False)
             self.add_field(f"parameter_{at}_required", needed)
         for at in range(HEADERS):
             number = {"number": at + 1}
-            name = gettext("Name of secret header %(number)s") % number
-            value = gettext("Value of secret header %(number)s") % number
+            name = gettext("Secret header %(number)s name") % number
+            value = gettext("Secret header %(number)s value") % number
             self._add_text(f"header_{at}_name", name, 100, "Authorization")
             self._add_text(f"header_{at}_value", value, 2000, "Bearer …")
 
@@ -261,7 +261,7 @@ class TryForm(ServiceForm):
         for name, schema in function.parameters.get("properties", {}).items():
             self.add_field(name, _value_field(name, schema, is_needed=name in needed))
         if f"{{{request_templates.CUSTOMER}}}" in function.url + function.body_template:
-            label = gettext("The customer's number in your system")
+            label = gettext("The customer's ID in your system")
             self.add_field("customer", forms.CharField(label=label, max_length=200))
 
     def values(self) -> dict[str, Any]:

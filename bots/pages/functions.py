@@ -24,7 +24,7 @@ from chatplatform.templatetags.codes import humanize_code
 
 _STATES: dict[str, tuple[Any, str]] = {
     models.CallStatus.WAITING: (gettext_lazy("Waiting for approval"), "warning"),
-    models.CallStatus.RUNNING: (gettext_lazy("Under way"), "info"),
+    models.CallStatus.RUNNING: (gettext_lazy("In progress"), "info"),
     models.CallStatus.SUCCEEDED: (gettext_lazy("Succeeded"), "success"),
     models.CallStatus.FAILED: (gettext_lazy("Failed"), "danger"),
     models.CallStatus.REFUSED: (gettext_lazy("Not sent"), "danger"),
@@ -120,7 +120,7 @@ class FunctionAdmin(ApprovalsMixin):
         link = reverse("admin:bots_function_edit", args=[row.pk])
         return format_html('<a href="{}">{}</a>', link, humanize_code(row.name))
 
-    @display(description=cast("str", gettext_lazy("Asked first")), ordering="requires_approval")
+    @display(description=cast("str", gettext_lazy("Approval")), ordering="requires_approval")
     def asks(self, row: models.Function) -> str:
         return str(ASKS[row.requires_approval]).partition(":")[0].partition(",")[0]
 
@@ -134,7 +134,7 @@ class FunctionAdmin(ApprovalsMixin):
             bot, function = bots.get(by.client, data["bot_id"]), FunctionDTO(**data["function"])
             functions.save(bot, function, is_new=True, by=by)
             row = models.Function.objects.get(bot=bot, name=function.name)
-            messages.success(request, gettext("Added. Try it now."))
+            messages.success(request, gettext("Function added. Try it now."))
             return redirect("admin:bots_function_edit", row.pk)
 
         names = bots.names(by.client)
@@ -197,7 +197,7 @@ class FunctionAdmin(ApprovalsMixin):
 
         shown = {name: getattr(now, name) for name in ("is_enabled", "max_calls_per_reply")}
         form = SwitchForm(request.POST or None, initial=shown)
-        title = gettext("Functions of %(bot)s") % {"bot": bot.bot_name}
+        title = gettext("Functions for %(bot)s") % {"bot": bot.bot_name}
         return self.form_page(request, form, act, title=title, button=gettext("Save"))
 
 
@@ -229,8 +229,8 @@ class FunctionCallAdmin(ApprovalsMixin):
         except ApiError as exc:
             messages.error(request, gettext(str(exc)))
         else:
-            approved = gettext("Approved. The bot carries it out and answers the customer.")
-            rejected = gettext("Rejected. The bot tells the customer.")
+            approved = gettext("Approved. The bot will run it and reply to the customer.")
+            rejected = gettext("Rejected. The bot will tell the customer.")
             messages.success(request, approved if approve else rejected)
         return redirect("admin:bots_functioncall_changelist")
 

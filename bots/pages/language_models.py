@@ -24,18 +24,20 @@ class ModelForm(SettingsForm):
     settings = (
         Setting(
             "base_url", "Address",
-            "Of a server that speaks OpenAI's chat completions. It must be public.",
+            "A public server with an OpenAI-compatible chat completions API.",
             attrs={"placeholder": "https://api.openai.com/v1"},
         ),
-        Setting("model", "Name", "The model's name, as its server knows it."),
+        Setting("model", "Name", "The model's name on that server."),
         Setting(
-            "api_key", "Key", "Stored encrypted and never shown. Empty: a stored one stays.",
+            "api_key", "Key", (
+                "Stored encrypted and never shown. Leave empty to keep the current one."
+            ),
             widget=UnfoldAdminPasswordWidget, attrs={"autocomplete": "new-password"},
         ),
-        Setting("credits_per_1000_tokens", "Price", "In credits of each started 1,000 tokens."),
+        Setting("credits_per_1000_tokens", "Price", "Credits per 1,000 tokens, rounded up."),
     )  # fmt: skip
     removes_key = forms.BooleanField(
-        label="Remove the stored key", required=False, help_text="For a server that needs none."
+        label="Remove saved key", required=False, help_text=("For servers that don't need a key.")
     )
     field_order: Any = ("base_url", "model", "api_key", "removes_key")
 
@@ -44,7 +46,7 @@ class ModelForm(SettingsForm):
         data = self.cleaned_data
         is_removed, key = data.pop("removes_key"), data.get("api_key")
         if is_removed and key:
-            self.add_error("removes_key", "Either give a key, or remove the stored one.")
+            self.add_error("removes_key", "Enter a key or remove the saved one, not both.")
         data["api_key"] = "" if is_removed else key or None
         return data
 
@@ -73,7 +75,7 @@ class LanguageModelAdmin(TenantAdmin):
     # The action `test` calls the model's server.
     changelist_view = calls_out(TenantAdmin.changelist_view)
 
-    @display(description="Writes for")
+    @display(description="Used by")
     def used_for(self, row: LanguageModel) -> str:
         return str(row.bot) if row.bot else "All bots"
 
@@ -82,7 +84,7 @@ class LanguageModelAdmin(TenantAdmin):
         return "Stored" if row.api_key else "None"
 
     @calls_out
-    @button("Set a model", permissions=["create"], icon="add")
+    @button("Connect model", permissions=["create"], icon="add")
     def set_model(self, request: HttpRequest) -> HttpResponse:
         """Connect a model for the client or for one of its bots, and test it."""
         client: Client = viewer(request).client
@@ -103,7 +105,7 @@ class LanguageModelAdmin(TenantAdmin):
         row: LanguageModel = self.row(request, object_id)
         shown = ("base_url", "model", "credits_per_1000_tokens")
         form = ModelForm(request.POST or None, initial={name: getattr(row, name) for name in shown})
-        stored = "A key is stored. Empty: it stays." if row.api_key else "No key is stored."
+        stored = "A key is saved. Leave empty to keep it." if row.api_key else "No key saved."
         form.fields["api_key"].help_text = f"{stored} Stored encrypted and never shown."
         return self._page(
             request, form, lambda data: self._store(request, row.client, row.bot, data)
@@ -115,7 +117,9 @@ class LanguageModelAdmin(TenantAdmin):
             self._try(request, row)
 
     @admin.action(description="Remove", permissions=["manage"])
-    @confirm_action("Remove these models and their keys? The next in line writes again.")
+    @confirm_action(
+        "Remove these models and their keys? Bots will go back to the next available model."
+    )
     def remove(self, request: HttpRequest, rows: QuerySet[LanguageModel]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: language_models.remove(row.client, row.bot, by=by))
@@ -123,9 +127,12 @@ class LanguageModelAdmin(TenantAdmin):
     def _page(self, request: HttpRequest, form: ModelForm, act: Any) -> HttpResponse:
         return self.form_page(
             request, form, act,
-            title="A model of your own",
+            title="Connect your own model",
             button="Save and test",
-            intro="It writes in place of the platform's, and when it fails all goes on as before.",
+            intro=(
+                "Your bots use it instead of the platform's model. If it fails, they carry on as"
+                " before."
+            ),
         )  # fmt: skip
 
     def _store(

@@ -29,7 +29,7 @@ _NAME = re.compile(r"[0-9a-f]{32}(\.png|\.jpg|\.webp)")
 
 class NoBanner(ApiError):
     code, status = "no_banner", 409
-    detail = "This bot has no banner: upload a picture first."
+    detail = "This bot has no banner. Upload an image first."
 
 
 def upload(
@@ -74,7 +74,7 @@ def update(bot: Bot, *, body: BotBannerDto, by: User) -> BotBannerDto:
             setattr(locked, f"banner_{name}", _one_line(value or "") if is_text else value)
         begins, ends = locked.banner_valid_from, locked.banner_valid_to
         if begins and ends and begins >= ends:
-            raise Invalid.field("body", "valid_to", msg="Must lie after valid_from.")
+            raise Invalid.field("body", "valid_to", msg="Must be after the start date.")
         locked.save(update_fields=[*(f"banner_{name}" for name in changes), "updated_at"])
         bots.record(bot, "banner.updated", by=by, fields=sorted(changes))
     return for_bot(locked)
@@ -115,7 +115,7 @@ def _reencoded(file: Any) -> image_reencoding.Picture:
     if not isinstance(file, UploadedFile):
         raise Invalid.field("body", "file", msg="Send a file.")
     if (file.size or 0) > MAX_BANNER_BYTES:
-        raise TooLarge(f"A banner has at most {MAX_BANNER_BYTES:,} bytes.")
+        raise TooLarge(f"A banner can have up to {MAX_BANNER_BYTES:,} bytes.")
     try:
         return image_reencoding.reencode(file.read())
     except image_reencoding.ImageError as exc:

@@ -34,19 +34,19 @@ WITH_DEFAULT_FIELD = ("terms", "engaging_message")
 
 class BotLimit(ApiError):
     code, status = "bot_limit", 409
-    detail = f"A client has at most {MAX_BOTS} bots; delete one first."
+    detail = f"You can have up to {MAX_BOTS} bots. Delete one first."
 
 
 class DeleteNotAvailable(ApiError):
     code, status = "delete_not_available", 409
-    detail = "This bot is protected; set its delete_available to true first."
+    detail = "This bot is protected. Allow it to be deleted under Behavior first."
 
 
 class BotHasChats(ApiError):
     code, status = "bot_has_chats", 409
     detail = (
-        "This bot has conversations, which would be lost with it. Disable the bot instead: people"
-        " then answer, and the conversations stay readable."
+        "This bot has conversations that would be lost. Disable it instead, so your team answers"
+        " and the conversations stay."
     )
 
 
@@ -130,10 +130,10 @@ def for_key(key: ApiKey, *, bot_id: int | None = None, location: str = "query") 
         rows = rows.filter(pk=key.bot_id)
     matches = list(rows.order_by("pk")[:2])
     if not matches:
-        raise NotFound("There is no such bot.")
+        raise NotFound("This bot doesn't exist.")
     if len(matches) > 1:
         raise Invalid.field(
-            location, "bot_id", msg="This key serves several bots: say which.", type="missing"
+            location, "bot_id", msg="This key works for several bots. Choose one.", type="missing"
         )
     matches[0].client = key.client  # saves services a query
     return matches[0]
@@ -230,7 +230,7 @@ def lock_against_deletion(bot: Bot) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM bots_bot WHERE id = %s FOR KEY SHARE", [bot.pk])
         if cursor.fetchone() is None:
-            raise NotFound("There is no such bot.")
+            raise NotFound("This bot doesn't exist.")
 
 
 def bump_knowledge_version(bot_id: int) -> None:
@@ -291,7 +291,7 @@ def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
 def _set_default_text(bot: Bot, name: str, text: str, *, before: Mapping[str, str]) -> None:
     texts, language = getattr(bot, name), bot.default_language
     if texts.get(language, "") not in {before.get(language, ""), text}:
-        raise Invalid.field("body", f"{name}_default", msg=f"Another text than in {name}.")
+        raise Invalid.field("body", f"{name}_default", msg=f"Must differ from the text in {name}.")
     setattr(bot, name, _with_text(texts, language, text))
 
 

@@ -31,24 +31,24 @@ PERMANENT_REASONS = frozenset(
     {"not_found", "robots", "noindex", "other_host", "duplicate", "unsupported_type", "empty"}
 )
 MESSAGES = {
-    "blocked": "The address is not allowed.",
-    "other_host": "The page redirects to another host; add that address instead.",
-    "too_many_redirects": "The page redirects more than three times, or to itself.",
-    "robots": "The site's robots.txt does not allow it to be read.",
-    "robots_unreachable": "The site's robots.txt could not be read, so no page may be read.",
+    "blocked": "This address isn't allowed.",
+    "other_host": "The page redirects to another website. Add that address instead.",
+    "too_many_redirects": "The page redirects too often.",
+    "robots": "The site's robots.txt doesn't allow reading this page.",
+    "robots_unreachable": "The site's robots.txt couldn't be read, so its pages were skipped.",
     "noindex": "The page asks not to be indexed.",
-    "unsupported_type": "Pages of this type are not supported.",
+    "unsupported_type": "Pages of this type aren't supported.",
     "too_large": "The page is over 2 MB.",
-    "not_found": "There is no page at this address.",
-    "http_error": "The site answered with an error.",
-    "timeout": "The site did not answer in time.",
-    "connection_failed": "The site could not be reached.",
-    "malformed": "The page could not be read.",
-    "empty": "The page holds no text.",
-    "bot_limit": f"A bot knows at most {MAX_PAGES_OF_BOT:,} web pages.",
-    "no_page_trained": "Pages were fetched, and none could be trained; see their reasons.",
-    "interrupted": "The crawl was interrupted too often; it can be started again.",
-    FilesUnavailable.code: "The file store did not answer for over an hour; start the crawl again.",
+    "not_found": "There's no page at this address.",
+    "http_error": "The site returned an error.",
+    "timeout": "The site didn't respond in time.",
+    "connection_failed": "The site couldn't be reached.",
+    "malformed": "The page couldn't be read.",
+    "empty": "The page has no text.",
+    "bot_limit": f"A bot can have up to {MAX_PAGES_OF_BOT:,} web pages.",
+    "no_page_trained": "None of the pages could be used. See the reason for each page.",
+    "interrupted": "Reading was interrupted too often. Try again.",
+    FilesUnavailable.code: "File storage was unavailable for over an hour. Try again.",
 }
 _SUFFIXES = {
     file_types.PDF: ".pdf",
@@ -367,5 +367,5 @@ def _fail(web_url_id: int, reason: str) -> int:
     ).update(
         status=WebUrlStatus.FAILED,
         error_code=reason,
-        error_message=MESSAGES.get(reason, "The address could not be trained."),
+        error_message=MESSAGES.get(reason, "The page couldn't be used."),
     )

@@ -49,7 +49,7 @@ QUEUED: dict[str, Any] = {
 
 class DocumentLimit(ApiError):
     code, status = "document_limit", 409
-    detail = f"A bot has at most {MAX_DOCUMENTS} documents; delete some first."
+    detail = f"A bot can have up to {MAX_DOCUMENTS} documents. Delete some first."
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def _nothing_taken(refused: Sequence[RefusedFile]) -> ApiError:
 
 def _checked_type(position: int, file: File) -> str:
     if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
-        raise TooLarge(f"A file has at most {settings.MAX_UPLOAD_BYTES:,} bytes.")
+        raise TooLarge(f"Files can be up to {settings.MAX_UPLOAD_BYTES // 1_000_000} MB.")
     try:
         return file_types.sniff(file.read(file_types.SNIFF_BYTES), media.safe_name(file))
     except ExtractError as exc:
@@ -188,7 +188,7 @@ def _find_by_digest(bot: Bot, digests: Iterable[str]) -> dict[str, Document]:
 
 class FileMissing(ApiError):
     code, status = "file_missing", 404
-    detail = "The stored file is gone; upload it again."
+    detail = "The stored file is missing. Upload it again."
 
 
 def get(bot: Bot, document_id: int) -> Document:
@@ -242,7 +242,7 @@ def replace(bot: Bot, *, document_id: int, file: File, by: User) -> Document:
             document = _lock_with_bot(bot, document_id)
             double = uploaded_documents(bot).filter(sha256=stored.sha256)
             if double.exclude(pk=document.pk).exists():
-                raise Invalid.field("body", "files", 0, msg="The bot has this file already.")
+                raise Invalid.field("body", "files", 0, msg="The bot already has this file.")
             old = document.file.name
             # A running training of the old version finds the document queued and stores nothing.
             uploaded_documents(bot).filter(pk=document.pk).update(
@@ -336,7 +336,9 @@ def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by
         begins = changes.get("valid_from", document.valid_from)
         ends = changes.get("valid_to", document.valid_to)
         if begins and ends and begins >= ends:
-            raise Invalid.field("body", "valid_to", msg="valid_to must lie after valid_from.")
+            raise Invalid.field(
+                "body", "valid_to", msg=("The end date must be after the start date.")
+            )
         if changes != before:
             Document.objects.filter(pk=document.pk).update(**changes)
             bots.bump_knowledge_version(bot.pk)

@@ -51,7 +51,7 @@ class EngineDown(ApiError):
     """The model gave no usable answer; nothing was stored or charged."""
 
     code, status = "engine_unavailable", 503
-    detail = "The language model gave no usable answer; try again."
+    detail = "The language model gave no usable answer. Try again."
     headers: ClassVar[dict[str, str]] = {"Retry-After": "30"}
 
 
@@ -155,7 +155,7 @@ def _slot(client_id: int, engine: Engine) -> Iterator[None]:
         return
     slots = _slots.setdefault(client_id, threading.BoundedSemaphore(MAX_CALLS))
     if not slots.acquire(timeout=_SLOT_WAIT_SECONDS):
-        raise EngineDown("The language model has too much to do; try again.")
+        raise EngineDown("The language model is overloaded. Try again.")
     try:
         yield
     finally:

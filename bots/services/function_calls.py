@@ -31,7 +31,7 @@ WHERE conversation_id = %(conversation)s AND requires_approval = 'customer' AND 
 
 class AlreadyDecided(ApiError):
     code, status = "already_decided", 409
-    detail = "This call does not wait for a decision any more."
+    detail = "This call is no longer waiting for approval."
 
 
 @dataclass(frozen=True)

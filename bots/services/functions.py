@@ -67,9 +67,9 @@ def save(bot: Bot, function: FunctionDTO, *, is_new: bool, by: User) -> None:
         rows = list(Function.objects.filter(bot=bot).order_by("position"))
         existing = next((row for row in rows if row.name == function.name), None)
         if is_new and existing:
-            raise Invalid.field("body", "name", msg="Another function has this name.")
+            raise Invalid.field("body", "name", msg="Another function already has this name.")
         if existing is None and len(rows) >= MAX_FUNCTIONS:
-            words = f"A bot has at most {MAX_FUNCTIONS} functions: delete one first."
+            words = f"A bot can have up to {MAX_FUNCTIONS} functions. Delete one first."
             raise Invalid.field("body", "functions", msg=words)
         position = existing.position if existing else (rows[-1].position + 1 if rows else 0)
         _store(bot, function, existing, position=position, place=0)
@@ -163,12 +163,14 @@ def _merged_secret_headers(
         ):
             raise _invalid(
                 position, "secret_headers",
-                msg="The address has another host: give the secret headers again, or {}.",
+                msg="The address has a new host. Enter the secret headers again, or send {}.",
             )  # fmt: skip
     if headers and not egress.keeps_secrets(function.http.url, purpose="function"):
-        raise _invalid(position, "secret_headers", msg="Secret headers go over https only.")
+        raise _invalid(position, "secret_headers", msg="Secret headers require an https address.")
     if {name.lower() for name in headers} & {name.lower() for name in function.http.headers}:
-        raise _invalid(position, "secret_headers", msg="A header cannot be both secret and not.")
+        raise _invalid(
+            position, "secret_headers", msg=("A header can't be both secret and not secret.")
+        )
     return headers
 
 
@@ -186,7 +188,9 @@ def _check(position: int, function: FunctionDTO) -> None:
     if not function.http.body_template:
         return
     if function.http.method in _BODILESS:
-        raise _invalid(position, "http", "body_template", msg="GET and DELETE send no body")
+        raise _invalid(
+            position, "http", "body_template", msg=("GET and DELETE requests have no body")
+        )
     _check_names(
         position,
         "body_template",

@@ -25,12 +25,12 @@ MAX_QUESTIONS = 100
 
 class GoldenLimit(ApiError):
     code, status = "golden_limit", 409
-    detail = f"A bot has at most {MAX_QUESTIONS} golden questions; delete one first."
+    detail = f"A bot can have up to {MAX_QUESTIONS} golden questions. Delete one first."
 
 
 class GoldenExists(ApiError):
     code, status = "golden_question_exists", 409
-    detail = "The bot has this golden question already."
+    detail = "The bot already has this golden question."
 
 
 def list_for_bot(bot: Bot) -> QuerySet[GoldenQuestion]:

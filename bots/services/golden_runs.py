@@ -39,20 +39,20 @@ QUESTIONS_A_JOB = 10
 MAX_ANSWER = 500
 _UNFINISHED = (GoldenStatus.QUEUED, GoldenStatus.RUNNING)
 _OVERTAKEN = (
-    "Nothing waits for this run any more: its documents were deleted or changed, or the bot follows"
-    " a later prompt. Once changed documents are trained, a later run tries them."
+    "Nothing is waiting for this run anymore. Its documents or instructions have changed since,"
+    " and a later run tests them."
 )
 
 
 class GoldenRunning(ApiError):
     code, status = "golden_running", 409
     more: ClassVar = {"run_id": (uuid.UUID, "The run.")}
-    detail = "A run is not over yet: wait for its end."
+    detail = "A test run is still in progress. Wait until it ends."
 
 
 class NotHeld(ApiError):
     code, status = "not_held", 409
-    detail = "This run holds nothing back."
+    detail = "Nothing is on hold in this run."
 
 
 class _ModelDown(Exception):
@@ -139,7 +139,7 @@ def ask_next(run_id: str) -> None:
             result = _tried(run, engine, asked, now, tried)
         except _ModelDown as exc:
             with jobs.commit():
-                _give_up(run, f"The model did not answer: {exc}")
+                _give_up(run, f"The model didn't answer: {exc}")
             return
         with jobs.commit():
             run.results.append(result)
@@ -156,7 +156,7 @@ def fail(run_id: str) -> None:
     """Mark a run as failed after its job's last attempt; what waits for it stays held back."""
     run = GoldenRun.objects.filter(pk=run_id, status__in=_UNFINISHED).first()
     if run:
-        _give_up(run, "The run could not be finished: are there credits left?")
+        _give_up(run, "The run couldn't finish. Check whether you have credits left.")
 
 
 def _give_up(run: GoldenRun, error: str) -> None:
@@ -218,7 +218,7 @@ def _answer(
             bot, request, reference=f"golden:{run.pk}:{asked['id']}:{which}"
         )
     except credits.InsufficientCredits as exc:
-        raise jobs.GiveUp("The credits are used up.") from exc
+        raise jobs.GiveUp("You're out of credits.") from exc
     if outcome.trace.is_down:
         raise _ModelDown(outcome.trace.engine_error)
     if isinstance(outcome, Answered) and outcome.trace.engine:

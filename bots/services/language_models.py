@@ -98,10 +98,10 @@ def _merged_key(row: LanguageModel, body: LanguageModelDto) -> str:
     is_moved = request_templates.origin(row.base_url) != request_templates.origin(body.base_url)
     if key and body.api_key is None and is_moved:
         raise Invalid.field(
-            "body", "api_key", msg="The address has another host: give the key again, or remove it."
+            "body", "api_key", msg="The address has a new host. Enter the key again, or remove it."
         )
     if key and not egress.keeps_secrets(body.base_url, purpose="model"):
-        raise Invalid.field("body", "api_key", msg="A key goes over https only.")
+        raise Invalid.field("body", "api_key", msg="A key requires an https address.")
     return key
 
 
@@ -110,7 +110,7 @@ def _check_price(row: LanguageModel, body: LanguageModelDto, by: User) -> None:
     # A price below 1 that the platform's staff set may be sent back.
     if price < 1 and not by.is_superuser and (row._state.adding or row.credits_per_1000_tokens):
         raise Invalid.field(
-            "body", "credits_per_1000_tokens", msg="Less than 1 is set by the platform's staff."
+            "body", "credits_per_1000_tokens", msg="Only platform staff can set less than 1."
         )
 
 

@@ -104,7 +104,7 @@ def get_current(bot: Bot) -> Prompt:
     """The bot's current prompt; 404 if it has none."""
     prompt = find_current(bot.pk)
     if prompt is None:
-        raise NotFound("This bot has no prompt yet.")
+        raise NotFound("This bot has no instructions yet.")
     return prompt
 
 
@@ -112,5 +112,5 @@ def get_version(bot: Bot, *, version: int) -> Prompt:
     """One version of the bot's prompt, current or not; 404 if there is none."""
     prompt = list_for_bot(bot).filter(version=version).first()
     if prompt is None:
-        raise NotFound("This bot has no such version of its prompt.")
+        raise NotFound("This version of the instructions doesn't exist.")
     return prompt

@@ -87,10 +87,10 @@ def fail(document_id: int, *, code: str, message: str) -> None:
 
 def fail_interrupted(*, document_id: int, cause: FilesUnavailable | None = None) -> None:
     """Mark a document as failed after its job's last attempt, in the job's final transaction."""
-    code, message = "interrupted", "Training was interrupted too often; train the document again."
+    code, message = "interrupted", "Reading was interrupted too often. Refresh the document."
     if cause:
         code = cause.code
-        message = "The file store did not answer for over an hour; train the document again."
+        message = "File storage was unavailable for over an hour. Refresh the document."
     failed = Document.objects.filter(pk=document_id, status__in=_UNFINISHED).update(
         status=DocumentStatus.FAILED, error_code=code, error_message=message
     )
@@ -108,7 +108,7 @@ def _cut(document: Document) -> CutDocument:
     is_pair = document.source == DocumentSource.QUESTION_ANSWER
     pieces = chunking.whole(text) if is_pair else chunking.chunk(text)
     if not pieces:
-        raise ExtractError("empty", "The file holds no text.")
+        raise ExtractError("empty", "The file has no text.")
     return CutDocument(text, pieces)
 
 
@@ -122,7 +122,7 @@ def _read(document: Document) -> ExtractedText:
         with media.as_path(document.file.name or "") as path:
             return extraction.extract_in_child(path, file_name=document.file_name)
     except FileNotFoundError as exc:
-        message = "The file is no longer there; upload it again."
+        message = "The file is missing. Upload it again."
         raise ExtractError("file_missing", message) from exc
 
 

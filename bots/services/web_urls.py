@@ -26,12 +26,12 @@ MAX_DUE = 500
 
 class WebUrlLimit(ApiError):
     code, status = "web_url_limit", 409
-    detail = f"A bot has at most {MAX_WEB_URLS} web addresses; delete one first."
+    detail = f"A bot can have up to {MAX_WEB_URLS} websites. Delete one first."
 
 
 class WebUrlExists(ApiError):
     code, status = "web_url_exists", 409
-    detail = "The bot has this address already; update that one."
+    detail = "The bot already has this address. Edit the existing one."
 
 
 def _status_conditions(page: str = "") -> dict[str, Q]:
@@ -206,7 +206,7 @@ def _normalized(url: str) -> str:
         raise Invalid.field("body", "url", msg=str(exc)) from exc
     normalized = url_normalization.normalized(url)
     if normalized is None:
-        raise Invalid.field("body", "url", msg="Must be a http or https address.")
+        raise Invalid.field("body", "url", msg="Must be an http or https address.")
     return normalized
 
 

@@ -84,7 +84,7 @@ def _check_duplicates(rows: Iterable[SampleQuestion]) -> None:
         question = (row.language, fold(row.question))
         if question in seen:
             raise Invalid.field(
-                "body", "questions", row.position, "question", msg="The list holds it already."
+                "body", "questions", row.position, "question", msg="This is already in the list."
             )
         seen.add(question)
 

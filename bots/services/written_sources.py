@@ -23,7 +23,7 @@ LIMITS = {DocumentSource.TEXT: 500, DocumentSource.QUESTION_ANSWER: 2_000}
 class SourceExists(ApiError):
     code, status = "source_exists", 409
     more: ClassVar = {"document_id": (int, "The document that is there.")}
-    detail = "The bot has this text or question already; update that one."
+    detail = "The bot already has this text or question. Edit the existing one."
 
 
 def list_for_bot(
@@ -49,7 +49,7 @@ def create(bot: Bot, *, body: TextDto | QuestionAnswerDto, by: User | None) -> D
         _refuse_double(rows, columns)
         limit = LIMITS[columns["source"]]
         if rows.count() >= limit:
-            raise DocumentLimit(f"A bot has at most {limit:,} of these; delete some first.")
+            raise DocumentLimit(f"A bot can have up to {limit:,} of these. Delete some first.")
         document = Document.objects.create(client_id=bot.client_id, bot=bot, **columns)
         documents.enqueue_training(document)
         documents.record(document, "created", by=by)

@@ -95,7 +95,7 @@ def test_the_list_tells_how_far_the_bot_has_read_and_looks_again_by_itself(site,
     add = to(bot, "add_content", "files")
     site.post(add, {"form": "files", "files": SimpleUploadedFile("a.txt", b"Open at nine.")})
     page = site.get(to(bot, "content")).content.decode()
-    assert "In line" in page
+    assert "Queued" in page
     assert 'hx-trigger="every 2s"' in page
     Document.objects.update(status="failed", error_message="The file is empty.")
     page = site.get(to(bot, "content")).content.decode()
@@ -111,7 +111,7 @@ def test_a_website_is_added_with_or_without_its_scheme(site, bot, given):
     assert row.url.endswith("://8.8.8.8/help")
     assert row.url.startswith("http:" if "://" in given else "https:")
     page = site.get(to(bot, "website", row.pk))
-    assert page.context["state"] == "In line"
+    assert page.context["state"] == "Queued"
     edit = {"form": "edit", "url": row.url, "crawl_depth": "2", "refresh_hours": "24"}
     site.post(to(bot, "website", row.pk), edit)
     row.refresh_from_db()
@@ -386,6 +386,24 @@ def test_the_tag_works_where_a_pasted_address_leads(site, bot, nobody):
     assert key.daily_credits is None
     refused = site.post(to(bot, "install"), {"form": "hosts", "allowed_domain": "not_a_host!"})
     assert "allowed_domain" in refused.context["forms"]["hosts"].errors
+
+
+@pytest.mark.parametrize(
+    ("pasted", "is_warned"),
+    [
+        ("http://tea.example", True),
+        ("https://tea.example", False),
+        ("http://localhost:8080", False),
+    ],
+)
+def test_a_website_without_https_is_saved_with_a_warning(site, bot, pasted, is_warned):
+    """Only https pages may show the chat, and pages of this machine."""
+    site.post(to(bot, "install"), {"form": "hosts", "allowed_domain": pasted})
+    (told,) = site.get(to(bot, "install")).context["messages"]
+    assert (told.level_tag == "warning", pasted in str(told)) == (is_warned, False)
+    assert ("tea.example" in str(told)) is is_warned
+    bot.refresh_from_db()
+    assert bot.allowed_domain in pasted
 
 
 def test_the_first_visit_is_told_and_only_one_on_an_allowed_website(site, bot, page, nobody):

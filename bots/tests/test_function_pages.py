@@ -220,15 +220,15 @@ def test_in_the_browser_an_order_is_looked_up_and_a_cancellation_asks(
     screen.goto(LIST)
     screen.get_by_role("link", name="Add function").click()
     screen.locator("#id_name").fill("Look up an order")
-    screen.get_by_label("What it does").fill("Says where an order is.")
-    screen.get_by_label("Address in").fill(f"http://{shop.host_port}/orders/{{order_id}}")
+    screen.get_by_label("Description").fill("Says where an order is.")
+    screen.get_by_label("URL").fill(f"http://{shop.host_port}/orders/{{order_id}}")
     assert violations(screen) == []
     screen.get_by_role("button", name="Add function").click()
     screen.get_by_label("Order id").fill("A-17")
     screen.get_by_role("button", name="Try it").click()
     screen.locator("#outcome[data-status=succeeded]").wait_for()
     assert violations(screen) == []
-    screen.get_by_label("Who is asked first?").select_option("customer")
+    screen.get_by_label("Who approves calls?").select_option("customer")
     screen.get_by_role("button", name="Save").click()
     screen.get_by_text("Saved.").wait_for()
     row = Function.objects.get()

@@ -143,7 +143,7 @@ def test_too_many_files(ann, bot):
     files = [file(b"number %d of the files" % number) for number in range(21)]
     reply = ann.upload(path(bot), files=files)
     assert (reply.status_code, reply.json()["code"]) == (400, "too_many_files")
-    assert reply.json()["detail"] == "Send at most 20 files in a request."
+    assert reply.json()["detail"] == "Send up to 20 files in a request."
     assert not Document.objects.exists()
 
 

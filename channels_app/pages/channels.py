@@ -75,18 +75,18 @@ STATES: dict[str, tuple[Promise, str, Promise]] = {
     ),
     ConnectionStatus.EXPIRED: (
         gettext_lazy("Connection lost"), "danger", gettext_lazy(
-            "The provider no longer accepts our access. No messages are sent or received."
+            "The provider no longer gives us access. Messages can't be sent or received."
         ),
     ),
     ConnectionStatus.ERROR: (
         gettext_lazy("Needs attention"), "warning",
-        gettext_lazy("The provider refuses some requests. Messages are still tried."),
+        gettext_lazy("The provider is rejecting some requests. We still try to deliver messages."),
     ),
     ConnectionStatus.DISCONNECTED: (
         gettext_lazy("Disconnected"), "", gettext_lazy("Messages are no longer received."),
     ),
     ConnectionStatus.PENDING: (
-        gettext_lazy("Not finished"), "info", gettext_lazy("No account has been chosen yet."),
+        gettext_lazy("Setup incomplete"), "info", gettext_lazy("Choose an account to finish."),
     ),
 }  # fmt: skip
 
@@ -213,7 +213,7 @@ class ChannelPages(TenantAdmin):
                     request, gettext("%(channel)s disconnected.") % {"channel": card.name}
                 )
             elif chosen == "again" and row and row.account_id and self._reconnected(request, row):
-                messages.success(request, gettext("Connected again."))
+                messages.success(request, gettext("Reconnected."))
             elif chosen == "again":
                 return redirect(self._consent_page(request, bot, card.channel))
         except ApiError as exc:
@@ -330,14 +330,16 @@ def _offered_accounts(
 def _refusal_words(exc: ApiError) -> str:
     """Why a connection failed, in words for an owner."""
     words: dict[type[ApiError], str] = {
-        connections.ConsentRefused: gettext("You did not give access, so nothing is connected."),
-        connections.TokenMissing: gettext("The provider's consent has expired. Connect again."),
+        connections.ConsentRefused: gettext("You didn't grant access, so nothing was connected."),
+        connections.TokenMissing: gettext("The authorization has expired. Connect again."),
         connections.AccountTaken: gettext(
-            "Another bot has this account: disconnect it there first."
+            "Another bot is using this account. Disconnect it there first."
         ),
-        connections.BotHasAccount: gettext("This bot has another account: disconnect that first."),
+        connections.BotHasAccount: gettext(
+            "This bot already has an account. Disconnect it first."
+        ),
         oauth_authorizations.InvalidState: gettext(
-            "This consent was used already or is too old: connect again."
+            "This authorization has expired or was already used. Connect again."
         ),
     }  # fmt: skip
     return words.get(type(exc), str(exc))
@@ -367,7 +369,7 @@ def _chart_of_sends(row: ChannelConnection) -> str:
     counts = {item["day"]: (item["sent"], item["refused"]) for item in counted}
     if not counts:
         return ""
-    names = ((gettext("Sent"), "#2563eb"), (gettext("Refused"), "#dc2626"))
+    names = ((gettext("Sent"), "#2563eb"), (gettext("Rejected"), "#dc2626"))
     lines = [
         {
             "label": label,

@@ -33,7 +33,7 @@ class ProviderError(ApiError):
         "provider_message": (str, "The provider's message."),
     }
     # The provider's message follows it.
-    detail: ClassVar[str] = "The provider refused."
+    detail: ClassVar[str] = "The provider rejected the request."
 
     def __init__(
         self,

@@ -39,27 +39,27 @@ _SUBSCRIBING_SECONDS = 30.0
 
 class TokenMissing(ApiError):
     code, status = "token_missing", 409
-    detail = "No valid token of a person is stored for this provider: sign in there first."
+    detail = "Sign in to this provider first."
 
 
 class AccountTaken(ApiError):
     code, status = "account_taken", 409
-    detail = "This account is connected to another bot: disconnect it there first."
+    detail = "This account is connected to another bot. Disconnect it there first."
 
 
 class BotHasAccount(ApiError):
     code, status = "bot_has_account", 409
-    detail = "This bot has another account on this channel: disconnect that first."
+    detail = "This bot already has an account on this channel. Disconnect it first."
 
 
 class WrongAccount(ApiError):
     code, status = "wrong_account", 409
-    detail = "The person consented for a different account than the requested one."
+    detail = "Access was granted for a different account."
 
 
 class ConsentRefused(ApiError):
     code, status = "consent_refused", 409
-    detail = "The person did not consent at the provider."
+    detail = "Access wasn't granted."
 
 
 # --- looked up --------------------------------------------------------------------------------

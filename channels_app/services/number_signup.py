@@ -12,7 +12,7 @@ _CHATAPP = Chatapp()
 
 class PinMissing(ApiError):
     code, status = "pin_missing", 409
-    detail = "This number is not registered yet: give a pin of six digits."
+    detail = "This number isn't registered yet. Enter a six-digit PIN."
     place = ("pin",)
 
 

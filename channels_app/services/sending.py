@@ -39,10 +39,10 @@ _FILES = {"image", "audio", "video", "file"}
 _FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
 # How long to wait for an echo; one that comes later still counts.
 UNCERTAIN_TIMEOUT = timedelta(minutes=15)
-NOT_CONNECTED = "The bot has no working connection to this channel."
-NOTHING_TO_SEND = "Nothing in this message can be shown on this channel."
-FILE_GONE = "The file is not in our store any more."
-STORE_AWAY = "Our store of files was not reachable."
+NOT_CONNECTED = "The bot isn't connected to this channel."
+NOTHING_TO_SEND = "This channel can't show anything in this message."
+FILE_GONE = "The file is no longer available."
+STORE_AWAY = "File storage couldn't be reached."
 
 
 def deliver(message_id: str) -> None:
@@ -76,7 +76,7 @@ def give_up(message_id: str) -> None:
     last = sends.exclude(error="").order_by("part").last()
     sends.filter(state=SendState.QUEUED).update(state=SendState.FAILED)
     message_status.record_failed(
-        message, error=last.error if last else "The message could not be sent."
+        message, error=last.error if last else "The message couldn't be sent."
     )
 
 

@@ -25,7 +25,7 @@ class ChannelNotConnected(ApiError):
 
 class TemplateNotSendable(ApiError):
     code, status = "template_not_sendable", 409
-    detail = "This template cannot be sent."
+    detail = "This template can't be sent."
 
 
 def list_(

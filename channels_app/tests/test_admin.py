@@ -95,7 +95,7 @@ def test_refused_messages_stand_among_the_failures_and_in_the_picture(page, agen
     found = owner.get(path + refused.replace("&amp;", "&"))
     assert [row.error for row in found.context["cl"].result_list] == ["The customer blocked us."]
     shown = text(owner.get(reverse("channel_account", args=["socialnet", page.bot_id])))
-    assert "Messages of the last 14 days" in shown
+    assert "Messages in the last 14 days" in shown
     agent = Browser()
     agent.force_login(ben.user)
     assert "blocked us" not in text(agent.get(reverse("failures")))

@@ -44,7 +44,7 @@ CODES = {
 
 Row = TypeVar("Row", bound=Model)
 _KINDS = ["application/json", "text/html"]
-_FAULT = gettext_noop("Something went wrong on our side; it has been logged.")
+_FAULT = gettext_noop("Something went wrong on our side. We've logged the error.")
 
 
 class ApiError(Exception):
@@ -56,7 +56,7 @@ class ApiError(Exception):
 
     code: ClassVar[str] = "bad_request"
     status: ClassVar[int] = 400
-    detail: ClassVar[str] = "The request cannot be carried out."
+    detail: ClassVar[str] = "The request couldn't be completed."
     headers: ClassVar[dict[str, str]] = {}
     more: ClassVar[Mapping[str, tuple[Any, str]]] = {}
     place: ClassVar[tuple[str, ...]] = ()
@@ -94,12 +94,12 @@ def unique(constraint: str, error: type[ApiError]) -> Iterator[None]:
 
 
 class Forbidden(ApiError):
-    code, status, detail = "forbidden", 403, gettext_noop("You may not do this.")
+    code, status, detail = "forbidden", 403, gettext_noop("You don't have permission to do this.")
 
 
 class TooManyRequests(ApiError):
     code, status = "too_many_requests", 429
-    detail = gettext_noop("Too many requests; wait and try again.")
+    detail = gettext_noop("Too many requests. Wait a moment and try again.")
 
     def __init__(self, retry_after_seconds: int) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class StaleVersion(ApiError):
 
     code, status = "stale_version", 409
     more: ClassVar = {"version": (int, "The row's current version.")}
-    detail = "Somebody else has changed this. Read it again, then send your change."
+    detail = "Someone else has changed this. Reload it, then make your change again."
 
 
 class NotAuthenticated(ApiError):
@@ -132,16 +132,14 @@ class NotConfigured(ApiError):
 
 
 class TooLarge(ApiError):
-    code, status, detail = "too_large", 413, gettext_noop("The body is too large.")
+    code, status, detail = "too_large", 413, gettext_noop("The request is too large.")
 
 
 class TooManyFiles(ApiError):
     code, status = "too_many_files", 400
 
     def __init__(self) -> None:
-        super().__init__(
-            f"Send at most {settings.DATA_UPLOAD_MAX_NUMBER_FILES} files in a request."
-        )
+        super().__init__(f"Send up to {settings.DATA_UPLOAD_MAX_NUMBER_FILES} files in a request.")
 
 
 class HeadersTooLarge(ApiError):
@@ -151,7 +149,7 @@ class HeadersTooLarge(ApiError):
 
 class BodyTimeout(ApiError):
     code, status = "too_slow", 408
-    detail = "The body arrived too slowly. Send the request again."
+    detail = "The request arrived too slowly. Try again."
     headers: ClassVar[dict[str, str]] = {"Connection": "close"}
 
 
@@ -242,19 +240,19 @@ def render(exc: BaseException) -> HttpResponse:
         headers = {"Retry-After": str(int(wait))} if wait else {}
         return error_response(exc.status_code, str(exc.detail), headers=headers)
     if isinstance(exc, OperationalError) and isinstance(exc.__cause__, QueryCanceled):
-        detail = gettext_noop(
-            "This takes the database too long: ask for less, such as fewer days or words."
-        )
+        detail = gettext_noop("This is taking too long. Ask for less, such as fewer days or words.")
         return _unavailable(exc, detail, seconds=30)
     if isinstance(exc, OperationalError):
         return _unavailable(
-            exc, gettext_noop("The database is not reachable; try again."), seconds=2
+            exc, gettext_noop("The database can't be reached. Try again."), seconds=2
         )
     if isinstance(exc, BrokerAway):
-        detail = "The message broker is not reachable; try again."
+        detail = "The message broker can't be reached. Try again."
         return error_response(503, detail, headers={"Retry-After": "2"})
     if isinstance(exc, OSError) and exc.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return _unavailable(exc, "There is no room to store this; try again later.", seconds=60)
+        return _unavailable(
+            exc, "There isn't enough space to store this. Try again later.", seconds=60
+        )
     log.error("unhandled error", exc_info=exc)
     return error_response(500, _FAULT)
 
@@ -270,7 +268,7 @@ def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _for_reader(request, error_response(404, gettext_noop("There is nothing at this path.")))
+    return _for_reader(request, error_response(404, gettext_noop("Nothing found at this address.")))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -278,9 +276,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    detail = gettext_noop(
-        "This page is too old: go back, load it again, and send the form once more."
-    )
+    detail = gettext_noop("This page has expired. Go back, reload it, and submit the form again.")
     return _for_reader(request, error_response(403, detail, "csrf_failed"))
 
 

@@ -23,10 +23,10 @@ PURPOSES = frozenset({"model", "function", "crawl", "webhook", "sign-in"}) | MES
 
 # One text for all reasons, so that nobody can map our network with it.
 REFUSAL = gettext_noop(
-    "We cannot reach this address. Check the spelling: it must be public, on port 80 or 443."
+    "We can't reach this address. Check the spelling. It must be public and use port 80 or 443."
 )
 # This may be said plainly: it follows from the text and reveals nothing of our network.
-NO_ADDRESS = "This is no web address: it must begin with https:// or http:// and name a host."
+NO_ADDRESS = "Enter a full address that starts with https:// or http://."
 _ADDRESS = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _PORTS = frozenset({80, 443})
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")

@@ -18,5 +18,5 @@ class FilesUnavailable(ApiError, OSError):
     """The file store cannot be reached or refuses; an OSError, like the error of a full disk."""
 
     code, status = "files_unavailable", 503
-    detail = "The store of files is not reachable; try again."
+    detail = "File storage can't be reached. Try again."
     headers = {"Retry-After": "5"}

@@ -18,18 +18,29 @@ _WRITTEN = re.compile(
 _WORDS = {
     "answered": gettext_noop("Answered"),
     "below_gate": gettext_noop("Confidence too low"),
-    "nothing_to_quote": gettext_noop("Nothing in the content answers it"),
+    "nothing_to_quote": gettext_noop("No answer in your content"),
     "no_answer": gettext_noop("The bot had no answer"),
-    "model_refused": gettext_noop("The model found no answer in the content"),
+    "model_refused": gettext_noop("The model found no answer in your content"),
     "engine_failed": gettext_noop("The model failed"),
-    "agents_reply": gettext_noop("Agents answer this bot's conversations"),
-    "files_only": gettext_noop("Only files, no text"),
-    "agent_silent": gettext_noop("The agent did not answer in time"),
-    "agent_gone": gettext_noop("The agent can no longer answer conversations"),
+    "agents_reply": gettext_noop("Your team answers for this bot"),
+    "files_only": gettext_noop("Files only, no text"),
+    "bot_disabled": gettext_noop("The bot was off"),
+    "customer_asked": gettext_noop("Asked for a person"),
+    "staff_request": gettext_noop("Requested by a teammate"),
+    "credits_used_up": gettext_noop("Out of credits"),
+    "approval_needed": gettext_noop("Waiting for approval"),
+    "customer_declined": gettext_noop("Customer declined"),
+    "agent_declined": gettext_noop("Agent declined"),
+    "handoff_not_wanted": gettext_noop("No answer, and handover is off"),
+    "info_given": gettext_noop("Customer gave a detail"),
+    "info_declined": gettext_noop("Customer declined to give a detail"),
+    "info_wrong": gettext_noop("The detail wasn't valid"),
+    "agent_silent": gettext_noop("The agent didn't reply in time"),
+    "agent_gone": gettext_noop("The agent is no longer available"),
     "user.view_started": gettext_noop("Staff started viewing as this person"),
     "user.view_ended": gettext_noop("Staff stopped viewing as this person"),
     "overtaken": gettext_noop("No longer needed"),
-    "answered_elsewhere": gettext_noop("Answered in the channel's own app"),
+    "answered_elsewhere": gettext_noop("Answered in the channel's app"),
 }
 
 
@@ -55,7 +66,7 @@ def where(location: Mapping[str, Any]) -> str:
 @register.filter
 def percent(share: float | None) -> str:
     """A share, 0..1, as a percentage."""
-    return "–" if share is None else f"{100 * share:.0f} %"
+    return "–" if share is None else f"{100 * share:.0f}%"
 
 
 def change_words(changes: dict[str, Any]) -> str:

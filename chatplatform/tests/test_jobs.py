@@ -209,7 +209,7 @@ def test_a_job_waits_for_the_store_of_files_for_over_an_hour_and_no_longer(work)
     leases.run(job.pk)
     job.refresh_from_db()
     assert (job.state, job.last_error) == (
-        JobState.DEAD, "FilesUnavailable: The store of files is not reachable; try again.",
+        JobState.DEAD, "FilesUnavailable: File storage can't be reached. Try again.",
     )  # fmt: skip
     assert work.dead == [{"number": 1}]
     work.act = lambda **_: None

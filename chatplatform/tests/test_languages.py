@@ -142,7 +142,7 @@ def test_the_figures_and_warnings_of_the_home_are_in_both_languages(client_a):
         seen[person.language] = {text for text in texts if re.search("[a-z]{2}", text)}
         assert {"en": "12,345", "vi": "12.345"}[person.language] in texts
     assert seen["en"] & seen["vi"] <= SHARED, "locale/vi lacks these words"
-    assert {"longest wait 3 h", "1 conversation has waited longer than the target"} <= seen["en"]
+    assert {"longest wait 3 h", "1 conversation is past the target wait time"} <= seen["en"]
     assert "chờ lâu nhất 3 giờ" in seen["vi"]
 
 
@@ -157,8 +157,8 @@ def test_the_staffs_home_is_in_both_languages(client_a):
         texts_of = shown(browser, "admin:index")
         seen[staff.language] = {text for text in texts_of if re.search("[A-Za-z]", text)}
     assert seen["en"] & seen["vi"] <= SHARED, "locale/vi lacks these words"
-    assert {"Clients", "1 new this week, 0 disabled", "jobs"} <= seen["en"]
-    assert "1 × Documents that could not be read" in seen["en"]
+    assert {"Companies", "1 new this week, 0 disabled", "after all retries"} <= seen["en"]
+    assert "1 × Documents that couldn't be read" in seen["en"]
 
 
 def test_a_page_of_an_error_is_in_the_readers_language(client_a):

@@ -57,11 +57,11 @@ def test_a_new_client_by_the_site_alone(screen, nobody, outside, deliver):
 
 def register(screen):
     screen.goto("/")
-    screen.get_by_role("link", name="Log in to the site").click()
+    screen.get_by_role("link", name="Sign in").click()
     screen.get_by_role("link", name="Register your company").click()
     screen.get_by_label("Company").fill("Tea House")
     screen.get_by_label("Your name").fill("Tess")
-    screen.get_by_label("E-mail address").fill("tess@tea.example")
+    screen.get_by_label("Email address").fill("tess@tea.example")
     screen.get_by_label("Password").fill("correct-horse-battery")
     press(screen, "Register")
     screen.get_by_text("Get started").wait_for()
@@ -71,7 +71,7 @@ def register(screen):
 
 def invite(screen):
     screen.get_by_role("listitem").filter(has_text="Invite a teammate").get_by_role("link").click()
-    screen.get_by_label("E-mail address").fill("ada@tea.example")
+    screen.get_by_label("Email address").fill("ada@tea.example")
     screen.get_by_label("Name").fill("Ada")
     press(screen, "Send invitation")
     assert User.objects.get(email="ada@tea.example").role == "agent"
@@ -93,7 +93,7 @@ def teach(screen, outside):
     press(screen, "Upload")
     screen.get_by_role("link", name="Add content").first.click()
     screen.get_by_role("link", name="Website", exact=True).click()
-    screen.get_by_label("Address").fill(outside.at("/help"))
+    screen.get_by_label("URL").fill(outside.at("/help"))
     press(screen, "Add website")
     run_jobs()
     # The page looks by itself whether they are read.
@@ -105,7 +105,7 @@ def show(screen):
     screen.get_by_role("link", name="Look", exact=True).click()
     frame = screen.frame_locator("iframe")
     screen.get_by_label("Welcome").first.fill("Welcome to the tea house!")
-    screen.get_by_label("Main colour").fill("#0f766e")
+    screen.get_by_label("Primary color").fill("#0f766e")
     frame.get_by_text("Welcome to the tea house!").wait_for()
     colour = frame.locator(".head").evaluate("head => getComputedStyle(head).backgroundColor")
     assert colour == "rgb(15, 118, 110)"
@@ -114,7 +114,7 @@ def show(screen):
     screen.get_by_role("link", name="Install", exact=True).click()
     screen.get_by_label("Allowed websites").fill("https://tea.example/")
     send(screen, "hosts")
-    tag = screen.get_by_label("The script tag").input_value()
+    tag = screen.get_by_label("Script tag").input_value()
     assert ApiKey.objects.get().prefix in tag
     assert "/widget/v1/loader.js" in tag
     bot = Bot.objects.get()
@@ -140,17 +140,17 @@ def make_a_key(screen, nobody):
     screen.goto(reverse("admin:identity_apikey_new_key"))
     screen.get_by_label("Name").fill("Our server")
     screen.get_by_role("button", name="Create key", exact=True).click()
-    key = screen.get_by_label("The key").input_value()
+    key = screen.get_by_label("API key").input_value()
     assert nobody.get("/ai/customers", **{"API-KEY": key}).status_code == 200
 
 
 def add_an_endpoint(screen, outside, deliver):
     screen.goto(reverse("admin:webhooks_webhookconfig_new_endpoint"))
-    screen.get_by_label("Address").fill(outside.at("/hook"))
+    screen.get_by_label("URL").fill(outside.at("/hook"))
     screen.get_by_role("button", name="Add webhook", exact=True).click()
     secret = screen.locator("[data-secret]").input_value()
-    screen.get_by_role("link", name="I have saved it").click()
-    screen.get_by_role("button", name="Send a test", exact=True).click()
+    screen.get_by_role("link", name="I've saved it").click()
+    screen.get_by_role("button", name="Send test", exact=True).click()
     screen.locator("[data-state=pending]").wait_for()
     deliver()
     screen.locator("[data-state=succeeded]").wait_for()

@@ -61,7 +61,7 @@ def test_a_person_reads_so_many_pages_in_a_minute(ann, ben):
     assert [left(ask(browser)) for _ in range(6)] == [{"pages": 5 - item} for item in range(6)]
     told = is_refused(ask(browser))
     assert "<html" in told
-    assert "Too many requests; wait and try again." in told
+    assert "Too many requests. Wait a moment and try again." in told
     # Wherever they have signed in and from wherever they come, and whatever the page.
     assert is_refused(ask(signed_in(ann.user), "/admin/", "192.0.2.9"))
     assert is_refused(browser.post("/admin/desk/token/", headers=PAGE))

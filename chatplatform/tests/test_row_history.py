@@ -69,7 +69,7 @@ def test_a_chat_shows_its_moves_without_its_messages(ann, bot):
         "Conversation assigned .* Bao .*Conversation handed off The bot had no answer", shown
     )
     assert "Message created" not in shown
-    assert "All its events" in shown
+    assert "All events" in shown
 
 
 def test_a_document_shows_its_training_by_an_index(ann, bot, mine_document, cara):

@@ -77,6 +77,6 @@ def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot, loo
     faint = [item for page in found for item in page if item.startswith("color-contrast")]
     assert faint == [], "a row's links are read in the dark too"
     screen.goto("/admin/")
-    screen.get_by_text("1 webhook fails or was turned off").wait_for()
+    screen.get_by_text("1 webhook is failing or off").wait_for()
     screen.get_by_role("link", name="Waiting now").click()
     screen.wait_for_url("**/admin/chats/conversation/**")

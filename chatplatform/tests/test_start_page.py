@@ -98,7 +98,7 @@ def test_the_sites_refusals_are_pages(ann):
     missing = browser.get("/admin/bots/bot/999999/change/", headers=HTML)
     stale = browser.post("/admin/logout/", headers=HTML)
     for reply, status, word in (
-        (forbidden, 403, "You may not do this."),
+        (forbidden, 403, "You don't have permission to do this."),
         (missing, 404, "Not found"),
         (stale, 403, "This page is too old"),
     ):
@@ -117,13 +117,13 @@ def test_a_fault_of_the_site_is_a_page_that_hides_its_cause(ann, monkeypatch):
     browser.force_login(ann.user)
     reply = browser.get("/admin/bots/bot/", headers=HTML)
     assert reply.status_code == 500
-    assert b"An error on our side" in reply.content
+    assert b"Something went wrong" in reply.content
     assert b"inside" not in reply.content
 
 
 def test_a_newcomer_finds_the_way_in(screen, ann):
     screen.goto("/")
-    screen.get_by_role("link", name="Log in to the site").click()
+    screen.get_by_role("link", name="Sign in").click()
     screen.get_by_label("Email").wait_for()
     sign_in(screen, ann.user)
     screen.locator('a[href="/admin/bots/bot/"]').first.click()

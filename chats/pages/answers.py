@@ -52,7 +52,7 @@ def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Docume
 def exists_already(exc: written_sources.SourceExists) -> ValidationError:
     """The error of a form whose question has an answer already, with a link to it."""
     path = reverse("admin:bots_document_change", args=[exc.fields["document_id"]])
-    words = gettext("There is already an answer to this question.")
+    words = gettext("There's already an answer to this question.")
     return ValidationError(
-        format_html('{} <a class="underline" href="{}">{}</a>', words, path, gettext("Edit it"))
+        format_html('{} <a class="underline" href="{}">{}</a>', words, path, gettext("Edit answer"))
     )

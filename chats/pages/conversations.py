@@ -90,7 +90,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
     def who(self, row: Conversation) -> str:
         return names.who_of(row)
 
-    @column(gettext_lazy("Last words"))
+    @column(gettext_lazy("Last message"))
     def last_words(self, row: Any) -> SafeString | str:
         """The last words; of a search, the words that were found."""
         found: SafeString | None = getattr(row, "found_words", None)
@@ -99,7 +99,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         text = row.last_message.text if row.last_message else ""
         return format_html('<span class="chat-words">{}</span>', " ".join(text.split())[:160])
 
-    @column(gettext_lazy("State"), label=_COLORS)
+    @column(gettext_lazy("Status"), label=_COLORS)
     def state(self, row: Conversation) -> tuple[str, str]:
         return names.state_of(row)
 
@@ -191,7 +191,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             messages.error(request, str(exc))
             return redirect("admin:chats_why", chat_id, message_id)
         return self.page(
-            request, "admin/chats/again.html", gettext("What the bot says today"),
+            request, "admin/chats/again.html", gettext("Today's answer"),
             chat=chat, turn=ReplayedTurn.of(reply, made),
         )  # fmt: skip
 

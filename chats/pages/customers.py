@@ -35,13 +35,13 @@ _FIELDS = ("name", "email", "phone")
 
 class CustomerForm(ServiceForm):
     name = forms.CharField(label=gettext_lazy("Name"), max_length=200, required=False)
-    email = forms.EmailField(label=gettext_lazy("E-mail"), max_length=254, required=False)
+    email = forms.EmailField(label=gettext_lazy("Email"), max_length=254, required=False)
     phone = forms.CharField(label=gettext_lazy("Phone"), max_length=40, required=False)
 
 
 class BlockForm(ServiceForm):
     days = forms.TypedChoiceField(
-        label=gettext_lazy("For how long"),
+        label=gettext_lazy("Duration"),
         coerce=int,
         choices=[
             (1, gettext_lazy("1 day")), (7, gettext_lazy("1 week")), (30, gettext_lazy("1 month")),
@@ -160,7 +160,7 @@ class CustomerAdmin(ListsWithoutPreviews):
             title=gettext("Block %(name)s?") % {"name": self.who(row)},
             button=gettext("Block"),
             intro=gettext(
-                "Until the block ends they cannot write to you on any channel, and nobody sees"
+                "Until the block ends, they can't write to you on any channel, and no one sees"
                 " what they try to send."
             ),
         )  # fmt: skip
@@ -205,7 +205,7 @@ class CustomerAdmin(ListsWithoutPreviews):
             download_as=f"{slugify(row.name) or 'customer'}.zip",
         )
 
-    @button(gettext_lazy("Erase"), url_path="erase", permissions=["manage"], icon="delete")
+    @button(gettext_lazy("Delete"), url_path="erase", permissions=["manage"], icon="delete")
     def erase_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Erase the customer and everything stored about them, after a confirmation."""
         row = self.row(request, object_id)
@@ -213,24 +213,25 @@ class CustomerAdmin(ListsWithoutPreviews):
         def act(data: dict[str, Any]) -> HttpResponse:
             erasing.ask(Principal(row.client, user=viewer(request)), row.pk)
             messages.success(
-                request, gettext("%(name)s is being erased.") % {"name": self.who(row)}
+                request, gettext("%(name)s is being deleted.") % {"name": self.who(row)}
             )
             return redirect("admin:chats_customer_changelist")
 
         form = ServiceForm(request.POST if request.method == "POST" else None)
         return self.form_page(
             request, form, act,
-            title=gettext("Erase %(name)s?") % {"name": self.who(row)},
-            button=gettext("Erase for good"),
+            title=gettext("Delete %(name)s?") % {"name": self.who(row)},
+            button=gettext("Delete permanently"),
             intro=gettext(
-                "This deletes the customer with all conversations, messages and files."
-                " It cannot be undone."
+                "This deletes the customer and all their conversations, messages, and files. It"
+                " can't be undone."
             ),
         )  # fmt: skip
 
-    @admin.action(description=cast("str", gettext_lazy("Erase")), permissions=["manage"])
+    @admin.action(description=cast("str", gettext_lazy("Delete")), permissions=["manage"])
     @confirm_action(
-        "Erase these customers, with all their chats, messages and files? Nobody can undo it."
+        "Delete these customers and all their conversations, messages, and files? This can't be"
+        " undone."
     )
     def erase(self, request: HttpRequest, rows: QuerySet[Customer]) -> None:
         by = viewer(request)

@@ -36,14 +36,14 @@ _COLORS: dict[str, str] = {
     GoldenStatus.FAILED: "danger",
 }
 _SOURCES = [
-    ("asked", gettext_lazy("What customers ask most")),
-    ("answers", gettext_lazy("Answers that you have written")),
-    ("samples", gettext_lazy("Sample questions of the chat window")),
+    ("asked", gettext_lazy("Most asked questions")),
+    ("answers", gettext_lazy("Answers you've written")),
+    ("samples", gettext_lazy("Sample questions in the chat")),
 ]
 # Documents named on the page of a run.
 _SHOWN = 50
 _PUBLISH = cast("str", gettext_lazy("Publish anyway"))
-_SURE = cast("str", gettext_lazy("Publish these changes, although some answers got worse?"))
+_SURE = cast("str", gettext_lazy("Some answers got worse. Publish these changes anyway?"))
 
 
 class OfBotForm(ServiceForm):
@@ -57,14 +57,16 @@ class QuestionForm(OfBotForm):
         max_length=300,
         required=False,
         help_text=gettext_lazy(
-            "Title, file name or address that the answer must cite. Leave empty for any."
+            "A title, file name, or address the answer must cite. Leave empty for any source."
         ),
     )
     expected_words = forms.CharField(
         label=gettext_lazy("Expected words"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("What the answer must contain, one per line. Leave empty for any."),
+        help_text=gettext_lazy(
+            "What the answer must include, one per line. Leave empty for any answer."
+        ),
     )
 
 
@@ -74,8 +76,8 @@ class CollectForm(OfBotForm):
 
 class RunForm(OfBotForm):
     threshold = forms.FloatField(
-        label=gettext_lazy("Try another minimum confidence"), required=False,
-        help_text=gettext_lazy("From 0 to 1. Leave empty for the present one."),
+        label=gettext_lazy("Minimum confidence to test"), required=False,
+        help_text=gettext_lazy("From 0 to 1. Leave empty for the current setting."),
     )  # fmt: skip
 
 
@@ -107,7 +109,8 @@ class GoldenQuestionAdmin(TenantAdmin):
             golden_questions.create(bot, body=body, by=viewer(request))
             messages.success(
                 request,
-                gettext("“%(question)s” is a golden question now.") % {"question": body.question},
+                gettext("Added “%(question)s” to your golden questions.")
+                % {"question": body.question},
             )
             return redirect("admin:bots_goldenquestion_changelist")
 
@@ -123,13 +126,13 @@ class GoldenQuestionAdmin(TenantAdmin):
             body = GoldenCollectRequest(**data)
             added = golden_candidates.collect(bot, body=body, by=viewer(request))
             messages.success(
-                request, gettext("%(count)s new golden questions.") % {"count": len(added)}
+                request, gettext("Golden questions added: %(count)s") % {"count": len(added)}
             )
             return redirect("admin:bots_goldenquestion_changelist")
 
         return self._page(request, CollectForm, act, gettext("Import questions"), gettext("Import"))
 
-    @button(gettext_lazy("Ask all"), permissions=["teach"], icon="play_arrow")
+    @button(gettext_lazy("Run test"), permissions=["teach"], icon="play_arrow")
     def ask_all(self, request: HttpRequest) -> HttpResponse:
         """Start a run of a bot's questions."""
 
@@ -138,11 +141,11 @@ class GoldenQuestionAdmin(TenantAdmin):
             return redirect("admin:bots_goldenrun_change", run.pk)
 
         return self._page(
-            request, RunForm, act, gettext("Ask all golden questions"), gettext("Ask now")
+            request, RunForm, act, gettext("Test golden questions"), gettext("Run test")
         )
 
     @admin.action(description="Delete", permissions=["train"])
-    @confirm_action("Delete these questions? Runs keep what they asked.")
+    @confirm_action("Delete these questions? Past test runs are kept.")
     def delete_questions(self, request: HttpRequest, rows: QuerySet[GoldenQuestion]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: golden_questions.delete(row.bot, row.pk, by=by))
@@ -212,11 +215,11 @@ class GoldenRunAdmin(TenantAdmin):
         """The outcome of the change that waited for the run."""
         return humanize_code(run.shown_outcome)
 
-    @column(gettext_lazy("Asked"))
+    @column(gettext_lazy("Progress"))
     def asked(self, run: GoldenRun) -> SafeString:
         return progress_bar(len(run.results), len(run.questions))
 
-    @column(gettext_lazy("What was changed"))
+    @column(gettext_lazy("Tested changes"))
     def shown_tried(self, run: GoldenRun) -> SafeString | str:
         """Links to what the run tries."""
         return format_html_join(mark_safe("<br>"), "{}", [(item,) for item in _tried(run)]) or "–"
@@ -241,7 +244,7 @@ class GoldenRunAdmin(TenantAdmin):
             (
                 "failed" if result["fault"] else "passed",
                 result["question"],
-                humanize_code(result["fault"]) if result["fault"] else gettext("As expected"),
+                humanize_code(result["fault"]) if result["fault"] else gettext("Passed"),
                 result["answer"],
             )
             for result in failed_first
@@ -275,7 +278,7 @@ class GoldenRunAdmin(TenantAdmin):
 def _tried(run: GoldenRun) -> list[str]:
     """Links to what a run tries: its instructions, or its first documents."""
     if run.prompt:
-        words = gettext("The prompt, version %(version)s") % {"version": run.prompt.version}
+        words = gettext("Instructions, version %(version)s") % {"version": run.prompt.version}
         return [link("admin:bots_prompt_change", run.prompt.pk, words)]
     rows = Document.objects.filter(bot=run.bot_id, pk__in=run.document_ids).order_by("id")
     found = list(rows.values_list("pk", "title", "file_name"))
@@ -286,7 +289,7 @@ def _tried(run: GoldenRun) -> list[str]:
     if run.is_publish_gate:
         later = publish_gate.held().filter(bot=run.bot_id, pk__in=run.document_ids)
         runs = later.exclude(run_id=run.pk).values_list("run_id", flat=True)
-        words = gettext("A later run tries what was changed since")
+        words = gettext("Later changes are in another test run")
         named += [
             link("admin:bots_goldenrun_change", run_id, words) for run_id in sorted(set(runs))
         ]

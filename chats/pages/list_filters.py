@@ -80,7 +80,7 @@ class FixedFilter(ABC, SimpleListFilter):
 class HandoffFilter(FixedFilter):
     """Filters by the reason of the handover."""
 
-    title, parameter_name = gettext_lazy("reason of the handover"), "handoff_reason"
+    title, parameter_name = gettext_lazy("handover reason"), "handoff_reason"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(code, humanize_code(code)) for code in HANDOFF_REASONS]
@@ -93,7 +93,7 @@ class AnsweredByFilter(FixedFilter):
     """Filters by who answered, as the reports count it."""
 
     title, parameter_name = gettext_lazy("answered by"), "answered_by"
-    options: ClassVar = {"bot": gettext_lazy("The bot alone"), "person": gettext_lazy("A person")}
+    options: ClassVar = {"bot": gettext_lazy("Bot only"), "person": gettext_lazy("A person")}
 
     def condition(self, request: HttpRequest, value: str) -> Q | None:
         by_person = Q(report_filters.answered_by_person())
@@ -105,8 +105,8 @@ class WaitingFilter(FixedFilter):
 
     title, parameter_name = gettext_lazy("waiting"), "waiting"
     options: ClassVar = {
-        "target": gettext_lazy("Longer than the target"),
-        "half": gettext_lazy("Half of the target or more"),
+        "target": gettext_lazy("Past target"),
+        "half": gettext_lazy("At least half the target"),
     }
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -124,7 +124,7 @@ class WaitingFilter(FixedFilter):
 class BeganFilter(FixedFilter):
     """Filters by whole days in the client's time zone including today, as the reports do."""
 
-    title, parameter_name = gettext_lazy("began"), "began"
+    title, parameter_name = gettext_lazy("started"), "began"
     options: ClassVar = {
         "1": gettext_lazy("Today"),
         "7": gettext_lazy("In the last 7 days"),
@@ -150,7 +150,7 @@ class RatedChatBeganFilter(BeganFilter):
 class GivenFilter(FixedFilter):
     """Filters by when the rating was given."""
 
-    title, parameter_name = gettext_lazy("given"), "given"
+    title, parameter_name = gettext_lazy("rated"), "given"
     options: ClassVar = {"day": gettext_lazy("In the last 24 hours")}
 
     def condition(self, request: HttpRequest, value: str) -> Q | None:
@@ -161,10 +161,10 @@ class GivenFilter(FixedFilter):
 class RatedFilter(FixedFilter):
     """Filters by what was rated: a conversation, which the reports count, or one answer."""
 
-    title, parameter_name = gettext_lazy("about"), "about"
+    title, parameter_name = gettext_lazy("rating for"), "about"
     options: ClassVar = {
-        "chat": gettext_lazy("A whole conversation"),
-        "message": gettext_lazy("One answer"),
+        "chat": gettext_lazy("Conversation"),
+        "message": gettext_lazy("Single answer"),
     }
 
     def condition(self, request: HttpRequest, value: str) -> Q | None:

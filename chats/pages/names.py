@@ -13,7 +13,7 @@ from chats.services.desk.customer_records import FOREVER
 # The name and the icon of each channel.
 CHANNELS = {
     "web": (gettext_noop("Website"), "language"),
-    "api": (gettext_noop("Your server"), "code"),
+    "api": (gettext_noop("API"), "code"),
     "socialnet": ("Socialnet", "thumb_up"),
     "photoapp": ("Photoapp", "photo_camera"),
     "chatapp": ("Chatapp", "call"),
@@ -22,7 +22,7 @@ CHANNELS = {
 ENDINGS = {
     "customer": gettext_noop("the customer"),
     "agent": gettext_noop("an agent"),
-    "inactivity": gettext_noop("the platform, because nobody wrote"),
+    "inactivity": gettext_noop("the system, due to inactivity"),
 }
 
 

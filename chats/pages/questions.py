@@ -84,8 +84,8 @@ class QuestionGroupAdmin(TenantAdmin):
         if row.status != GroupStatus.LEARNING or row.run_id is None:
             return row.status, row.get_status_display()
         if row.run_outcome == GoldenOutcome.HELD:
-            return row.run_outcome, gettext("Held back by its golden run")
-        return row.status, gettext("Being tried by its golden run")
+            return row.run_outcome, gettext("On hold: a golden question failed")
+        return row.status, gettext("Golden questions are being tested")
 
     @column(gettext_lazy("Status"))
     def state(self, row: Any) -> SafeString | str:
@@ -99,9 +99,9 @@ class QuestionGroupAdmin(TenantAdmin):
     def next_step(self, row: QuestionGroup) -> SafeString | str:
         if row.status != GroupStatus.OPEN:
             return ""
-        return link("admin:chats_questiongroup_add_answer", row.pk, gettext("Write an answer"))
+        return link("admin:chats_questiongroup_add_answer", row.pk, gettext("Write answer"))
 
-    @column(gettext_lazy("Asked again, the bot says"))
+    @column(gettext_lazy("The bot now says"))
     def shown_answer(self, row: QuestionGroup) -> str:
         if row.answer:
             return f"{row.answer} ({', '.join(row.sources)})" if row.sources else row.answer
@@ -122,7 +122,7 @@ class QuestionGroupAdmin(TenantAdmin):
         return row.status == GroupStatus.LEARNING and not is_held
 
     @button(
-        gettext_lazy("Write an answer"),
+        gettext_lazy("Write answer"),
         url_path="answer",
         permissions=["train"],
         icon="edit",
@@ -142,11 +142,11 @@ class QuestionGroupAdmin(TenantAdmin):
                 raise answers.exists_already(exc) from exc
             messages.success(
                 request,
-                gettext("Saved. The bot is asked again as soon as it has learned the answer."),
+                gettext("Saved. We'll ask the bot again once it has learned the answer."),
             )
             return redirect("admin:chats_questiongroup_change", group.pk)
 
-        title = gettext("Write an answer")
+        title = gettext("Write answer")
         return self.form_page(request, form, act, title=title, button=gettext("Save answer"))
 
     @button(gettext_lazy("Ask again"), url_path="ask", permissions=["train"], icon="replay")
@@ -156,7 +156,7 @@ class QuestionGroupAdmin(TenantAdmin):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             unanswered_questions.request_again(group)
-            messages.success(request, gettext("The bot is being asked again."))
+            messages.success(request, gettext("Asking the bot again."))
             return redirect("admin:chats_questiongroup_change", group.pk)
 
         form = ServiceForm(request.POST if request.method == "POST" else None)
@@ -165,7 +165,7 @@ class QuestionGroupAdmin(TenantAdmin):
             button=gettext("Ask again"), intro=self.shown_question(group),
         )  # fmt: skip
 
-    @button(gettext_lazy("Sort by time"), permissions=["view"], icon="schedule")
+    @button(gettext_lazy("Sort by date"), permissions=["view"], icon="schedule")
     def by_time(self, request: HttpRequest) -> HttpResponse:
         """The single questions, newest first."""
         return redirect("admin:chats_unanswered")

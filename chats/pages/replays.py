@@ -58,7 +58,7 @@ class ReplayAdmin(TenantAdmin):
     fields = readonly_fields = (
         "day", "bot", "status", "error", "progress", _GAINED, _LOST, _CHANGED,
         _count("answered", gettext_lazy("Answered both times")),
-        _count("unanswered", gettext_lazy("Answered neither time")),
+        _count("unanswered", gettext_lazy("Not answered either time")),
         _count("with_calls", gettext_lazy("Skipped (used a function)")),
         "created_by", "created_at", "finished_at",
     )  # fmt: skip
@@ -69,9 +69,9 @@ class ReplayAdmin(TenantAdmin):
     def shown_status(self, row: Replay) -> tuple[str, str]:
         return row.status, row.get_status_display()
 
-    @column(gettext_lazy("Replayed"))
+    @column(gettext_lazy("Progress"))
     def progress(self, row: Replay) -> SafeString:
-        more = gettext(" (the first of the day)") if row.is_cut else ""
+        more = gettext(" (first of the day)") if row.is_cut else ""
         return format_html("{}{}", progress_bar(row.done, len(row.message_ids)), more)
 
     def is_under_way(self, row: Replay) -> bool:
@@ -107,8 +107,8 @@ class ReplayAdmin(TenantAdmin):
             title=gettext("Replay a day"),
             button=gettext("Run replay"),
             intro=gettext(
-                "See what the bot would say today. Customers do not notice. If a language model"
-                " writes the answers, its tokens are charged."
+                "See how the bot would answer today. Customers won't notice. Answers from a"
+                " language model use credits."
             ),
         )  # fmt: skip
 

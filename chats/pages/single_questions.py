@@ -69,9 +69,9 @@ class SingleQuestionPages(TenantAdmin):
         is_known = "edits" in initial
         return self.form_page(
             request, AnswerForm(request.POST or None, initial=initial), act,
-            title=gettext("Correct the answer") if is_known else gettext("Write an answer"),
+            title=gettext("Fix answer") if is_known else gettext("Write answer"),
             button=gettext("Save answer"),
-            intro=gettext("There is already an answer to this question. Change it here.")
+            intro=gettext("There's already an answer to this question. Edit it here.")
             if is_known else "",
         )  # fmt: skip
 

@@ -75,7 +75,7 @@ def _message(chat: Conversation, row: Message) -> Line:
     name = row.sender_name
     if row.sender_type == SenderType.CUSTOMER:
         name = name or names.who_of(chat)
-    name = name or {"bot": chat.bot.bot_name, "system": gettext("Automatic reply")}.get(
+    name = name or {"bot": chat.bot.bot_name, "system": gettext("Automatic message")}.get(
         row.sender_type, gettext("Agent")
     )
     return Line("message", row.created_at, row=row, message=MessageShape.from_row(row), name=name)
@@ -96,7 +96,7 @@ def _words(kind: str, data: Any) -> str:
                 "reason": humanize_code(data.get("reason"))
             }
         case "conversation.assigned" if by and by != name:
-            words = gettext("%(by)s assigned it to %(name)s") % {"by": by, "name": name}
+            words = gettext("%(by)s assigned this to %(name)s") % {"by": by, "name": name}
         case "conversation.assigned":
             words = gettext("Assigned to %(name)s") % {"name": name}
         case "conversation.unassigned" if then.get("assign_type") == "bot":

@@ -35,7 +35,7 @@ def test_the_question_comes_after_the_end(server, answered):
     assert (shown["id"], shown["seq"]) == (str(message.pk), 3)
     assert (shown["sender"]["type"], shown["status"]) == ("system", "sent")
     (piece,) = shown["content"]
-    assert piece["text"] == "How was this chat?"
+    assert piece["text"] == "How did we do?"
     assert [option["value"] for option in piece["options"]] == ["5", "4", "3", "2", "1"]
     types = list(Event.objects.order_by("id").values_list("type", flat=True))
     assert types[-2:] == ["conversation.ended", "message.created"]

@@ -47,7 +47,9 @@ def show(screen: Page, view: str) -> None:
 
 
 def row(screen: Page, name: str):
-    return screen.get_by_role("navigation", name="Chats").locator("button.chat", has_text=name)
+    return screen.get_by_role("navigation", name="Conversations").locator(
+        "button.chat", has_text=name
+    )
 
 
 def log(screen: Page):
@@ -65,7 +67,7 @@ def write(screen: Page, text: str) -> None:
 def test_an_agent_takes_a_chat_both_write_and_it_ends_without_a_reload(screen, shop, ben):
     enter(screen, ben)
     show(screen, "Unassigned")
-    expect(screen.get_by_text("Nobody waits.")).to_be_visible()
+    expect(screen.get_by_text("The queue is empty.")).to_be_visible()
     chat_id = write_in(shop, "Zoe")
     row(screen, "Zoe").click()
     expect(log(screen)).to_contain_text("Where is my parcel?")
@@ -86,10 +88,10 @@ def test_an_agent_takes_a_chat_both_write_and_it_ends_without_a_reload(screen, s
     show(screen, "Ended")
     expect(row(screen, "Zoe").locator(".facts")).to_contain_text("Ended")
     row(screen, "Zoe").click()
-    expect(log(screen)).to_contain_text("You ended the chat")
+    expect(log(screen)).to_contain_text("You ended the conversation")
     screen.get_by_role("button", name="Settings").click()
-    screen.get_by_role("button", name="Log out").click()
-    screen.get_by_role("button", name="Log in").wait_for()
+    screen.get_by_role("button", name="Sign out").click()
+    screen.get_by_role("button", name="Sign in").wait_for()
     texts = [message.text for message in Message.objects.order_by("seq")]
     assert texts == ["Where is my parcel?", "It left us today.", "Thank you!", "A friendly one"]
 
@@ -100,8 +102,8 @@ def test_an_agent_blocks_and_unblocks_a_customer(screen, shop, ben):
     enter(screen, ben)
     show(screen, "Unassigned")
     row(screen, "Zoe").click()
-    card = screen.get_by_role("region", name="Customer and chat")
-    card.get_by_role("button", name="Block …").click()
+    card = screen.get_by_role("region", name="Customer and conversation")
+    card.get_by_role("button", name="Block…").click()
     assert violations(screen) == []
     screen.get_by_role("dialog").get_by_role("button", name="1 week").click()
     card.get_by_role("button", name="Unblock").wait_for()
@@ -112,7 +114,7 @@ def test_an_agent_blocks_and_unblocks_a_customer(screen, shop, ben):
     refused = shop.post(f"/ai/client/chat/{chat_id}", {"text": "You!"})
     assert refused.json()["code"] == "customer_blocked"
     card.get_by_role("button", name="Unblock").click()
-    card.get_by_role("button", name="Block …").wait_for()
+    card.get_by_role("button", name="Block…").wait_for()
     say(shop, chat_id, "Sorry")
     expect(log(screen)).to_contain_text("Sorry")
 
@@ -123,10 +125,10 @@ def test_an_agent_hands_a_chat_over_for_tomorrow_and_says_why(screen, shop, ann,
     assert ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"}).status_code == 200
     enter(screen, ben)
     row(screen, "Zoe").click()
-    screen.get_by_role("button", name="Assign …").click()
+    screen.get_by_role("button", name="Assign…").click()
     dialog = screen.get_by_role("dialog")
-    dialog.get_by_label("Note for your colleagues").fill("She wants a refund.")
-    dialog.get_by_label("Snooze").select_option(label="Until tomorrow, 9:00")
+    dialog.get_by_label("Note for your team").fill("She wants a refund.")
+    dialog.get_by_label("Snooze").select_option(label="Until 9:00 tomorrow")
     assert violations(screen) == []
     dialog.get_by_role("button", name="Ann").click()
     expect(screen.locator(".head")).to_contain_text("Assigned to Ann")
@@ -149,7 +151,7 @@ def test_of_two_agents_one_gets_the_chat_and_the_other_is_told(screen, shop, ann
         row(screen, "Zoe").click()
     with screen.expect_response(f"**{viewing}"):  # whoever comes is told who is there
         ann.post(viewing, {})
-    expect(screen.locator(".head")).to_contain_text("Also here: Ann")
+    expect(screen.locator(".head")).to_contain_text("Also viewing: Ann")
     ann.post(viewing, {"is_viewing": False})
     expect(screen.locator(".head")).not_to_contain_text("Also here")
 

@@ -42,10 +42,10 @@ def test_the_bots_knowledge_helps_and_is_corrected(screen, taught, ben):
     assert "30 days" in screen.locator("#composer").input_value()
     screen.get_by_role("button", name="Why?").first.click()
     receipt = screen.get_by_role("dialog")
-    for said in ("It answered from the passages.", "needed", "You may return an order"):
+    for said in ("Answered from your content.", "needs", "You may return an order"):
         expect(receipt).to_contain_text(said)
     expect(receipt.get_by_label("Question")).to_have_value(QUESTION)
-    receipt.get_by_label("The right answer").fill("You have 60 days.")
+    receipt.get_by_label("Correct answer").fill("You have 60 days.")
     receipt.get_by_role("button", name="Train").click()
     now = receipt.locator(".now")
     for _ in range(100):  # the worker's part, while the page waits for it
@@ -67,7 +67,7 @@ def test_saved_replies_mentions_and_drafts(screen, shop, ann, ben):
     row(screen, "Zoe").click()
     screen.keyboard.press("r")
     screen.keyboard.type("/lazy")
-    expect(screen.get_by_text("No saved reply begins so.")).to_be_visible()
+    expect(screen.get_by_text("No saved reply starts with that.")).to_be_visible()
     for _ in "zy":
         screen.keyboard.press("Backspace")
     screen.get_by_role("option", name="/late").wait_for()
@@ -100,7 +100,7 @@ def test_an_agent_keeps_their_own_saved_replies(screen, shop, ann, ben, problems
     expect(dialog).to_contain_text("/late everybody's")
     assert dialog.get_by_role("button", name="Edit late").count() == 0
     dialog.get_by_role("button", name="New saved reply").click()
-    expect(dialog.get_by_label("For everybody")).to_have_count(0)
+    expect(dialog.get_by_label("Share with your team")).to_have_count(0)
     dialog.get_by_label("Shortcut").fill("/back")
     dialog.get_by_label("English").fill("Send it {customer.nmae}.")
     dialog.get_by_role("button", name="Save", exact=True).click()
@@ -108,7 +108,7 @@ def test_an_agent_keeps_their_own_saved_replies(screen, shop, ann, ben, problems
     assert all("422" in problem for problem in problems)
     problems.clear()
     dialog.get_by_label("English").fill("Send it back, {customer.name}.")
-    dialog.get_by_label("Another language").select_option("vi")
+    dialog.get_by_label("Add a language").select_option("vi")
     dialog.get_by_label("Vietnamese").fill("Gửi lại nhé.")
     assert violations(screen) == []
     dialog.get_by_role("button", name="Save", exact=True).click()
@@ -126,7 +126,7 @@ def test_an_agent_keeps_their_own_saved_replies(screen, shop, ann, ben, problems
     screen.get_by_role("option", name="/back").click()
     expect(screen.locator("#composer")).to_have_value("Send it back, Zoe.")
     screen.locator("#composer").fill("/nothing")
-    screen.get_by_role("button", name="Edit them").click()
+    screen.get_by_role("button", name="Edit saved replies").click()
     dialog.get_by_role("button", name="Delete back").click()
     dialog.get_by_role("button", name="Delete", exact=True).click()
     expect(dialog.get_by_text("/back")).to_have_count(0)
@@ -148,13 +148,13 @@ def test_several_chats_are_assigned_and_snoozed_at_once(screen, shop, ann, ben):
     assert Conversation.objects.filter(assignee=ann.user).count() == 2
     row(screen, "Xia").click()
     screen.keyboard.press("s")
-    screen.get_by_role("button", name="For an hour").click()
+    screen.get_by_role("button", name="For 1 hour").click()
     expect(screen.locator("button.chat")).to_have_count(0)
     screen.keyboard.press("z")
     expect(row(screen, "Xia")).to_be_visible()
     expect(screen.locator(".toast", has_text="snoozed")).to_have_count(0, timeout=1_500)
     screen.keyboard.press("s")
-    screen.get_by_role("button", name="For an hour").click()
+    screen.get_by_role("button", name="For 1 hour").click()
     screen.reload()  # a page that is left waits no longer
     show(screen, "Snoozed")
     expect(row(screen, "Xia")).to_be_visible()

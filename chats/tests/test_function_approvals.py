@@ -57,7 +57,7 @@ def test_a_waiting_call_is_handed_over_to_the_agents(waiting, chat, tool):
     chat.refresh_from_db()
     assert (chat.assign_type, chat.handoff_reason) == ("queue", "approval_needed")
     (reply,) = replies()
-    assert "colleague must confirm" in reply.content[0]["text"]
+    assert "needs to approve" in reply.content[0]["text"]
     assert reply.receipt["call_id"] == str(waiting.pk)
     assert tool.requests == []
     assert Event.objects.get(type="conversation.handed_off").data["reason"] == "approval_needed"

@@ -203,7 +203,7 @@ def test_a_run_that_a_later_one_has_overtaken_leads_to_it(ann, bot, golden, runs
     site.force_login(ann.user)
     page = site.get(reverse("admin:bots_goldenrun_change", args=[first["id"]])).content.decode()
     later = reverse("admin:bots_goldenrun_change", args=[second["id"]])
-    assert f'href="{later}">A later run tries what was changed since</a>' in page
+    assert f'href="{later}">Later changes are in another test run</a>' in page
     assert ann.post(f"{runs}/{second['id']}/publish").json()["outcome"] == "published"
     assert ann.get(f"{runs}/{first['id']}").json()["outcome"] == "overtaken"
 
@@ -338,7 +338,7 @@ def test_a_model_that_does_not_answer_holds_the_change(ann, bot, golden, runs, s
         run_jobs()
     (run,) = ann.get(runs).json()["items"]
     assert (run["status"], run["outcome"], run["engine"]) == ("failed", "held", None)
-    assert run["error"].startswith("The model did not answer: The model server")
+    assert run["error"].startswith("The model didn't answer: The model server")
     assert Prompt.objects.get(is_current=True).version == 1
     # The operator lets it through all the same.
     assert ann.post(f"{runs}/{run['id']}/publish").json()["outcome"] == "published"
@@ -416,18 +416,18 @@ def test_in_the_site(ann, bot, golden):
     browser.force_login(User.objects.get(full_name="Ann"))
     form = {"bot": bot.pk, "question": "May dogs stay?", "expected_words": "dogs\nwelcome"}
     listed = browser.post(add, form, follow=True).content.decode()
-    assert "“May dogs stay?” is a golden question now." in listed
+    assert "Added “May dogs stay?” to your golden questions." in listed
     assert "dogs, welcome" in listed
     take = browser.post(
         reverse("admin:bots_goldenquestion_take_over"), {"bot": bot.pk, "source": "samples"},
         follow=True,
     )  # fmt: skip
-    assert "0 new golden questions." in take.content.decode()
+    assert "Golden questions added: 0" in take.content.decode()
     started = browser.post(reverse("admin:bots_goldenquestion_ask_all"), {"bot": bot.pk})
     run_jobs()
     page = browser.get(started["Location"]).content.decode()
     assert "3 of 3" in page
-    assert "As expected" in page
+    assert "Passed" in page
     assert "Done" in page
     assert "(&#x27;done&#x27;" not in page
     assert "The bot had no answer" in page
@@ -445,7 +445,7 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     site.force_login(ann.user)
     tried = f'href="{reverse("admin:bots_document_change", args=[bad.pk])}">{golden[0]}</a>'
     held = f"{reverse('admin:bots_document_changelist')}?pending_review__exact=1"
-    assert "Held back by its golden run" in site.get(held).content.decode()
+    assert "On hold: a golden question failed" in site.get(held).content.decode()
     seen = agent.get(page).content.decode()
     assert tried in seen
     assert publish not in seen
@@ -459,7 +459,7 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     assert "Published." in done
     assert publish not in done
     assert not Document.objects.get(pk=bad.pk).pending_review
-    assert "Held back by its golden run" not in site.get(held).content.decode()
+    assert "On hold: a golden question failed" not in site.get(held).content.decode()
     assert "holds nothing back" in site.post(publish).content.decode()
 
 
@@ -470,7 +470,7 @@ def test_the_page_of_a_run_names_the_prompt_that_it_tries(ann, bot, golden, runs
     site = Browser()
     site.force_login(ann.user)
     page = site.get(reverse("admin:bots_goldenrun_change", args=[run["id"]])).content.decode()
-    assert f'href="{link}">The prompt, version 1</a>' in page
+    assert f'href="{link}">Instructions, version 1</a>' in page
 
 
 def test_the_page_of_a_run_shows_how_far_it_is(ann, golden, runs):

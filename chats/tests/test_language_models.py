@@ -198,17 +198,17 @@ def test_the_sites_form_says_whether_a_key_is_stored_and_removes_it(ann, own, bo
     ann.browser.force_login(ann.user)
     row = LanguageModel.objects.get()
     path = reverse("admin:bots_languagemodel_edit", args=[row.pk])
-    assert "A key is stored. Empty: it stays." in ann.browser.get(path).content.decode()
+    assert "A key is saved. Leave empty to keep it." in ann.browser.get(path).content.decode()
     moved = own.base_url.replace("127.0.0.1", "localhost")
     form = body | {"base_url": moved, "api_key": "", "credits_per_1000_tokens": 1}
     refused = ann.browser.post(path, form).content.decode()
     assert "another host: give the key again, or remove it" in refused
     both = ann.browser.post(path, form | {"api_key": "sk-new", "removes_key": "on"})
-    assert "Either give a key, or remove the stored one." in both.content.decode()
+    assert "Enter a key or remove the saved one, not both." in both.content.decode()
     row.refresh_from_db()
     assert row.api_key == KEY
     saved = ann.browser.post(path, form | {"removes_key": "on"})
     row.refresh_from_db()
     assert (saved.status_code, row.base_url, row.api_key) == (302, moved, "")
-    assert "No key is stored." in ann.browser.get(path).content.decode()
+    assert "No key saved." in ann.browser.get(path).content.decode()
     assert ann.get(PATH).json()["items"][0]["has_api_key"] is False

@@ -100,7 +100,7 @@ def test_an_owner_blocks_a_customer_for_a_week_on_a_phone(screen, ann, bot):
     screen.get_by_role("button", name="More").click()
     assert violations(screen) == []
     screen.get_by_role("link", name="Block").click()
-    screen.get_by_label("For how long").select_option("7")
+    screen.get_by_label("Duration").select_option("7")
     screen.locator("#service-form [type=submit]").click()
     screen.locator("[data-blocked]").wait_for()
     customer.refresh_from_db()
@@ -123,7 +123,7 @@ def test_an_owner_erases_a_customer(screen, ann, bot, add_message):
     enter_site(screen, ann.user)
     screen.goto(reverse("admin:chats_customer_changelist"))
     screen.get_by_role("link", name="Zoe").click()
-    screen.get_by_role("link", name="Erase").click()
+    screen.get_by_role("link", name="Delete").click()
     assert Customer.objects.count() == 2
     assert not CustomerErasure.objects.exists()
     screen.locator("#service-form [type=submit]").click()

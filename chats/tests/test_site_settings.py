@@ -2,6 +2,7 @@
 
 import time_machine
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from chatplatform.testing.browser import PHONE, violations
 from chats.models import Message
@@ -71,13 +72,13 @@ def test_a_company_says_where_it_is_and_when_it_is_open(screen, ann, bot, server
 def test_conversations_go_to_the_least_busy_and_a_long_wait_is_mailed(screen, ann):
     enter_site(screen, ann.user)
     open_page(screen, "handover")
-    screen.get_by_label("Who gets a waiting conversation").select_option("least_busy")
-    screen.get_by_label("Most open conversations per agent").fill("4")
+    screen.get_by_label("Assignment").select_option("least_busy")
+    screen.get_by_label("Maximum open conversations per agent").fill("4")
     save(screen, "handover")
     config = ClientConfig.objects.get(client=ann.client)
     assert (config.assign_strategy, config.agent_capacity) == ("least_busy", 4)
     open_page(screen, "notifications")
-    assert screen.get_by_label("Mails go to").input_value() == ann.user.email
+    assert screen.get_by_label("Recipients").input_value() == ann.user.email
     screen.get_by_label("A customer waits too long").check()
     screen.get_by_label("Too long means").fill("10")
     save(screen, "notifications")
@@ -85,6 +86,24 @@ def test_conversations_go_to_the_least_busy_and_a_long_wait_is_mailed(screen, an
     assert (row.recipients, row.on_unanswered, row.unanswered_after_minutes) == (
         [ann.user.email], True, 10,
     )  # fmt: skip
+
+
+def test_a_form_is_sent_once_and_shows_that_it_is_on_its_way(screen, ann):
+    enter_site(screen, ann.user)
+    open_page(screen, "notifications")
+    form, held = screen.locator("#notifications-form"), []
+    button = form.locator("button[type=submit]")
+    screen.route("**/notifications/**", held.append)
+    screen.get_by_label("A customer waits too long").check()
+    button.click()
+    expect(button).to_be_disabled()
+    expect(button).to_have_attribute("data-sending", "")
+    form.evaluate("form => form.requestSubmit()")
+    screen.unroute("**/notifications/**")
+    (sent,) = held
+    sent.continue_()
+    screen.get_by_role("status").wait_for()
+    expect(screen.locator("[data-sending]")).to_have_count(0)
 
 
 def test_settings_shut_nobody_out(screen, ann):

@@ -164,17 +164,17 @@ def test_the_page_of_an_answer_that_is_held_back_says_so(ann, bot, path, grouped
     (run,) = ann.get(f"/ai/{bot.pk}/golden-runs").json()["items"]
     link = f'href="{reverse("admin:bots_goldenrun_change", args=[run["id"]])}">'
     waits = site.get(page)
-    assert f"{link}Being tried by its golden run</a>" in waits.content.decode()
+    assert f"{link}Golden questions are being tested</a>" in waits.content.decode()
     assert "fits well enough" not in waits.content.decode()
     assert waits["Refresh"] == "3"
-    assert "Being tried by its golden run" in site.get(listed).content.decode()
+    assert "Golden questions are being tested" in site.get(listed).content.decode()
     Job.objects.update(due_at=timezone.now())
     run_jobs()
     held = site.get(page)
-    assert f"{link}Held back by its golden run</a>" in held.content.decode()
+    assert f"{link}On hold: a golden question failed</a>" in held.content.decode()
     assert "fits well enough" not in held.content.decode()
     assert "Refresh" not in held
-    assert "Held back by its golden run" in site.get(listed).content.decode()
+    assert "On hold: a golden question failed" in site.get(listed).content.decode()
     assert ann.post(f"/ai/{bot.pk}/golden-runs/{run['id']}/publish").status_code == 200
     run_jobs()
     assert link not in site.get(page).content.decode()
@@ -268,10 +268,10 @@ def test_by_time_every_question_of_an_answered_group_leads_to_its_source(ann, bo
     first = ann.get(path).json()["items"][0]
     ann.post(f"{path}/{first['id']}/answer", {"answer": "Yes, dogs are welcome."})
     learning = site.get(by_time).content.decode()
-    assert (learning.count("Answer written"), learning.count("Write an answer")) == (3, 3)
+    assert (learning.count("Answered"), learning.count("Write answer")) == (3, 3)
     run_jobs()
     page = site.get(by_time).content.decode()
-    assert page.count("Write an answer") == 3, "zips twice, and the invoice"
+    assert page.count("Write answer") == 3, "zips twice, and the invoice"
     source = Document.objects.get(source="question_answer")
     link = reverse("admin:bots_document_change", args=[source.pk])
     assert len(re.findall(f'<a href="{link}">.*?Answered', page, re.DOTALL)) == 3
@@ -305,7 +305,7 @@ def test_three_clicks_in_a_browser(screen, ann, bot, grouped):
     screen.goto(reverse("admin:chats_questiongroup_changelist"))
     screen.route("**/alpine.js", come_late)
     row = screen.get_by_role("row").filter(has_text=DOGS[0])
-    row.get_by_role("link", name="Write an answer").click()
+    row.get_by_role("link", name="Write answer").click()
     # The answer is typed at once: its field has the focus, though the page is hidden at first.
     screen.locator("textarea:focus").wait_for()
     screen.keyboard.type("Yes, dogs are welcome.")

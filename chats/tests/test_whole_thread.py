@@ -68,7 +68,7 @@ def write_without_network(screen: Page, widget, contexts: tuple[BrowserContext, 
 
 def end_and_rate(screen: Page, widget) -> None:
     screen.get_by_role("button", name="End", exact=True).click()
-    widget.get_by_label("5 of 5").check()
+    widget.get_by_label("5 out of 5").check()
     widget.get_by_role("button", name="Send rating").click()
     expect(widget.get_by_text("Thank you!")).to_be_visible()
 

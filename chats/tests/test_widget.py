@@ -55,14 +55,14 @@ def test_a_customer_asks_gets_a_person_and_rates(shop: Shop, screen: Page, ben):
     run_jobs()
     expect(widget.locator(".message.bot .option")).to_have_count(0)
     expect(widget.locator(".offered li")).to_have_text(offered)
-    expect(widget.get_by_text("Waiting for a person.")).to_be_visible()
+    expect(widget.get_by_text("Connecting you to our team.")).to_be_visible()
     chat = Conversation.objects.get()
     at = f"/ai/chat/{chat.pk}"
     assert ben.post(f"{at}/assign", {"assign_type": "agent"}).status_code == 200
     expect(widget.get_by_role("heading", level=1)).to_have_text("Ben")
     ben.post(f"{at}/manual", {"text": "Note to self", "is_note": True})
     ben.post(f"{at}/typing", {})
-    expect(widget.get_by_role("img", name="Ben is writing")).to_be_in_viewport()
+    expect(widget.get_by_role("img", name="Ben is typing")).to_be_in_viewport()
     ben.post(f"{at}/manual", {"text": "Hello, this is Ben."})
     expect(widget.locator(".message.agent")).to_have_text(re.compile("Hello, this is Ben."))
     assert "Note to self" not in widget.locator("body").inner_text()
@@ -74,7 +74,7 @@ def test_a_customer_asks_gets_a_person_and_rates(shop: Shop, screen: Page, ben):
     unlit = widget.locator(".stars label").first
     assert unlit.inner_text() == "☆"
     assert contrast_on_white(unlit) >= 3
-    widget.get_by_label("4 of 5").check()
+    widget.get_by_label("4 out of 5").check()
     assert widget.locator(".stars").inner_text().split() == list("★★★★☆")
     expect(widget.get_by_role("button", name="Send rating")).to_be_in_viewport(ratio=1)
     widget.get_by_label("Tell us more").fill("Quick")
@@ -114,7 +114,7 @@ def test_nothing_is_lost_or_doubled_without_a_connection(
     for text in ("Second words", "Third words"):
         widget.get_by_label("Write a message").fill(text)
         widget.get_by_label("Write a message").press("Enter")
-    expect(widget.get_by_text("No connection.")).to_be_visible()
+    expect(widget.get_by_text("You're offline.")).to_be_visible()
     expect(widget.locator(".waiting")).to_have_count(2)
     screen.context.set_offline(False)
     expect(widget.locator(".waiting")).to_have_count(0)
@@ -130,7 +130,7 @@ def test_messages_that_could_not_be_read_are_read_again(shop: Shop, screen: Page
     write(widget, "I want to talk to a human agent")
     chat = Conversation.objects.get()
     assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
-    expect(widget.get_by_text("You are talking to Ben.", exact=True)).to_have_count(1)
+    expect(widget.get_by_text("You're chatting with Ben.", exact=True)).to_have_count(1)
     refused: list[str] = []
 
     def refuse_once(route: Route) -> None:
@@ -157,7 +157,7 @@ def test_a_blocked_customer_is_told_and_keeps_their_words(
     field = widget.get_by_label("Write a message")
     field.fill("You!")
     field.press("Enter")
-    widget.get_by_text("You cannot write here at the moment.").wait_for()
+    widget.get_by_text("You can't write here right now.").wait_for()
     expect(field).to_have_value("You!")
     Customer.objects.update(blocked_until=None)
     field.press("Enter")
@@ -188,7 +188,7 @@ def test_hostile_words_are_shown_as_text_and_everybody_can_read_the_chat(
     for text in (hostile, "x" * 8_000, "\U0001f9ed" * 300):
         assert ben.post(f"/ai/chat/{chat.pk}/manual", {"text": text}).status_code == 201
     expect(widget.locator(".message.agent")).to_have_count(3)
-    expect(widget.get_by_text("You are talking to Ben.", exact=True)).to_have_count(1)
+    expect(widget.get_by_text("You're chatting with Ben.", exact=True)).to_have_count(1)
     for side, words in (("customer", hostile), ("agent", hostile), ("bot", made_up)):
         shown = widget.locator(f".message.{side} .words").all()
         assert words in [item.evaluate("(place) => place.textContent") for item in shown]
@@ -216,13 +216,13 @@ def test_a_picture_comes_into_view_and_a_broken_one_and_a_place_are_words(
     at = f"/ai/chat/{Conversation.objects.get().pk}/manual"
     broken = {"type": "image", "url": f"{shop.url}gone.png", "file_name": "gone.png"}
     assert ben.post(at, {"text": "Look", "attachments": [broken]}).status_code == 201
-    words = widget.get_by_role("link", name="The picture gone.png cannot be shown")
+    words = widget.get_by_role("link", name="The image gone.png can't be shown")
     expect(words).to_be_visible()
     place = {"type": "location", "location": {"latitude": 10.5, "longitude": 106}}
     city = {"type": "location", "location": {"city": "Huế", "country": "VN"}}
     assert ben.post(at, {"text": "Here", "attachments": [place, city]}).status_code == 201
-    expect(widget.get_by_text("Place: 10.5, 106")).to_be_visible()
-    expect(widget.get_by_text("Place: Huế, VN")).to_be_visible()
+    expect(widget.get_by_text("Location: 10.5, 106")).to_be_visible()
+    expect(widget.get_by_text("Location: Huế, VN")).to_be_visible()
     drawn = io.BytesIO()
     Image.new("RGB", (200, 200), "red").save(drawn, format="PNG")
     drawn.name = "shoe.png"
@@ -366,10 +366,10 @@ def test_on_an_arabic_page_it_runs_from_right_to_left_with_banner_file_thumb_and
     answer = Message.objects.filter(sender_type="bot").latest("seq")
     assert Feedback.objects.get().message == answer
     widget.get_by_role("button", name="More").click()
-    widget.get_by_role("button", name="Send transcript by mail").click()
+    widget.get_by_role("button", name="Email transcript").click()
     assert violations(screen.frames[1]) == []
-    widget.get_by_label("E-mail address").fill("zoe@example.com")
-    widget.get_by_label("E-mail address").press("Enter")
+    widget.get_by_label("Email address").fill("zoe@example.com")
+    widget.get_by_label("Email address").press("Enter")
     expect(widget.get_by_text("on its way to zoe@example.com")).to_be_visible()
     run_jobs()
     assert [sent.to for sent in mail.outbox] == [["zoe@example.com"]]

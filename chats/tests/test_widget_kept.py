@@ -54,7 +54,7 @@ def test_a_form_that_is_refused_keeps_its_answers_and_the_question(
     name.fill("Zoe")
     mail.fill("zoe@x")
     widget.get_by_role("button", name="Start chat").click()
-    expect(mail).to_have_accessible_description("This is not a complete e-mail address.")
+    expect(mail).to_have_accessible_description("Enter a complete email address.")
     name.press("Escape")
     screen.reload()
     widget.get_by_role("button", name="Open the chat").click()
@@ -95,7 +95,7 @@ def test_what_is_not_sent_is_back_in_the_field_with_its_reason(
     widget.get_by_role("button", name="Open the chat").click()
     expect(field).to_have_value("Half a sen")
     refused = {
-        "setup.exe": (b"MZ\x90\x00\x03", "Files of this type cannot be sent."),
+        "setup.exe": (b"MZ\x90\x00\x03", "This file type can't be sent."),
         "logo.svg": (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "Files of this type"),
         "empty.txt": (b"", "This file is empty."),
     }
@@ -122,7 +122,7 @@ def test_what_is_not_sent_is_back_in_the_field_with_its_reason(
 
     screen.context.route("**/ai/client/chat/*-*", refuse)
     field.press("Enter")
-    expect(widget.get_by_text("What you wrote is back in the field.")).to_be_visible()
+    expect(widget.get_by_text("Your message is back in the text field.")).to_be_visible()
     expect(field).to_have_value("Half a sen")
     screen.context.unroute("**/ai/client/chat/*-*", refuse)
     assert statuses(problems) == {"409", "403"}
@@ -324,7 +324,7 @@ def test_the_widget_outlives_pages_that_take_it_away_and_answers_that_do_not_com
     news(screen)
     for _ in range(4):
         screen.clock.run_for(8_000)
-    expect(widget.get_by_text("This chat cannot be reached any more.")).to_be_visible()
+    expect(widget.get_by_text("This chat is no longer available.")).to_be_visible()
     expect(widget.locator(".message.agent")).to_contain_text("In Hue.")
     expect(field).to_have_value("Half a sen")
     assert statuses(problems) == {"404"}

@@ -85,7 +85,7 @@ def test_who_looks_elsewhere_hears_a_sound_and_reads_it_in_the_title(shop: Shop,
     assert frame.evaluate("notes") == 2
     frame.evaluate(IN_THE_BACKGROUND, False)
     screen.wait_for_function("document.title === 'Shop'")
-    widget.get_by_role("button", name="More").click()
+    widget.get_by_role("button", name="Chat options").click()
     widget.get_by_role("button", name="Turn sound off").click()
     frame.evaluate(IN_THE_BACKGROUND, True)
     ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Still there?"})

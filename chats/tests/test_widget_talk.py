@@ -90,7 +90,7 @@ def test_sources_have_numbers_and_the_titles_of_their_sections(shop: Shop, scree
     expect(said.locator(".sources summary")).to_have_text(["¹ Returns", "² Refunds"])
     said.locator("summary").first.click()
     expect(said.locator("blockquote").nth(1)).to_be_visible()
-    link = said.get_by_role("link", name="Open the source")
+    link = said.get_by_role("link", name="View source")
     expect(link).to_have_attribute("href", f"{shop.url}rules#:~:text=Thirty%20days.")
 
 
@@ -167,7 +167,7 @@ def test_who_waits_is_told_when_somebody_is_there_and_may_leave_a_mailbox(
     expect(status).to_contain_text("We're closed. Back ")
     expect(status).to_contain_text("9:00")
     expect(status).not_to_contain_text("number")
-    mailbox = widget.get_by_label("Leave your e-mail")
+    mailbox = widget.get_by_label("Leave your email")
     mailbox.fill("zoe@example")
     screen.reload()
     expect(mailbox).to_have_value("zoe@example")
@@ -227,9 +227,9 @@ def test_it_begins_with_how_soon_somebody_answers_earlier_chats_and_questions(
 
 def test_escape_closes_the_menu_alone(shop: Shop, screen: Page):
     widget, _ = begun(shop, screen)
-    more = widget.get_by_role("button", name="More")
+    more = widget.get_by_role("button", name="Chat options")
     more.click()
-    end = widget.get_by_role("button", name="End the chat")
+    end = widget.get_by_role("button", name="End chat")
     end.press("Escape")
     expect(end).to_have_count(0)
     expect(more).to_be_focused()
@@ -247,8 +247,8 @@ def test_no_field_makes_a_phone_zoom_in(shop: Shop, screen: Page, bot):
     bot.export_enabled = True
     bot.save()
     widget, chat = begun(shop, screen)
-    widget.get_by_role("button", name="More").click()
-    widget.get_by_role("button", name="Send transcript by mail").click()
+    widget.get_by_role("button", name="Chat options").click()
+    widget.get_by_role("button", name="Email transcript").click()
     sizes = """[...document.querySelectorAll("input, textarea, select")].map((field) =>
         parseFloat(getComputedStyle(field).fontSize))"""
     assert min(screen.frames[1].evaluate(sizes)) >= 16

@@ -70,7 +70,7 @@ class AuditEventAdmin(TenantAdmin):
     def who(self, row: models.AuditEvent) -> str:
         return _actor(row)
 
-    @display(description=cast("str", gettext_lazy("About")))
+    @display(description=cast("str", gettext_lazy("Item")))
     def shown_subject(self, row: models.AuditEvent) -> str:
         return row.subject.replace("_", " ").replace(":", " ").capitalize()
 
@@ -82,10 +82,10 @@ class AuditEventAdmin(TenantAdmin):
 def _actor(row: models.AuditEvent) -> str:
     """The person, key or platform that did it."""
     if row.user_id:
-        return row.user.full_name or row.user.email if row.user else gettext("Somebody who is gone")
+        return row.user.full_name or row.user.email if row.user else gettext("Former teammate")
     if row.api_key_id:
-        return gettext("The key %(name)s") % {"name": row.api_key or ""}
-    return gettext("The platform")
+        return gettext("API key %(name)s") % {"name": row.api_key or ""}
+    return gettext("System")
 
 
 @admin.register(Job)
@@ -105,14 +105,14 @@ class JobAdmin(TenantAdmin):
     def shown_name(self, row: Job) -> str:
         return format_html("<code>{}</code>", row.name)
 
-    @admin.action(description="Try dead jobs again", permissions=["platform"])
+    @admin.action(description="Retry failed jobs", permissions=["platform"])
     def requeue(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         count = sum(leases.requeue_dead(row) for row in rows)
         self.message_user(request, f"{count} jobs wait to be tried again.", messages.SUCCESS)
 
     @admin.action(description="Cancel", permissions=["platform"])
     @confirm_action(
-        "Cancel these jobs? Their work will not be done, and whoever waits for it is told."
+        "Cancel these jobs? Their work won't be done, and anyone waiting for it is notified."
     )
     def cancel(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         cancelled = [cancel_job.cancel(row, by=viewer(request)) for row in rows]

@@ -26,7 +26,7 @@ from identity.services import (
 
 class AddressForm(forms.Form):
     email = forms.EmailField(
-        label=gettext_lazy("E-mail address"),
+        label=gettext_lazy("Email address"),
         max_length=254,
         widget=UnfoldAdminEmailInputWidget({"autocomplete": "email", "autofocus": ""}),
     )
@@ -45,7 +45,7 @@ def forgot_password(site: Any, request: HttpRequest) -> HttpResponse:
 
 def sign_in_link(site: Any, request: HttpRequest) -> HttpResponse:
     """Mails a person the sign-in link of their company."""
-    title = gettext("Log in with your company's account")
+    title = gettext("Sign in with your company account")
     page = functools.partial(site.page, request, "provider_link", title)
     return _ask(request, sign_in_providers.ask_link, page)
 
@@ -82,7 +82,7 @@ def choose_password(site: Any, request: HttpRequest) -> HttpResponse:
         return redirect(home)
 
     form = NewPasswordForm(request.POST or None)
-    title = gettext("Choose your password")
+    title = gettext("Choose a password")
     page: HttpResponse = form.carry_out(act) or site.page(
         request, "choose_password", title, form=form
     )

@@ -54,46 +54,46 @@ class AccountAction:
 ACCOUNT_ACTIONS = {
     "invite": AccountAction(
         gettext_lazy("Resend invitation"),
-        gettext_lazy("Mails a new link to choose a password. Earlier links stop working."),
+        gettext_lazy("Emails a new link to choose a password. Earlier links stop working."),
         users.invite_again,
-        gettext_lazy("The invitation was sent again."),
+        gettext_lazy("Invitation resent."),
         lambda person: person.is_invited,
     ),
     "reset": AccountAction(
         gettext_lazy("Send password reset"),
-        gettext_lazy("Mails a link to choose a new password."),
+        gettext_lazy("Emails a link to choose a new password."),
         users.send_reset_link,
-        gettext_lazy("A link to choose a new password was sent."),
+        gettext_lazy("Password reset sent."),
         lambda person: person.has_usable_password() and person.client_id is not None,
     ),
     "unlock": AccountAction(
         gettext_lazy("Unlock"),
-        gettext_lazy("Lets a person who is locked out by wrong passwords try again."),
+        gettext_lazy("Lets someone try again after too many wrong passwords."),
         users.unlock,
-        gettext_lazy("They can try again."),
+        gettext_lazy("Unlocked. They can try again."),
         lambda person: not person.is_invited,
     ),
     "second_factor": AccountAction(
-        gettext_lazy("Reset second factor"),
+        gettext_lazy("Reset two-factor authentication"),
         gettext_lazy(
-            "For a lost phone. They are signed out everywhere and can then sign in with their"
-            " password alone. Make sure that the request comes from them."
+            "For a lost phone. They're signed out everywhere and can sign in with just their"
+            " password. Make sure the request comes from them."
         ),
         users.reset_second_factor,
-        gettext_lazy("The second factor was reset."),
+        gettext_lazy("Two-factor authentication was reset."),
         lambda person: hasattr(person, "second_factor"),
     ),
     "sign_out": AccountAction(
         gettext_lazy("Sign out everywhere"),
         gettext_lazy("For a lost or stolen device. They can sign in again with their password."),
         users.sign_out_everywhere,
-        gettext_lazy("They are signed out everywhere."),
+        gettext_lazy("They've been signed out everywhere."),
         lambda person: not person.is_invited,
     ),
     "disable": AccountAction(
         gettext_lazy("Disable"),
         gettext_lazy(
-            "They are signed out at once and cannot sign in. Their conversations return to the"
+            "They're signed out right away and can't sign in. Their conversations return to the"
             " queue. You can enable them again."
         ),
         lambda person, by: users.set_person_disabled(person, is_disabled=True, by=by),
@@ -119,7 +119,7 @@ class UserAdmin(TenantAdmin):
     more_columns = ("language", "can_train", "has_second_factor", "created_at")
     list_select_related = ("client", "second_factor")
     search_fields = ("email", "full_name", "client__name")
-    labels: ClassVar = {"full_name": gettext_lazy("Name"), "email": gettext_lazy("E-mail")}
+    labels: ClassVar = {"full_name": gettext_lazy("Name"), "email": gettext_lazy("Email")}
     actions_list = ("invite",)
     actions_detail = ("view_as",)
 
@@ -143,9 +143,9 @@ class UserAdmin(TenantAdmin):
             return gettext("Platform staff")
         name = str(ROLES[Role(person.role)])
         trains = person.can_train and not person.is_admin
-        return gettext("%(role)s, trains bots") % {"role": name} if trains else name
+        return gettext("%(role)s, can train bots") % {"role": name} if trains else name
 
-    @display(description=cast("str", gettext_lazy("State")), ordering="is_disabled")
+    @display(description=cast("str", gettext_lazy("Status")), ordering="is_disabled")
     def state(self, person: Any) -> SafeString:
         """Active, disabled, or since when they are invited, with a button to invite them again."""
         return render_to_string(
@@ -161,7 +161,7 @@ class UserAdmin(TenantAdmin):
     def signed_in_at(self, person: User) -> SafeString | str:
         return when(person.last_login)
 
-    @display(description=cast("str", gettext_lazy("Second factor")))
+    @display(description=cast("str", gettext_lazy("Two-factor authentication")))
     def has_second_factor(self, person: User) -> str:
         return gettext("Yes") if hasattr(person, "second_factor") else gettext("No")
 
@@ -182,10 +182,12 @@ class UserAdmin(TenantAdmin):
 
         return self.form_page(
             request, ServiceForm(request.POST if request.method == "POST" else None), act,
-            title=f"View the site as {person.full_name}",
+            title=f"View as {person.full_name}",
             button="View as this person",
-            intro=f"You see what {person.email} of {person.client} sees, but cannot change"
-            " anything. The company's audit log records when you start and leave.",
+            intro=(
+                f"You'll see what {person.email} at {person.client} sees, but you can't make"
+                " changes. The company's audit log records when you start and stop."
+            ),
         )  # fmt: skip
 
     @button(cast("str", gettext_lazy("Invite teammate")), permissions=["create"], icon="person_add")
@@ -197,7 +199,7 @@ class UserAdmin(TenantAdmin):
             person = UserDto(**data)
             fields = person.model_dump(include=set(data))
             users.create(by.client, **fields, password=None, by=by)
-            words = gettext("A link to choose a password was sent to %(email)s.")
+            words = gettext("Invitation sent to %(email)s.")
             messages.success(request, words % {"email": person.email})
             return redirect("admin:identity_user_changelist")
 

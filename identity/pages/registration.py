@@ -27,7 +27,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
         return _enter(request, made) if made else _sent(site, request, data["email"])
 
     form = RegistrationForm(request.POST or None, initial={"language": get_language()})
-    promise = gettext("A trial with {credits} credits, for {days} days. No card is asked for.")
+    promise = gettext("{days}-day free trial with {credits} credits. No card required.")
     promise = promise.format(
         credits=number_format(clients.TRIAL_CREDITS, force_grouping=True),
         days=clients.TRIAL_PERIOD.days,
@@ -61,7 +61,7 @@ def confirm(site: Any, request: HttpRequest) -> HttpResponse:
     page: HttpResponse = form.carry_out(act) or site.page(
         request,
         "register_confirm",
-        gettext("Confirm your address"),
+        gettext("Confirm your email address"),
         form=form,
         may_register=is_open,
     )
@@ -78,6 +78,6 @@ def _enter(request: HttpRequest, client: Client) -> HttpResponse:
 def _sent(site: Any, request: HttpRequest, email: str) -> HttpResponse:
     """Shows where the link was mailed, and offers to mail it again."""
     sent: HttpResponse = site.page(
-        request, "register_sent", gettext("Look into your mailbox"), email=email
+        request, "register_sent", gettext("Check your inbox"), email=email
     )
     return sent

@@ -27,7 +27,7 @@ def save(request: HttpRequest) -> HttpResponse:
     """Save the filters, order and columns of a list under a name."""
     form, back = SavedViewForm(request.POST), _list(request)
     if not form.is_valid():
-        messages.error(request, "A saved view needs a name of at most 60 characters.")
+        messages.error(request, "Enter a name of up to 60 characters.")
         return redirect(back)
     row = saved_views.save(viewer(request), **form.cleaned_data)
     messages.success(request, f"“{row.name}” is saved.")
@@ -39,7 +39,7 @@ def delete(request: HttpRequest) -> HttpResponse:
     """Delete a saved view."""
     view_id = request.POST.get("view", "")
     saved_views.delete(viewer(request), int(view_id) if view_id.isdecimal() else 0)
-    messages.success(request, "The saved view is deleted.")
+    messages.success(request, "Saved view deleted.")
     return redirect(_list(request))
 
 
@@ -49,7 +49,7 @@ def _list(request: HttpRequest) -> str:
         model = apps.get_model(request.POST.get("page", ""))
         page = admin.site.get_model_admin(model)
     except (LookupError, ValueError, NotRegistered) as exc:
-        raise Http404("There is no such list.") from exc
+        raise Http404("This list doesn't exist.") from exc
     if not page.has_view_permission(request):
-        raise Http404("There is no such list.")
+        raise Http404("This list doesn't exist.")
     return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")

@@ -23,9 +23,7 @@ class CodeForm(forms.Form):
         label=gettext_lazy("Code"),
         max_length=40,
         widget=UnfoldAdminTextInputWidget({"autocomplete": "one-time-code", "autofocus": ""}),
-        help_text=gettext_lazy(
-            "The six digits that your app shows now, or one of your recovery codes."
-        ),
+        help_text=gettext_lazy("The six-digit code from your app, or a recovery code."),
     )
 
 
@@ -62,7 +60,7 @@ class SetUpForm(OwnForm):
     def __init__(self, user: User, *args: Any) -> None:
         super().__init__(user, *args)
         self.recovery_codes: list[str] = []
-        self.fields["code"].help_text = gettext("The six digits that your app shows now.")
+        self.fields["code"].help_text = gettext("The six-digit code from your app.")
 
     def clean_code(self) -> str:
         code: str = self.cleaned_data["code"]
@@ -96,15 +94,18 @@ def own_page(site: Any, request: HttpRequest) -> Any:
 
 def _set_up(site: Any, request: HttpRequest, user: User) -> Any:
     if not logins.takes_password(user):
-        return site.page(request, "second_factor_set_up", gettext("Second factor"))
+        return site.page(request, "second_factor_set_up", gettext("Two-factor authentication"))
     form = SetUpForm(user, request.POST or None)
     if form.is_valid():
         codes = form.recovery_codes
-        return site.page(request, "recovery_codes", gettext("Second factor"), codes=codes)
+        return site.page(
+            request, "recovery_codes", gettext("Two-factor authentication"), codes=codes
+        )
     offer = second_factor.offer(user, signed=request.POST.get("signed", ""))
     code = segno.make(offer.uri, micro=False).svg_inline(scale=5, light="white")
     return site.page(
-        request, "second_factor_set_up", gettext("Second factor"), form=form, offer=offer,
+        request, "second_factor_set_up", gettext("Two-factor authentication"),
+        form=form, offer=offer,
         qr_code=mark_safe(code),  # it holds only rectangles
         is_required=second_factor.is_missing(user),
     )  # fmt: skip
@@ -116,7 +117,9 @@ def _removal(site: Any, request: HttpRequest, user: User) -> Any:
         second_factor.remove(user, by=user)
         return redirect("admin:second_factor")
     left = second_factor.recovery_codes_left(user)
-    return site.page(request, "second_factor", gettext("Second factor"), form=form, left=left)
+    return site.page(
+        request, "second_factor", gettext("Two-factor authentication"), form=form, left=left
+    )
 
 
 def sign_in_page(site: Any, request: HttpRequest) -> HttpResponse:
@@ -136,7 +139,9 @@ def sign_in_page(site: Any, request: HttpRequest) -> HttpResponse:
             wait_seconds = exc.retry_after_seconds
         except tokens.InvalidGrant as exc:
             form.add_error("code", gettext(str(exc)))
-    page: HttpResponse = site.page(request, "login_code", gettext("Second factor"), form=form)
+    page: HttpResponse = site.page(
+        request, "login_code", gettext("Two-factor authentication"), form=form
+    )
     if wait_seconds:
         page.status_code = 429
         page["Retry-After"] = str(wait_seconds)

@@ -22,28 +22,32 @@ class ProviderForm(SettingsForm):
     settings = (
         Setting(
             "issuer", gettext_lazy("Issuer"),
-            gettext_lazy("The issuer of your OpenID Connect provider, exactly as in its tokens."),
+            gettext_lazy(
+                "The issuer of your OpenID Connect provider, exactly as it appears in its tokens."
+            ),
             attrs={"placeholder": "https://login.acme.example"},
         ),
         Setting(
-            "application_id", gettext_lazy("Application"),
-            gettext_lazy("The client ID from the provider."),
+            "application_id", gettext_lazy("Client ID"),
+            gettext_lazy("From your provider."),
         ),
         Setting(
-            "application_secret", gettext_lazy("Secret"),
+            "application_secret", gettext_lazy("Client secret"),
             gettext_lazy(
-                "The client secret from the provider. Stored encrypted and never shown. Leave empty"
-                " to keep the stored one."
+                "From your provider. Stored encrypted and never shown. Leave empty to keep the"
+                " current one."
             ),
             widget=UnfoldAdminPasswordWidget, attrs={"autocomplete": "new-password"},
         ),
-        Setting("is_required", gettext_lazy("Require it (owners can still use passwords)")),
+        Setting("is_required", gettext_lazy("Require SSO (owners can still use passwords)")),
         Setting("creates_agents", gettext_lazy("Add new people as agents")),
     )  # fmt: skip
     email_domains = forms.CharField(
-        label=gettext_lazy("E-mail domains"),
+        label=gettext_lazy("Email domains"),
         max_length=2000,
-        help_text=gettext_lazy("Separated by spaces, such as acme.example. Nobody else gets in."),
+        help_text=gettext_lazy(
+            "Separated by spaces, such as acme.example. Only these domains can sign in."
+        ),
     )
     field_order = ("issuer", "application_id", "application_secret", "email_domains")
 
@@ -85,29 +89,32 @@ class SignInProviderAdmin(TenantAdmin):
     def domains(self, row: SignInProvider) -> str:
         return ", ".join(row.email_domains)
 
-    @display(description="Log-in link for your team")
+    @display(description="Sign-in link for your team")
     def sign_in_link(self, row: SignInProvider) -> str:
         return sign_in_providers.sign_in_url(row.client)
 
-    @display(description="Redirect address to enter at the provider")
+    @display(description="Redirect URL for your provider")
     def redirect_link(self, row: SignInProvider) -> str:
         return sign_in_providers.redirect_url()
 
     @display(description="Passwords")
     def required(self, row: SignInProvider) -> str:
-        return "Only for owners" if row.is_required else "Allowed too"
+        return "Owners only" if row.is_required else "Allowed"
 
     @display(description="New people")
     def adds_agents(self, row: SignInProvider) -> str:
-        return "Added as agents" if row.creates_agents else "Refused"
+        return "Added as agents" if row.creates_agents else "Rejected"
 
     @display(description="Owners")
     def signs_owners_in(self, row: SignInProvider) -> str:
-        return "Admitted" if row.admits_owners else "Not admitted: an owner must save this page"
+        return (
+            "Approved" if row.admits_owners else ("Not approved yet. An owner must save this page.")
+        )
 
     @admin.action(description="Remove", permissions=["manage"])
     @confirm_action(
-        "Remove the provider? People then log in with a password; who has none asks for a link."
+        "Remove this provider? People will sign in with a password. Those without one can request"
+        " a link."
     )
     def remove(self, request: HttpRequest, rows: QuerySet[SignInProvider]) -> None:
         by = viewer(request)

@@ -262,10 +262,10 @@ class Site(UnfoldAdminSite):
         user, current = viewer(request), request.session.session_key
         if request.method == "POST":
             if site_sessions.end_own(user, request.POST.get("end", "")):
-                messages.success(request, gettext("This sign-in has ended."))
+                messages.success(request, gettext("Signed out."))
             return redirect("admin:sign_ins")
         own = site_sessions.list_own(user, current=current)
-        return self.page(request, "sign_ins", gettext("Where you are signed in"), sign_ins=own)
+        return self.page(request, "sign_ins", gettext("Active sessions"), sign_ins=own)
 
     def saved_views_of(self, request: HttpRequest, page: str) -> list[tuple[SavedView, bool]]:
         """The views of a list that the reader may choose, and whether they may delete each."""
@@ -284,7 +284,7 @@ class Site(UnfoldAdminSite):
             return redirect("admin:index")
         context = {
             **self.each_context(request),
-            "title": gettext("Log in"),
+            "title": gettext("Sign in"),
             "app_path": request.get_full_path(),
             "may_register": settings.REGISTRATION_OPEN,
             **(extra_context or {}),

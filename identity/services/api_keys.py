@@ -45,7 +45,7 @@ def create(
     _check_bot(client, scope, bot_id)
     _check_cap(scope, daily_credits)
     if expires_at and expires_at <= timezone.now():
-        raise Invalid.field("body", "expires_at", msg="Must lie in the future.")
+        raise Invalid.field("body", "expires_at", msg="Must be in the future.")
     prefix, secret = ids.short_code(12), secrets.token_urlsafe(32)
     with transaction.atomic():
         key = ApiKey.objects.create(
@@ -79,7 +79,7 @@ def create_with_hosts(client: Client, *, hosts: str, **fields: Any) -> tuple[Api
                 raise Invalid.field(
                     "body",
                     "allowed_domain",
-                    msg="Name at least one website: the key works nowhere.",
+                    msg="Add at least one allowed website. Without one, the key doesn't work.",
                 )
     return made
 
@@ -157,15 +157,15 @@ def _find(prefix: str) -> ApiKey | None:
 def _check_bot(client: Client, scope: str, bot_id: int | None) -> None:
     if bot_id is None:
         if scope == KeyScope.PUBLIC:
-            raise Invalid.field("body", "bot_id", msg="A public key speaks for one bot: name it.")
+            raise Invalid.field("body", "bot_id", msg="A public key works for one bot. Choose it.")
         return
     if not bots().exists(client, bot_id):
-        raise Invalid.field("body", "bot_id", msg="There is no such bot.")
+        raise Invalid.field("body", "bot_id", msg="This bot doesn't exist.")
 
 
 def _check_cap(scope: str, daily_credits: int | None) -> None:
     if daily_credits is not None and scope != KeyScope.PUBLIC:
-        raise Invalid.field("body", "daily_credits", msg="Only a public key has a daily cap.")
+        raise Invalid.field("body", "daily_credits", msg="Only public keys have a daily limit.")
 
 
 def _record_use(key: ApiKey) -> None:

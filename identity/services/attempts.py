@@ -61,7 +61,7 @@ LIMITS = {
 
 
 class TooManyAttempts(TooManyRequests):
-    detail = gettext_noop("Too many tries; wait and try again.")
+    detail = gettext_noop("Too many attempts. Wait a moment and try again.")
 
 
 def start(kind: AttemptKind, *, address: str, account: str = "") -> Attempt:

@@ -21,7 +21,7 @@ _READ_AT_ONCE = 2_000
 
 class TooManyEvents(ApiError):
     code, status = "too_many_events", 409
-    detail = f"A file has at most {MAX_EXPORTED:,} rows: ask for a shorter period."
+    detail = f"You can export up to {MAX_EXPORTED:,} rows. Choose a shorter period."
 
 
 def find(client: Client, query: audit_shapes.AuditFilter) -> QuerySet[AuditEvent]:

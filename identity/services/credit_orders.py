@@ -20,7 +20,7 @@ class OrderClosed(ApiError):
 
     code, status = "order_closed", 409
     more: ClassVar = {"order_status": (str, "How the order ended: `paid` or `refused`.")}
-    detail = "This order was paid or refused before, and stays so."
+    detail = "This order has already been paid or rejected."
 
 
 class PaymentDiffers(ApiError):

@@ -82,7 +82,7 @@ class InsufficientCredits(ApiError):
         "balance": (int, "Credits that are left."),
         "required": (int, "Credits that the call needs."),
     }
-    detail = "The credits are used up: top up, or wait for the next period."
+    detail = "You're out of credits. Top up, or wait for the next period."
 
 
 class CapReached(InsufficientCredits):
@@ -93,13 +93,13 @@ class SubscriptionInactive(InsufficientCredits):
     """The trial or the plan has ended. Also a 402, since the remedy is to pay."""
 
     code = "subscription_inactive"
-    detail = "The plan has ended: ask for a new one. What is left is kept."
+    detail = "Your plan has ended. Ask for a new one. Remaining credits are kept."
 
 
 class ReferenceTaken(ApiError):
     code, status = "reference_taken", 409
     more: ClassVar = {"amount": (int, "The amount of the other order.")}
-    detail = "Another order has this reference, with another amount."
+    detail = "Another order has this reference with a different amount."
 
 
 @dataclass

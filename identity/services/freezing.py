@@ -15,7 +15,7 @@ class ClientFrozen(ApiError):
     """Nothing of the request was carried out, so the caller can send it again later."""
 
     code, status = "client_frozen", 503
-    detail = "This company is being moved: send the same request again in a moment."
+    detail = "This company is being moved. Try again in a moment."
     headers: ClassVar[dict[str, str]] = {"Retry-After": "2"}
 
 

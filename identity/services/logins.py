@@ -29,7 +29,7 @@ class ProviderRequired(tokens.InvalidGrant):
     """The password is right, but the person's company requires its own sign-in provider."""
 
     code = "provider_required"
-    detail = gettext_noop("Your company logs in with its own account: use its link.")
+    detail = gettext_noop("Your company uses single sign-on. Use its sign-in link.")
 
 
 def grant(body: LoginBody, *, address: str) -> TokenResponse:
@@ -57,7 +57,7 @@ def sign_in(*, email: str, password: str, otp: str | None, address: str) -> Toke
     `invalid_grant` or `otp_required`, or 429 after too many failures."""
     user = authenticate(email=email, password=password, address=address)
     if user is None:
-        raise tokens.InvalidGrant(gettext_noop("Incorrect username or password"))
+        raise tokens.InvalidGrant(gettext_noop("Incorrect email or password."))
     if second_factor.is_set(user):
         if not otp:
             raise OtpRequired("Send the code of your second factor as `otp`.")
@@ -75,7 +75,7 @@ def begin(user: User) -> None:
         pk=user.pk, token_version=user.token_version, is_disabled=False
     ).update(last_login=timezone.now())
     if not is_unchanged:
-        raise tokens.InvalidGrant(gettext_noop("Incorrect username or password"))
+        raise tokens.InvalidGrant(gettext_noop("Incorrect email or password."))
     audit.record(user.client_id, "user.signed_in", by=user, subject=f"user:{user.pk}")
 
 

@@ -50,17 +50,17 @@ class MailNotConfigured(NotConfigured):
     """The platform has no mail server."""
 
     code = "mail_not_configured"
-    detail = "No mail is sent: set EMAIL_URL on the server."
+    detail = "Email isn't set up. Set EMAIL_URL on the server."
 
 
 class MailFailed(ApiError):
     code, status = "mail_failed", 502
-    detail = "The mail server did not take the mail: check the addresses, or try again later."
+    detail = "The mail server rejected the email. Check the addresses, or try again later."
 
 
 class NoRecipients(ApiError):
     code, status = "no_recipients", 409
-    detail = "Nobody gets notifications by mail: set `recipients` first."
+    detail = "No one gets email notifications. Add recipients first."
 
 
 def notify(

@@ -26,7 +26,7 @@ INVITATION_LIFETIME = timedelta(days=3)
 
 class ResetTokenInvalid(ApiError):
     code, status = "reset_token_invalid", 400
-    detail = gettext_noop("This link is no longer valid. Ask for a new one.")
+    detail = gettext_noop("This link is no longer valid. Request a new one.")
 
 
 def check_rules(password: str, *, field: str = "password") -> None:

@@ -28,17 +28,14 @@ _AT_ONCE = 3
 class ProviderSignInFailed(ApiError):
     code, status = "provider_sign_in_failed", 400
     detail = (
-        "The sign-in at your company's provider did not succeed. Start again from its link; if it"
-        " fails again, tell an owner or admin of your company."
+        "The sign-in failed at your company's provider. Start again from your sign-in link. If it"
+        " keeps failing, contact an owner or admin of your company."
     )
 
 
 class NotAdmitted(Forbidden):
     code = "not_admitted"
-    detail = (
-        "Your company's provider says who you are, but that opens no account here. Ask an owner or"
-        " admin of your company."
-    )
+    detail = "There's no account here for you. Ask an owner or admin of your company."
 
 
 def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: str) -> str:

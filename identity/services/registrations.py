@@ -24,12 +24,12 @@ KEPT = timedelta(days=3)
 
 class RegistrationClosed(Forbidden):
     code = "registration_closed"
-    detail = "Nobody registers here by themselves: ask those who run the platform."
+    detail = "Registration is closed. Contact your platform administrator."
 
 
 class RegistrationTokenInvalid(ApiError):
     code, status = "registration_token_invalid", 400
-    detail = gettext_noop("This link is no longer valid. Ask for a new one, or register again.")
+    detail = gettext_noop("This link is no longer valid. Request a new one, or register again.")
 
 
 def ask(body: RegisterTrialDto, *, address: str) -> Client | None:
@@ -89,7 +89,7 @@ def confirm(*, token: str, password: str, address: str) -> Client:
     if row is None:
         raise RegistrationTokenInvalid
     if not check_password(password, row.password):
-        msg = gettext_noop("This is not the password with which you registered.")
+        msg = gettext_noop("This isn't the password you registered with.")
         raise Invalid.field("body", "password", msg=msg)
     with transaction.atomic():
         # Of two concurrent uses only one deletes the row.

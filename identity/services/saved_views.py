@@ -19,7 +19,7 @@ _LEAST = 3
 
 class TooManyViews(ApiError):
     code, status = "too_many_views", 409
-    detail = f"You have {MOST} saved views of this list: delete one first."
+    detail = f"You can have up to {MOST} saved views of this list. Delete one first."
 
 
 def seen_by(user: User, page: str) -> list[tuple[SavedView, bool]]:
@@ -51,7 +51,7 @@ def delete(user: User, view_id: int) -> None:
     with transaction.atomic():
         row = SavedView.objects.select_related("user").filter(pk=view_id).first()
         if row is None or not _may_delete(row, user):
-            raise Forbidden("This view is somebody else's, or is gone.")
+            raise Forbidden("This view belongs to someone else or no longer exists.")
         _record(row, "deleted", by=user)
         row.delete()
 

@@ -19,7 +19,7 @@ from chatplatform.crypto import hash_secret
 from identity.models import SecondFactor, User
 from identity.services import audit
 
-WRONG_CODE = gettext_noop("This code is wrong, was used, or is too old.")
+WRONG_CODE = gettext_noop("This code is wrong, expired, or already used.")
 RECOVERY_CODES = 10
 _ISSUER = "Chatbot Platform"
 _SALT = "second-factor"
@@ -66,7 +66,7 @@ def set_up(user: User, *, signed: str, code: str) -> list[str]:
     """Require codes from now on, if `code` is right; returns the recovery codes, shown once."""
     secret = _offered(user, signed)
     if secret is None:
-        raise ValidationError(gettext_noop("This page was too old: scan the new code."))
+        raise ValidationError(gettext_noop("This page has expired. Scan the new code."))
     step = _step(secret, code, after=0)
     if step is None:
         raise ValidationError(WRONG_CODE)
@@ -75,7 +75,7 @@ def set_up(user: User, *, signed: str, code: str) -> list[str]:
     with transaction.atomic():
         _, is_new = SecondFactor.objects.get_or_create(user=user, defaults=values)
         if not is_new:
-            raise ValidationError(gettext_noop("You have a second factor already."))
+            raise ValidationError(gettext_noop("Two-factor authentication is already on."))
         _record(user, "second_factor.set_up", by=user)
     return codes
 

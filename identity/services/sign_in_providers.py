@@ -103,7 +103,7 @@ def _merged_secret(row: SignInProvider, body: SignInProviderDto) -> str:
     if body.application_secret is not None:
         return body.application_secret
     if row._state.adding or row.issuer != body.issuer:
-        msg = "Give the secret: a stored one is not sent to another issuer."
+        msg = "Enter the client secret. The saved one isn't used for a new issuer."
         raise Invalid.field("body", "application_secret", msg=msg)
     return row.application_secret
 
@@ -113,7 +113,7 @@ def _check_destination(issuer: str) -> None:
         egress.check_url(issuer, purpose=PURPOSE)
         if egress.keeps_secrets(issuer, purpose=PURPOSE):
             return
-        msg = "The issuer is an https address."
+        msg = "The issuer must be an https address."
     except egress.EgressError as error:
         msg = str(error)
     raise Invalid.field("body", "issuer", msg=msg)

@@ -16,33 +16,31 @@ from identity.shapes.users import OwnUser, TokenResponse, UserDto
 
 class EmailTaken(ApiError):
     code, status = "email_taken", 409
-    detail = gettext_noop(
-        "Someone with this e-mail address is here already; sign in or use another."
-    )
+    detail = gettext_noop("Someone already uses this email address. Sign in or use another one.")
     place = ("email",)
 
 
 # Shown to a person who adds somebody else.
 _TAKEN = gettext_noop(
-    "Somebody has an account with this address already, here or at another company: use another."
+    "This email address already has an account, here or at another company. Use another one."
 )
 
 
 class LastOwner(ApiError):
     code, status = "last_owner", 409
     detail = gettext_noop(
-        "The company needs an owner who can sign in. Make somebody else an owner first."
+        "A company needs an owner who can sign in. Make someone else an owner first."
     )
 
 
 class LastStaff(ApiError):
     code, status = "last_staff", 409
-    detail = "The platform keeps at least one person who can sign in: make another one first."
+    detail = "The platform needs at least one person who can sign in. Add another first."
 
 
 class AlreadyJoined(ApiError):
     code, status = "already_joined", 409
-    detail = "They have chosen a password already: there is nothing to invite them to."
+    detail = "They've already joined."
 
 
 def create(
@@ -126,7 +124,7 @@ def update(person: User, change: UserDto, *, by: User) -> None:
             name: value for name in names if (value := getattr(change, name)) != getattr(row, name)
         }
         if not by.is_superuser and changes.keys() - {"full_name"}:
-            raise Forbidden("Only the platform's staff may change an address or a language.")
+            raise Forbidden("Only platform staff can change an email address or a language.")
         if "email" in changes and User.objects.filter(email=change.email).exists():
             raise EmailTaken(_TAKEN)
         if changes:
@@ -215,7 +213,9 @@ def reset_password(client: Client, *, user_id: int, password: str, by: User) -> 
 def reset_second_factor(person: User, *, by: User) -> bool:
     """Remove another person's second factor and end their sign-ins; False if they have none."""
     if person.pk == by.pk:
-        raise Forbidden("Remove your own second factor with your password and a code.")
+        raise Forbidden(
+            "Use your password and a code to remove your own two-factor authentication."
+        )
     with transaction.atomic():
         user = _lock_anybody(person, by=by)
         is_reset = second_factor.remove(user, by=by)
@@ -301,15 +301,15 @@ def _set_disabled(user: User, *, is_disabled: bool, by: User) -> None:
 
 def _check_may_give(by: User, role: str) -> None:
     if role == Role.OWNER and not _is_above_owners(by):
-        raise Forbidden("Only an owner may make an owner.")
+        raise Forbidden("Only owners can add owners.")
 
 
 def check_may_change(by: User, user: User) -> None:
     """403 unless `by` may change what the user is and may do."""
     if user.role == Role.OWNER and not _is_above_owners(by):
-        raise Forbidden("Only an owner may change an owner.")
+        raise Forbidden("Only owners can change owners.")
     if by.is_disabled or not (by.is_admin or by.is_superuser):
-        raise Forbidden("Only an owner or admin may do this.")
+        raise Forbidden("Only owners and admins can do this.")
 
 
 def _is_above_owners(user: User) -> bool:

@@ -11,9 +11,9 @@ from identity.services import audit
 
 # Said if somebody tries to change something while they impersonate another person.
 REFUSED = gettext_noop(
-    "You look at the site as somebody else: nothing can be changed. Leave this view first."
+    "You can't make changes while viewing as someone else. Exit this view first."
 )
-_NOT_VIEWABLE = gettext_noop("Only people of a client who may sign in can be looked at.")
+_NOT_VIEWABLE = gettext_noop("You can only view as a company's active users.")
 
 
 def may_be_viewed(person: User) -> bool:

@@ -148,7 +148,7 @@ def test_on_the_site(nobody):
     browser, form = Browser(), GIVEN | {"language": "en", "timezone": "Asia/Ho_Chi_Minh"}
     page = browser.post(PAGE, form).content.decode()
     assert "<strong>Dora@delta.example</strong>" in page
-    assert "Look into your mailbox" in browser.post(f"{PAGE}again/", form).content.decode()
+    assert "Check your inbox" in browser.post(f"{PAGE}again/", form).content.decode()
     token = newest_token()
     form = {"token": token, "password": "not-this-one"}
     refused = browser.post(f"{PAGE}confirm/", form).content.decode()

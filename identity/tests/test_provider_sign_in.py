@@ -361,7 +361,7 @@ def test_the_whole_way_in_a_browser(screen, problems, outside_port, ann, ben):
         sign_in_at_site(screen, ann.user)
         screen.goto(reverse("admin:settings_security"))
         screen.get_by_label("Issuer").fill(provider.issuer)
-        screen.get_by_label("Application").fill(APPLICATION_ID)
+        screen.get_by_label("Client ID").fill(APPLICATION_ID)
         screen.get_by_label("Secret").fill(APPLICATION_SECRET)
         screen.get_by_label("Domains").fill("example.com")
         screen.get_by_role("button", name="Save").click()

@@ -162,7 +162,7 @@ def test_an_open_session_does_not_serve_to_guess_the_password(ann):
     offer = browser.get(PATH).context["offer"]
     for _ in range(10):
         page = browser.post(PATH, filled(offer, password="wrong"))
-        assert b"This is not your password." in page.content
+        assert b"Incorrect password." in page.content
     assert b"Too many tries" in browser.post(PATH, filled(offer)).content
     assert not SecondFactor.objects.exists()
     assert actions()[-1] == "user.locked"
@@ -312,7 +312,7 @@ def test_the_api_asks_for_the_code_too(ann, secured, nobody):
     reply = nobody.upload(TOKEN, **form, otp="000000")
     assert (reply.status_code, reply.json()["code"]) == (401, "invalid_grant")
     reply = nobody.upload(TOKEN, **(form | {"password": "wrong"}), otp=code_of(secret))
-    assert reply.json()["detail"] == "Incorrect username or password"
+    assert reply.json()["detail"] == "Incorrect email or password."
     assert RefreshToken.objects.count() == tokens
     assert nobody.upload(TOKEN, **form, otp=code_of(secret)).status_code == 200
     assert nobody.upload(TOKEN, **form, otp=code_of(secret)).status_code == 401
@@ -409,7 +409,7 @@ def test_the_list_of_people_says_who_has_one(ann, ben, secured):
         page = browser.get(
             f"{PEOPLE}?q={person.user.email}&columns=full_name&columns=has_second_factor"
         ).content.decode()
-        assert f'data-label="Second factor">{shown}<' in page
+        assert f'data-label="Two-factor authentication">{shown}<' in page
 
 
 def test_the_platforms_staff_set_one_up_before_anything_else(staff, ann, settings):
@@ -451,13 +451,13 @@ def test_a_person_sets_one_up_and_signs_in_with_it_in_a_browser(screen, ann):
     screen.get_by_role("textbox", name="Code").fill(code_of(secret))
     screen.get_by_role("button", name="Set up").click()
     recovery_code = screen.locator("#recovery-codes li").first.inner_text()
-    screen.get_by_role("link", name="I have kept them").click()
+    screen.get_by_role("link", name="I've saved these codes").click()
     screen.get_by_role("heading", name=ann.client.name).wait_for()
     sign_out(screen)
     sign_in(screen, ann.user)
     screen.get_by_role("textbox", name="Code").fill("000000")
-    screen.get_by_role("button", name="Log in").click()
+    screen.get_by_role("button", name="Sign in").click()
     screen.get_by_text("This code is wrong").wait_for()
     screen.get_by_role("textbox", name="Code").fill(recovery_code)
-    screen.get_by_role("button", name="Log in").click()
+    screen.get_by_role("button", name="Sign in").click()
     screen.get_by_role("heading", name=ann.client.name).wait_for()

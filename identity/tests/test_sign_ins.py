@@ -39,7 +39,7 @@ def test_browsers_and_programs_are_listed(ann, cara):
 def test_a_browser_is_signed_out(ann):
     here, phone = entered(ann.user), entered(ann.user, "Phone")
     (other,) = [item for item in listed(here) if item.browser == "Phone"]
-    assert b"This sign-in has ended." in end(here, other).content
+    assert b"Signed out." in end(here, other).content
     assert phone.get(PATH).status_code == 302
     assert here.get(PATH).status_code == 200
     assert ann.get("/identity/users/me").status_code == 200
@@ -78,5 +78,5 @@ def test_a_sign_in_is_ended_in_a_browser(screen, ann):
     screen.goto(PATH)
     screen.get_by_text("This browser.").wait_for()
     screen.get_by_role("button", name="Sign out").click()
-    screen.get_by_text("This sign-in has ended.").wait_for()
+    screen.get_by_text("Signed out.").wait_for()
     assert ann.get("/identity/users/me").status_code == 401

@@ -82,7 +82,7 @@ def test_a_password_that_changes_during_the_sign_in_signs_nobody_in(ann, ben):
     with run_before("identity.services.logins.begin", change):
         _, reply = enter(ben.user)
     assert reply.status_code == 200
-    assert b"Incorrect username or password" in reply.content
+    assert b"Incorrect email or password." in reply.content
     assert not SiteSession.objects.exists()
     assert not AuditEvent.objects.filter(action="user.signed_in").exists()
 
@@ -95,7 +95,7 @@ def test_failures_at_the_api_and_at_the_site_count_together(ann, nobody):
     browser, reply = enter(ann.user)
     assert reply.status_code == 429
     assert 0 < int(reply["Retry-After"]) <= 900
-    assert b"Too many tries" in reply.content
+    assert b"Too many attempts" in reply.content
     assert browser.get(HOME).status_code == 302
     assert nobody.upload("/identity/token2", **form).status_code == 429
     assert AuditEvent.objects.get().action == "user.locked"
@@ -211,7 +211,7 @@ def test_an_open_session_does_not_serve_to_guess_the_password(ann):
     browser, _ = enter(ann.user)
     for _ in range(10):
         change_password(browser, old="wrong-horse-battery")
-    assert b"Too many tries" in change_password(browser).content
+    assert b"Too many attempts" in change_password(browser).content
     assert not AuditEvent.objects.filter(action="user.password_set").exists()
 
 
@@ -219,7 +219,7 @@ def test_a_forgotten_password_is_asked_for_alike_for_all(ann):
     for email in (ann.user.email.upper(), "nobody@example.com"):
         reply = Browser().post(FORGOTTEN, {"email": email})
         assert reply.status_code == 200
-        assert b"If an account has this address" in reply.content
+        assert b"If there's an account with this address" in reply.content
     jobs = Job.objects.filter(name="identity.send_reset_link").order_by("pk")
     assert [job.args["email"] for job in jobs] == [ann.user.email, "nobody@example.com"]
 
@@ -238,16 +238,16 @@ def test_forgotten_passwords_have_the_limit_of_the_api(ann):
 def test_an_owner_signs_in_and_out_in_a_browser(screen, ann):
     screen.goto(HOME)
     screen.get_by_role("link", name="Forgot your password?").click()
-    screen.get_by_label("E-mail address").fill(ann.user.email)
-    screen.get_by_role("button", name="Send the link").click()
-    screen.get_by_text("If an account has this address").wait_for()
+    screen.get_by_label("Email address").fill(ann.user.email)
+    screen.get_by_role("button", name="Send link").click()
+    screen.get_by_text("If there's an account with this address").wait_for()
     sign_in(screen, ann.user)
     screen.get_by_role("heading", name=ann.client.name).wait_for()
     sign_out(screen)
-    screen.get_by_role("button", name="Log in").wait_for()
+    screen.get_by_role("button", name="Sign in").wait_for()
 
 
 def test_an_agent_lands_at_the_desk_in_a_browser(screen, ben):
     sign_in(screen, ben.user)
     screen.wait_for_url("**/admin/desk/")
-    screen.get_by_text("You have no chats.").wait_for()
+    screen.get_by_text("No conversations assigned to you.").wait_for()

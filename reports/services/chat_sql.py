@@ -118,9 +118,9 @@ _METRICS: dict[str, str] = {
 _CHAT: tuple[tuple[ReportColumn, str], ...] = tuple(
     (ReportColumn(name=name, label=label, type=kind, unit=unit), sql)
     for name, label, kind, unit, sql in (
-        ("chat_id", gettext_noop("Chat"), "text", None, "id::text"),
+        ("chat_id", gettext_noop("Conversation"), "text", None, "id::text"),
         ("chat_code", gettext_noop("Code"), "text", None, "chat_code"),
-        ("created_at", gettext_noop("Began at"), "moment", None, "created_at"),
+        ("created_at", gettext_noop("Started at"), "moment", None, "created_at"),
         ("bot", gettext_noop("Bot"), "number", None, "bot_id"),
         ("channel", gettext_noop("Channel"), "text", None, "channel"),
         ("status", gettext_noop("Status"), "text", None, "status"),

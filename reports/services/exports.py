@@ -36,12 +36,12 @@ _LINK_SALT = "reports.export"
 
 class TooManyExports(ApiError):
     code, status = "too_many_exports", 409
-    detail = f"There are {MAX_EXPORTS} large exports already: each is deleted after a day."
+    detail = f"You already have {MAX_EXPORTS} large exports. Each is deleted after a day."
 
 
 class ExportFailed(ApiError):
     code, status = "export_failed", 409
-    detail = "This export failed: request it again."
+    detail = "This export failed. Request it again."
     more: ClassVar = {"export_id": (uuid.UUID, "The export.")}
 
 
@@ -62,7 +62,8 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
         rows = chosen.count()
     if param.format == "xlsx" and rows > table_writer.XLSX_ROWS:
         msg = (
-            f"A sheet has {table_writer.XLSX_ROWS:,} rows at most, this report {rows:,}: take csv."
+            f"This report has {rows:,} rows, and a sheet can have {table_writer.XLSX_ROWS:,}."
+            " Export as CSV instead."
         )
         raise Invalid.field("body", "format", msg=msg)
     if rows <= settings.EXPORT_INLINE_LIMIT:

@@ -58,7 +58,7 @@ class Kind:
     # The column with the time of the failure.
     at: str = "created_at"
     # The label of a group's link.
-    look: str = "View"
+    look: str = gettext_noop("View")
 
     @property
     def model(self) -> type[Any]:
@@ -82,9 +82,9 @@ class Failure:
 class RetryOutcome(StrEnum):
     """The outcome of a retried row."""
 
-    DONE = "done"
-    FAILED = "failed again"
-    WAITING = "under way"
+    DONE = gettext_noop("done")
+    FAILED = gettext_noop("failed again")
+    WAITING = gettext_noop("in progress")
 
 
 # An outcome and its reason, which may be empty.
@@ -201,9 +201,9 @@ def _failed_deliveries() -> QuerySet[Delivery]:
 
 def _channel_words(name: str, error: str, status: str) -> str:
     what = (
-        "the provider no longer accepts our token, and nothing is sent"
+        "the provider no longer gives us access, so nothing is sent"
         if status == ConnectionStatus.EXPIRED
-        else "the provider refuses something, and messages are still tried"
+        else "the provider is rejecting some requests"
     )
     return f"{name}: {what}{f' ({error})' if error else ''}"
 
@@ -244,7 +244,7 @@ def list_path(page: str, **query: str) -> str:
 
 KINDS = {
     "documents": Kind(
-        gettext_noop("Documents that could not be read"),
+        gettext_noop("Documents that couldn't be read"),
         lambda: Document.objects.filter(status=DocumentStatus.FAILED),
         ("error_message", "error_code"),
         lambda message, code: message or humanize_code(code),
@@ -253,7 +253,7 @@ KINDS = {
         _training_result,
     ),
     "held": Kind(
-        gettext_noop("Documents held back by golden questions"),
+        gettext_noop("Documents put on hold by golden questions"),
         lambda: publish_gate.held().filter(run_outcome=GoldenOutcome.HELD),
         ("run_id", "bot__bot_name"),
         lambda run_id, bot: f"{bot}: publish what the golden run holds back, or delete it",
@@ -261,7 +261,7 @@ KINDS = {
         at="trained_at",
     ),
     "addresses": Kind(
-        gettext_noop("Web addresses that could not be read"),
+        gettext_noop("Websites that couldn't be read"),
         lambda: WebUrl.objects.filter(status=WebUrlStatus.FAILED),
         ("error_message", "error_code"),
         lambda message, code: message or humanize_code(code),
@@ -270,7 +270,7 @@ KINDS = {
         _training_result,
     ),
     "endpoints": Kind(
-        "Webhooks that fail, or were turned off for it",
+        "Webhooks that are failing or were turned off",
         configs.failing,
         ("url", "pk", "is_active"),
         lambda url, pk, is_active: str(url) if is_active else f"{url}: turned off",
@@ -278,7 +278,7 @@ KINDS = {
         at="failing_since",
     ),
     "deliveries": Kind(
-        gettext_noop("Deliveries to your servers that were given up, in the last week"),
+        gettext_noop("Webhook deliveries that failed in the last week"),
         _failed_deliveries,
         ("config_id", "config__url"),
         lambda config_id, url: str(url),
@@ -288,7 +288,7 @@ KINDS = {
         ("config", "log"),
     ),
     "channels": Kind(
-        "Channels that do not work",
+        gettext_noop("Channels that aren't working"),
         lambda: ChannelConnection.objects.filter(
             status__in=[ConnectionStatus.EXPIRED, ConnectionStatus.ERROR]
         ),
@@ -296,10 +296,10 @@ KINDS = {
         lambda name, error, status, channel, bot_id: _channel_words(name, error, status),
         lambda name, error, status, channel, bot_id: _account(channel, bot_id),
         at="failing_since",
-        look="Connect again",
+        look=gettext_noop("Reconnect"),
     ),
     "inbound": Kind(
-        gettext_noop("Channels whose messages wait to be processed"),
+        gettext_noop("Channels with unprocessed messages"),
         _waiting_connections,
         ("account_name", "waiting", "channel", "bot_id"),
         lambda name, count, channel, bot_id: (
@@ -309,7 +309,7 @@ KINDS = {
         at="waits_since",
     ),
     "sends": Kind(
-        "Messages that a channel refused, in the last week",
+        "Messages a channel rejected in the last week",
         lambda: OutboundSend.objects.filter(
             created_at__gte=timezone.now() - _DELIVERIES_SINCE, state=SendState.FAILED
         ),

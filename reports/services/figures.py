@@ -21,7 +21,7 @@ class Figure:
     value: str
     note: str = ""
     path: str = ""
-    # The change since the period before, such as "+12 %"; and whether it is good, if it is either.
+    # The change since the period before, such as "+12%"; and whether it is good, if it is either.
     change: str = ""
     is_better: bool | None = None
     # One value for each day, for a sparkline.
@@ -41,7 +41,7 @@ def compared(name: str, now: Any, before: Any, *, path: str = "", **other: objec
     gain = round(round(now, places) - round(before, places), places) if is_known else 0
     is_judged = gain and name.startswith(_LESS + _MORE)
     is_better = (gain > 0) != name.startswith(_LESS) if is_judged else None
-    words = gettext("{value} before")
+    words = gettext("{value} previously")
     fields = {
         "title": gettext(formatting.label(name)),
         "value": formatting.shown(name, now),
@@ -62,4 +62,4 @@ def _change(name: str, gain: float, before: float) -> str:
     if unit == "seconds":
         words = gettext("{value} faster") if gain < 0 else gettext("{value} slower")
         return words.format(value=formatting.duration(abs(gain)))
-    return f"{100 * gain / before:+.0f} %" if before else ""
+    return f"{100 * gain / before:+.0f}%" if before else ""

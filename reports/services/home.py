@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext_lazy
 
 from bots.models import Bot, Document
 from chats.models import AssignType, Conversation, GroupStatus, QuestionGroup, Status
@@ -24,20 +24,20 @@ from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import ChatOverview, Figures
 
 _DAYS, _CHART_DAYS, _MOST_ASKED = 7, 14, 5
-_VIEW = gettext_noop("View")
+_VIEW = gettext_lazy("View")
 # The name under which the dismissal of the set-up steps is saved, as a view without a list.
 _STEPS = "steps"
 # What to do about a warning, if it is more than to view its rows.
 _VERBS = {
-    "chats_unanswered": gettext_noop("Answer"),
-    "chats_unanswered_soon": gettext_noop("Answer"),
-    "channel_broken": gettext_noop("Connect again"),
-    "channel_token_expiring": gettext_noop("Connect again"),
-    "webhook_failing": gettext_noop("Fix"),
-    "training_failed": gettext_noop("Fix"),
-    "documents_held": gettext_noop("Review"),
-    "low_ratings": gettext_noop("Read"),
-    "negative_sentiment": gettext_noop("Read"),
+    "chats_unanswered": pgettext_lazy("verb", "Answer"),
+    "chats_unanswered_soon": pgettext_lazy("verb", "Answer"),
+    "channel_broken": gettext_lazy("Reconnect"),
+    "channel_token_expiring": gettext_lazy("Reconnect"),
+    "webhook_failing": gettext_lazy("Fix"),
+    "training_failed": gettext_lazy("Fix"),
+    "documents_held": gettext_lazy("Review"),
+    "low_ratings": pgettext_lazy("verb", "Read"),
+    "negative_sentiment": pgettext_lazy("verb", "Read"),
 }
 _KINDS_WITHOUT_WARNING = ("addresses", "deliveries", "inbound", "sends")
 
@@ -108,7 +108,7 @@ def _solved(found: ChatOverview, path: str) -> Figure:
 def _response(found: ChatOverview, path: str) -> Figure:
     now, before = (one.person_response_seconds.p50 for one in _both(found))
     note = gettext("median · {value} last week").format(value=formatting.duration(before))
-    title = gettext("First response of a person")
+    title = gettext("First human response")
     return compared("person_response_p50", now, before, path=path, title=title, note=note)
 
 
@@ -117,7 +117,8 @@ def _rating(found: ChatOverview) -> Figure:
     count = found.current.rating_count
     return compared(
         "rating_mean", now, before, title=gettext("Rating"),
-        value=gettext("{mean} of 5").format(mean=formatting.number(now, places=1)) if now else "–",
+        value=gettext("{mean} out of 5").format(mean=formatting.number(now, places=1))
+        if now else "–",
         note=ngettext("{count} rating", "{count} ratings", count).format(
             count=formatting.number(count)
         ),
@@ -139,7 +140,7 @@ def warnings(client: Client) -> list[Hint]:
                 item.warning.title,
                 item.warning.link,
                 item.model,
-                verb=gettext(_VERBS.get(item.warning.code, _VIEW)),
+                verb=str(_VERBS.get(item.warning.code, _VIEW)),
             )
             for item in found
         ),
@@ -158,7 +159,7 @@ def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
             f"{formatting.number(count)} × {gettext(kind.title)}",
             reverse("failures"),
             kind.model,
-            verb=gettext(_VIEW),
+            verb=str(_VIEW),
         )
         for kind, count in counts
         if count
@@ -186,7 +187,7 @@ def set_up_steps(client: Client, reader: User) -> list[Hint]:
     install = reverse("admin:bots_bot_install", args=[bot.pk]) if bot else new_bot
     steps: list[tuple[str, QuerySet[Any], str]] = [
         (gettext("Create a bot"), Bot.objects.for_client(client), new_bot),
-        (gettext("Add content that it answers from"), read, content),
+        (gettext("Add content"), read, content),
         (gettext("Install it on your website"),
          Bot.objects.for_client(client).exclude(seen_at=None), install),
         (gettext("Invite a teammate"), User.objects.for_client(client)[1:2],
@@ -217,7 +218,7 @@ def _waiting(client: Client) -> Figure:
         return Figure(
             gettext("Waiting now"),
             formatting.number(rows.count()),
-            gettext("nobody is waiting"),
+            gettext("no one is waiting"),
             path,
         )
     wait = formatting.duration((timezone.now() - oldest).total_seconds())
@@ -238,17 +239,17 @@ def _credits(client: Client) -> Figure:
 def _end_of_credits(account: Subscription, zone: ZoneInfo) -> str:
     """When the credits (at this week's pace) or a trial end, whichever is first."""
     if not account.is_active:
-        return gettext("The plan has ended")
+        return gettext("Your plan has ended")
     if account.plan == Plan.UNLIMITED:
-        return gettext("No limit on credits")
+        return gettext("Unlimited credits")
     now = timezone.now()
     trial_ends = account.period_end if account.plan == Plan.TRIAL else None
     days = credit_forecast.days_left(account, now=now)
     ends = None if days is None else now + timedelta(days=min(3650, days))
     if trial_ends and (ends is None or trial_ends < ends):
-        words, ends = gettext("the trial ends on {day}"), trial_ends
+        words, ends = gettext("trial ends on {day}"), trial_ends
     elif ends:
-        words = gettext("until {day} at this week's pace")
+        words = gettext("enough until {day} at this week's pace")
     else:
         return gettext("none used this week")
     day = date_format(timezone.localdate(ends, zone), gettext("j M Y"))

@@ -48,7 +48,7 @@ def of(client: Client, query: PeriodQuery, *, bot: Bot | None = None) -> shapes.
     """The overview of a client or of one bot; 422 for more than `MAX_DAYS`."""
     period = periods.of(client, query)
     if period.last - period.first >= timedelta(days=MAX_DAYS):
-        raise Invalid.field("query", "date_from", msg=f"An overview has at most {MAX_DAYS} days.")
+        raise Invalid.field("query", "date_from", msg=f"Choose a period of up to {MAX_DAYS} days.")
     found = chat_sql.tables(_chosen(client, period, bot), _TOTALS | _PARTS, zone=period.zone)
     before = chat_sql.tables(_chosen(client, period.before, bot), _TOTALS, zone=period.zone)
     return shapes.ChatOverview(

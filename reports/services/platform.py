@@ -31,21 +31,23 @@ def figures() -> list[Figure]:
     note = gettext("{new} new this week, {disabled} disabled").format(**clients)
     return [
         Figure(
-            gettext("Clients"), formatting.number(clients["all"]), note,
+            gettext("Companies"), formatting.number(clients["all"]), note,
             failures.list_path("identity_client"),
         ),
         Figure(
-            gettext("Credit orders to decide"), formatting.number(orders), gettext("paid or not"),
+            gettext("Pending credit orders"), formatting.number(orders), gettext("to review"),
             failures.list_path("identity_creditorder", status__exact=OrderStatus.PENDING),
         ),
-        Figure(gettext("Work that failed at every try"), formatting.number(dead), gettext("jobs"),
+        Figure(gettext("Failed jobs"), formatting.number(dead), gettext(
+            "after all retries"
+        ),
                reverse("failures")),
         Figure(
             gettext("Health"),
             gettext("{count} of {all} failed").format(count=len(failed), all=len(parts))
             if failed
-            else gettext("All is well"),
-            "; ".join(gettext(part.name) for part in failed) or gettext("every part works"),
+            else gettext("All good"),
+            "; ".join(gettext(part.name) for part in failed) or gettext("everything works"),
             f"{reverse('failures')}#parts",
         ),
     ]  # fmt: skip

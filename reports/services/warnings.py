@@ -174,11 +174,11 @@ _RULES = (
     _Rule(
         "chats_unanswered", "critical",
         ngettext_lazy(
-            "{count} conversation has waited longer than the target",
-            "{count} conversations have waited longer than the target",
+            "{count} conversation is past the target wait time",
+            "{count} conversations are past the target wait time",
             "n",
         ),
-        gettext_noop("Answer the oldest first, or ask more agents to come online."),
+        gettext_noop("Answer the longest wait first, or ask more agents to come online."),
         lambda client, now: _open_chats(client).filter(
             report_filters.waited_for_target(client, now)
         ),
@@ -188,11 +188,11 @@ _RULES = (
     _Rule(
         "channel_broken", "critical",
         ngettext_lazy(
-            "{count} channel does not work",
-            "{count} channels do not work",
+            "{count} channel isn't working",
+            "{count} channels aren't working",
             "n",
         ),
-        gettext_noop("Connect the account again. Its page shows what the provider said."),
+        gettext_noop("Reconnect the account. Its page shows the provider's message."),
         lambda client, _: ChannelConnection.objects.for_client(client).filter(
             status__in=[ConnectionStatus.EXPIRED, ConnectionStatus.ERROR]
         ),
@@ -205,27 +205,27 @@ _RULES = (
             "The model failed in {count} conversations since yesterday",
             "n",
         ),
-        gettext_noop("Open the reply's details to see the error, and check the bot's model."),
+        gettext_noop("Open the reply's details to see the error, then check the bot's model."),
         _model_errors, "chat_code", since="failed_at", link="?id__in={ids}",
     ),
     _Rule(
         "webhook_failing", "warning",
         ngettext_lazy(
-            "{count} webhook fails or was turned off",
-            "{count} webhooks fail or were turned off",
+            "{count} webhook is failing or off",
+            "{count} webhooks are failing or off",
             "n",
         ),
-        gettext_noop("Fix your server, turn the webhook back on, then send what it missed."),
+        gettext_noop("Fix your server, turn the webhook back on, then resend missed events."),
         lambda client, _: configs.failing().filter(client=client), "url", since="failing_since",
     ),
     _Rule(
         "chats_unanswered_soon", "warning",
         ngettext_lazy(
-            "{count} conversation has waited for half of the target",
-            "{count} conversations have waited for half of the target",
+            "{count} conversation is past half the target wait time",
+            "{count} conversations are past half the target wait time",
             "n",
         ),
-        gettext_noop("Answer them before the target for the first response is missed."),
+        gettext_noop("Answer them before they go past the target."),
         lambda client, now: _open_chats(client).filter(
             report_filters.waited_for_half(client, now)
         ),
@@ -240,7 +240,8 @@ _RULES = (
             "n",
         ),
         gettext_noop(
-            "Ask more agents to come online: more conversations arrive than are taken."
+            "Conversations are coming in faster than agents can take them. Ask more agents to"
+            " come online."
         ),
         _growing_queue, "chat_code", since="waiting_since",
         link=f"{_OPEN_CHATS}&assign_type__exact=queue",
@@ -252,7 +253,7 @@ _RULES = (
             "{count} open conversations with dissatisfied customers",
             "n",
         ),
-        gettext_noop("Read them, and have a person answer."),
+        gettext_noop("Read them, then have a teammate reply."),
         lambda client, _: _open_chats(client).filter(sentiment="negative"),
         "chat_code", since="created_at",
         link=f"{_OPEN_CHATS}&sentiment__exact=negative",
@@ -264,25 +265,25 @@ _RULES = (
             "{count} ratings of one or two stars since yesterday",
             "n",
         ),
-        gettext_noop("Read these conversations, and teach the bot what it did not know."),
+        gettext_noop("Read these conversations, then teach the bot what it didn't know."),
         _low_ratings, "conversation__chat_code", since="created_at",
         link="?rating__exact=low&about=chat&given=day",
     ),
     _Rule(
         "channel_token_expiring", "warning",
         ngettext_lazy(
-            "The access to {count} channel is about to expire",
-            "The access to {count} channels is about to expire",
+            "Access to {count} channel is about to expire",
+            "Access to {count} channels is about to expire",
             "n",
         ),
-        gettext_noop("Connect the account again before its token expires."),
+        gettext_noop("Reconnect the account before its access expires."),
         _expiring_tokens, "account_name", due_at="token_expires_at",
     ),
     _Rule(
         "training_failed", "warning",
         ngettext_lazy(
-            "{count} document could not be read",
-            "{count} documents could not be read",
+            "{count} document couldn't be read",
+            "{count} documents couldn't be read",
             "n",
         ),
         gettext_noop("See why, then try again or delete the document."),
@@ -294,12 +295,13 @@ _RULES = (
     _Rule(
         "documents_held", "warning",
         ngettext_lazy(
-            "{count} document is held back by golden questions",
-            "{count} documents are held back by golden questions",
+            "{count} document is on hold after golden questions failed",
+            "{count} documents are on hold after golden questions failed",
             "n",
         ),
-        gettext_noop("Open the golden run from the document's page: publish the document anyway, or"
-        " delete the document."),
+        gettext_noop(
+            "Open the test run from the document's page, then publish or delete the document."
+        ),
         # Their golden run has ended, so only a person can publish them.
         lambda client, _: publish_gate.held().filter(
             client=client, run_outcome=GoldenOutcome.HELD
@@ -319,15 +321,15 @@ def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
         return
     left = account.credits_left
     if not account.is_active:
-        yield _credits("credits_used_up", gettext("The plan has ended"), account)
+        yield _credits("credits_used_up", gettext("Your plan has ended"), account)
     elif left == 0:
-        yield _credits("credits_used_up", gettext("The credits are used up"), account)
+        yield _credits("credits_used_up", gettext("You're out of credits"), account)
     elif (ends := _end_of_credits(account, now)) is not None:
         day = date_format(ends, gettext("j F"))
-        title = gettext("The credits end on {day} at today's pace").format(day=day)
+        title = gettext("Credits will run out on {day} at today's pace").format(day=day)
         yield _credits("credits_end_soon", title, account, due_at=ends)
     elif left * 100 < account.credits_included * credits.LOW_PERCENT:
-        title = gettext("{n} credits are left").format(n=formatting.number(left))
+        title = gettext("{n} credits left").format(n=formatting.number(left))
         yield _credits("credits_low", title, account)
 
 
@@ -350,7 +352,7 @@ def _credits(
         code=code,
         severity="critical" if code == "credits_used_up" else "warning",
         title=title,
-        what_to_do="Order credits, or ask for a larger plan: without credits no bot answers.",
+        what_to_do="Order credits or ask for a larger plan. Bots can't answer without credits.",
         count=account.credits_left,
         due_at=due_at,
         samples=[],

@@ -121,7 +121,7 @@ def test_dead_jobs_are_requeued_by_staff_alone(failed, ann):
     group = groups(staff)["jobs"][0]
     assert try_again(entered(ann.user), "jobs", group).status_code == 404
     assert Job.objects.filter(state="dead").count() == 1
-    assert "1 under way" in words(try_again(staff, "jobs", group))
+    assert "1 in progress" in words(try_again(staff, "jobs", group))
     assert not Job.objects.filter(state="dead").exists()
 
 
@@ -140,11 +140,11 @@ def test_a_dead_job_is_understood_mended_and_requeued(ben, settings):
     row = Job.objects.get()
     assert reverse("admin:chatplatform_job_change", args=[row.pk]) in words(staff.get(group.link))
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    assert "1 under way" in words(try_again(staff, "jobs", group))
+    assert "1 in progress" in words(try_again(staff, "jobs", group))
     run_jobs()
     assert "1 done" in words(staff.get(PATH))
     assert [sent.to for sent in mail.outbox] == [[ben.user.email]]
-    assert "All is well" in words(staff.get(PATH))
+    assert "No failures." in words(staff.get(PATH))
 
 
 def test_agents_and_viewers_read_what_they_may_and_try_nothing(failed, ann):
@@ -194,7 +194,7 @@ def test_what_waits_of_a_channel_is_shown_to_its_client_alone(bot, ann, cara):
 
 
 def test_nothing_has_failed(ann):
-    assert "All is well" in words(entered(ann.user).get(PATH))
+    assert "No failures." in words(entered(ann.user).get(PATH))
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_nothing_has_failed(ann):
          "1 failed again: Bad status (500); the next try comes by itself"),
         ("jobs", {"state": "done"}, "1 done"),
         ("jobs", {"state": "dead", "last_error": "Still full"}, "1 failed again: Still full"),
-        ("jobs", {"state": "queued", "attempts": 2}, "1 under way: so far: Disk full"),
+        ("jobs", {"state": "queued", "attempts": 2}, "1 in progress: so far: Disk full"),
     ],
 )  # fmt: skip
 def test_what_came_of_a_try_is_told(failed, kind, result, told):
@@ -226,9 +226,9 @@ def test_what_came_of_a_try_is_told(failed, kind, result, told):
     page = words(staff.get(PATH))
     assert told in page
     assert ("every 2s" in page) == ("under way" in told)
-    assert "All is well" not in page
+    assert "No failures." not in page
     with time_machine.travel(timezone.now() + timedelta(hours=2)):
-        assert "What you tried again" not in words(staff.get(PATH))
+        assert "Retried" not in words(staff.get(PATH))
 
 
 def test_home_and_the_failures_agree(failed, bot, endpoint, ann):
@@ -255,8 +255,8 @@ def test_home_and_the_failures_agree(failed, bot, endpoint, ann):
             failing_since=timezone.now(), is_active=is_active, disabled_reason="failing"
         )
         assert set(groups(browser)) == {"endpoints"}
-        assert "1 webhook fails or was turned off" in words(browser.get(home))
+        assert "1 webhook is failing or off" in words(browser.get(home))
     WebhookConfig.objects.update(disabled_reason="by_hand")
-    assert "All is well" in words(browser.get(PATH))
+    assert "No failures." in words(browser.get(PATH))
     assert "home-calm" in words(browser.get(home))
     assert bell(browser.get(home)) == 0

@@ -89,9 +89,9 @@ def week(bot):
 
 COUNTS = {
     "Waiting now": 4, "Conversations": 10, "Resolved by the bot": 2,
-    "First response of a person": 4, "Rating": 4,
-    "2 conversations have waited longer than the target": 2,
-    "2 conversations have waited for half of the target": 2,
+    "First human response": 4, "Rating": 4,
+    "2 conversations are past the target wait time": 2,
+    "2 conversations are past half the target wait time": 2,
     "2 ratings of one or two stars since yesterday": 2,
 }  # fmt: skip
 
@@ -108,7 +108,7 @@ def test_each_figure_and_warning_leads_to_just_its_rows(ann, week, reader):
         item.words: item for item in page["warnings"]
     }
     assert shown["Waiting now"].value == "4"
-    assert (shown["Conversations"].value, shown["Resolved by the bot"].value) == ("10", "20 %")
+    assert (shown["Conversations"].value, shown["Resolved by the bot"].value) == ("10", "20%")
     assert shown["Rating"].note == "4 ratings"
     rows = {title: len(site.get(shown[title].path).context["cl"].queryset) for title in COUNTS}
     assert rows == COUNTS
@@ -145,7 +145,7 @@ def test_a_new_client_sees_what_to_do_first(ann, ben, bot):
     done = {step.words: step.is_done for step in page.context["steps"]}
     assert done == {
         "Create a bot": True,
-        "Add content that it answers from": False,
+        "Add content": False,
         "Install it on your website": False,
         "Invite a teammate": True,
     }
@@ -193,14 +193,14 @@ def test_credits_last_no_longer_than_the_trial(ann, chat, time_machine):
         account.update(**fields)
         return entered(ann).get(HOME).context["figures"][-1].note
 
-    assert note(credits_left=1000, period_end=ends) == "the trial ends on 26 Dec 2026"
-    assert note(credits_left=100) == "until 6 Dec 2026 at this week's pace"
-    assert note(credits_left=1000, plan="standard") == "until 6 Mar 2027 at this week's pace"
+    assert note(credits_left=1000, period_end=ends) == "trial ends on 26 Dec 2026"
+    assert note(credits_left=100) == "enough until 6 Dec 2026 at this week's pace"
+    assert note(credits_left=1000, plan="standard") == "enough until 6 Mar 2027 at this week's pace"
     used.delete()
     assert note() == "none used this week"
-    assert note(plan="trial") == "the trial ends on 26 Dec 2026"
-    assert note(plan="unlimited") == "No limit on credits"
-    assert note(is_active=False) == "The plan has ended"
+    assert note(plan="trial") == "trial ends on 26 Dec 2026"
+    assert note(plan="unlimited") == "Unlimited credits"
+    assert note(is_active=False) == "Your plan has ended"
 
 
 def test_what_failed_is_shown_to_whoever_may_see_it(ann, chat, bot):
@@ -211,11 +211,11 @@ def test_what_failed_is_shown_to_whoever_may_see_it(ann, chat, bot):
     )
     page = entered(ann).get(HOME)
     assert [hint.words for hint in page.context["warnings"]] == [
-        "1 webhook fails or was turned off", "1 document could not be read",
+        "1 webhook is failing or off", "1 document couldn't be read",
     ]  # fmt: skip
     viewer = entered(make_person(ann.client, Role.VIEWER, "Vic"))
     shown = viewer.get(HOME).context["warnings"]
-    assert [hint.words for hint in shown] == ["1 document could not be read"]
+    assert [hint.words for hint in shown] == ["1 document couldn't be read"]
     assert viewer.get(shown[0].path).status_code == 200
     assert b">Vic<" in viewer.get(HOME).content.replace(b" ", b"").replace(b"\n", b"")
 

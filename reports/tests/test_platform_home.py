@@ -34,17 +34,17 @@ def test_home_says_what_needs_the_staff(site, ann, cara):
     Job.objects.create(name="x.y", client_id=ann.client.pk, state="dead", last_error="Disk full")
     page = site.get("/admin/")
     shown = figures(page)
-    assert (shown["Clients"].value, shown["Clients"].note) == (
+    assert (shown["Companies"].value, shown["Companies"].note) == (
         "2", "2 new this week, 1 disabled",
     )  # fmt: skip
-    assert shown["Credit orders to decide"].value == "1"
-    assert shown["Work that failed at every try"].value == "1"
+    assert shown["Pending credit orders"].value == "1"
+    assert shown["Failed jobs"].value == "1"
     assert "database" not in shown["Health"].note
     assert "1 × Failed jobs" in page.content.decode()
     for item in shown.values():
         assert site.get(item.path).status_code == 200
     parts = site.get(shown["Health"].path).content.decode()
-    assert "Parts of the platform" in parts
+    assert "Platform health" in parts
     assert "Works" in parts
 
 

@@ -52,11 +52,11 @@ def test_every_figure_leads_to_its_rows(ann, ben, october):
     page = browser.get(OVERVIEW, OCTOBER)
     cards = {card.title: card for card in page.context["cards"]}
     for title in ("Conversations", "Resolved by the bot", "Handed over", "Ended", "Open", "Ratings",
-                  "Negative customers", "Positive customers"):  # fmt: skip
+                  "Negative sentiment", "Positive sentiment"):  # fmt: skip
         rows = browser.get(cards[title].path).context["rows"]
         assert str(len(rows)) == cards[title].value.split()[0], title
     counted = [cards[title].value for title in ("Conversations", "Resolved by the bot")]
-    assert counted == ["3", "1 (33 %)"]
+    assert counted == ["3", "1 (33%)"]
     for title, parts in page.context["parts"]:
         for part in parts:
             rows = browser.get(part.path).context
@@ -129,11 +129,11 @@ def test_figures_are_compared_with_the_period_before(ann, bot, october):
     cards = {card.title: card for card in entered(ann).get(OVERVIEW, OCTOBER).context["cards"]}
     titles = ("Conversations", "Resolved by the bot", "Time to close")
     assert [(cards[title].change, cards[title].is_better) for title in titles] == [
-        ("+50 %", None), ("-67 points", False), ("2 h faster", True),
+        ("+50%", None), ("-67 points", False), ("2 h faster", True),
     ]  # fmt: skip
     page = entered(ann).get(ADHOC, OCTOBER | {"metrics": ["chats", "handed_off"]})
     (chats, handed_off) = page.context["totals"]
-    assert (chats.change, handed_off.note, handed_off.change) == ("+50 %", "0 before", "")
+    assert (chats.change, handed_off.note, handed_off.change) == ("+50%", "0 previously", "")
 
 
 def test_a_filter_is_a_chip_that_removes_it(ann, bot, october):
@@ -156,13 +156,13 @@ def test_groups_have_a_chart_with_its_unit(ann, bot, october):
     asked = OCTOBER | {"group_by": ["agent"], "metrics": ["chats", "person_response_p50"],
                        "sort": "person_response_p50"}  # fmt: skip
     page = entered(ann).get(ADHOC, asked)
-    title = "First response of a person (median) by agent"
+    title = "First human response (median) by agent"
     assert (page.context["chart_title"], page.context["chart"]) == (title, None)
     assert [name for name, _, _ in page.context["bars"]] == ["Unassigned", "Ben"]
     page = entered(ann).get(ADHOC, OCTOBER | {"group_by": "day", "metrics": "bot_resolved_share"})
     chart = page.context["chart"]
-    assert (chart.unit, chart.axis) == ("Share resolved by the bot", "Day")
-    assert (chart.highest, chart.names) == ("50 %", ["5 Oct", "7 Oct"])
+    assert (chart.unit, chart.axis) == ("Bot resolution rate", "Day")
+    assert (chart.highest, chart.names) == ("50%", ["5 Oct", "7 Oct"])
     assert page.context["bars"] == []
 
 
@@ -290,10 +290,10 @@ def test_what_is_refused_is_told_in_words_and_stays_in_the_form(ann, bot):
     assert (page.context["problems"], page.context["bot"]) == (["From must not be after To"], bot)
     assert page.context["dates"] == backwards
     page = browser.get(OVERVIEW, {"date_from": "2020-01-01"})
-    assert page.context["problems"] == ["From: An overview has at most 366 days."]
+    assert page.context["problems"] == ["From: Choose a period of up to 366 days."]
     assert page.context["dates"]["date_from"] == "2020-01-01"
     page = browser.get(OVERVIEW, OCTOBER | {"bot": "x"})
-    assert page.context["problems"] == ["There is no such bot."]
+    assert page.context["problems"] == ["This bot doesn't exist."]
     assert page.context["dates"] == OCTOBER
 
 
@@ -312,7 +312,7 @@ def test_figures_have_units_and_days_names(ann, october):
         ("Handed over", "1"), ("First response (median)", "1 s"), ("Rating (average)", "3.5"),
     ]  # fmt: skip
     assert page.context["columns"][:4] == [
-        "Weekday", "Hour", "Reason for the handover", "Handed over",
+        "Weekday", "Hour", "Handover reason", "Handed over",
     ]  # fmt: skip
     rows = [[cell for cell, _ in row[:3]] for row in page.context["rows"]]
     assert rows == [

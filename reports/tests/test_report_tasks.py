@@ -38,21 +38,21 @@ def test_who_answers_fastest_and_how_good_the_bot_is_as_a_spreadsheet(screen, an
     enter_site(screen, ann.user)
     screen.get_by_role("link", name="Reports").first.click()
     screen.get_by_role("link", name="Explore").click()
-    header, *rows = sheet(screen, "Speed of the team")
+    header, *rows = sheet(screen, "Team speed")
     assert header[:3] == [
-        "Agent", "Conversations", "First response of a person (median), seconds",
+        "Agent", "Conversations", "First human response (median), seconds",
     ]  # fmt: skip
     assert [row[0] for row in rows[:2]] == ["Quick", "Slow"]
     assert [round(float(row[2])) for row in rows[:2]] == [120, 1800]
-    header, row = sheet(screen, "Quality of the bot")
+    header, row = sheet(screen, "Bot quality")
     assert dict(zip(header, row, strict=True))["Conversations"] == "3"
-    assert float(row[header.index("Share resolved by the bot")]) == 0.333
+    assert float(row[header.index("Bot resolution rate")]) == 0.333
     # A report of one's own is asked for without a word of the address bar.
     screen.get_by_text("Filters").click()
     screen.locator("[name=handed_off]").select_option("true")
     screen.get_by_role("button", name="Apply").click()
-    screen.get_by_role("link", name="Without Handed over: yes").click()
-    screen.get_by_role("link", name="Without Handed over: yes").wait_for(state="hidden")
+    screen.get_by_role("link", name="Remove filter: Handed over: yes").click()
+    screen.get_by_role("link", name="Remove filter: Handed over: yes").wait_for(state="hidden")
 
 
 def test_how_long_the_credits_last_and_what_more_costs(screen, ann, bot):

@@ -200,7 +200,7 @@ def test_a_muted_warning_is_listed_and_not_shown_on_the_home(ann, ben, cara, bot
     browser = Browser()
     browser.force_login(ann.user)
     words = [hint.words for hint in browser.get("/admin/").context["warnings"]]
-    assert words == ["1 webhook fails or was turned off", "1 document could not be read"]
+    assert words == ["1 webhook is failing or off", "1 document couldn't be read"]
     assert AuditEvent.objects.filter(client=ann.client, action="warning.muted").count() == 1
     time_machine.move_to(until + timedelta(minutes=1))
     assert read(ben)["negative_sentiment"]["muted_until"] is None

@@ -35,15 +35,15 @@ _CHOICES = {"bot_ids": "bot", "channels": "channel", "statuses": "status", "assi
             "ended_by": "ended_by", "countries": "country"}  # fmt: skip
 # Questions that every client has, by name.
 _READY: tuple[tuple[str, dict[str, Any]], ...] = (
-    (gettext_noop("Speed of the team"), {
+    (gettext_noop("Team speed"), {
         "group_by": ["agent"], "sort": "person_response_p50",
         "metrics": ["chats", "person_response_p50", "person_response_p90", "rating_mean"],
     }),
-    (gettext_noop("Quality of the bot"), {
+    (gettext_noop("Bot quality"), {
         "group_by": ["week"], "metrics": ["bot_resolved_share", "chats", "handed_off",
                                           "rating_mean"],
     }),
-    (gettext_noop("Busy hours"), {"group_by": ["hour"], "metrics": ["chats", "messages"]}),
+    (gettext_noop("Busiest hours"), {"group_by": ["hour"], "metrics": ["chats", "messages"]}),
 )  # fmt: skip
 _TIMES = {"day", "week", "month", "hour", "weekday"}
 # Their names or links are shown instead.
@@ -145,9 +145,9 @@ def save(request: HttpRequest) -> HttpResponse:
     elif request.POST.get("delete", "").isdecimal():
         saved_reports.delete(client, int(request.POST["delete"][:18]), by=user)
     elif not 1 <= len(name) <= 80:
-        messages.error(request, gettext("A name has 1 to 80 characters."))
+        messages.error(request, gettext("Enter a name of up to 80 characters."))
     elif not saved_reports.save(client, name, _lasting(client, asked), by=user):
-        words = gettext("There are {n} saved reports already.")
+        words = gettext("You've reached the limit of {n} saved reports.")
         messages.error(request, words.format(n=saved_reports.MOST))
     return redirect(path_to("adhoc", asked))
 

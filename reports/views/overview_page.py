@@ -48,7 +48,7 @@ def page(request: HttpRequest) -> HttpResponse:
     try:
         bot = bots.get(client, int(request.GET["bot"])) if request.GET.get("bot") else None
     except (ValueError, ApiError):
-        return _refused(request, _form(client, asked, None), ["There is no such bot."])
+        return _refused(request, _form(client, asked, None), ["This bot doesn't exist."])
     form = _form(client, asked, bot)
     try:
         query = PeriodQuery.model_validate(asked)
@@ -101,7 +101,7 @@ def _shown(found: ChatOverview, period: Period, bot: Bot | None) -> dict[str, An
                  path_to("adhoc", chosen | {"date_from": row.day, "date_to": row.day}))
                 for row in found.series
             ), axis=gettext("Day"))),
-            (gettext("Conversations by hour of the day"), charts.conversations((
+            (gettext("Conversations by hour"), charts.conversations((
                 (f"{row.hour}:00", row, path_to("adhoc", chosen | {"group_by": "hour"}))
                 for row in found.by_hour
             ), axis=gettext("Hour"))),
@@ -130,8 +130,8 @@ def _cards(found: ChatOverview, chosen: dict[str, Any]) -> list[Figure]:
     ]  # fmt: skip
     times = [
         ("first_response", gettext("First response")),
-        ("bot_response", gettext("First response of the bot")),
-        ("person_response", gettext("First response of a person")),
+        ("bot_response", gettext("First bot response")),
+        ("person_response", gettext("First human response")),
         ("resolution", gettext("Time to close")),
     ]
     for name, title in times:
@@ -164,7 +164,7 @@ def _spread(of: Times) -> str:
     """The other statistics next to the median."""
     if of.p50 is None:
         return ""
-    return gettext("90 %% within %(most)s · average %(mean)s") % {
+    return gettext("90%% within %(most)s · average %(mean)s") % {
         "most": formatting.duration(of.p90), "mean": formatting.duration(of.mean),
     }  # fmt: skip
 
@@ -172,7 +172,7 @@ def _spread(of: Times) -> str:
 def _parts(found: ChatOverview, chosen: dict[str, Any]) -> list[tuple[str, list[Part]]]:
     """Tables of parts; each row links to the conversations of its part."""
     handed_off = {"handed_off": "true", "group_by": "handoff_reason"}
-    no_agent, no_tag = gettext("Unassigned"), gettext("Without a tag")
+    no_agent, no_tag = gettext("Unassigned"), gettext("Untagged")
     tables: list[tuple[str, list[tuple[str, dict[str, Any], Any]]]] = [
         (gettext("By channel"), [
             (formatting.shown("channel", row.channel), {"channels": row.channel}, row)

@@ -32,15 +32,17 @@ _TITLES = {
 }
 # The labels of the fields.
 FIELDS = {
-    "date_from": gettext_noop("From"), "date_to": gettext_noop("To"), "q": gettext_noop("Words"),
-    "rating_min": gettext_noop("Stars from"), "rating_max": gettext_noop("Stars to"),
+    "date_from": gettext_noop("From"), "date_to": gettext_noop("To"), "q": gettext_noop(
+        "Keywords"
+    ),
+    "rating_min": gettext_noop("Minimum stars"), "rating_max": gettext_noop("Maximum stars"),
     "bot_ids": gettext_noop("Bots"), "channels": gettext_noop("Channels"),
-    "statuses": gettext_noop("Statuses"), "assignee_ids": gettext_noop("Agents"),
-    "tags": gettext_noop("Tags"), "sentiments": gettext_noop("Sentiments"),
+    "statuses": gettext_noop("Status"), "assignee_ids": gettext_noop("Agents"),
+    "tags": gettext_noop("Tags"), "sentiments": gettext_noop("Sentiment"),
     "languages": gettext_noop("Languages"), "ended_by": gettext_noop("Ended by"),
     "countries": gettext_noop("Countries"), "handed_off": gettext_noop("Handed over"),
     "bot_resolved": gettext_noop("Resolved by the bot"), "has_feedback": gettext_noop("Rated"),
-    "group_by": gettext_noop("Groups"), "metrics": gettext_noop("Figures"),
+    "group_by": gettext_noop("Groups"), "metrics": gettext_noop("Metrics"),
     "sort": gettext_noop("Sort by"),
 }  # fmt: skip
 _DAYS = ("date_from", "date_to")

@@ -24,7 +24,7 @@ _SETTINGS = frozenset({"url", "event_types", "description", "is_active"})
 
 class TooManyEndpoints(ApiError):
     code, status = "too_many_endpoints", 409
-    detail = f"A client has at most {MAX_ENDPOINTS} endpoints; delete one first."
+    detail = f"You can have up to {MAX_ENDPOINTS} webhooks. Delete one first."
 
 
 def list_for_client(client: Client) -> QuerySet[WebhookConfig]:
@@ -180,6 +180,6 @@ def _check_url(url: str) -> None:
     try:
         egress.check_url(url, purpose="webhook")
         if not egress.keeps_secrets(url, purpose="webhook"):
-            raise Invalid.field("body", "url", msg="Use https.")
+            raise Invalid.field("body", "url", msg="Use an https address.")
     except egress.Blocked as exc:
         raise Invalid.field("body", "url", msg=str(exc)) from exc

@@ -34,14 +34,15 @@ MOST_COUNTED = 10_000
 class TooManyTests(ApiError):
     code, status = "too_many_requests", 429
     detail = (
-        f"One test at a time, and {TESTS_A_MINUTE} a minute for each endpoint: try again later."
+        f"You can send one test at a time and {TESTS_A_MINUTE} per minute for each webhook. Try"
+        " again later."
     )
     headers: ClassVar[dict[str, str]] = {"Retry-After": "15"}
 
 
 class EndpointDisabled(ApiError):
     code, status = "endpoint_disabled", 409
-    detail = "This endpoint is off: switch it on first."
+    detail = "This webhook is off. Turn it on first."
 
 
 def queue_test(config: WebhookConfig) -> Delivery:

@@ -37,9 +37,9 @@ def extract_in_child(
             timeout_seconds=timeout_seconds,
         )
     except child_process.TimedOut:
-        raise ExtractError("timeout", "Reading the file took too long.") from None
+        raise ExtractError("timeout", "The file took too long to read.") from None
     except child_process.OutputTooLarge:
-        raise ExtractError("too_large", "The file holds too much text.") from None
+        raise ExtractError("too_large", "The file has too much text.") from None
     # The language is detected here: the detector unpacks its model into a file, and the child may
     # write none.
     return _with_language(_parse_output(finished))
@@ -50,7 +50,7 @@ def _parse_output(finished: child_process.Finished) -> ExtractedText:
         data = json.loads(finished.output)
     except ValueError:
         if finished.ran_out_of_time:
-            raise ExtractError("timeout", "Reading the file took too long.") from None
+            raise ExtractError("timeout", "The file took too long to read.") from None
         raise ExtractError("too_large", "The file took too much memory to read.") from None
     if "code" in data:
         raise ExtractError(data["code"], data["message"])
@@ -84,7 +84,7 @@ def _with_language(text: ExtractedText, default: str = "en") -> ExtractedText:
 def read(path: Path, file_name: str) -> ExtractedText:
     """Read the title and sections of a file of at most 25 MB; the language is left empty."""
     if path.stat().st_size > MAX_FILE_BYTES:
-        raise ExtractError("too_large", f"The file is above {MAX_FILE_BYTES} bytes.")
+        raise ExtractError("too_large", f"The file is larger than {MAX_FILE_BYTES} bytes.")
     with path.open("rb") as file:
         mime_type = file_types.sniff(file.read(file_types.SNIFF_BYTES), file_name)
     try:
@@ -94,7 +94,7 @@ def read(path: Path, file_name: str) -> ExtractedText:
     # Hostile files make parsers raise any kind of error.
     except Exception as error:
         raise ExtractError(
-            "malformed", "The file cannot be read: it is damaged, or not what its name says."
+            "malformed", "The file can't be read. It's damaged or its extension is wrong."
         ) from error
     sections = [
         Section(clean(section.heading), clean(section.text), section.page)
@@ -105,7 +105,7 @@ def read(path: Path, file_name: str) -> ExtractedText:
         sections = question_headings.as_headings(sections)
     check_length(sum(len(section.text) for section in sections))
     if not any(letter.isalnum() for section in sections for letter in section.text):
-        raise ExtractError("empty", "The file holds no text.")
+        raise ExtractError("empty", "The file has no text.")
     return ExtractedText(
         title=clean(title)[:300].strip() or Path(file_name).stem[:300],
         mime_type=mime_type,

@@ -141,7 +141,9 @@ def headed_row(table: str, header: Mapping[int, str], row: Mapping[int, str]) ->
 
 def check_length(characters: int) -> None:
     if characters > MAX_TEXT_CHARACTERS:
-        raise ExtractError("too_large", f"The text is above {MAX_TEXT_CHARACTERS} characters.")
+        raise ExtractError(
+            "too_large", (f"The text is longer than {MAX_TEXT_CHARACTERS} characters.")
+        )
 
 
 class Headings:

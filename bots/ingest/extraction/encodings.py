@@ -67,7 +67,7 @@ def decode(data: bytes, label: str = "") -> str:
     strange = sample.count("\ufffd") + len(_HALF_WIDTH.findall(sample))
     is_strange = strange > _MAX_UNREADABLE * len(sample) + 4 and not named
     if not codec or is_strange:
-        raise ExtractError("unknown_encoding", "Save the text as UTF-8: its letters do not fit.")
+        raise ExtractError("unknown_encoding", "The text can't be decoded. Save it as UTF-8.")
     return text
 
 

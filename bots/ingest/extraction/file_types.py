@@ -51,11 +51,13 @@ def sniff(head: bytes, file_name: str) -> str:
     extension = Path(file_name.replace("\x00", "")).suffix.lower().lstrip(".")
     named = _EXTENSIONS.get(extension)
     if extension and named is None:
-        raise ExtractError("unsupported_type", f"Files of type .{extension[:20]} are not read.")
+        raise ExtractError(
+            "unsupported_type", (f"Files of type .{extension[:20]} aren't supported.")
+        )
     if not head.strip():
         raise ExtractError("empty", "The file is empty.")
     if named in _OFFICE and head.startswith(_OLD_OFFICE):
-        message = f"Remove the password, and save the file as .{extension}."
+        message = f"Remove the password and save the file as .{extension}."
         raise ExtractError("encrypted", message)
     detected = _content_type(head[:SNIFF_BYTES], named)
     if named is None or detected == named:
@@ -73,7 +75,7 @@ def sniff(head: bytes, file_name: str) -> str:
 
 
 def _mismatch(extension: str) -> str:
-    raise ExtractError("unsupported_type", f"The content is not that of a .{extension} file.")
+    raise ExtractError("unsupported_type", f"This isn't a valid .{extension} file.")
 
 
 def _content_type(head: bytes, named: str | None) -> str:
@@ -86,12 +88,12 @@ def _content_type(head: bytes, named: str | None) -> str:
         if found:  # If several types fit, the name decides; the reader checks it.
             return named if named in found else found[0]
     if head.startswith(_BINARY) or not _looks_like_text(head):
-        raise ExtractError("unsupported_type", "The content is of no supported type.")
+        raise ExtractError("unsupported_type", "This file type isn't supported.")
     text = encodings.rough(head)
     if _HTML_DOCUMENT.match(text):
         return HTML
     if _OTHER_XML.match(text):
-        raise ExtractError("unsupported_type", "XML other than HTML is not read.")
+        raise ExtractError("unsupported_type", "XML files aren't supported.")
     return HTML if text.lstrip().startswith("<") and _TAG.search(text) else PLAIN
 
 

@@ -46,14 +46,14 @@ def check_zip(archive: zipfile.ZipFile, main_part: str, max_part: int) -> None:
     if main_part not in {entry.filename for entry in entries}:
         raise ExtractError("unsupported_type", f"The archive holds no {main_part}.")
     if any(entry.flag_bits & 1 for entry in entries):
-        raise ExtractError("encrypted", "The document is protected by a password.")
+        raise ExtractError("encrypted", "The document is password-protected.")
     parts = [entry.file_size for entry in entries if entry.filename.endswith((".xml", ".rels"))]
     if (
         len(entries) > MAX_ZIP_ENTRIES
         or sum(entry.file_size for entry in entries) > MAX_ZIP_BYTES
         or max(parts) > max_part
     ):
-        raise ExtractError("too_large", "The document unpacks to too much data.")
+        raise ExtractError("too_large", "The document is too large when unpacked.")
 
 
 def parsed(archive: zipfile.ZipFile, part: str) -> Any:
@@ -63,7 +63,7 @@ def parsed(archive: zipfile.ZipFile, part: str) -> Any:
     if part not in archive.namelist():
         return None
     if archive.getinfo(part).file_size > MAX_XML_BYTES:
-        raise ExtractError("too_large", "The document unpacks to too much data.")
+        raise ExtractError("too_large", "The document is too large when unpacked.")
     parser = etree.XMLParser(resolve_entities=False, no_network=True)
     return etree.fromstring(archive.read(part), parser)
 
@@ -132,7 +132,9 @@ def read_xlsx(path: Path) -> Content:
                     characters += len(section.text)
                     check_length(characters)
                     if len(sections) > MAX_ROWS:
-                        raise ExtractError("too_large", f"There are more than {MAX_ROWS} rows.")
+                        raise ExtractError(
+                            "too_large", (f"The table has more than {MAX_ROWS} rows.")
+                        )
         return Content(title_of(archive), sections)
 
 

@@ -60,16 +60,16 @@ def read_pdf(path: Path) -> Content:
     try:
         reader = pypdf.PdfReader(path)
         if reader.is_encrypted and not reader.decrypt(""):
-            raise ExtractError("encrypted", "The PDF is protected by a password.")
+            raise ExtractError("encrypted", "The PDF is password-protected.")
         if len(reader.pages) > MAX_PAGES:
             raise ExtractError("too_large", f"The PDF has more than {MAX_PAGES} pages.")
         title = str((reader.metadata and reader.metadata.title) or "")
         document = pdf_oxide.PdfDocument(str(path))
         data, damaged = _rewritten(reader, document)
     except errors.LimitReachedError as error:
-        raise ExtractError("too_large", "The PDF unpacks to too much data.") from error
+        raise ExtractError("too_large", "The PDF is too large when unpacked.") from error
     except errors.FileNotDecryptedError as error:
-        raise ExtractError("encrypted", "The PDF is protected by a password.") from error
+        raise ExtractError("encrypted", "The PDF is password-protected.") from error
     if data:
         document = pdf_oxide.PdfDocument.from_bytes(data)
     pages, warning = _readable(list(_pages(document, damaged)), damaged)
@@ -84,12 +84,12 @@ def _readable(pages: list[list[Line]], damaged: Collection[int]) -> tuple[list[l
     glued = {n for n in numbers if has_glued_words(" ".join(line.text for line in pages[n]))}
     empty = {n for n in numbers if not pages[n]}
     if glued and len(glued | empty) == len(pages):
-        message = "Its words are drawn without spaces: save it again, or as a Word file."
+        message = "Its text has no spaces between words. Save it again, or as a Word file."
         raise ExtractError("unreadable", message)
     missing = (
-        (damaged, "could not be read in full: the file is damaged there"),
-        (empty.difference(damaged), "hold no text: they may be scans, or damaged"),
-        (glued.difference(damaged), "are left out: their words are drawn without spaces"),
+        (damaged, "couldn't be read in full because the file is damaged there"),
+        (empty.difference(damaged), "have no text and may be scanned or damaged"),
+        (glued.difference(damaged), "were skipped because their text has no spaces between words"),
     )
     warning = " ".join(
         f"{len(found)} of {len(pages)} pages {what} ({_named(found)})."
@@ -138,7 +138,7 @@ def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
     if not undrawn and not damaged and _finds_every_page(document):
         return None, damaged
     if len(reader.pages) < document.page_count():
-        raise ExtractError("malformed", "The PDF is damaged: its list of pages cannot be read.")
+        raise ExtractError("malformed", "The PDF is damaged. Its pages can't be read.")
     writer = pypdf.PdfWriter()
     for number, page in enumerate(reader.pages):
         if number in damaged:

@@ -24,15 +24,15 @@ _VERSIONS_SHOWN = 20
 class LanguagesForm(BotForm):
     heading = gettext_lazy("Languages")
     languages = forms.MultipleChoiceField(
-        label=gettext_lazy("Languages of the bot"),
+        label=gettext_lazy("Bot languages"),
         required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
-        help_text=gettext_lazy("Leave empty to answer in whatever language the customer writes."),
+        help_text=gettext_lazy("Leave empty to answer in the customer's language."),
     )
-    another = forms.ChoiceField(label=gettext_lazy("Another language"), required=False)
+    another = forms.ChoiceField(label=gettext_lazy("Add a language"), required=False)
     default_language = forms.ChoiceField(
         label=gettext_lazy("Default language"),
-        help_text=gettext_lazy("Used if a customer's language is unknown."),
+        help_text=gettext_lazy("Used when the customer's language is unknown."),
     )
 
     def stored(self) -> dict[str, Any]:
@@ -60,8 +60,8 @@ class LanguagesForm(BotForm):
 class QuestionsForm(BotForm):
     heading = gettext_lazy("Sample questions")
     intro = gettext_lazy(
-        "Questions offered when the chat opens, one per line. Leave empty to offer questions that"
-        " the content answers."
+        "Shown when the chat opens, one per line. Leave empty to suggest questions from your"
+        " content."
     )
     questions = TextsField(label=gettext_lazy("Questions"), max_length=8_000, lines=4)
 
@@ -79,17 +79,17 @@ class QuestionsForm(BotForm):
             if line.strip()
         ]
         if len(questions) > MAX_QUESTIONS:
-            words = gettext("At most %(count)s questions.") % {"count": MAX_QUESTIONS}
+            words = gettext("Enter up to %(count)s questions.") % {"count": MAX_QUESTIONS}
             raise forms.ValidationError(words)
         return welcome.replace_questions(self.bot, body=SampleQuestions(questions=questions), by=by)
 
 
 class AnsweringForm(BotForm):
-    heading = gettext_lazy("Who answers")
+    heading = gettext_lazy("Availability")
     settings = (
         Setting(
-            "description", gettext_lazy("What the bot is for"),
-            gettext_lazy("A note for your team."),
+            "description", gettext_lazy("Description"),
+            gettext_lazy("Only your team sees this."),
         ),
         Setting("agent_reply", gettext_lazy("Your team answers instead of the bot")),
         Setting("allow_preview", gettext_lazy("Your team can test the bot")),
@@ -100,21 +100,23 @@ class AnsweringForm(BotForm):
 class InstructionsForm(BotForm):
     heading = gettext_lazy("Instructions")
     intro = gettext_lazy(
-        "How the bot speaks and what it keeps to, for a language model. Earlier versions are kept."
+        "How the bot should sound and the rules it should follow. Used with a language model."
+        " Earlier versions are kept."
     )
     right = "train"
     shapes = (PromptDto,)
     settings = (
         Setting("content", gettext_lazy("Instructions"), lines=6),
         Setting("tone", gettext_lazy("Tone"), attrs={"placeholder": gettext_lazy("Friendly")}),
-        Setting("language", gettext_lazy("Written in"), choices=()),
+        Setting("language", gettext_lazy("Language of the instructions"), choices=()),
         Setting(
             "model", gettext_lazy("Model"), gettext_lazy("Leave empty to use the connected model."),
         ),
         Setting(
             "temperature", gettext_lazy("Temperature"),
             gettext_lazy(
-                "From 0 (always the same words) to 2. Leave empty for the model's default."
+                "Use 0 for the same wording every time, up to 2 for more variety. Leave empty for"
+                " the model's default."
             ),
         ),
     )  # fmt: skip
@@ -136,7 +138,7 @@ class InstructionsForm(BotForm):
     def saved_message(self, result: Prompt) -> str:
         if result.is_current:
             return super().saved_message(result)
-        return gettext("Saved. It goes live once the golden questions have been asked with it.")
+        return gettext("Saved. It goes live after your golden questions are tested.")
 
 
 class VersionsForm(BotForm):
@@ -171,9 +173,9 @@ class ReviewForm(BotForm):
         Setting(
             "hold_back_worse", heading,
             gettext_lazy(
-                "New content and, with a language model, new instructions wait until the golden"
-                " questions have been asked with them. If one fails that passed before, you decide."
-                " Without golden questions this changes nothing."
+                "New content waits until your golden questions have been tested with it. With a"
+                " language model, so do new instructions. If an answer gets worse, you decide"
+                " whether to publish. Requires golden questions."
             ),
         ),
     )  # fmt: skip

@@ -18,28 +18,28 @@ from identity.models import User
 
 _OFF, _OPTIONAL, _REQUIRED = "", "optional", "required"
 _WISHES = [
-    (_OFF, gettext_lazy("Do not ask")),
+    (_OFF, gettext_lazy("Don't ask")),
     (_OPTIONAL, gettext_lazy("Ask")),
-    (_REQUIRED, gettext_lazy("Ask, required")),
+    (_REQUIRED, gettext_lazy("Ask (required)")),
 ]
 _TIMES = [
-    ("before", gettext_lazy("In a form before the conversation")),
+    ("before", gettext_lazy("In a form before the conversation starts")),
     ("during", gettext_lazy("By the bot, during the conversation")),
 ]
 # The attributes of every customer, with the type of each.
 _CONTACT = {"name": "text", "email": "email", "phone": "phone"}
 _LABELS = {
     "name": gettext_lazy("Name"),
-    "email": gettext_lazy("E-mail address"),
+    "email": gettext_lazy("Email address"),
     "phone": gettext_lazy("Phone number"),
 }
 _TYPES = [
     ("text", gettext_lazy("Text")),
     ("number", gettext_lazy("Number")),
     ("date", gettext_lazy("Date")),
-    ("email", gettext_lazy("E-mail address")),
+    ("email", gettext_lazy("Email address")),
     ("phone", gettext_lazy("Phone number")),
-    ("select", gettext_lazy("Choice from a list")),
+    ("select", gettext_lazy("Dropdown")),
 ]
 
 
@@ -59,12 +59,12 @@ def _stored(bot: Bot) -> list[CustomerInfoField]:
 
 class ContactForm(BotForm):
     heading = gettext_lazy("Contact details")
-    intro = gettext_lazy("What customers are asked for before the conversation starts.")
+    intro = gettext_lazy("Choose what to ask customers for.")
     right = "train"
     name = forms.ChoiceField(label=_LABELS["name"], choices=_WISHES, required=False)
     email = forms.ChoiceField(label=_LABELS["email"], choices=_WISHES, required=False)
     phone = forms.ChoiceField(label=_LABELS["phone"], choices=_WISHES, required=False)
-    when = forms.ChoiceField(label=gettext_lazy("When"), choices=_TIMES)
+    when = forms.ChoiceField(label=gettext_lazy("When to ask"), choices=_TIMES)
 
     def stored(self) -> dict[str, Any]:
         own = {field.name: field for field in _stored(self.bot) if field.name in _CONTACT}
@@ -100,7 +100,7 @@ def _new(bot: Bot, name: str, kind: Any) -> CustomerInfoField:
 
 class OtherFieldsForm(BotForm):
     heading = gettext_lazy("Other details")
-    intro = gettext_lazy("Anything else to ask customers for, such as an order number.")
+    intro = gettext_lazy("Ask for anything else you need, such as an order number.")
     right = "train"
     removed = forms.MultipleChoiceField(
         label=gettext_lazy("Stop asking for"),
@@ -108,16 +108,16 @@ class OtherFieldsForm(BotForm):
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
     )
     label = TextsField(label=gettext_lazy("Also ask for"), max_length=100, lines=1)
-    type = forms.ChoiceField(label=gettext_lazy("Kind"), choices=_TYPES)
+    type = forms.ChoiceField(label=gettext_lazy("Type"), choices=_TYPES)
     options = forms.CharField(
-        label=gettext_lazy("Choices"),
+        label=gettext_lazy("Options"),
         required=False,
         max_length=6_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("For a choice from a list, one per line."),
+        help_text=gettext_lazy("For a dropdown, one per line."),
     )
     required = forms.BooleanField(label=gettext_lazy("Required"), required=False)
-    when = forms.ChoiceField(label=gettext_lazy("When"), choices=_TIMES)
+    when = forms.ChoiceField(label=gettext_lazy("When to ask"), choices=_TIMES)
 
     def add_fields(self) -> None:
         default = self.bot.default_language

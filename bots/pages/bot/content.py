@@ -282,7 +282,7 @@ def _delete(
         request, ServiceForm(request.POST if request.method == "POST" else None), remove,
         title=gettext("Delete %(name)s?") % {"name": name},
         button=gettext("Delete"),
-        intro=gettext("The bot no longer answers from it. This cannot be undone."),
+        intro=gettext("The bot will stop using it. This can't be undone."),
         tabs=steps.tabs(page, request, bot, "content"),
     )  # fmt: skip
 

@@ -21,8 +21,8 @@ from identity.models import User
 _DEPTHS: list[tuple[Any, Any]] = [
     (0, gettext_lazy("This page only")),
     (1, gettext_lazy("This page and the pages it links to")),
-    (2, gettext_lazy("Two links deep")),
-    (3, gettext_lazy("Three links deep")),
+    (2, gettext_lazy("Up to two links deep")),
+    (3, gettext_lazy("Up to three links deep")),
 ]
 _REFRESH: list[tuple[Any, Any]] = [
     ("", gettext_lazy("Never")),
@@ -56,8 +56,8 @@ class FilesForm(ContentForm):
     files = FilesField(  # type: ignore[assignment]
         label=gettext_lazy("Files"),
         help_text=gettext_lazy(
-            "PDF, Word, Excel, PowerPoint, HTML, CSV or text, up to 25 MB each. Drop them here, or"
-            " choose them."
+            "PDF, Word, Excel, PowerPoint, HTML, CSV, or text, up to 25 MB each. Drop files here"
+            " or browse."
         ),
     )
 
@@ -67,14 +67,17 @@ class FilesForm(ContentForm):
     def saved_message(self, result: documents.Uploaded) -> str:
         count = len(result.documents)
         words = ngettext(
-            "Added %(count)s file. The bot reads it now.",
-            "Added %(count)s files. The bot reads them now.",
+            "Added %(count)s file. The bot is reading it now.",
+            "Added %(count)s files. The bot is reading them now.",
             count,
         ) % {"count": count}
         left_out = "; ".join(f"{item.file_name}: {item.message}" for item in result.refused)
         if not left_out:
             return words
-        return gettext("%(added)s Left out: %(files)s") % {"added": words, "files": left_out}
+        return gettext("%(added)s Skipped: %(files)s") % {"added": words, "files": left_out}
+
+    def is_warning(self, result: documents.Uploaded) -> bool:
+        return bool(result.refused)
 
 
 class WebForm(ContentForm):
@@ -86,11 +89,11 @@ class WebForm(ContentForm):
     settings = (
         Setting(
             "url", gettext_lazy("Address"),
-            gettext_lazy("A page or a sitemap that everybody can read."),
+            gettext_lazy("The address of a public page or sitemap."),
             attrs={"placeholder": "www.shop.example/help", "inputmode": "url"},
         ),
         Setting("crawl_depth", gettext_lazy("Pages"), choices=_DEPTHS),
-        Setting("refresh_hours", gettext_lazy("Read it again"), choices=_REFRESH),
+        Setting("refresh_hours", gettext_lazy("Check for updates"), choices=_REFRESH),
     )  # fmt: skip
 
     def stored(self) -> dict[str, Any]:
@@ -122,7 +125,7 @@ class WebForm(ContentForm):
 
     def saved_message(self, result: WebUrlDto) -> str:
         if self.is_new:
-            return gettext("Added %(name)s. The bot reads it now.") % {"name": result.url}
+            return gettext("Added %(name)s. The bot is reading it now.") % {"name": result.url}
         return super().saved_message(result)
 
 
@@ -146,7 +149,7 @@ class WrittenForm(ContentForm):
 
     def saved_message(self, result: Document) -> str:
         if self.is_new:
-            return gettext("Added %(name)s. The bot reads it now.") % {"name": result.title}
+            return gettext("Added %(name)s. The bot is reading it now.") % {"name": result.title}
         return super().saved_message(result)
 
 
@@ -183,21 +186,21 @@ def _exists(bot: Bot, exc: written_sources.SourceExists) -> ValidationError:
     found = Document.objects.filter(bot=bot, pk=exc.fields["document_id"]).first()
     is_answer = found is not None and found.source == DocumentSource.QUESTION_ANSWER
     words = (
-        gettext("There is already an answer to this question.")
+        gettext("There's already an answer to this question.")
         if is_answer
-        else gettext("You have already added this text.")
+        else gettext("You've already added this text.")
     )
     if found is None:
         return ValidationError(words)
     link = reverse("admin:bots_bot_document", args=[bot.pk, found.pk])
     return ValidationError(
-        format_html('{} <a class="underline" href="{}">{}</a>', words, link, gettext("Edit it"))
+        format_html('{} <a class="underline" href="{}">{}</a>', words, link, gettext("Edit answer"))
     )
 
 
 class ReplaceFileForm(ContentForm):
     heading = gettext_lazy("Replace file")
-    intro = gettext_lazy("The bot answers from the old file until it has read the new one.")
+    intro = gettext_lazy("The bot keeps using the old file until the new one is ready.")
     button = gettext_lazy("Replace file")
     files = forms.FileField(  # type: ignore[assignment] # as in `FilesForm`
         label=gettext_lazy("New file"), allow_empty_file=True
@@ -207,26 +210,28 @@ class ReplaceFileForm(ContentForm):
         return documents.replace(self.bot, document_id=self.subject.pk, file=data["files"], by=by)
 
     def saved_message(self, result: Document) -> str:
-        return gettext("Replaced by %(name)s. The bot reads it now.") % {"name": result.file_name}
+        return gettext("Replaced with %(name)s. The bot is reading it now.") % {
+            "name": result.file_name
+        }
 
 
 class UseForm(ContentForm):
     """When a document is used, and before which others."""
 
-    heading = gettext_lazy("When it is used")
+    heading = gettext_lazy("Usage")
     shapes = (ImportantDocumentDto,)
     settings = (
         Setting(
             "is_important", gettext_lazy("Important"),
-            gettext_lazy("Takes precedence over content that says something else."),
+            gettext_lazy("Takes priority over other content."),
         ),
     )  # fmt: skip
     valid_from = day_field(
-        gettext_lazy("Valid from"), gettext_lazy("Leave empty to use it right away.")
+        gettext_lazy("Valid from"), gettext_lazy("Leave empty to start right away.")
     )
     valid_until = day_field(
         gettext_lazy("Valid until"),
-        gettext_lazy("The last day on which it is used. Leave empty for no end."),
+        gettext_lazy("The last day the bot uses it. Leave empty for no end date."),
     )
 
     def stored(self) -> dict[str, Any]:
@@ -241,7 +246,7 @@ class UseForm(ContentForm):
 class ReadAgainForm(ContentForm):
     """Reads a website once more, or a document that could not be read."""
 
-    heading = button = gettext_lazy("Read again")
+    heading = button = gettext_lazy("Refresh")
 
     @property
     def is_needed(self) -> bool:
@@ -253,4 +258,4 @@ class ReadAgainForm(ContentForm):
         return documents.retrain(self.subject)
 
     def saved_message(self, result: Any) -> str:
-        return gettext("The bot reads it again.")
+        return gettext("The bot is reading it again.")

@@ -42,7 +42,7 @@ def _chosen(choice: str, own: list[Any]) -> list[Any] | None:
 
 
 class HoursForm(BotForm):
-    heading = gettext_lazy("Business hours of this bot")
+    heading = gettext_lazy("Business hours for this bot")
     choice = forms.ChoiceField(
         label=gettext_lazy("Hours"),
         choices=[
@@ -63,7 +63,7 @@ class HoursForm(BotForm):
             field = forms.CharField(label=name, required=False, max_length=200, widget=box)
             self.add_field(f"day_{day}", field)
         self.fields["day_0"].help_text = gettext(
-            "Such as 09:00–18:00 or 09:00–12:00, 13:00–18:00. Leave empty if closed."
+            "For example, 09:00–18:00 or 09:00–12:00, 13:00–18:00. Leave empty if closed."
         )
 
     def clean(self) -> dict[str, Any]:
@@ -82,12 +82,12 @@ class HoursForm(BotForm):
             for opens, closes in data[f"day_{day}"]
         ]
         if data["choice"] == _OWN and not own:
-            raise forms.ValidationError(gettext("Enter the hours of at least one day."))
+            raise forms.ValidationError(gettext("Enter hours for at least one day."))
         return super().submit({"business_hours": _chosen(data["choice"], own)}, by)
 
 
 class HolidaysForm(BotForm):
-    heading = gettext_lazy("Holidays of this bot")
+    heading = gettext_lazy("Holidays for this bot")
     choice = forms.ChoiceField(
         label=gettext_lazy("Holidays"),
         choices=[_SAME, (_NONE, gettext_lazy("None")), (_OWN, gettext_lazy("Custom holidays"))],
@@ -99,7 +99,9 @@ class HolidaysForm(BotForm):
         widget=forms.Textarea(
             attrs={"rows": 4, "placeholder": "2026-12-25 Christmas\n2026-12-24 (09:00–12:00)"}
         ),
-        help_text=gettext_lazy("One per line: the date, hours in brackets if open, and the name."),
+        help_text=gettext_lazy(
+            "One per line: date, hours in parentheses if you're open, and name."
+        ),
     )
 
     def stored(self) -> dict[str, Any]:
@@ -125,5 +127,5 @@ def _holiday(line: str) -> Holiday:
         spans = [DayHours(opens=opens, closes=closes) for opens, closes in _spans(hours or "")]
         return Holiday(date=day, name=name, hours=spans)
     except ValueError as exc:
-        words = gettext("Enter a date such as 2026-12-25, not “%(line)s”.")
+        words = gettext("Enter a date such as 2026-12-25 instead of “%(line)s”.")
         raise forms.ValidationError(words % {"line": line.strip()[:60]}) from exc

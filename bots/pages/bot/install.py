@@ -50,18 +50,17 @@ def identity_secret(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpRe
     def act(data: dict[str, Any]) -> HttpResponse:
         secret = visitor_identity.replace_secret(bot, by=viewer(request))
         return page.page(
-            request, "admin/bots/secret.html", gettext("Secret for signed-in customers"),
+            request, "admin/bots/secret.html", gettext("Identity verification secret"),
             bot=bot, secret=secret, tabs=tabs,
         )  # fmt: skip
 
     return page.form_page(
         request, ServiceForm(request.POST if request.method == "POST" else None), act,
-        title=gettext("Create a secret for signed-in customers"),
+        title=gettext("Create an identity verification secret"),
         button=gettext("Create secret"),
         intro=gettext(
-            "Your server signs your customers' ids with it, so that the chat knows who they are."
-            " It is shown only once. Signatures made with an earlier secret are refused from then"
-            " on."
+            "Your server signs customer IDs with this secret so that the chat can trust them."
+            " It's shown only once. A new secret replaces the old one right away."
         ),
         tabs=tabs,
     )  # fmt: skip

@@ -9,6 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 from bots.forms import BotForm
 from bots.services import install
 from chatplatform.forms import Setting
+from identity.auth import LOOPBACK
 from identity.forms import PAGES_DAILY_CREDITS, daily_credits_field
 from identity.models import ApiKey, User
 from identity.services import api_keys
@@ -21,8 +22,8 @@ class HostsForm(BotForm):
         Setting(
             "allowed_domain", heading,
             gettext_lazy(
-                "Where the chat may be shown, one per line. *.shop.example includes all its"
-                " subdomains."
+                "Where the chat can appear, one per line. *.shop.example includes all subdomains."
+                " Pages must use https."
             ),
             lines=3, attrs={"placeholder": "www.shop.example"},
         ),
@@ -34,7 +35,25 @@ class HostsForm(BotForm):
     def clean_allowed_domain(self) -> str:
         """The hosts of what was entered: people paste whole addresses."""
         parts = re.split(r"[\s,;]+", self.cleaned_data["allowed_domain"])
-        return ",".join(_host_of(part) for part in parts if part)
+        hosts = {part: _host_of(part) for part in parts if part}
+        self.unsafe = [
+            host
+            for part, host in hosts.items()
+            if part.lower().startswith("http://") and host not in LOOPBACK
+        ]
+        return ",".join(hosts.values())
+
+    def saved_message(self, result: Any) -> str:
+        saved = super().saved_message(result)
+        if not self.unsafe:
+            return saved
+        words = gettext(
+            "%(saved)s. The chat won't appear on http:// pages. Use https for: %(hosts)s"
+        )
+        return words % {"saved": saved, "hosts": ", ".join(self.unsafe)}
+
+    def is_warning(self, result: Any) -> bool:
+        return bool(self.unsafe)
 
 
 def _host_of(address: str) -> str:
@@ -49,7 +68,7 @@ def _host_of(address: str) -> str:
 class TagForm(BotForm):
     """Creates the public key of a bot that has none."""
 
-    button = gettext_lazy("Create the tag")
+    button = gettext_lazy("Create script tag")
 
     @property
     def is_needed(self) -> bool:
@@ -74,9 +93,9 @@ class DailyCreditsForm(BotForm):
 
     def add_fields(self) -> None:
         self.fields["daily_credits"].help_text = gettext(
-            "What the chats on this website may cost in a day (UTC). When the limit is reached,"
-            " conversations go to your team. Below 10, the bot only quotes. Leave empty for no"
-            " limit."
+            "The most credits the chat can use per day (UTC). When the limit is reached,"
+            " conversations go to your team. Below 10, the bot only quotes your content. Leave"
+            " empty for no limit."
         )
 
     def submit(self, data: dict[str, Any], by: User) -> ApiKey:

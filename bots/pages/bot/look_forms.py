@@ -31,20 +31,20 @@ _COLOUR: dict[str, Any] = {"widget": UnfoldAdminColorInputWidget, "attrs": {"cla
 
 
 class AppearanceForm(BotForm):
-    heading = gettext_lazy("Appearance")
+    heading = gettext_lazy("Branding")
     settings = (
         Setting("bot_name", gettext_lazy("Name")),
         Setting(
-            "bot_icon", gettext_lazy("Picture"),
-            gettext_lazy("The address of a square picture, such as your logo."), attrs=_ADDRESS,
+            "bot_icon", gettext_lazy("Avatar"),
+            gettext_lazy("The URL of a square image, such as your logo."), attrs=_ADDRESS,
         ),
-        Setting("primary_color", gettext_lazy("Main colour"), **_COLOUR),
-        Setting("secondary_color", gettext_lazy("Second colour"), **_COLOUR),
+        Setting("primary_color", gettext_lazy("Primary color"), **_COLOUR),
+        Setting("secondary_color", gettext_lazy("Secondary color"), **_COLOUR),
         Setting("position", gettext_lazy("Position"), choices=_CORNERS),
         Setting("dark_mode", gettext_lazy("Dark theme")),
         Setting(
             "font", gettext_lazy("Font"),
-            gettext_lazy("Leave empty for the font of the visitor's device."),
+            gettext_lazy("Leave empty to use the visitor's system font."),
         ),
     )  # fmt: skip
 
@@ -55,30 +55,30 @@ class WindowForm(BotForm):
         Setting("is_visible", gettext_lazy("Show the chat")),
         Setting(
             "auto_pop_up", gettext_lazy("Open automatically"),
-            gettext_lazy("At most twice a day for each visitor."),
+            gettext_lazy("At most twice a day per visitor."),
         ),
-        Setting("is_fullscreen", gettext_lazy("Full screen when open")),
+        Setting("is_fullscreen", gettext_lazy("Open in full screen")),
         Setting("attach_enabled", gettext_lazy("Customers can attach files")),
-        Setting("export_enabled", gettext_lazy("Customers can download the conversation")),
-        Setting("width", gettext_lazy("Width in pixels")),
-        Setting("height", gettext_lazy("Height in pixels")),
-        Setting("radius", gettext_lazy("Rounding of the corners in pixels")),
+        Setting("export_enabled", gettext_lazy("Customers can download the transcript")),
+        Setting("width", gettext_lazy("Width (pixels)")),
+        Setting("height", gettext_lazy("Height (pixels)")),
+        Setting("radius", gettext_lazy("Corner radius (pixels)")),
     )  # fmt: skip
 
 
 class WelcomeForm(BotForm):
-    heading = gettext_lazy("Welcome")
-    intro = gettext_lazy("What customers read when they open the chat.")
+    heading = gettext_lazy("Welcome message")
+    intro = gettext_lazy("What customers see when they open the chat.")
     right = "train"
-    settings = (Setting("welcome_message", gettext_lazy("Welcome"), lines=3),)
+    settings = (Setting("welcome_message", gettext_lazy("Welcome message"), lines=3),)
 
 
 class InvitationForm(BotForm):
-    heading = gettext_lazy("Invitation and input field")
+    heading = gettext_lazy("Button message and placeholder")
     settings = (
         Setting(
-            "engaging_message", gettext_lazy("Beside the closed chat"),
-            gettext_lazy("At most twice a day for each visitor."),
+            "engaging_message", gettext_lazy("Message next to the chat button"),
+            gettext_lazy("At most twice a day per visitor."),
         ),
         Setting(
             "engaging_seconds", gettext_lazy("Seconds before it shows"),
@@ -90,7 +90,7 @@ class InvitationForm(BotForm):
         ),
         Setting("engaging_visitors", gettext_lazy("Only for"), choices=_VISITORS),
         Setting(
-            "bot_question", gettext_lazy("In the input field"),
+            "bot_question", gettext_lazy("Placeholder in the message field"),
             gettext_lazy("Leave empty for “Write a message” in the customer's language."),
         ),
     )  # fmt: skip
@@ -99,31 +99,31 @@ class InvitationForm(BotForm):
 class TermsForm(BotForm):
     heading = gettext_lazy("Terms")
     intro = gettext_lazy(
-        "What customers agree to before their first message. Leave empty for none."
+        "What customers accept before their first message. Leave empty if you don't need this."
     )
     settings = (Setting("terms", gettext_lazy("Terms"), lines=4),)
 
 
 class BannerForm(BotForm):
     heading = gettext_lazy("Banner")
-    intro = gettext_lazy("A picture above the conversation, for an offer or a notice.")
+    intro = gettext_lazy("An image above the conversation, such as an offer or a notice.")
     right = "train"
     shapes = (BotBannerDto,)
     settings = (
-        Setting("link", gettext_lazy("Opens this address"), attrs=_ADDRESS),
+        Setting("link", gettext_lazy("Link"), attrs=_ADDRESS),
         Setting(
-            "alt", gettext_lazy("Alternative text"),
-            gettext_lazy("Read to people who cannot see the picture."),
+            "alt", gettext_lazy("Alt text"),
+            gettext_lazy("Read aloud to people who can't see the image."),
         ),
     )  # fmt: skip
     file = forms.FileField(
-        label=gettext_lazy("Picture"),
+        label=gettext_lazy("Avatar"),
         required=False,
-        help_text=gettext_lazy("PNG, JPEG or WebP, up to 5 MB."),
+        help_text=gettext_lazy("PNG, JPEG, or WebP, up to 5 MB."),
     )
     valid_from = day_field(gettext_lazy("Show from"))
     valid_until = day_field(gettext_lazy("Show until"))
-    removes = forms.BooleanField(label=gettext_lazy("Remove the banner"), required=False)
+    removes = forms.BooleanField(label=gettext_lazy("Remove banner"), required=False)
     field_order = ("file", "link", "alt")
 
     def stored(self) -> dict[str, Any]:

@@ -47,7 +47,7 @@ _PREVIEW_POLICY = (
 
 def look(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     """How the widget looks, beside the widget itself."""
-    return _show(page, request, bot, "look", LOOK, title=gettext("Look"))
+    return _show(page, request, bot, "look", LOOK, title=gettext("Appearance"))
 
 
 def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
@@ -58,7 +58,7 @@ def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse
     described = bots.describe(bot.client, bot.pk)
     return _show(
         page, request, bot, "behaviour", BEHAVIOUR,
-        title=gettext("Behaviour"),
+        title=gettext("Behavior"),
         model=own.filter(bot=bot).first() or own.filter(bot=None).first(),
         models=reverse("admin:bots_languagemodel_changelist"),
         config=bot.client.config,
@@ -75,13 +75,13 @@ def quality(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     golden = GoldenQuestion.objects.filter(bot=bot).count()
     latest = GoldenRun.objects.filter(bot=bot).order_by("-id").first()
     cards = [
-        (gettext("Unanswered questions"), gettext("Questions that the bot could not answer."),
+        (gettext("Unanswered questions"), gettext("Questions the bot couldn't answer."),
          "admin:chats_questiongroup_changelist", None),
-        (gettext("Golden questions"), gettext("Questions that the bot must answer correctly."),
+        (gettext("Golden questions"), gettext("Questions the bot must answer correctly."),
          "admin:bots_goldenquestion_changelist", golden),
-        (gettext("Golden runs"), gettext("Whether it answers them, after every change."),
+        (gettext("Test runs"), gettext("Test results after each change."),
          "admin:bots_goldenrun_changelist", None),
-        (gettext("Replays"), gettext("What it would answer today to questions of an earlier day."),
+        (gettext("Replays"), gettext("How the bot would answer past questions today."),
          "admin:chats_replay_changelist", None),
     ]  # fmt: skip
     return steps.show(

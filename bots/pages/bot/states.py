@@ -17,18 +17,18 @@ from chatplatform.templatetags.codes import humanize_code
 
 # A document's or website's state in words, and its colour.
 _STATES: dict[str, tuple[Any, str]] = {
-    DocumentStatus.QUEUED: (gettext_lazy("In line"), "info"),
+    DocumentStatus.QUEUED: (gettext_lazy("Queued"), "info"),
     DocumentStatus.TRAINING: (gettext_lazy("Reading"), "warning"),
     DocumentStatus.TRAINED: (gettext_lazy("Ready"), "success"),
-    DocumentStatus.FAILED: (gettext_lazy("Could not be read"), "danger"),
+    DocumentStatus.FAILED: (gettext_lazy("Couldn't be read"), "danger"),
 }
 COLORS = {status: color for status, (_, color) in _STATES.items()}
 # Stages of training in words; the bot answers from a document from the third stage on.
 _STAGES = {
-    DocumentStage.WAITING: gettext_lazy("in line"),
-    DocumentStage.READING: gettext_lazy("is being read"),
-    DocumentStage.PASSAGES: gettext_lazy("already answers; search is still improving"),
-    DocumentStage.SENTENCES: gettext_lazy("already answers; quotes are still improving"),
+    DocumentStage.WAITING: gettext_lazy("queued"),
+    DocumentStage.READING: gettext_lazy("reading"),
+    DocumentStage.PASSAGES: gettext_lazy("in use, search still improving"),
+    DocumentStage.SENTENCES: gettext_lazy("in use, quotes still improving"),
     DocumentStage.COMPLETE: gettext_lazy("complete"),
 }
 _LONG = timedelta(minutes=2)
@@ -45,11 +45,11 @@ def label(row: Any) -> tuple[str, str]:
     """The state of a document or website in one or two words, and its colour."""
     if getattr(row, "run_id", None):
         is_held = row.run_outcome == GoldenOutcome.HELD
-        return (gettext("Held back"), "danger") if is_held else (gettext("On trial"), "info")
+        return (gettext("On hold"), "danger") if is_held else (gettext("Being tested"), "info")
     if row.status == DocumentStatus.TRAINED and isinstance(row, Document):
         now = timezone.now()
         if row.valid_from and row.valid_from > now:
-            return gettext("Later"), "info"
+            return gettext("Scheduled"), "info"
         if row.valid_to and row.valid_to <= now:
             return gettext("Expired"), "warning"
     words, color = _STATES[row.status]
@@ -62,7 +62,7 @@ def details(row: Any) -> SafeString | str:
     if row.status == DocumentStatus.FAILED:
         parts.append(row.error_message or humanize_code(row.error_code))
     elif row.status == DocumentStatus.TRAINING:
-        parts.append(f"{row.progress} %" if isinstance(row, WebUrl) else stage_words(row))
+        parts.append(f"{row.progress}%" if isinstance(row, WebUrl) else stage_words(row))
     elif row.status == DocumentStatus.TRAINED:
         parts.append(page_words(row) if isinstance(row, WebUrl) else row.warning)
     if isinstance(row, Document) and (row.valid_from or row.valid_to):
@@ -89,21 +89,21 @@ def held_words(document: Any) -> SafeString:
     return format_html(
         '<a class="underline" href="{}">{}</a>',
         reverse("admin:bots_goldenrun_change", args=[document.run_id]),
-        gettext("Held back by its golden run")
+        gettext("On hold: a golden question failed")
         if is_held
-        else gettext("Being tried by its golden run"),
+        else gettext("Golden questions are being tested"),
     )
 
 
 def stage_words(row: Document) -> str:
     """The progress of a document's training, with the minutes so far if it takes long."""
-    words = f"{_STAGES[DocumentStage(row.stage)]} ({row.progress} %)"
+    words = f"{_STAGES[DocumentStage(row.stage)]} ({row.progress}%)"
     took = timezone.now() - row.started_at if row.started_at else timedelta(0)
     is_running = row.status == DocumentStatus.TRAINING
     if not is_running or took < _LONG:
         return words
     minutes = int(took.total_seconds() // 60)
-    long = gettext("a long document: %(minutes)s minutes so far") % {"minutes": minutes}
+    long = gettext("long document, %(minutes)s minutes so far") % {"minutes": minutes}
     return f"{words}, {long}"
 
 
@@ -113,7 +113,7 @@ def page_words(web_url: Any) -> str:
     good = counts["trained"] + counts["unchanged"] + counts["training"]
     words = [ngettext("%(count)s page", "%(count)s pages", good) % {"count": good}]
     if counts["failed"]:
-        words.append(gettext("%(count)s could not be read") % {"count": counts["failed"]})
+        words.append(gettext("%(count)s couldn't be read") % {"count": counts["failed"]})
     if counts["refused"]:
-        words.append(gettext("%(count)s left out") % {"count": counts["refused"]})
+        words.append(gettext("%(count)s skipped") % {"count": counts["refused"]})
     return " · ".join(words)

@@ -30,9 +30,9 @@ def tabs(page: TenantAdmin, request: HttpRequest, bot: Bot, active: str) -> list
     )
     found = [
         ("content", gettext("Content"), "bots_bot_content", is_known, True),
-        ("look", gettext("Look"), "bots_bot_look", bool(bot.welcome_message),
+        ("look", gettext("Appearance"), "bots_bot_look", bool(bot.welcome_message),
          may(page, request, "train")),
-        ("behaviour", gettext("Behaviour"), "bots_bot_behaviour", has_behaviour,
+        ("behaviour", gettext("Behavior"), "bots_bot_behaviour", has_behaviour,
          may(page, request, "train")),
         ("test", gettext("Test"), "chats_try_bot", None, viewer(request).client_id is not None),
         ("install", gettext("Install"), "bots_bot_install", bot.seen_at is not None, is_manager),
@@ -98,7 +98,6 @@ def _save(request: HttpRequest, form: BotForm, name: str) -> bool:
     # In a list, since a service may return nothing.
     done = form.carry_out(lambda data: [form.submit(data, viewer(request))])
     if done:
-        # An upload may have left out some of its files.
-        level = messages.WARNING if getattr(done[0], "refused", None) else messages.SUCCESS
+        level = messages.WARNING if form.is_warning(done[0]) else messages.SUCCESS
         messages.add_message(request, level, form.saved_message(done[0]), extra_tags=name)
     return bool(done)

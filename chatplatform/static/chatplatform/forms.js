@@ -31,6 +31,7 @@ async function send(form, button) {
     tell(form, form.dataset.offline);
   }
   form.inert = false;
+  form.dispatchEvent(new Event("sent", { bubbles: true }));
 }
 
 async function show(form, reply) {

@@ -66,7 +66,7 @@ _MARKUP = ("<!doctype", "<html", "<svg", "<?xml", "<script")
 
 class AttachmentsOff(ApiError):
     code, status = "attachments_off", 409
-    detail = "This bot accepts no files from customers."
+    detail = "This bot doesn't accept files from customers."
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[li
     """Store files, and remove at the end of the block those that were not attached. 429 if the
     visitors of a public key have sent too much today."""
     if len(files) > settings.MAX_MESSAGE_FILES:
-        msg = f"At most {settings.MAX_MESSAGE_FILES} files a message."
+        msg = f"Send up to {settings.MAX_MESSAGE_FILES} files per message."
         raise Invalid.field("body", "files", msg=msg)
     types = [_checked_type(position, file) for position, file in enumerate(files)]
     size = sum(file.size or 0 for file in files)
@@ -218,7 +218,7 @@ def open_by_link(attachment_id: uuid.UUID, *, signature: str) -> tuple[Attachmen
             f"{attachment_id}:{signature}", max_age=LINK_LIFETIME
         )
     except BadSignature as exc:
-        raise Forbidden("This link is invalid or has expired: read the message again.") from exc
+        raise Forbidden("This link is invalid or has expired. Reload the message.") from exc
     row = first_or_404(Attachment.objects.filter(pk=attachment_id))
     try:
         return row, row.file.open("rb")
@@ -228,14 +228,14 @@ def open_by_link(attachment_id: uuid.UUID, *, signature: str) -> tuple[Attachmen
 
 def _checked_type(position: int, file: File) -> str:
     if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
-        raise TooLarge(f"A file has at most {settings.MAX_UPLOAD_BYTES:,} bytes.")
+        raise TooLarge(f"Files can be up to {settings.MAX_UPLOAD_BYTES // 1_000_000} MB.")
     head = file.read(_HEAD_BYTES)
     file.seek(0)
     mime_type = _mime_type(head)
     if mime_type is None:
         raise Invalid.field(
             "body", "files", position,
-            msg="Send a picture, sound, video, PDF, office document or plain text.",
+            msg="Send an image, audio, video, PDF, Office document, or plain text.",
             type="unsupported_type" if head else "empty_file",
         )  # fmt: skip
     return mime_type

@@ -20,7 +20,7 @@ _ASKED = "feedback_asked"
 
 class FeedbackGiven(ApiError):
     code, status = "feedback_given", 409
-    detail = "This has been rated, and it is too late to correct the rating."
+    detail = "It's too late to change this rating."
 
 
 def give(chat: Conversation, body: ChatFeedBackDto) -> Feedback:

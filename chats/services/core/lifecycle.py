@@ -24,13 +24,13 @@ EndedBy = Literal["customer", "agent", "bot", "inactivity", "api"]
 
 class AgentGone(ApiError):
     code, status = "agent_gone", 409
-    detail = "This person can no longer have conversations: choose somebody else."
+    detail = "This person can't take conversations anymore. Choose someone else."
 
 
 class AlreadyAssigned(ApiError):
     code, status = "already_assigned", 409
     more: ClassVar = {"assignee": (Identity, "The agent who has the conversation.")}
-    detail = "Another agent has this conversation."
+    detail = "Another agent already has this conversation."
 
     def __init__(self, chat: Conversation) -> None:
         assert chat.assignee
@@ -41,14 +41,14 @@ class ReplyWindowClosed(ApiError):
     code, status = "reply_window_closed", 409
     more: ClassVar = {"reply_window_expires_at": (Moment, "When the reply window closed.")}
     detail = (
-        "The channel accepts free text only for some time after the customer's last message, and"
-        " that time is over: wait for the customer to write, or send what the channel allows."
+        "The channel's reply window has closed. Wait for the customer to write, or send what the"
+        " channel allows."
     )
 
 
 class BotDisabled(ApiError):
     code, status = "bot_disabled", 409
-    detail = "The bot is off: leave the conversation in the queue or with an agent."
+    detail = "The bot is off. Leave the conversation in the queue or with an agent."
 
 
 def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:

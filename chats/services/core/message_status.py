@@ -22,10 +22,10 @@ from chats.services.core import conversations
 from chats.shapes import message as message_shapes
 from webhooks.services import announce
 
-UNCERTAIN = "It is not known whether this message went out: the connection broke while it was sent."
+UNCERTAIN = "We don't know whether this message was sent because the connection failed."
 STILL_UNCERTAIN = (
-    "It is not known whether this message went out, and the channel has not reported it since."
-    " Look at the conversation there before you send it again."
+    "We don't know whether this message was sent. Check the conversation in the channel before"
+    " you send it again."
 )
 
 

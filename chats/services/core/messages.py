@@ -48,7 +48,7 @@ class DuplicateMessageId(ApiError):
 
 class AgentHasChat(ApiError):
     code, status = "agent_has_chat", 409
-    detail = "An agent has this conversation: nobody can answer as the bot."
+    detail = "An agent has this conversation, so no one can answer as the bot."
 
 
 @dataclass(frozen=True)

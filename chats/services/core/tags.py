@@ -35,7 +35,7 @@ EXAMPLES = 5
 
 class TagExists(ApiError):
     code, status = "tag_exists", 409
-    detail = "There is a tag with this name already: merge the two."
+    detail = "A tag with this name already exists. Merge the two."
 
 
 def list_for_client(client: Client) -> Tags:
@@ -84,7 +84,7 @@ def merge(user: User, tag_id: int, *, into: str) -> Tag:
         others = ClientTag.objects.filter(client_id=row.client_id, name=into)
         kept = _counted(others.exclude(pk=tag_id)).first()
         if kept is None:
-            raise Invalid.field("body", "into", msg="There is no other tag with this name.")
+            raise Invalid.field("body", "into", msg="No other tag has this name.")
         _record(row, "merged", by=user, changes={"name": [row.name, into]})
         _enqueue_rename(row.client_id, row.name, into)
         row.delete()
@@ -131,7 +131,9 @@ def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
         have = for_chat(locked)
         new = canonical_names(locked.client_id, _unknown(names, have))
         if len(have) + len(new) > MAX_TAGS:
-            raise Invalid.field("body", "tags", msg=f"A chat has at most {MAX_TAGS} tags.")
+            raise Invalid.field(
+                "body", "tags", msg=(f"A conversation can have up to {MAX_TAGS} tags.")
+            )
         _store(_rows(locked, new, TagSource.AGENT))
         return _update_names(locked, changed=bool(new))
 

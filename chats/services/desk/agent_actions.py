@@ -58,7 +58,7 @@ def send(
 def snooze(chat: Conversation, *, until: datetime, by: User) -> Conversation:
     """Snooze a chat until a time within the next year; 409 if another agent has it."""
     if not timezone.now() < until <= timezone.now() + MAX_SNOOZE:
-        raise Invalid.field("body", "until", msg="Must lie in the future, at most a year ahead.")
+        raise Invalid.field("body", "until", msg="Must be in the future, up to a year ahead.")
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.ensure_not_ended(chat)
@@ -160,5 +160,5 @@ def _agent_to_assign(by: User, user_id: int | None) -> User:
     assert by.client_id
     agent = staff_notifications.staff(by.client_id).filter(pk=user_id).first()
     if agent is None:
-        raise Invalid.field("body", "user_id", msg="No agent with this id can take it.")
+        raise Invalid.field("body", "user_id", msg="No agent with this ID can take it.")
     return agent

@@ -23,12 +23,12 @@ FOREVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 class ExternalIdTaken(ApiError):
     code, status = "external_id_taken", 409
-    detail = "Another customer has this external_id; if they are one person, merge them."
+    detail = "Another customer has this external_id. If they're the same person, merge them."
 
 
 class SameCustomer(ApiError):
     code, status = "same_customer", 409
-    detail = "A customer cannot be merged into itself: name two customers."
+    detail = "You can't merge a customer with itself. Choose two customers."
 
 
 def visible(caller: Principal) -> QuerySet[Customer]:

@@ -16,7 +16,7 @@ from identity.services import audit
 
 class ShortcutTaken(ApiError):
     code, status = "shortcut_taken", 409
-    detail = "Another saved reply has this shortcut."
+    detail = "Another saved reply already has this shortcut."
 
 
 def list_for_user(user: User, query: desk_shapes.SavedRepliesQuery) -> QuerySet[SavedReply]:
@@ -105,7 +105,7 @@ def _store(row: SavedReply, body: desk_shapes.SavedReplyDto, *, by: User) -> Sav
 
 def _ensure_may_change(user: User, *, is_shared: bool) -> None:
     if is_shared and not user.is_admin:
-        raise Forbidden("Only an admin can change shared saved replies: save one of your own.")
+        raise Forbidden("Only admins can change shared replies. Save your own instead.")
 
 
 def _record(action: str, row: SavedReply, *, by: User) -> None:

@@ -29,4 +29,4 @@ def paid_work(chat: Conversation) -> Iterator[int | None]:
             if not notes.filter(sender_type=SenderType.SYSTEM).exists():
                 messages.append_note(locked, NOTE, {"decision": "credits_used_up"})
     except InsufficientCredits as exc:
-        raise jobs.GiveUp("The credits are used up.") from exc
+        raise jobs.GiveUp("You're out of credits.") from exc

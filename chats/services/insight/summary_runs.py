@@ -28,7 +28,7 @@ _UNFINISHED = (SummaryJobStatus.QUEUED, SummaryJobStatus.RUNNING)
 class SummaryRunning(ApiError):
     code, status = "summary_running", 409
     more: ClassVar = {"job_id": (uuid.UUID, "The run.")}
-    detail = "Another run is in progress: wait until it ends."
+    detail = "Another run is in progress. Wait until it ends."
 
 
 def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> SummaryJob:
@@ -108,7 +108,7 @@ def _summarise(run: SummaryJob, chat: Conversation) -> bool:
     try:
         chat_analysis.summarise(chat, made_since=run.created_at if run.force else None)
     except InsufficientCredits as exc:
-        raise jobs.GiveUp("The credits are used up.") from exc
+        raise jobs.GiveUp("You're out of credits.") from exc
     except engines.EngineDown as exc:
         log.warning("chat %s could not be summarised: %s", chat.pk, exc)
         return False

@@ -18,7 +18,7 @@ from identity.models import User
 from identity.services import credits
 
 _ALL = tuple(GroupStatus)
-_NO_WORDS = "Put the question in words: what the customer wrote holds none."
+_NO_WORDS = "Write the question yourself. The customer's message doesn't contain one."
 
 
 def get(bot: Bot, group_id: int) -> QuestionGroup:
@@ -74,7 +74,7 @@ def ask_again(group_id: int) -> None:
     try:
         outcome = answer_preview.ask(group.bot, request, reference=reference)
     except credits.InsufficientCredits as exc:
-        raise jobs.GiveUp("The credits are used up.") from exc
+        raise jobs.GiveUp("You're out of credits.") from exc
     if isinstance(outcome, Answered):
         status, text, fault = GroupStatus.ANSWERED, outcome.text, ""
         sources = list(dict.fromkeys(citation.title[:300] for citation in outcome.citations))

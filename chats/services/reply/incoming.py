@@ -54,7 +54,7 @@ LONGEST_BURST = 5
 
 class NothingToAnswer(ApiError):
     code, status = "nothing_to_answer", 409
-    detail = "The customer has not written anything yet."
+    detail = "The customer hasn't written anything yet."
 
 
 class Received(NamedTuple):

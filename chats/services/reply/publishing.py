@@ -259,5 +259,5 @@ def _note_result(chat: LockedConversation, call: FunctionCall) -> None:
 
 
 def _note_waiting(chat: LockedConversation, call: ProposedCall) -> None:
-    text = f"Waits for your approval: {call.description}. Decide on the function call {call.id}."
+    text = f"Waiting for your approval: {call.description}. Function call {call.id}."
     messages.append_note(chat, text, {"call_id": call.id})

@@ -36,7 +36,7 @@ _UNFINISHED = (ReplayStatus.QUEUED, ReplayStatus.RUNNING)
 class ReplayRunning(ApiError):
     code, status = "replay_running", 409
     more: ClassVar = {"replay_id": (uuid.UUID, "The replay.")}
-    detail = "A replay of this bot is in progress: wait until it ends."
+    detail = "A replay of this bot is in progress. Wait until it ends."
 
 
 def list_for_bot(bot: Bot) -> QuerySet[Replay]:
@@ -59,7 +59,7 @@ def start(bot: Bot, *, day: date, limit: int = MAX_REPLIES, by: User) -> Replay:
     """Start a replay of a day's replies; 422 if the day is in the future, 409 while another replay
     of the bot is running."""
     if day > datetime.now(UTC).astimezone(zoneinfo.ZoneInfo(bot.client.timezone)).date():
-        raise Invalid.field("body", "day", msg="Must not lie in the future.")
+        raise Invalid.field("body", "day", msg="Can't be in the future.")
     rows = _replies(bot, day)
     with transaction.atomic():
         bots.lock(bot)
@@ -116,7 +116,7 @@ def fail(replay_id: str) -> None:
     Replay.objects.filter(pk=replay_id, status__in=_UNFINISHED).update(
         status=ReplayStatus.FAILED,
         finished_at=datetime.now(UTC),
-        error="The replay could not be finished: are there credits left?",
+        error="The replay couldn't finish. Check whether you have credits left.",
     )
 
 
@@ -140,7 +140,7 @@ def _made_again(replay: Replay, reply: Message) -> ReplyAgain:
     try:
         return reply_replay.made_again(reply, reference=f"replay:{replay.pk}:{reply.pk}")
     except credits.InsufficientCredits as exc:
-        raise jobs.GiveUp("The credits are used up.") from exc
+        raise jobs.GiveUp("You're out of credits.") from exc
 
 
 def _store(replay: Replay, reply: Message, made: ReplyAgain) -> None:

@@ -61,7 +61,7 @@ export function questionOf(chat, receipt) {
  * `onStep` gets what is done now, in words. Resolves to what the bot says now.
  */
 export async function correct(chat, { question, answer }, onStep) {
-  onStep(t("Training …"));
+  onStep(t("Learning…"));
   const path = `/ai/${chat.bot_id}/train/question-answer`;
   let source = await post(path, { question, answer });
   for (let waited = 0; !source.is_answering && source.status !== "failed" && waited < MAX_TRAINING_S; waited += 1) {
@@ -69,6 +69,6 @@ export async function correct(chat, { question, answer }, onStep) {
     source = await get(`${path}/${source.id}`);
   }
   if (!source.is_answering) throw new Refusal(409, { detail: source.error?.message ?? source.status });
-  onStep(t("Asking again …"));
+  onStep(t("Asking again…"));
   return post(`/ai/${chat.bot_id}/generate-chat`, { messages: [{ role: "user", content: question }] });
 }

@@ -29,7 +29,7 @@ export function begin(open) {
   subscribe(({ counts }, before) => {
     if (counts === before.counts) return;
     const count = counts.mine_unread + counts.unassigned;
-    document.title = count ? `(${count}) ${t("Desk")}` : t("Desk");
+    document.title = count ? `(${count}) ${t("Inbox")}` : t("Inbox");
     navigator.setAppBadge?.(count).catch(() => document.title);
   });
 }
@@ -46,7 +46,7 @@ export function announce(event, before) {
   if (hasSound() && !(isForMe && isSeen)) beep();
   if (isSeen || !canNotify()) return;
   const name = chat.customer.name || t("Customer {id}", { id: chat.customer_id });
-  const title = isForMe ? t("{name} wrote", { name }) : t("A customer waits");
+  const title = isForMe ? t("{name} wrote", { name }) : t("A customer is waiting");
   const shown = new Notification(title, { tag: chat.id, body: isForMe ? words(message) : name });
   shown.onclick = () => {
     window.focus();

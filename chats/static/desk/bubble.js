@@ -28,8 +28,8 @@ export class Bubble extends Component {
       <article class=${`message ${side} ${sender.type} ${isNote ? "is-note" : ""} ${isFollowing ? "following" : ""}`} aria-label=${name}>
         ${side === "left" && html`<${Face} name=${name} kind=${isFollowing ? "ghost" : ""} />`}
         <div class="bubble">
-          ${!isFollowing && html`<p class="from">${isNote && html`<${Icon} name="lock" /> `}<bdi>${name}</bdi>${isNote && html` · ${t("Only colleagues see this")}`}</p>`}
-          ${message.deleted_at ? html`<p class="quiet">${t("The customer took this message back.")}</p>` : message.content.map((piece, place) => html`<${Piece} key=${place} piece=${piece} />`)}
+          ${!isFollowing && html`<p class="from">${isNote && html`<${Icon} name="lock" /> `}<bdi>${name}</bdi>${isNote && html` · ${t("Only your team sees this")}`}</p>`}
+          ${message.deleted_at ? html`<p class="quiet">${t("The customer deleted this message.")}</p>` : message.content.map((piece, place) => html`<${Piece} key=${place} piece=${piece} />`)}
           <${Translations} chat=${chat} message=${message} />
           <${Sources} citations=${message.citations} />
           <${Foot} chat=${chat} message=${message} />
@@ -42,7 +42,7 @@ export class Bubble extends Component {
 /** A picture, or words where it cannot be shown; its file's link stands below in either case. */
 class Picture extends Component {
   render({ address, name }, { isBroken }) {
-    if (isBroken) return html`<p class="quiet">${t("The picture cannot be shown.")}</p>`;
+    if (isBroken) return html`<p class="quiet">${t("This image can't be shown.")}</p>`;
     return html`<img class="picture" src=${address} alt=${name} loading="lazy" onError=${() => this.setState({ isBroken: true })} />`;
   }
 }
@@ -52,7 +52,7 @@ function Piece({ piece }) {
   if (piece.type === "location") {
     const { latitude, longitude, city, region, country } = piece.location;
     const names = [city, region, country].filter(Boolean).join(", ");
-    return html`<p>${t("Place")}: ${names || [latitude, longitude].filter((degrees) => degrees !== null).join(", ")}</p>`;
+    return html`<p>${t("Location")}: ${names || [latitude, longitude].filter((degrees) => degrees !== null).join(", ")}</p>`;
   }
   const name = piece.file_name || t("File");
   const isPicture = piece.type === "image" && address && new URL(address, location.href).origin === location.origin;
@@ -133,23 +133,23 @@ export function Step({ step, me }) {
 }
 
 function words(step, me) {
-  const nameOf = (person) => (person?.external_id === String(me.id) ? t("You") : person?.name || t("A colleague"));
+  const nameOf = (person) => (person?.external_id === String(me.id) ? t("You") : person?.name || t("A teammate"));
   const by = step.by && nameOf(step.by);
   const name = nameOf(step.assignee);
   switch (step.type) {
     case "conversation.handed_off":
       return t("Handed over: {reason}", { reason: label(REASONS, step.reason) });
     case "conversation.assigned":
-      if (!by) return t("It went to {name}", { name });
-      return by === name ? t("{name} took it", { name }) : t("{by} gave it to {name}", { by, name });
+      if (!by) return t("Assigned to {name}", { name });
+      return by === name ? t("{name} took this conversation", { name }) : t("{by} assigned this to {name}", { by, name });
     case "conversation.unassigned":
-      if (step.assign_type === "bot") return by ? t("{by} gave it back to the bot", { by }) : t("It went back to the bot");
-      return by ? t("{by} gave it back to the queue", { by }) : t("It went back to the queue");
+      if (step.assign_type === "bot") return by ? t("{by} returned this to the bot", { by }) : t("Returned to the bot");
+      return by ? t("{by} returned this to the queue", { by }) : t("Returned to the queue");
     case "conversation.snoozed":
       return t("Snoozed until {time}", { time: dayAndClock(step.snoozed_until) });
     case "conversation.ended":
-      return step.ended_by === "agent" ? t("{by} ended the chat", { by: by ?? t("A colleague") }) : label(ENDINGS, step.ended_by);
+      return step.ended_by === "agent" ? t("{by} ended the conversation", { by: by ?? t("A teammate") }) : label(ENDINGS, step.ended_by);
     default:
-      return t("It is open again");
+      return t("Reopened");
   }
 }

@@ -47,27 +47,27 @@ export class Card extends Component {
     const isBlocked = blockedUntil(state, chat);
     const earlier = others.filter((other) => other.id !== chat.id);
     return html`
-      <section class="card" aria-label=${t("Customer and chat")}>
+      <section class="card" aria-label=${t("Customer and conversation")}>
         <button type="button" class="plain only-narrow" onClick=${() => dispatch({ type: "pane", pane: "thread" })}>← ${t("Close")}</button>
         <div class="person"><${Face} name=${name} /><h2><bdi>${name}</bdi></h2></div>
         ${isBlocked && html`<p class="fault">${blockName(isBlocked)}</p>`}
         ${state.me.role !== "viewer" && (isBlocked
           ? html`<button type="button" onClick=${() => chats.block(chat, null)}>${t("Unblock")}</button>`
-          : html`<button type="button" onClick=${ask("block")}>${t("Block …")}</button>`)}
+          : html`<button type="button" onClick=${ask("block")}>${t("Block…")}</button>`)}
         <dl>
-          <${Fact} name=${t("E-mail")} value=${customer.email} />
+          <${Fact} name=${t("Email")} value=${customer.email} />
           <${Fact} name=${t("Phone")} value=${customer.phone} />
-          <${Fact} name=${t("Your id")} value=${customer.external_id} />
+          <${Fact} name=${t("Your ID")} value=${customer.external_id} />
           ${Object.entries(customer.attributes).map(([key, value]) => html`<${Fact} key=${key} name=${key} value=${asText(value)} />`)}
         </dl>
-        <h3>${t("This chat")}</h3>
+        <h3>${t("This conversation")}</h3>
         <dl>
           <${Fact} name=${t("Bot")} value=${state.bots[chat.bot_id]?.bot_name} />
           <${Fact} name=${t("Channel")} value=${label(CHANNELS, chat.channel)} />
           <${Fact} name=${t("Language")} value=${languageName(chat.language)} />
-          <${Fact} name=${t("Opened")} value=${dayAndClock(chat.created_at)} />
+          <${Fact} name=${t("Started")} value=${dayAndClock(chat.created_at)} />
           <${Fact} name=${t("Handed over")} value=${chat.handoff_reason && label(REASONS, chat.handoff_reason)} />
-          <${Fact} name=${t("Mood")} value=${chat.sentiment && label(MOODS, chat.sentiment)} />
+          <${Fact} name=${t("Sentiment")} value=${chat.sentiment && label(MOODS, chat.sentiment)} />
           <${Fact} name=${t("Code")} value=${chat.chat_code} />
         </dl>
         <h3>${t("Tags")}</h3>
@@ -76,8 +76,8 @@ export class Card extends Component {
           ${state.me.role !== "viewer" && html`<button type="button" class="link" onClick=${ask("tags")}>${t("Tags")} …</button>`}</p>
         <h3>${t("Summary")}</h3>
         ${chat.summary ? html`<p class="said" dir="auto">${chat.summary}</p>` : null}
-        ${state.me.role !== "viewer" && html`<button type="button" onClick=${this.summarise}>${t("Summarise")}</button>`}
-        ${earlier.length > 0 && html`<h3>${t("Earlier chats")}</h3><ul class="others">
+        ${state.me.role !== "viewer" && html`<button type="button" onClick=${this.summarise}>${t("Summarize")}</button>`}
+        ${earlier.length > 0 && html`<h3>${t("Earlier conversations")}</h3><ul class="others">
           ${earlier.map((other) => html`<li key=${other.id}><button type="button" class="link" onClick=${() => chats.open(other.id)}>${dayAndClock(other.created_at)}</button></li>`)}
         </ul>`}
       </section>

@@ -14,13 +14,13 @@ const PAGE = 50;
 /** Says why something did not work. */
 export function report(error) {
   if (error instanceof Refusal && error.code === "already_assigned") {
-    toast(t("{name} was faster and has this chat.", { name: error.body.assignee?.name || t("A colleague") }), { isFault: true });
+    toast(t("{name} already took this conversation.", { name: error.body.assignee?.name || t("A teammate") }), { isFault: true });
   } else if (error instanceof Refusal && error.code === "engine_not_configured") {
-    toast(t("This needs a language model, and none is set up. Ask your administrator for one."), { isFault: true });
+    toast(t("This needs a language model. Ask an admin to set one up."), { isFault: true });
   } else if (error instanceof Refusal) {
-    toast(t("That did not work: {detail}", { detail: error.message }), { isFault: true });
+    toast(t("Something went wrong: {detail}", { detail: error.message }), { isFault: true });
   } else if (error instanceof Unreachable) {
-    toast(t("The platform cannot be reached. Try again."), { isFault: true });
+    toast(t("Can't reach the server. Try again."), { isFault: true });
   } else if (error instanceof SignedOut) {
     dispatch({ type: "connection", connection: "signed_out" });
   } else {
@@ -134,14 +134,14 @@ export async function assign(ids, body, { said, until } = {}) {
 
 /** Ends chats unless that is undone; the next chat of the list opens. */
 export function end(ids) {
-  depart(ids, ids.length > 1 ? tn("{count} chat ends.", "{count} chats end.", ids.length) : t("The chat ends."), (id) =>
+  depart(ids, ids.length > 1 ? tn("{count} conversation ended.", "{count} conversations ended.", ids.length) : t("Conversation ended."), (id) =>
     attempt(async () => keep(await post(`/ai/chat/${id}/agent-end`, {}, { keepalive: true }))),
   );
 }
 
 export function snooze(ids, until) {
   const time = dayAndClock(until);
-  const text = ids.length > 1 ? tn("{count} chat is snoozed until {time}.", "{count} chats are snoozed until {time}.", ids.length, { time }) : t("Snoozed until {time}.", { time });
+  const text = ids.length > 1 ? tn("{count} conversation snoozed until {time}.", "{count} conversations snoozed until {time}.", ids.length, { time }) : t("Snoozed until {time}.", { time });
   depart(ids, text, (id) =>
     attempt(async () =>
       keep(await post(`/ai/chat/${id}/snooze`, { until: until.toISOString() }, { keepalive: true })),

@@ -168,7 +168,7 @@ export class Composer extends Component {
     if (hindrance === "only_read") return html`<p class="composer quiet">${label(OBSTACLES, hindrance)}</p>`;
     const { isNote, files } = this;
     const { text } = this.draft;
-    const hint = isNote ? t("A note for colleagues: the customer never sees it. @name notifies.") : t("Write to the customer. / for saved replies.");
+    const hint = isNote ? t("Write a note for your team. Customers never see it. Use @name to notify someone.") : t("Write a reply, or type / for saved replies.");
     const mode = (value, name) => html`
       <button type="button" class=${`mode ${value ? "to-note" : "to-reply"}`} aria-pressed=${String(isNote === value)}
         disabled=${!value && hindrance} onClick=${() => this.setMode(value)}>${name}</button>
@@ -179,16 +179,16 @@ export class Composer extends Component {
         <div class="modes" role="group">
           ${mode(false, t("Reply"))}${mode(true, html`<${Icon} name="lock" /> ${t("Note")}`)}
           ${hindrance && html`<span class="quiet">${t(OBSTACLES[hindrance], { name: chat.assignee?.name })}</span>`}
-          ${isNote && !hindrance && html`<span class="quiet">${t("Only colleagues see this")}</span>`}
+          ${isNote && !hindrance && html`<span class="quiet">${t("Only your team sees this")}</span>`}
         </div>
         ${suggestion && html`<${Suggestion} suggestion=${suggestion} accept=${this.accept} />`}
-        ${missing?.length > 0 && html`<p class="quiet">${t("Not known: {names}", { names: missing.join(", ") })}</p>`}
+        ${missing?.length > 0 && html`<p class="quiet">${t("Missing: {names}", { names: missing.join(", ") })}</p>`}
         <textarea id="composer" ref=${this.field} rows="2" maxlength="8000" dir="auto" value=${text}
           aria-label=${isNote ? t("Note") : t("Reply to {name}", { name: customerName(chat) })}
           placeholder=${isOver ? t("Drop files to attach them") : hint}
           onInput=${(event) => this.write(event.target.value)} onKeyDown=${this.onKey} onPaste=${this.onPaste}></textarea>
-        ${isNothing && html`<p class="quiet"><span role="status">${t("No saved reply begins so.")}</span>
-          <button type="button" class="link" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Edit them")}</button></p>`}
+        ${isNothing && html`<p class="quiet"><span role="status">${t("No saved reply starts with that.")}</span>
+          <button type="button" class="link" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Edit saved replies")}</button></p>`}
         ${options.length > 0 && html`<${Options} options=${options} chosen=${chosen} choose=${(option) => this.choose(option)} />`}
         ${files.length > 0 && html`<${Files} files=${files} remove=${(file) => this.attach(files.filter((one) => one !== file))} />`}
         <div class="tools">
@@ -197,7 +197,7 @@ export class Composer extends Component {
           ${!isNote && html`<button type="button" onClick=${() => this.write("/")}>/<span class="hidden"> ${t("Saved replies")}</span></button>`}
           ${!isNote && html`<button type="button" onClick=${this.suggest}><${Icon} name="spark" /> ${t("Suggest")}</button>`}
           <button type="button" class="first send" disabled=${!text.trim() && !files.length} onClick=${this.send}>
-            ${isNote ? t("Leave the note") : t("Send")} <kbd>Ctrl ↵</kbd>
+            ${isNote ? t("Add note") : t("Send")} <kbd>Ctrl ↵</kbd>
           </button>
         </div>
       </section>
@@ -230,7 +230,7 @@ function people(state, beginning) {
 
 function Options({ options, chosen, choose }) {
   return html`
-    <ul class="options-list" role="listbox" aria-label=${options[0].reply ? t("Saved replies") : t("People")}>
+    <ul class="options-list" role="listbox" aria-label=${options[0].reply ? t("Saved replies") : t("Teammates")}>
       ${options.map(
         (option, place) => html`
           <li role="option" aria-selected=${String(place === chosen)} key=${option.label} onClick=${() => choose(option)}>
@@ -244,14 +244,14 @@ function Options({ options, chosen, choose }) {
 
 /** What the bot would say, in grey: nothing of it is sent until the agent takes it. */
 function Suggestion({ suggestion, accept }) {
-  if (suggestion.isAsked) return html`<p class="suggestion quiet" role="status">${t("Loading …")}</p>`;
-  if (!suggestion.found) return html`<p class="suggestion quiet" role="status">${t("The documents hold nothing that fits.")}</p>`;
+  if (suggestion.isAsked) return html`<p class="suggestion quiet" role="status">${t("Loading…")}</p>`;
+  if (!suggestion.found) return html`<p class="suggestion quiet" role="status">${t("Nothing in your content matches.")}</p>`;
   return html`
     <div class="suggestion" role="status">
       <p class="quiet">${t("The bot suggests")}</p>
       <p class="said" dir="auto">${suggestion.found.text}</p>
       <${Sources} citations=${suggestion.found.citations} />
-      <button type="button" onClick=${accept}>${t("Use it")} <kbd>Tab</kbd></button>
+      <button type="button" onClick=${accept}>${t("Use")} <kbd>Tab</kbd></button>
     </div>
   `;
 }

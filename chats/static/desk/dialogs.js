@@ -50,7 +50,7 @@ function Assign({ state, ids }) {
   people.sort((one, other) => Number(state.online[other.id] ?? 0) - Number(state.online[one.id] ?? 0));
   return html`
     <form>
-      <label>${t("Note for your colleagues (customers never see it)")} <textarea name="note" rows="2" maxlength="8000" dir="auto"></textarea></label>
+      <label>${t("Note for your team (customers never see it)")} <textarea name="note" rows="2" maxlength="8000" dir="auto"></textarea></label>
       <label>${t("Snooze")} <select name="until">
         <option value="">${t("No")}</option>
         ${snoozePresets(state.now).map(({ name, until }) => html`<option key=${name} value=${until.toISOString()}>${t(name)}</option>`)}
@@ -63,8 +63,8 @@ function Assign({ state, ids }) {
               <bdi>${name}</bdi> <span class="quiet">${presence(state, id)}</span></button></li>
           `,
         )}
-        <li><button type="button" onClick=${give({ assign_type: "queue" })}>${t("Back to the queue")}</button></li>
-        <li><button type="button" onClick=${give({ assign_type: "bot" })}>${t("Back to the bot")}</button></li>
+        <li><button type="button" onClick=${give({ assign_type: "queue" })}>${t("Return to queue")}</button></li>
+        <li><button type="button" onClick=${give({ assign_type: "bot" })}>${t("Return to bot")}</button></li>
       </ul>
     </form>
   `;
@@ -81,7 +81,7 @@ function Snooze({ state, ids }) {
         ({ name, until: moment }, place) =>
           html`<li key=${name}><button type="button" autofocus=${place === 0} onClick=${() => until(moment)}>${t(name)}</button></li>`,
       )}
-      <li><label>${t("Until another time")} <input type="datetime-local" onChange=${(event) => event.target.value && until(new Date(event.target.value))} /></label></li>
+      <li><label>${t("Choose a date and time")} <input type="datetime-local" onChange=${(event) => event.target.value && until(new Date(event.target.value))} /></label></li>
     </ul>
   `;
 }
@@ -92,7 +92,7 @@ function Block({ state, ids: [id] }) {
     chats.block(state.chats[id], moment);
   };
   return html`
-    <p>${t("Until the block ends they cannot write to you on any channel, and nobody sees what they try to send.")}</p>
+    <p>${t("Until the block ends, they can't write to you on any channel, and no one sees what they try to send.")}</p>
     <ul class="choices">
       ${blockPresets(state.now).map(([name, moment], place) => html`<li key=${name}><button type="button" autofocus=${place === 0} onClick=${until(moment)}>${t(name)}</button></li>`)}
     </ul>
@@ -119,7 +119,7 @@ function Source({ citation }) {
   return html`
     <h3 dir="auto">${citation.title}${citation.page && html` <span class="quiet">${t("page {page}", { page: citation.page })}</span>`}</h3>
     <blockquote dir="auto">${citation.quote}</blockquote>
-    ${address && html`<p><a href=${address} target="_blank" rel="noopener noreferrer">${t("Open the web page")}</a></p>`}
+    ${address && html`<p><a href=${address} target="_blank" rel="noopener noreferrer">${t("Open page")}</a></p>`}
   `;
 }
 
@@ -153,24 +153,24 @@ function Menu({ state }) {
     <ul class="choices">
       ${otherLanguages().map((code) => html`<li key=${code}><button type="button" lang=${code} onClick=${() => turnTo(code)}>${nameOf(code)}</button></li>`)}
       <li><label><input type="checkbox" checked=${hasSound()} onChange=${(event) => setSound(event.target.checked)} /> ${t("Sound")}</label></li>
-      <li><label><input type="checkbox" checked=${canNotify()} disabled=${canNotify()} onChange=${allowNotifications} /> ${t("Notify me in the browser")}</label></li>
+      <li><label><input type="checkbox" checked=${canNotify()} disabled=${canNotify()} onChange=${allowNotifications} /> ${t("Browser notifications")}</label></li>
       ${state.me.role !== "viewer" && html`<li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Saved replies")}</button></li>`}
-      <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "help" } })}>${t("Keys")} <kbd>?</kbd></button></li>
+      <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "help" } })}>${t("Keyboard shortcuts")} <kbd>?</kbd></button></li>
       <li><a class="button" href=${state.me.role === "agent" ? "/admin/chats/conversation/" : "/admin/"}>${t("Admin")}</a></li>
       <li><a class="button" href="/admin/profile/">${t("Profile")}</a></li>
-      <li><button type="button" onClick=${() => signOut().catch(chats.report)}>${t("Log out")}</button></li>
+      <li><button type="button" onClick=${() => signOut().catch(chats.report)}>${t("Sign out")}</button></li>
     </ul>
   `;
 }
 
 const KINDS = {
-  assign: [msg("Assign …"), Assign],
+  assign: [msg("Assign…"), Assign],
   snooze: [msg("Snooze"), Snooze],
   block: [msg("Block this customer?"), Block],
   tags: [msg("Tags"), Tags],
   source: [msg("Sources"), Source],
   receipt: [msg("Why did the bot say this?"), Receipt],
   replies: [msg("Saved replies"), Replies],
-  help: [msg("Keys"), Help],
+  help: [msg("Keyboard shortcuts"), Help],
   menu: [msg("Settings"), Menu],
 };

@@ -10,20 +10,20 @@ import { dispatch, read } from "./store.js";
 const NOTHING = () => {};
 
 export const KEYS = [
-  { keys: ["J"], name: msg("Next chat"), act: () => chats.go(1) },
-  { keys: ["K"], name: msg("Previous chat"), act: () => chats.go(-1) },
+  { keys: ["J"], name: msg("Next conversation"), act: () => chats.go(1) },
+  { keys: ["K"], name: msg("Previous conversation"), act: () => chats.go(-1) },
   { keys: ["R"], name: msg("Write a reply"), act: () => write(false) },
   { keys: ["N"], name: msg("Write a note"), act: () => write(true) },
-  { keys: ["A"], name: msg("Take the chat, or assign it"), act: takeOrAssign },
-  { keys: ["E"], name: msg("End the chat, open the next"), act: () => withChosen((ids) => chats.end(ids)) },
+  { keys: ["A"], name: msg("Take or assign the conversation"), act: takeOrAssign },
+  { keys: ["E"], name: msg("End the conversation and open the next one"), act: () => withChosen((ids) => chats.end(ids)) },
   { keys: ["S"], name: msg("Snooze"), act: () => ask("snooze") },
   { keys: ["T"], name: msg("Tags"), act: () => ask("tags") },
   { keys: ["Z"], name: msg("Undo"), act: undoLatest },
-  { keys: ["/"], name: msg("Search; in a reply: saved replies"), act: () => document.getElementById("search").focus() },
-  { keys: ["1", "2", "3", "4", "5"], name: msg("Views, from Mine to Ended"), act: (key) => show(VIEWS[Number(key) - 1]) },
-  { keys: ["?"], name: msg("This list"), act: () => dispatch({ type: "dialog", dialog: { kind: "help" } }) },
+  { keys: ["/"], name: msg("Search (in a reply: saved replies)"), act: () => document.getElementById("search").focus() },
+  { keys: ["1", "2", "3", "4", "5"], name: msg("Switch views"), act: (key) => show(VIEWS[Number(key) - 1]) },
+  { keys: ["?"], name: msg("Keyboard shortcuts"), act: () => dispatch({ type: "dialog", dialog: { kind: "help" } }) },
   { keys: ["Ctrl ↵"], name: msg("Send"), act: NOTHING },
-  { keys: ["Esc"], name: msg("Leave the field, close"), act: NOTHING },
+  { keys: ["Esc"], name: msg("Leave the field or close"), act: NOTHING },
 ];
 
 /** Listens on the whole page. */

@@ -8,45 +8,45 @@ export const label = (labels, code) => t(labels[code] ?? labels.other ?? code);
 /** Why a chat was handed over. */
 export const REASONS = {
   no_answer: msg("no answer in your content"),
-  customer_asked: msg("the customer asked for a person"),
+  customer_asked: msg("asked for a person"),
   engine_failed: msg("the bot failed"),
   bot_disabled: msg("the bot is off"),
-  agents_reply: msg("people answer here"),
-  staff_request: msg("a colleague asked for it"),
-  agent_silent: msg("the agent did not reply in time"),
-  credits_used_up: msg("the credits are used up"),
-  agent_gone: msg("the agent left"),
-  files_only: msg("the customer sent only files"),
+  agents_reply: msg("your team answers for this bot"),
+  staff_request: msg("requested by a teammate"),
+  agent_silent: msg("the agent didn't reply in time"),
+  credits_used_up: msg("out of credits"),
+  agent_gone: msg("the agent is no longer available"),
+  files_only: msg("files only, no text"),
   approval_needed: msg("a function call needs approval"),
-  answered_elsewhere: msg("a person answered at the channel"),
-  other: msg("it needs a person"),
+  answered_elsewhere: msg("answered in the channel's app"),
+  other: msg("needs a person"),
 };
 
 /** How the bot decided. */
 export const DECISIONS = {
-  answered: msg("It answered from the passages."),
-  small_talk: msg("Small talk: it answered in kind."),
-  below_gate: msg("Nothing fits well enough."),
-  nothing_to_quote: msg("No sentence answers the question."),
-  no_answer: msg("It found no answer."),
-  model_refused: msg("The model did not answer."),
+  answered: msg("Answered from your content."),
+  small_talk: msg("Small talk."),
+  below_gate: msg("Confidence too low."),
+  nothing_to_quote: msg("No answer in your content."),
+  no_answer: msg("The bot had no answer."),
+  model_refused: msg("The model found no answer."),
   engine_failed: msg("The model failed."),
-  credits_used_up: msg("The credits were used up."),
-  approval_needed: msg("A function call needed a person's yes."),
+  credits_used_up: msg("Out of credits."),
+  approval_needed: msg("A function call needed approval."),
   customer_declined: msg("The customer declined the function call."),
   agent_declined: msg("An agent declined the function call."),
-  handoff_not_wanted: msg("No answer, and no handover is wanted."),
-  info_given: msg("The customer gave what was asked."),
-  info_declined: msg("The customer did not want to give it."),
-  info_wrong: msg("What the customer gave does not fit."),
-  other: msg("A reply of the platform."),
+  handoff_not_wanted: msg("No answer, and handover is off."),
+  info_given: msg("The customer gave the detail."),
+  info_declined: msg("The customer declined to give the detail."),
+  info_wrong: msg("The detail wasn't valid."),
+  other: msg("Automatic message."),
 };
 
 /** How a chat ended; an agent has a name. */
 export const ENDINGS = {
-  customer: msg("The customer ended the chat"),
-  inactivity: msg("The chat ended, since nobody wrote"),
-  other: msg("The chat ended"),
+  customer: msg("The customer ended the conversation"),
+  inactivity: msg("Ended due to inactivity"),
+  other: msg("Conversation ended"),
 };
 
 export const MOODS = {
@@ -56,7 +56,7 @@ export const MOODS = {
 };
 
 export const CHANNELS = {
-  web: msg("Web page"),
+  web: msg("Website"),
   api: msg("API"),
   socialnet: msg("Socialnet"),
   photoapp: msg("Photoapp"),
@@ -73,19 +73,19 @@ export const VIEW_NAMES = {
 };
 
 export const EMPTY_VIEWS = {
-  mine: msg("You have no chats. Take one from Unassigned."),
-  unassigned: msg("Nobody waits. Well done."),
-  all: msg("There are no open chats."),
-  snoozed: msg("Nothing is snoozed."),
-  ended: msg("No chat has ended yet."),
+  mine: msg("No conversations assigned to you. Take one from Unassigned."),
+  unassigned: msg("The queue is empty. Nice work."),
+  all: msg("No open conversations."),
+  snoozed: msg("No snoozed conversations."),
+  ended: msg("No ended conversations yet."),
 };
 
 /** Where a message is on its way. */
 export const STATUSES = {
-  pending: msg("on its way"),
-  sending: msg("on its way"),
-  held: msg("is sent in a moment"),
-  waiting: msg("is sent when the connection is back"),
+  pending: msg("sending"),
+  sending: msg("sending"),
+  held: msg("sending in a moment"),
+  waiting: msg("waiting for connection"),
   sent: msg("sent"),
   delivered: msg("delivered"),
   read: msg("read"),
@@ -93,15 +93,15 @@ export const STATUSES = {
 };
 
 export const CONNECTIONS = {
-  connecting: msg("Connecting …"),
-  offline: msg("No connection. What you write is kept and sent later."),
-  signed_out: msg("You are signed out. What you wrote is kept."),
+  connecting: msg("Connecting…"),
+  offline: msg("You're offline. Messages are kept and sent when you reconnect."),
+  signed_out: msg("You've been signed out. Your text is kept."),
 };
 
 /** Why nothing can be written. */
 export const OBSTACLES = {
-  only_read: msg("You may read chats and not answer."),
+  only_read: msg("You can read conversations, but not reply."),
   ended_here: msg("This chat has ended."),
-  window_closed: msg("The channel takes no reply any more until the customer writes."),
-  of_other: msg("{name} has this chat. Leave a note, or ask for it."),
+  window_closed: msg("You can reply again once the customer writes."),
+  of_other: msg("{name} is handling this. Add a note, or take over."),
 };

@@ -18,15 +18,15 @@ let searching = 0;
 export function List({ state }) {
   const shown = rows(state);
   return html`
-    <nav class="list" aria-label=${t("Chats")}>
+    <nav class="list" aria-label=${t("Conversations")}>
       <header class="top">
-        <p class="title" aria-hidden="true">${t("Desk")}</p>
+        <p class="title" aria-hidden="true">${t("Inbox")}</p>
         <button type="button" class="plain" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "menu" } })}>
           <${Face} name=${state.me.full_name} /><span class="hidden">${t("Settings")}</span>
         </button>
       </header>
       <${Views} state=${state} />
-      <input class="search" type="search" id="search" maxlength="200" aria-label=${t("Search chats")} placeholder=${t("Search chats")}
+      <input class="search" type="search" id="search" maxlength="200" aria-label=${t("Search conversations")} placeholder=${t("Search conversations")}
         value=${state.query} onInput=${searchSoon} />
       <${Bulk} state=${state} />
       ${!shown.length && html`<p class="quiet empty">${emptyText(state)}</p>`}
@@ -40,8 +40,8 @@ export function List({ state }) {
 }
 
 function emptyText({ list, query, view }) {
-  if (list.isLoading) return t("Loading …");
-  return query ? t("Nothing was found.") : label(EMPTY_VIEWS, view);
+  if (list.isLoading) return t("Loading…");
+  return query ? t("No results.") : label(EMPTY_VIEWS, view);
 }
 
 function searchSoon(event) {
@@ -71,7 +71,7 @@ function Bulk({ state }) {
   return html`
     <div class="bulk" role="group" aria-label=${tn("{count} selected", "{count} selected", ids.length)}>
       <span>${tn("{count} selected", "{count} selected", ids.length)}</span>
-      <button type="button" onClick=${ask("assign")}>${t("Assign …")}</button>
+      <button type="button" onClick=${ask("assign")}>${t("Assign…")}</button>
       <button type="button" onClick=${ask("snooze")}>${t("Snooze")}</button>
       <button type="button" onClick=${() => chats.end(ids)}>${t("End")}</button>
       <button type="button" onClick=${() => dispatch({ type: "unselected" })}>${t("Clear")}</button>
@@ -88,7 +88,7 @@ function rowProps(state, chat) {
     urgency: chat.status === "open" ? urgency(since, state.now, state.config?.first_response_target_seconds) : "",
     wait: since && chat.status === "open" ? span(Math.max(state.now - Date.parse(since), 0)) : "",
     holder: holder(state, chat),
-    typist: who?.type === "customer" ? t("{name} is writing …", { name: customerName(chat) }) : "",
+    typist: who?.type === "customer" ? t("{name} is typing…", { name: customerName(chat) }) : "",
     hasDraft: Boolean(state.drafts[chat.id]?.text),
     today: midnight(state.now),
   };
@@ -118,7 +118,7 @@ class Row extends Component {
             <span class="line">
               <bdi class="name">${name}</bdi>
               ${wait
-                ? html`<span class=${`wait ${level}`} title=${level === "late" ? t("waits {time}, longer than the target", { time: wait }) : t("waits {time}", { time: wait })}><${Icon} name="clock" /> ${wait}</span>`
+                ? html`<span class=${`wait ${level}`} title=${level === "late" ? t("waiting {time}, past the target", { time: wait }) : t("waiting {time}", { time: wait })}><${Icon} name="clock" /> ${wait}</span>`
                 : html`<time class="quiet">${when(chat, today)}</time>`}
             </span>
             <span class="line">

@@ -10,10 +10,10 @@ import { dispatch } from "./store.js";
 import { Thread } from "./thread.js";
 
 export function Page({ state }) {
-  if (!state.me) return html`<${Banner} state=${state} /><p class="alone" role="status">${t("Loading …")}</p>`;
+  if (!state.me) return html`<${Banner} state=${state} /><p class="alone" role="status">${t("Loading…")}</p>`;
   const chat = state.chats[state.openId];
   return html`
-    <header class="hidden"><h1>${t("Desk")}</h1></header>
+    <header class="hidden"><h1>${t("Inbox")}</h1></header>
     <${Banner} state=${state} />
     <main class="panes" data-pane=${state.pane}>
       <${List} state=${state} />
@@ -26,7 +26,7 @@ export function Page({ state }) {
 }
 
 function Nothing() {
-  return html`<section class="thread nothing"><h2 class="quiet">${t("Choose a chat from the list.")}</h2></section>`;
+  return html`<section class="thread nothing"><h2 class="quiet">${t("Select a conversation.")}</h2></section>`;
 }
 
 /** Whether the desk is connected, if it is not. */
@@ -36,7 +36,7 @@ function Banner({ state }) {
   return html`
     <div class="banner" role="alert">
       ${label(CONNECTIONS, connection)}
-      ${connection === "signed_out" && html` <a href="/admin/login/?next=/admin/desk/">${t("Log in")}</a>`}
+      ${connection === "signed_out" && html` <a href="/admin/login/?next=/admin/desk/">${t("Sign in")}</a>`}
     </div>
   `;
 }

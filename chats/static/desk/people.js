@@ -12,8 +12,8 @@ export function customerName(chat) {
 
 export function senderName(state, chat, sender) {
   if (sender.type === "customer") return sender.name || customerName(chat);
-  if (sender.type === "agent") return sender.id === String(state.me.id) ? t("You") : sender.name || t("A colleague");
-  return sender.type === "bot" ? sender.name || t("Bot") : t("Platform");
+  if (sender.type === "agent") return sender.id === String(state.me.id) ? t("You") : sender.name || t("A teammate");
+  return sender.type === "bot" ? sender.name || t("Bot") : t("Automatic message");
 }
 
 /** Who has a chat, in words. */

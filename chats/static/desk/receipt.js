@@ -16,20 +16,20 @@ export function Receipt({ state, chat, message, receipt }) {
   return html`
     <dl class="receipt">
       <div><dt>${t("Decision")}</dt><dd>${label(DECISIONS, decision)}${receipt.handoff_reason && ` ${t("Handed over")}: ${label(REASONS, receipt.handoff_reason)}.`}</dd></div>
-      ${confidence !== null && html`<div><dt>${t("Sure enough?")}</dt><dd>${t("{confidence} of {threshold} needed", { confidence: percent(confidence), threshold: percent(threshold ?? 0) })}${" "}
-        <meter min="0" max="1" low=${threshold ?? 0} high=${threshold ?? 0} optimum="1" value=${confidence} aria-label=${t("Sure enough?")}></meter></dd></div>`}
-      <div><dt>${t("Prompt version")}</dt><dd>${prompt ?? "–"}</dd></div>
-      <div><dt>${t("Engine")}</dt><dd>${[engine, model].filter(Boolean).join(", ") || "–"}</dd></div>
+      ${confidence !== null && html`<div><dt>${t("Confidence")}</dt><dd>${t("{confidence} (needs {threshold})", { confidence: percent(confidence), threshold: percent(threshold ?? 0) })}${" "}
+        <meter min="0" max="1" low=${threshold ?? 0} high=${threshold ?? 0} optimum="1" value=${confidence} aria-label=${t("Confidence")}></meter></dd></div>`}
+      <div><dt>${t("Instructions version")}</dt><dd>${prompt ?? "–"}</dd></div>
+      <div><dt>${t("Written by")}</dt><dd>${[engine, model].filter(Boolean).join(", ") || "–"}</dd></div>
       <div><dt>${t("Credits")}</dt><dd>${usage.credits}</dd></div>
     </dl>
-    <h3>${t("Passages that were found")}</h3>
+    <h3>${t("Passages found")}</h3>
     ${!passages.length && html`<p class="quiet">${t("None.")}</p>`}
     <ol class="passages">
       ${passages.map(
         (passage) => html`
           <li key=${passage.chunk_id}>
-            <p><bdi>${passage.title ?? ""}</bdi> <span class="quiet">${t("fits {score}", { score: passage.score.toFixed(2) })}</span></p>
-            <blockquote dir="auto">${passage.text ?? t("It was trained anew or deleted since.")}</blockquote>
+            <p><bdi>${passage.title ?? ""}</bdi> <span class="quiet">${t("match {score}", { score: passage.score.toFixed(2) })}</span></p>
+            <blockquote dir="auto">${passage.text ?? t("Changed or deleted since.")}</blockquote>
           </li>
         `,
       )}
@@ -56,13 +56,13 @@ class Correction extends Component {
 
   render({ question, said }, { step, answer, fault }) {
     return html`
-      <h3>${t("Correct it")}</h3>
+      <h3>${t("Fix answer")}</h3>
       <form onSubmit=${this.save}>
         <label>${t("Question")} <input name="question" required maxlength="300" dir="auto" defaultValue=${question} /></label>
-        <label>${t("The right answer")} <textarea name="answer" required rows="3" maxlength="4000" dir="auto" placeholder=${said}></textarea></label>
-        <button type="submit" class="first" disabled=${step !== null}>${t("Train and ask again")}</button>
-        <p role="status">${step}${fault && t("The training failed: {error}", { error: fault })}</p>
-        ${answer && html`<div class="now"><h4>${answer.status === "answered" ? t("The bot now says") : t("The bot still hands this question over.")}</h4>
+        <label>${t("Correct answer")} <textarea name="answer" required rows="3" maxlength="4000" dir="auto" placeholder=${said}></textarea></label>
+        <button type="submit" class="first" disabled=${step !== null}>${t("Save and ask again")}</button>
+        <p role="status">${step}${fault && t("The bot couldn't learn the answer: {error}", { error: fault })}</p>
+        ${answer && html`<div class="now"><h4>${answer.status === "answered" ? t("The bot now says") : t("The bot still has no answer.")}</h4>
           <p class="said" dir="auto">${answer.message?.content[0]?.text}</p><${Sources} citations=${answer.citations} /></div>`}
       </form>
     `;

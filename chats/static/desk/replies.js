@@ -31,7 +31,7 @@ export class Replies extends Component {
       this.setState({ replies: await everything(PATH), edited: null, doomed: null });
     } catch (error) {
       if (error instanceof Refusal) this.setState({ fault: error.message });
-      else if (error instanceof Unreachable) this.setState({ fault: t("The platform cannot be reached. Try again.") });
+      else if (error instanceof Unreachable) this.setState({ fault: t("Can't reach the server. Try again.") });
       else report(error);
     }
   }
@@ -44,7 +44,7 @@ export class Replies extends Component {
     const isAdmin = ["owner", "admin"].includes(state.me.role);
     return html`
       ${fault && html`<p class="fault" role="alert">${fault}</p>`}
-      ${!replies && !fault && html`<p class="quiet" role="status">${t("Loading …")}</p>`}
+      ${!replies && !fault && html`<p class="quiet" role="status">${t("Loading…")}</p>`}
       ${edited && html`<${Form} key=${edited.id ?? 0} state=${state} reply=${edited} isAdmin=${isAdmin} onSave=${this.store} onLeave=${() => this.show(null)} />`}
       ${replies && !edited && html`
         <p><button type="button" class="first" ref=${this.first} onClick=${() => this.show({ shortcut: "", texts: {}, is_shared: false })}>${t("New saved reply")}</button></p>
@@ -62,14 +62,14 @@ function Reply({ reply, mayChange, isDoomed, onEdit, onDoom, onRemove }) {
   const { id, shortcut, texts, is_shared: isShared } = reply;
   return html`
     <li>
-      <p><strong dir="auto">/${shortcut}</strong> ${isShared && html`<span class="quiet">${t("everybody's")}</span>`}</p>
+      <p><strong dir="auto">/${shortcut}</strong> ${isShared && html`<span class="quiet">${t("shared")}</span>`}</p>
       <p class="quiet" dir="auto">${texts[language] ?? Object.values(texts)[0]}</p>
       ${mayChange && !isDoomed && html`<p class="acts">
         <button type="button" aria-label=${t("Edit {name}", { name: shortcut })} onClick=${onEdit}>${t("Edit")}</button>
         <button type="button" aria-label=${t("Delete {name}", { name: shortcut })} onClick=${() => onDoom(id)}>${t("Delete")}</button></p>`}
       ${isDoomed && html`<p class="acts" role="status">${t("Delete /{name}?", { name: shortcut })}
         <button type="button" class="first" onClick=${onRemove}>${t("Delete")}</button>
-        <button type="button" onClick=${() => onDoom(null)}>${t("Keep")}</button></p>`}
+        <button type="button" onClick=${() => onDoom(null)}>${t("Cancel")}</button></p>`}
     </li>
   `;
 }
@@ -101,13 +101,13 @@ class Form extends Component {
     const add = (event) => this.setState({ languages: [...languages, event.target.value] });
     return html`
       <form onSubmit=${this.save}>
-        <label>${t("Shortcut, typed behind a slash")} <input name="shortcut" ref=${this.field} required maxlength="41" defaultValue=${reply.shortcut} /></label>
+        <label>${t("Shortcut, typed after /")} <input name="shortcut" ref=${this.field} required maxlength="41" defaultValue=${reply.shortcut} /></label>
         ${languages.map((code, place) => html`<label key=${code}>${languageName(code)}
           <textarea name=${`text-${code}`} rows="4" maxlength="8000" dir="auto" required=${place === 0} defaultValue=${reply.texts[code] ?? ""}></textarea></label>`)}
-        <label>${t("Another language")} <select key=${languages.length} onChange=${add}><option value="" selected disabled hidden></option>
+        <label>${t("Add a language")} <select key=${languages.length} onChange=${add}><option value="" selected disabled hidden></option>
           ${others.map((code) => html`<option value=${code}>${languageName(code)}</option>`)}</select></label>
-        <p class="quiet">${t("Filled in when it is used:")} <code>{customer.name|${t("Customer")}}</code> <code>{agent.name}</code> <code>{bot.name}</code> <code>{client.name}</code> <code>{chat.code}</code></p>
-        ${isAdmin && html`<label><input type="checkbox" name="is_shared" defaultChecked=${reply.is_shared} /> ${t("For everybody")}</label>`}
+        <p class="quiet">${t("Filled in automatically:")} <code>{customer.name|${t("Customer")}}</code> <code>{agent.name}</code> <code>{bot.name}</code> <code>{client.name}</code> <code>{chat.code}</code></p>
+        ${isAdmin && html`<label><input type="checkbox" name="is_shared" defaultChecked=${reply.is_shared} /> ${t("Share with your team")}</label>`}
         <p class="acts"><button type="submit" class="first">${t("Save")}</button>
           <button type="button" onClick=${onLeave}>${t("Back")}</button></p>
       </form>

@@ -33,17 +33,17 @@ function Head({ state, chat }) {
   const until = blockedUntil(state, chat);
   return html`
     <header class="head">
-      <button type="button" class="plain only-narrow" aria-label=${t("Back to the list")} onClick=${chats.close}>←</button>
+      <button type="button" class="plain only-narrow" aria-label=${t("Back to list")} onClick=${chats.close}>←</button>
       <${Face} name=${name} />
       <div class="who">
         <h2><bdi>${name}</bdi></h2>
         <p class="quiet">${isEnded ? t("Ended") : holder(state, chat)}${until && html` · <strong class="fault">${blockName(until)}</strong>`}</p>
-        <p class="quiet viewers" role="status" dir="auto">${others.length > 0 && t("Also here: {names}", { names: others.join(", ") })}</p>
+        <p class="quiet viewers" role="status" dir="auto">${others.length > 0 && t("Also viewing: {names}", { names: others.join(", ") })}</p>
       </div>
-      <button type="button" class="only-narrow" aria-label=${t("Customer and chat")} onClick=${() => dispatch({ type: "pane", pane: "card" })}><${Icon} name="info" /></button>
+      <button type="button" class="only-narrow" aria-label=${t("Customer and conversation")} onClick=${() => dispatch({ type: "pane", pane: "card" })}><${Icon} name="info" /></button>
       <div class="acts">
         ${canAct && isFree && html`<button type="button" class="first" onClick=${() => chats.take(chat.id)}>${t("Assign to me")}</button>`}
-        ${canAct && html`<button type="button" onClick=${ask("assign")}>${t("Assign …")}</button>`}
+        ${canAct && html`<button type="button" onClick=${ask("assign")}>${t("Assign…")}</button>`}
         ${canAct && html`<button type="button" onClick=${ask("snooze")}>${t("Snooze")}</button>`}
         ${canAct && html`<button type="button" onClick=${() => chats.end([chat.id])}>${t("End")}</button>`}
       </div>
@@ -90,10 +90,10 @@ class Transcript extends Component {
     return html`
       <div class="log" ref=${this.place} role="log" aria-label=${t("Transcript")} tabindex="0">
         ${thread?.cursor && html`<button type="button" class="more" onClick=${() => chats.loadEarlier(chat.id)}>${t("Earlier messages")}</button>`}
-        ${(!thread || thread.isLoading) && !thread?.messages.length && html`<p class="quiet empty">${t("Loading …")}</p>`}
+        ${(!thread || thread.isLoading) && !thread?.messages.length && html`<p class="quiet empty">${t("Loading…")}</p>`}
         ${thread && lines(state, chat, thread)}
         ${waiting.map((item) => html`<${Pending} key=${item.id} item=${item} />`)}
-        ${typist && html`<p class="typing quiet">${t("{name} is writing …", { name: typist.name || customerName(chat) })}</p>`}
+        ${typist && html`<p class="typing quiet">${t("{name} is typing…", { name: typist.name || customerName(chat) })}</p>`}
       </div>
     `;
   }

@@ -89,10 +89,10 @@ export function snoozePresets(now) {
   const at = (days, hour) => new Date(midnight(now + days * DAY)).setHours(hour);
   const untilMonday = ((8 - new Date(now).getDay()) % 7) || 7;
   const presets = [
-    [msg("For an hour"), now + HOUR],
-    [msg("Until this evening, 18:00"), at(0, 18)],
-    [msg("Until tomorrow, 9:00"), at(1, 9)],
-    [msg("Until Monday, 9:00"), at(untilMonday, 9)],
+    [msg("For 1 hour"), now + HOUR],
+    [msg("Until 18:00 today"), at(0, 18)],
+    [msg("Until 9:00 tomorrow"), at(1, 9)],
+    [msg("Until 9:00 Monday"), at(untilMonday, 9)],
   ];
   return presets.filter(([, until]) => until > now).map(([name, until]) => ({ name, until: new Date(until) }));
 }

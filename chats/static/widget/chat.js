@@ -143,7 +143,7 @@ export function createChat({ api, store, memory, stash, language }) {
     misses = 0;
     memory.write({ chat: null, token: null, opening: null, known: false });
     cursorOf = null;
-    set({ chat: null, known: false, draft: null, problem: t("This chat cannot be reached any more. What you write now begins a new one.") });
+    set({ chat: null, known: false, draft: null, problem: t("This chat is no longer available. Your next message starts a new one.") });
   }
 
   async function readMessages(id) {
@@ -305,24 +305,24 @@ export function createChat({ api, store, memory, stash, language }) {
     setFiles([...entries, ...files]);
     draft({ text: [...items.map(({ text }) => text), drafts.text].filter(Boolean).join("\n") });
     if (error) set({ problem: refusal(error) });
-    else if (names.length) set({ problem: t("Attach again, if you like: {names}", { names: names.join(", ") }) });
+    else if (names.length) set({ problem: t("Attach again if needed: {names}", { names: names.join(", ") }) });
   }
 
   function refusal({ code, status }) {
-    if (code === "customer_blocked") return t("You cannot write here at the moment. What you wrote is back in the field.");
-    if (status === 429) return t("Not sent: you have reached today's limit. What you wrote is back in the field.");
-    return t("Not sent. What you wrote is back in the field.");
+    if (code === "customer_blocked") return t("You can't write here right now. Your message is back in the text field.");
+    if (status === 429) return t("Not sent: you've reached today's limit. Your message is back in the text field.");
+    return t("Not sent. Your message is back in the text field.");
   }
 
   /** What the server's answer says of the file at this place of a message. */
   function faultBy(error, place) {
     const { max_files: count, max_request_bytes: most } = store.state.config.upload_limits;
     if (error.code === "attachments_off") return t("Files are switched off in this chat.");
-    if (error.status === 413) return t("All files together are larger than {size} MB.", { size: Math.floor(most / 1e6) });
+    if (error.status === 413) return t("Files can be up to {size} MB in total.", { size: Math.floor(most / 1e6) });
     const fault = error.faults?.find(({ loc }) => loc[1] === "files" && (loc[2] ?? place) === place);
     if (!fault) return null;
-    if (fault.loc[2] === undefined) return tn("At most {count} file.", "At most {count} files.", count);
-    return fault.type === "empty_file" ? t("This file is empty.") : t("Files of this type cannot be sent.");
+    if (fault.loc[2] === undefined) return tn("Attach up to {count} file.", "Attach up to {count} files.", count);
+    return fault.type === "empty_file" ? t("This file is empty.") : t("This file type can't be sent.");
   }
 
   /** Whether the message is stored. What the page's visitor wrote before somebody else was named is not sent for that
@@ -426,12 +426,12 @@ export function createChat({ api, store, memory, stash, language }) {
 
   function report(error) {
     const sentences = {
-      export_off: t("There is no transcript of this chat."),
-      mail_not_configured: t("No mail can be sent from here."),
-      too_many_requests: t("That was sent often enough for today."),
+      export_off: t("This chat has no transcript."),
+      mail_not_configured: t("Email isn't available here."),
+      too_many_requests: t("You've reached today's limit."),
     };
     const sentence = error instanceof Refused && sentences[error.code];
-    set({ problem: sentence || t("That did not work. Please try again.") });
+    set({ problem: sentence || t("Something went wrong. Please try again.") });
   }
 
   async function end() {
@@ -484,7 +484,7 @@ export function createChat({ api, store, memory, stash, language }) {
       set({ chat: await api.customer(store.state.chat.id, { email: store.state.drafts.email.trim() }) });
     } catch (error) {
       if (error.status !== 422) return report(error);
-      return set({ problem: t("This is not a complete e-mail address.") });
+      return set({ problem: t("Enter a complete email address.") });
     }
     draft({ email: "" });
   }

@@ -14,8 +14,8 @@ const MARKUP = /^\s*<(!doctype|html|svg|\?xml|script)/i;
 /** What is wrong with a file, in words; null if nothing is. */
 export async function faultOf(file, { max_file_bytes: most }) {
   if (!file.size) return t("This file is empty.");
-  if (file.size > most) return t("Larger than {size} MB.", { size: Math.floor(most / 1e6) });
-  return (await isAccepted(file)) ? null : t("Files of this type cannot be sent.");
+  if (file.size > most) return t("Files can be up to {size} MB.", { size: Math.floor(most / 1e6) });
+  return (await isAccepted(file)) ? null : t("This file type can't be sent.");
 }
 
 async function isAccepted(file) {
@@ -37,8 +37,8 @@ async function isAccepted(file) {
 
 /** The files with what is wrong with them together: too many, or too much. */
 export function limited(entries, { max_files: count, max_request_bytes: most }) {
-  const tooMany = tn("At most {count} file.", "At most {count} files.", count);
-  const tooMuch = t("All files together are larger than {size} MB.", { size: Math.floor(most / 1e6) });
+  const tooMany = tn("Attach up to {count} file.", "Attach up to {count} files.", count);
+  const tooMuch = t("Files can be up to {size} MB in total.", { size: Math.floor(most / 1e6) });
   let sum = 0;
   return entries.map((entry, at) => {
     if (entry.fault && !entry.isOfAll) return entry;

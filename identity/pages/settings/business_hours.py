@@ -23,17 +23,18 @@ _TIME = forms.TimeInput(attrs={"type": "time", **_LOOK}, format="%H:%M")
 
 
 class HoursForm(ConfigForm):
-    heading = gettext_lazy("Opening hours")
+    heading = gettext_lazy("Weekly hours")
     business_hours = WeekField(
-        label=gettext_lazy("When your team answers"),
-        help_text=gettext_lazy("Your bots answer at any time. Hours may end after midnight."),
+        label=gettext_lazy("When your team is available"),
+        help_text=gettext_lazy("Your bots answer at any time. Hours can end after midnight."),
     )
     settings = (
         Setting(
-            "out_of_hours_message", gettext_lazy("What customers read while you are closed"),
+            "out_of_hours_message", gettext_lazy("Message when you're closed"),
             gettext_lazy(
-                "Sent once to a customer who waits for a person, such as: We are back at nine."
-                " Customers who write in another language get the text in your default language."
+                "Sent once to a customer who is waiting for a person, such as “We're back at"
+                " nine.” Customers who write in another language get the text in your default"
+                " language."
             ),
         ),
     )  # fmt: skip
@@ -66,7 +67,7 @@ class DayForm(ServiceForm):
         label=gettext_lazy("Closes"),
         required=False,
         widget=_TIME,
-        help_text=gettext_lazy("Leave both empty if you are closed all day."),
+        help_text=gettext_lazy("Leave both empty if you're closed all day."),
     )
 
 
@@ -106,7 +107,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     parts = [
         Part("hours", hours.heading, hours, hours.save),
         Part("country", gettext("Add public holidays"), country, add_country, add),
-        Part("day", gettext("Add a day"), DayForm(sent(request, "day")), add_day, add),
+        Part("day", gettext("Add a holiday"), DayForm(sent(request, "day")), add_day, add),
         Part("remove", "", RemoveForm(sent(request, "remove")), remove, done=gettext("Removed.")),
     ]
     return show(
@@ -127,7 +128,7 @@ def _holiday(data: dict[str, Any]) -> Holiday:
     hours = []
     if opens or closes:
         if not (opens and closes):
-            raise forms.ValidationError(gettext("Enter when you open and when you close."))
+            raise forms.ValidationError(gettext("Enter both an opening and a closing time."))
         closing = f"{closes:%H:%M}"
         hours = [
             DayHours(opens=f"{opens:%H:%M}", closes=END_OF_DAY if closing == MIDNIGHT else closing)

@@ -10,76 +10,76 @@ from identity.models import AssignStrategy
 from identity.pages.settings.frame import ConfigForm, show_config
 
 _ASKS_AGAIN: list[tuple[Any, Any]] = [
-    ("", gettext_lazy("In the chat on your website and in messaging apps")),
+    ("", gettext_lazy("In website chat and messaging apps")),
     (True, gettext_lazy("In all conversations")),
     (False, gettext_lazy("Never")),
 ]
 _STRATEGIES = [
     (AssignStrategy.MANUAL, gettext_lazy("Agents pick conversations themselves")),
     (AssignStrategy.ROUND_ROBIN, gettext_lazy("Agents take turns")),
-    (AssignStrategy.LEAST_BUSY, gettext_lazy("The agent with the fewest open conversations first")),
+    (AssignStrategy.LEAST_BUSY, gettext_lazy("Agent with the fewest open conversations")),
 ]
 
 
 class HandoverForm(ConfigForm):
-    heading = gettext_lazy("When, and to whom")
+    heading = gettext_lazy("Handover")
     settings = (
         Setting(
             "handoff_on_request", gettext_lazy("Hand over when the customer asks for a person")
         ),
         Setting("handoff_on_no_answer", gettext_lazy("Hand over when the bot has no answer")),
         Setting(
-            "ask_again_before_handoff", gettext_lazy("First ask the customer once to rephrase"),
+            "ask_again_before_handoff", gettext_lazy("Ask the customer to rephrase first"),
             choices=_ASKS_AGAIN,
         ),
         Setting(
             "answer_while_waiting",
-            gettext_lazy("The bot keeps answering while a customer waits for a person"),
+            gettext_lazy("Let the bot keep answering while a customer waits"),
         ),
         Setting(
-            "assign_strategy", gettext_lazy("Who gets a waiting conversation"),
+            "assign_strategy", gettext_lazy("Assignment"),
             choices=_STRATEGIES,
         ),
         Setting(
-            "agent_capacity", gettext_lazy("Most open conversations per agent"),
-            gettext_lazy("Agents may still take more themselves."),
+            "agent_capacity", gettext_lazy("Maximum open conversations per agent"),
+            gettext_lazy("Agents can still take more."),
         ),
         Setting(
             "first_response_target_seconds",
-            gettext_lazy("A customer should wait at most (minutes)"), unit=60,
+            gettext_lazy("Target wait time (minutes)"), unit=60,
         ),
         Setting(
             "auto_translate", gettext_lazy("Translate between agents and customers"),
             gettext_lazy(
-                "Agents read and write your default language, customers theirs. Costs credits."
+                "Agents use your default language, and customers use theirs. Uses credits."
             ),
         ),
     )  # fmt: skip
 
 
 class AnswersForm(ConfigForm):
-    heading = gettext_lazy("How bots answer")
+    heading = gettext_lazy("Bot answers")
     settings = (
         Setting(
-            "answer_threshold", gettext_lazy("Confidence (%)"),
-            gettext_lazy("Below it the bot does not answer from your content."), unit=0.01,
+            "answer_threshold", gettext_lazy("Minimum confidence (%)"),
+            gettext_lazy("Below this, the bot doesn't answer from your content."), unit=0.01,
         ),
         Setting(
-            "confirm_answers", gettext_lazy("Check every answer that a language model writes"),
+            "confirm_answers", gettext_lazy("Check each answer from a language model"),
             gettext_lazy(
-                "The model is asked again whether your content supports what it wrote, because an"
-                " invented answer can sound right. Each answer takes longer and costs a second"
-                " request. Without a model this changes nothing."
+                "The model checks whether your content supports its answer. Answers take longer"
+                " and use a second request. Requires a language model."
             ),
         ),
         Setting(
             "fallback_to_extractive", gettext_lazy("Quote your content when the model fails"),
-            gettext_lazy("Otherwise the conversation goes to your team."),
+            gettext_lazy("Otherwise, the conversation goes to your team."),
         ),
         Setting(
-            "burst_wait_ms", gettext_lazy("Wait for further messages before answering (seconds)"),
+            "burst_wait_ms", gettext_lazy("Wait for more messages before answering (seconds)"),
             gettext_lazy(
-                "Customers who send several short messages get one answer. 0: an answer for each."
+                "Customers who send several short messages get one answer. Enter 0 to answer each"
+                " message."
             ),
             unit=1000,
         ),
@@ -89,24 +89,24 @@ class AnswersForm(ConfigForm):
 class AfterForm(ConfigForm):
     settings = (
         Setting("ask_feedback", gettext_lazy("Ask the customer for a rating")),
-        Setting("feedback_edit_minutes", gettext_lazy("A rating can be changed for (minutes)")),
+        Setting("feedback_edit_minutes", gettext_lazy("Time to change a rating (minutes)")),
         Setting(
-            "auto_summary", gettext_lazy("Summarise the conversation"),
-            gettext_lazy("Summaries, tags and sentiment cost credits."),
+            "auto_summary", gettext_lazy("Summarize the conversation"),
+            gettext_lazy("Summaries, tags, and sentiment use credits."),
         ),
-        Setting("auto_tag", gettext_lazy("Tag it by topic")),
-        Setting("auto_sentiment", gettext_lazy("Estimate the customer's sentiment")),
+        Setting("auto_tag", gettext_lazy("Tag the conversation by topic")),
+        Setting("auto_sentiment", gettext_lazy("Detect the customer's sentiment")),
         Setting(
-            "inactivity_end_minutes", gettext_lazy("End a silent conversation after (hours)"),
-            gettext_lazy("0: never."), unit=60,
+            "inactivity_end_minutes", gettext_lazy("End inactive conversations after (hours)"),
+            gettext_lazy("Enter 0 to keep them open."), unit=60,
         ),
         Setting(
-            "reopen_window_minutes", gettext_lazy("A new message reopens it for (hours)"),
-            gettext_lazy("0: a new message starts a new conversation."), unit=60,
+            "reopen_window_minutes", gettext_lazy("Reopen on a new message within (hours)"),
+            gettext_lazy("Enter 0 to start a new conversation each time."), unit=60,
         ),
         Setting(
             "reuse_open", gettext_lazy("One open conversation per customer and bot"),
-            gettext_lazy("For customers that your own system identifies."),
+            gettext_lazy("For customers your own system identifies."),
         ),
     )  # fmt: skip
 

@@ -84,12 +84,12 @@ class WeekField(forms.Field):
         if value is None:
             return []
         if not value:
-            raise forms.ValidationError(gettext("Open on at least one day, or around the clock."))
+            raise forms.ValidationError(gettext("Open at least one day, or choose Always open."))
         found: list[Entry] = []
         for entry in value:
             day, opens, closes = entry["weekday"], entry["opens"], entry["closes"]
             if not opens or not closes or opens == closes:
-                words = gettext("{day}: enter when you open and when you close.")
+                words = gettext("{day}: enter both an opening and a closing time.")
                 raise forms.ValidationError(words.format(day=gettext(calendar.day_name[day])))
             if closes > opens:
                 found.append(entry)

@@ -18,21 +18,21 @@ class NotificationsForm(SettingsForm):
     shapes = (EmailNotificationRequest,)
     settings = (
         Setting("on_unanswered", gettext_lazy("A customer waits too long")),
-        Setting("unanswered_after_minutes", gettext_lazy("Too long means (minutes)")),
-        Setting("on_handoff", gettext_lazy("A bot hands a conversation over")),
+        Setting("unanswered_after_minutes", gettext_lazy("Too long means over (minutes)")),
+        Setting("on_handoff", gettext_lazy("A bot hands over a conversation")),
         Setting("on_assigned", gettext_lazy("A conversation is assigned to an agent")),
         Setting("on_channel_error", gettext_lazy("A channel stops working")),
         Setting("on_low_credit", gettext_lazy("Credits run low")),
         Setting(
-            "to_assignee", gettext_lazy("Also mail the agent who has the conversation"),
-            gettext_lazy("About waiting customers and assignments, in the agent's language."),
+            "to_assignee", gettext_lazy("Also email the assigned agent"),
+            gettext_lazy("For waiting customers and assignments, in the agent's language."),
         ),
     )  # fmt: skip
     recipients = forms.CharField(
-        label=gettext_lazy("Mails go to"),
+        label=gettext_lazy("Recipients"),
         required=False,
         widget=forms.TextInput(attrs={"autocomplete": "email"}),
-        help_text=gettext_lazy("E-mail addresses, separated by commas; at most 20."),
+        help_text=gettext_lazy("Email addresses, separated by commas. Up to 20."),
     )
     field_order = ("recipients",)
 
@@ -46,8 +46,8 @@ class PrivacyForm(ConfigForm):
         Setting(
             "mask_personal_data", gettext_lazy("Hide personal data from language models"),
             gettext_lazy(
-                "For summaries, tags, sentiment and suggestions. Translations and answers to"
-                " customers need the whole text."
+                "For summaries, tags, sentiment, and suggestions. Translations and answers need"
+                " the full text."
             ),
         ),
         Setting(
@@ -73,12 +73,12 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     test = Part(
         "test", gettext("Try it"), ServiceForm(sent(request, "test")),
         lambda _data: mails.send_test(row),
-        button=gettext_lazy("Send a test"),
-        done=gettext_lazy("Sent. Check the inboxes."),
-        intro=gettext("Everyone on the saved list gets a test mail."),
+        button=gettext_lazy("Send test"),
+        done=gettext_lazy("Test email sent."),
+        intro=gettext("Everyone on the saved list gets a test email."),
         variant="default",
     )  # fmt: skip
-    parts = [Part("notifications", gettext("Send a mail when"), form, save), test]
+    parts = [Part("notifications", gettext("Send an email when"), form, save), test]
     return show(site, request, gettext("Notifications"), parts)
 
 

@@ -37,7 +37,7 @@ class OrderForm(ServiceForm):
         label=gettext_lazy("Your reference"),
         max_length=200,
         required=False,
-        help_text=gettext_lazy("Such as the number of your purchase order. May be empty."),
+        help_text=gettext_lazy("Optional. For example, your purchase order number."),
     )
 
     def clean_reference(self) -> str:
@@ -68,7 +68,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
 
     part = Part(
         "order", gettext("Order credits"), form, order, button=gettext_lazy("Order credits"),
-        done=gettext_lazy("Ordered. The credits are added when the order is paid."),
+        done=gettext_lazy("Order placed. Credits are added once it's paid."),
     )  # fmt: skip
     parts = [part] if by.role in ADMINS else []
     return show(

@@ -30,7 +30,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     parts = [
         Part(
             "provider",
-            gettext("Sign in with your company's account"),
+            gettext("Single sign-on (SSO)"),
             ProviderForm.of(sent(request, "provider"), row),
             store,
             done=gettext_lazy("Saved. Try the sign-in link in another browser."),
@@ -43,8 +43,8 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
                 "",
                 ServiceForm(sent(request, "remove")),
                 remove,
-                button=gettext_lazy("Remove it"),
-                done=gettext_lazy("Removed. People sign in with a password."),
+                button=gettext_lazy("Remove SSO"),
+                done=gettext_lazy("SSO removed. Your team signs in with passwords."),
             )
         )
     people = User.objects.filter(client=client, is_disabled=False)

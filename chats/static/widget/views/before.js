@@ -6,7 +6,7 @@ import { Words } from "./words.js";
 
 // As the server has them (`problem` in `bots/language/slot_filling.py`).
 const PATTERNS = { email: /^[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+$/, phone: /^\+?[0-9][0-9 ().-]{3,28}[0-9]$/ };
-const WRONG = { email: msg("This is not a complete e-mail address."), phone: msg("This is not a telephone number.") };
+const WRONG = { email: msg("Enter a complete email address."), phone: msg("Enter a valid phone number.") };
 const INPUTS = { text: "text", email: "email", phone: "tel", number: "number", date: "date" };
 const COMPLETE = { name: "name", email: "email", phone: "tel" };
 
@@ -36,7 +36,7 @@ export function Introduction({ state, fields, actions }) {
   const answer = (name, value) => actions.draft({ answers: { ...drafts.answers, [name]: value } });
   return html`<form class="before" ref=${form} noValidate onSubmit=${submit}>
     <h2>${t("Before we start")}</h2>
-    ${outbox.length > 0 && html`<p class="kept" dir="auto">${t("Your message is kept, and sent when you go on:")} “${outbox[0].text}”</p>`}
+    ${outbox.length > 0 && html`<p class="kept" dir="auto">${t("Your message will be sent when you continue:")} “${outbox[0].text}”</p>`}
     ${fields.map(
       (field) => html`<${Field} field=${field} value=${drafts.answers[field.name] ?? ""} isWrong=${faults[field.name]} onAnswer=${answer} />`,
     )}

@@ -11,7 +11,7 @@ const isWeb = (url) => /^(https?:\/\/|\/)/.test(url ?? "");
 function Picture({ url, name }) {
   const [isBroken, setIsBroken] = useState(false);
   const shown = isBroken
-    ? t("The picture {name} cannot be shown", { name })
+    ? t("The image {name} can't be shown", { name })
     : html`<img class="picture" src=${url} alt=${name} loading="lazy" onError=${() => setIsBroken(true)} />`;
   return html`<a class="file" dir="auto" href=${url} target="_blank" rel="noopener noreferrer">${shown}</a>`;
 }
@@ -36,7 +36,7 @@ function Piece({ piece, isOurs, places, onChoose }) {
   if (isWeb(piece.url)) {
     return html`<a class="file" dir="auto" href=${piece.url} target="_blank" rel="noopener noreferrer">${name}</a>`;
   }
-  const place = piece.location && t("Place: {where}", { where: whereIs(piece.location) });
+  const place = piece.location && t("Location: {where}", { where: whereIs(piece.location) });
   const text = piece.text || place || piece.file_name || piece.error;
   return html`
     ${text &&
@@ -75,7 +75,7 @@ function Sources({ sources }) {
           <summary><span aria-hidden="true">${raised(at + 1)}</span> <bdi>${name(citations[0])}</bdi></summary>
           ${citations.map(({ quote }) => html`<blockquote dir="auto">${quote}</blockquote>`)}
           ${isWeb(citations[0].url) &&
-          html`<a href=${addressOf(citations[0])} target="_blank" rel="noopener noreferrer">${t("Open the source")}</a>`}
+          html`<a href=${addressOf(citations[0])} target="_blank" rel="noopener noreferrer">${t("View source")}</a>`}
         </details>
       </li>`,
     )}
@@ -144,7 +144,7 @@ export function Draft({ text, name, by = "bot" }) {
     <div class="bubble">
       ${text
         ? html`<div class="words" dir="auto" aria-hidden="true"><${Rich} text=${text} /></div>`
-        : html`<p class="dots" role="img" aria-label=${t("{name} is writing", { name })}><i></i><i></i><i></i></p>`}
+        : html`<p class="dots" role="img" aria-label=${t("{name} is typing", { name })}><i></i><i></i><i></i></p>`}
     </div>
   </li>`;
 }
@@ -161,13 +161,13 @@ export function Rating({ drafts, actions }) {
     event.preventDefault();
     actions.rate();
   };
-  const star = (count) => html`<label class=${count <= stars ? "lit" : ""} title=${t("{count} of 5", { count })}>
-    <input type="radio" name="stars" value=${count} aria-label=${t("{count} of 5", { count })}
+  const star = (count) => html`<label class=${count <= stars ? "lit" : ""} title=${t("{count} out of 5", { count })}>
+    <input type="radio" name="stars" value=${count} aria-label=${t("{count} out of 5", { count })}
       checked=${stars === count} onChange=${() => actions.draft({ stars: count })} /><span aria-hidden="true">${count <= stars ? "★" : "☆"}</span>
   </label>`;
   return html`<form class="rating" ref=${form} onSubmit=${submit}>
     <fieldset>
-      <legend>${t("How was it?")}</legend>
+      <legend>${t("How did we do?")}</legend>
       <div class="stars">${[1, 2, 3, 4, 5].map(star)}</div>
     </fieldset>
     ${stars > 0 &&

@@ -50,19 +50,19 @@ function Head({ state, actions }) {
     <${Face} who=${who} key=${who.name} />
     <h1 dir="auto">${who.name}</h1>
     ${(canEnd || canTake) &&
-    html`<button class="icon" ref=${button} aria-label=${t("More")} aria-expanded=${String(isOpen)} onClick=${() => (setAsks(""), setIsOpen(!isOpen))}><${Icon} name="more" /></button>`}
+    html`<button class="icon" ref=${button} aria-label=${t("Chat options")} aria-expanded=${String(isOpen)} onClick=${() => (setAsks(""), setIsOpen(!isOpen))}><${Icon} name="more" /></button>`}
     <button class="icon" aria-label=${t("Close the chat")} onClick=${actions.hide}><${Icon} name="close" /></button>
     ${isOpen &&
     html`<div class="menu">
       ${canTake && html`<button onClick=${() => (close(), actions.transcript())}>${t("Download transcript")}</button>`}
-      ${canTake && asks !== "mail" && html`<button onClick=${() => setAsks("mail")}>${t("Send transcript by mail")}</button>`}
+      ${canTake && asks !== "mail" && html`<button onClick=${() => setAsks("mail")}>${t("Email transcript")}</button>`}
       ${canTake && asks === "mail" && html`<${MailForm} email=${chat.customer.email} onDone=${(email) => (close(), actions.mail(email))} />`}
       <button onClick=${() => (close(), actions.hush(!state.isQuiet))}>${state.isQuiet ? t("Turn sound on") : t("Turn sound off")}</button>
-      ${canEnd && asks !== "end" && html`<button onClick=${() => setAsks("end")}>${t("End the chat")}</button>`}
+      ${canEnd && asks !== "end" && html`<button onClick=${() => setAsks("end")}>${t("End chat")}</button>`}
       ${canEnd &&
       asks === "end" &&
       html`<p>${t("End this chat?")}</p>
-        <button onClick=${() => (close(), actions.end())}>${t("Yes, end it")}</button>
+        <button onClick=${() => (close(), actions.end())}>${t("End chat")}</button>
         <button onClick=${close}>${t("No")}</button>`}
     </div>`}
   </header>`;
@@ -92,7 +92,7 @@ function MailForm({ email, onDone }) {
     onDone(input.current.value.trim());
   };
   return html`<form onSubmit=${submit}>
-    <label class="field"><span>${t("E-mail address")}</span>
+    <label class="field"><span>${t("Email address")}</span>
       <input ref=${input} type="email" required maxlength="254" autocomplete="email" defaultValue=${email ?? ""} /></label>
     <button class="main">${t("Send")}</button>
   </form>`;
@@ -190,12 +190,12 @@ function Notices({ state, actions, locale }) {
   const { isOnline, notice, problem, chat, config } = state;
   const isWaiting = chat?.status !== "ended" && chat?.assign_type === "queue";
   const lines = [
-    !isOnline && t("No connection. Your messages wait and are sent when it is back."),
-    isWaiting && config.is_open && t("Waiting for a person."),
-    isWaiting && config.is_open && config.agents_online > 0 && chat.place_in_queue && t("You are number {place} in the queue.", { place: chat.place_in_queue }),
+    !isOnline && t("You're offline. Your messages will be sent when you reconnect."),
+    isWaiting && config.is_open && t("Connecting you to our team."),
+    isWaiting && config.is_open && config.agents_online > 0 && chat.place_in_queue && t("You're number {place} in line.", { place: chat.place_in_queue }),
     isWaiting && whenThere(config, locale),
     isWaiting && config.answers_by_mail && chat.customer.email && t("We'll also write to {email}.", { email: chat.customer.email }),
-    chat?.status !== "ended" && chat?.agent && t("You are talking to {name}.", { name: chat.agent.name }),
+    chat?.status !== "ended" && chat?.agent && t("You're chatting with {name}.", { name: chat.agent.name }),
     notice,
   ];
   return html`<div class="notices">
