@@ -1,5 +1,6 @@
 """The widget and the page around it: what the page may ask, is told, and when it speaks first."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -14,7 +15,10 @@ EARLY = """
     window.chatWidget = (...rest) => (chatWidget.q = chatWidget.q || []).push(rest);
     window.told = [];
     for (const name of ["ready", "open", "close", "message", "unread"]) {
-        chatWidget("on", name, (detail) => told.push([name, detail?.from ?? detail ?? null]));
+        chatWidget("on", name, (detail) => {
+            told.push([name, detail?.from ?? detail ?? null]);
+            document.documentElement.dataset.told = name;
+        });
     }
 """
 IN_THE_BACKGROUND = """(isHidden) => {
@@ -48,7 +52,7 @@ def test_a_page_opens_asks_hides_and_is_told(shop: Shop, screen: Page, ben):
     chat = Conversation.objects.get()
     ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Secret words"})
     screen.frames[1].evaluate("dispatchEvent(new Event('online'))")
-    screen.wait_for_function("told.some(([name]) => name === 'unread')")
+    expect(screen.locator("html")).to_have_attribute("data-told", "unread")
     told = screen.evaluate("told")
     assert told[:2] == [["ready", None], ["open", None]]
     assert told[-3:] == [["close", None], ["message", "agent"], ["unread", 1]]
@@ -81,16 +85,16 @@ def test_who_looks_elsewhere_hears_a_sound_and_reads_it_in_the_title(shop: Shop,
     chat = Conversation.objects.get()
     ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Hi"})
     frame.evaluate(IN_THE_BACKGROUND, True)
-    screen.wait_for_function("document.title.includes('1 ')")
+    expect(screen).to_have_title(re.compile("^1 "))
     assert frame.evaluate("notes") == 2
     frame.evaluate(IN_THE_BACKGROUND, False)
-    screen.wait_for_function("document.title === 'Shop'")
+    expect(screen).to_have_title("Shop")
     widget.get_by_role("button", name="Chat options").click()
     widget.get_by_role("button", name="Turn sound off").click()
     frame.evaluate(IN_THE_BACKGROUND, True)
     ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Still there?"})
     frame.evaluate(IN_THE_BACKGROUND, True)
-    screen.wait_for_function("document.title.includes('1 ')")
+    expect(screen).to_have_title(re.compile("^1 "))
     assert frame.evaluate("notes") == 2
 
 

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import condition, require_safe
 
 from bots.services import bots, install
@@ -105,12 +106,20 @@ def _note_website(request: HttpRequest, bot_id: int, hosts: list[str]) -> None:
 def _language(request: HttpRequest) -> str:
     """The language of the widget's words: what the website names, else the browser's."""
     named = request.GET.get("language")
-    if named is None:
-        return translation.get_language_from_request(request)
-    try:
-        return translation.get_supported_language_variant(named)
-    except LookupError:
-        return "en"
+    header = request.headers.get("Accept-Language", "")
+    wanted = [code for code, _ in parse_accept_lang_header(header)] if named is None else [named]
+    for code in wanted:
+        base = re.split("[-_]", code.lower())[0]
+        if base in _spoken():
+            return base
+    return "en"
+
+
+@cache
+def _spoken() -> frozenset[str]:
+    """The languages that the widget's words are in."""
+    folder = settings.BASE_DIR / "chats" / "static" / "widget" / "words"
+    return frozenset({"en"} | {path.stem for path in folder.glob("*.js")})
 
 
 @require_safe

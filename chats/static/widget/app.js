@@ -29,6 +29,9 @@ const stash = createStash(key);
 const store = createStore();
 const actions = createChat({ api: createApi(key, memory), store, memory, stash, language: plain(language) });
 const place = document.getElementById("chat");
+// Times and names of languages are in the language of the words; how its speakers there write them, the page says.
+const spoken = document.documentElement.lang;
+const locale = plain(language).split(/[-_]/)[0].toLowerCase() === spoken ? plain(language).replaceAll("_", "-") : spoken;
 document.documentElement.dir = RIGHT_TO_LEFT.test(language) ? "rtl" : "ltr";
 
 /** The language as the API takes it. */
@@ -77,7 +80,7 @@ function draw(state) {
   if (painted !== config) paint((painted = config));
   document.documentElement.dataset.position = config.style.position;
   document.documentElement.dataset.fills = String(state.fills);
-  render(state.isOpen ? html`<${Panel} state=${state} actions=${actions} locale=${plain(language) || "en"} />` : html`<${Launcher} state=${state} />`, place);
+  render(state.isOpen ? html`<${Panel} state=${state} actions=${actions} locale=${locale} />` : html`<${Launcher} state=${state} />`, place);
   size(state);
   if (wasOpen && !state.isOpen) document.getElementById("launcher").focus();
   wasOpen = state.isOpen;
