@@ -51,6 +51,7 @@ export function createChat({ api, store, memory, stash, language }) {
     if (mine !== turn) return;
     const { chat, outbox = [], drafts, agreed, seen = 0, askedAt = 0, rated, known = false, thumbs = {}, isQuiet = false, earlier = [] } = memory.read();
     const own = drafts?.[chat ?? NEW];
+    if (!drafts && !outbox.length) stash.clear(); // What is there was somebody else's.
     const [files, waiting] = await Promise.all([stash.get(draftOf(chat), own?.names), withFiles(outbox)]);
     if (mine !== turn) return;
     store.dispatch({ type: "left" });
@@ -244,7 +245,7 @@ export function createChat({ api, store, memory, stash, language }) {
     flush();
   }
 
-  /** Words wait in the browser until they are stored. Files cannot: of them the names are kept. */
+  /** Words wait in the browser until they are stored; of files the names are kept here. */
   function keepOutbox() {
     const kept = ({ files, ...item }) => (files.length ? { ...item, names: files.map(({ name }) => name) } : { ...item, files });
     memory.write({ outbox: store.state.outbox.map(kept) });
@@ -291,6 +292,7 @@ export function createChat({ api, store, memory, stash, language }) {
     if (!store.state.outbox.includes(item)) return;
     const waiting = store.state.outbox;
     set({ outbox: [] });
+    for (const { id } of waiting) stash.put(id, []);
     giveBack(waiting, error);
     keepOutbox();
   }

@@ -1,7 +1,10 @@
 /** Files that are not sent yet, kept in the browser's database, so that a reload does not take them. Only their names are
 in the memory: without these nobody gets the files. Where a browser keeps nothing, they are asked for again. */
 
+const PATIENCE = 1000; // milliseconds; nobody waits longer for what may never come
+
 export function createStash(key) {
+  const late = () => new Promise((done) => setTimeout(done, PATIENCE, null));
   const opened = new Promise((done, fail) => {
     const request = indexedDB.open(`chat-widget:${key}`, 1);
     request.onupgradeneeded = () => request.result.createObjectStore("files");
@@ -25,7 +28,7 @@ export function createStash(key) {
     put: (name, files) => ask((store) => (files.length ? store.put(files, name) : store.delete(name))),
     /** The files with these names, if all are there. */
     async get(name, names) {
-      const files = names?.length ? await ask((store) => store.get(name)) : null;
+      const files = names?.length ? await Promise.race([ask((store) => store.get(name)), late()]) : null;
       const isSame = files?.length === names?.length && files?.every((file, at) => file.name === names[at]);
       return isSame ? files : null;
     },
