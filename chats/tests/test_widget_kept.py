@@ -96,7 +96,7 @@ def test_what_is_not_sent_is_back_in_the_field_with_its_reason(
     expect(field).to_have_value("Half a sen")
     refused = {
         "setup.exe": (b"MZ\x90\x00\x03", "This file type can't be sent."),
-        "logo.svg": (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "Files of this type"),
+        "logo.svg": (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "This file type"),
         "empty.txt": (b"", "This file is empty."),
     }
     bad = [payload(name, content) for name, (content, _) in refused.items()]
