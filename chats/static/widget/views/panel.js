@@ -189,10 +189,11 @@ function stateOf(message, { messages, draft }) {
 function Notices({ state, actions, locale }) {
   const { isOnline, notice, problem, chat, config } = state;
   const isWaiting = chat?.status !== "ended" && chat?.assign_type === "queue";
+  const isStaffed = config.is_open && config.agents_online > 0;
   const lines = [
     !isOnline && t("You're offline. Your messages will be sent when you reconnect."),
-    isWaiting && config.is_open && t("Connecting you to our team."),
-    isWaiting && config.is_open && config.agents_online > 0 && chat.place_in_queue && t("You're number {place} in line.", { place: chat.place_in_queue }),
+    isWaiting && isStaffed && t("Connecting you to our team."),
+    isWaiting && isStaffed && chat.place_in_queue && t("You're number {place} in line.", { place: chat.place_in_queue }),
     isWaiting && whenThere(config, locale),
     isWaiting && config.answers_by_mail && chat.customer.email && t("We'll also write to {email}.", { email: chat.customer.email }),
     chat?.status !== "ended" && chat?.agent && t("You're chatting with {name}.", { name: chat.agent.name }),
