@@ -158,7 +158,7 @@ def button(
 
 
 @display(
-    description="State",
+    description="Status",
     ordering="is_disabled",
     label={"Active": "success", "Disabled": "danger"},
 )
@@ -198,7 +198,7 @@ def in_words(name: str) -> Any:
 def moment(name: str) -> Any:
     """A column that shows a time as people say it."""
 
-    @display(description=humanize_code(name), ordering=name)
+    @display(description=humanize_code(name.removesuffix("_at")), ordering=name)
     def shown(row: Any) -> Any:
         return when(getattr(row, name))
 

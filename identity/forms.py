@@ -235,7 +235,7 @@ class DailyCreditsForm(ServiceForm):
 class KeyForm(ServiceForm):
     name = forms.CharField(label="Name", max_length=100)
     scope = forms.ChoiceField(
-        label="Kind",
+        label="Type",
         choices=[
             (KeyScope.SECRET, "Secret: for your server, never shown to visitors"),
             (KeyScope.PUBLIC, "Public: for the allowed websites below"),

@@ -8,6 +8,7 @@ from django import template
 from django.utils.translation import gettext, gettext_noop
 
 register = template.Library()
+_ABBREVIATION = re.compile(r"\b(api|id|ip|url)\b", re.IGNORECASE)
 _CODE = re.compile(r"[a-z]+([._][a-z]+)+")
 # Fields with text that people wrote: it may look like a code but is shown unchanged.
 _WRITTEN = re.compile(
@@ -50,7 +51,10 @@ def humanize_code(code: object) -> str:
     if not code:
         return "–"
     words = _WORDS.get(str(code))
-    return gettext(words) if words else str(code).replace("_", " ").replace(".", " ").capitalize()
+    if words:
+        return gettext(words)
+    plain = str(code).replace("_", " ").replace(".", " ").capitalize()
+    return _ABBREVIATION.sub(lambda found: found[0].upper(), plain)
 
 
 @register.filter
