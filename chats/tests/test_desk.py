@@ -162,7 +162,7 @@ def test_of_two_agents_one_gets_the_chat_and_the_other_is_told(screen, shop, ann
         screen.wait_for_timeout(10)
     assert ann.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"}).status_code == 200
     held[0].continue_()
-    expect(screen.get_by_role("status").last).to_contain_text("Ann was faster")
+    expect(screen.get_by_role("status").last).to_contain_text("Ann already took this conversation")
     expect(screen.locator(".head")).to_contain_text("Assigned to Ann")
     assert len(problems) == 2
     assert all("409" in problem for problem in problems)

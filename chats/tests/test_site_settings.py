@@ -93,7 +93,7 @@ def test_a_form_is_sent_once_and_shows_that_it_is_on_its_way(screen, ann):
     open_page(screen, "notifications")
     form, held = screen.locator("#notifications-form"), []
     button = form.locator("button[type=submit]")
-    screen.route("**/notifications/**", held.append)
+    screen.route("**/notifications/**", lambda route: held.append(route))
     screen.get_by_label("A customer waits too long").check()
     button.click()
     expect(button).to_be_disabled()
