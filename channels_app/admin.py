@@ -121,6 +121,6 @@ class OutboundSendAdmin(TenantAdmin):
     def of_chat(self, row: OutboundSend) -> str:
         return f"{row.message.seq} of chat {row.message.conversation}"
 
-    @display(description="State", ordering="state", label=SEND_COLORS)
+    @display(description="Status", ordering="state", label=SEND_COLORS)
     def shown_state(self, row: OutboundSend) -> tuple[str, str]:
         return row.state, row.get_state_display()

@@ -11,8 +11,8 @@ from chatplatform.forms import ServiceForm
 from identity.models import Client
 
 _LOGINS = [
-    ("page", gettext_lazy("It's linked to a Socialnet page")),
-    ("direct", gettext_lazy("It's not linked to a page")),
+    ("page", gettext_lazy("Linked to a Socialnet page")),
+    ("direct", gettext_lazy("Not linked to a page")),
 ]
 
 

@@ -30,7 +30,7 @@ from unfold.enums import ActionVariant
 from unfold.templatetags import unfold_list
 from unfold.utils import prettify_json
 
-from chatplatform import admin_lists, media
+from chatplatform import admin_lists, media, navigation
 from chatplatform.admin_lists import (
     BoundedPaginator,
     LookupsMixin,
@@ -158,7 +158,7 @@ def button(
 
 
 @display(
-    description="State",
+    description="Status",
     ordering="is_disabled",
     label={"Active": "success", "Disabled": "danger"},
 )
@@ -198,7 +198,7 @@ def in_words(name: str) -> Any:
 def moment(name: str) -> Any:
     """A column that shows a time as people say it."""
 
-    @display(description=humanize_code(name), ordering=name)
+    @display(description=humanize_code(name.removesuffix("_at")), ordering=name)
     def shown(row: Any) -> Any:
         return when(getattr(row, name))
 
@@ -522,7 +522,7 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
         file = admin_lists.write(rows, record=functools.partial(site.record_export, request, noun))
         return media.file_response(
             file, mime_type="text/csv", cache_control="no-store",
-            download_as=f"{self.model._meta.verbose_name_plural}.csv".replace(" ", "-"),
+            download_as=f"{navigation.file_name_of(self.model)}.csv",
         )  # fmt: skip
 
 

@@ -8,8 +8,10 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.contrib import admin
+from django.db.models import Model
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
+from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_noop
 
 
@@ -178,6 +180,13 @@ ACCOUNT = Section(
 )  # fmt: skip
 # The filter of a list by client; the platform's staff keep it from list to list.
 _CLIENT = "client__id__exact"
+
+
+def file_name_of(model: type[Model]) -> str:
+    """The beginning of a file's name for the list of a model, such as "webhooks"."""
+    pages = (page for section in SECTIONS for page in section.pages)
+    titles = {page.target: page.title for page in pages}
+    return slugify(titles.get(model._meta.label, model._meta.verbose_name_plural))
 
 
 def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:

@@ -315,7 +315,7 @@ def _disconnect(walk: Walk) -> None:
     walk.act("text", text="Does anybody read this?")
     walk.sim.wait_until_quiet()
     failed = walk.wait_for(walk.send(text="To nobody")["id"], "failed")
-    assert "no working connection" in failed["error"]
+    assert "connected to this channel" in failed["error"]
     assert [m["id"] for m in walk.messages()] == [*(m["id"] for m in before), failed["id"]]
     assert len(walk.shown()) == seen + 1
     walk.connect_again()

@@ -119,7 +119,7 @@ class ClientAdmin(ServiceAdmin):
 class ApiKeyAdmin(TenantAdmin):
     read_by = ADMINS
     list_display = ("name", "prefix", "client", "scope", "last_used_at", "expires", "revoked_at")
-    labels: ClassVar = {"prefix": "Starts with", "scope": "Kind"}
+    labels: ClassVar = {"prefix": "Starts with", "scope": "Type"}
     list_filter = ("scope", ("revoked_at", admin.EmptyFieldListFilter))
     more_columns = ("created_at",)
     list_select_related = ("client",)

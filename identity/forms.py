@@ -198,7 +198,7 @@ class ProfileForm(ServiceForm):
         ),
     )
     language = forms.ChoiceField(
-        label=gettext_lazy("Language"), help_text=gettext_lazy("For pages and emails.")
+        label=gettext_lazy("Language"), help_text=gettext_lazy("Used for pages and emails.")
     )
 
     def __init__(self, data: Any, *, person: User) -> None:
@@ -235,7 +235,7 @@ class DailyCreditsForm(ServiceForm):
 class KeyForm(ServiceForm):
     name = forms.CharField(label="Name", max_length=100)
     scope = forms.ChoiceField(
-        label="Kind",
+        label="Type",
         choices=[
             (KeyScope.SECRET, "Secret: for your server, never shown to visitors"),
             (KeyScope.PUBLIC, "Public: for the allowed websites below"),

@@ -96,7 +96,7 @@ def sign_in(screen: Page, user: User) -> None:
     screen.get_by_label("Password").fill(PASSWORD)
     # Wait for the answer: navigating earlier would interrupt the sign-in.
     with screen.expect_navigation(wait_until="commit"):
-        screen.get_by_role("button", name="Log in").click()
+        screen.get_by_role("button", name="Sign in").click()
 
 
 def enter_site(screen: Page, user: User) -> None:

@@ -229,7 +229,7 @@ class Supervisor:
             self.output.line(f"  {'shop chat':<14} {origin}/demo")
         stored = self.config.data_dir / "keys" / "demo_logins"
         if self.config.simulator_port is not None and stored.exists():
-            self.output.line("log in with")
+            self.output.line("sign in with")
             for login in json.loads(stored.read_text()):
                 self.output.line(f"  {login['role']:<14} {login['email']}  {login['password']}")
 

@@ -183,13 +183,13 @@ class WebhookConfigAdmin(TenantAdmin):
     def audit_subject(self, row: WebhookConfig) -> str:
         return f"webhook:{row.pk}"
 
-    @display(description="Address", ordering="url")
+    @display(description="URL", ordering="url")
     def managed(self, row: WebhookConfig) -> str:
         link = reverse("admin:webhooks_webhookconfig_manage", args=[row.pk])
         return format_html('<a href="{}">{}</a>', link, row.url)
 
     @display(
-        description="State",
+        description="Status",
         ordering="is_active",
         label={"on": "success", "failing": "warning", "off": "danger"},
     )
@@ -240,7 +240,7 @@ class WebhookConfigAdmin(TenantAdmin):
             "revive": (plain, lambda _: configs.revive(row, by=by),
                        gettext("The webhook is on. Missed events are being sent.")),
             "test": (plain, lambda _: deliveries.queue_test(row),
-                     gettext("Test sent. See the deliveries below.")),
+                     gettext("Test sent. See the result below.")),
             "off": (plain, lambda _: configs.update(row, make(is_active=False), by=by),
                     gettext("The webhook is off. No events are sent.")),
             "delete": (plain, lambda _: configs.delete(row, by=by),
@@ -418,7 +418,7 @@ class DeliveryAdmin(TenantAdmin):
     def event_type(self, row: Delivery) -> str:
         return format_html("{} <code>{}</code>", forms.event_words(row.event.type), row.event.type)
 
-    @display(description="State", ordering="state", label=COLORS)
+    @display(description="Status", ordering="state", label=COLORS)
     def shown_state(self, row: Delivery) -> tuple[str, str]:
         return row.state, str(STATES[row.state])
 

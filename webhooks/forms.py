@@ -35,11 +35,11 @@ EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
         "feedback.updated": gettext_lazy("A customer changes a rating"),
     }),
     (gettext_lazy("After a conversation"), {
-        "summary.created": gettext_lazy("A summary is written"),
+        "summary.created": gettext_lazy("A summary is ready"),
         "tags.updated": gettext_lazy("Tags change"),
         "sentiment.updated": gettext_lazy("Sentiment is detected"),
     }),
-    (gettext_lazy("Content, channels and account"), {
+    (gettext_lazy("Content, channels, and account"), {
         "document.trained": gettext_lazy("Content is ready"),
         "document.failed": gettext_lazy("Content can't be read"),
         "channel.connected": gettext_lazy("A channel is connected"),

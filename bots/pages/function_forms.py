@@ -46,13 +46,15 @@ class FunctionForm(SettingsForm):
     settings = (
         Setting(
             "description", gettext_lazy("Description"),
-            gettext_lazy("What it does and when to use it. The bot reads this."), lines=3,
+            gettext_lazy(
+                "Explain what it does and when to use it. The bot relies on this description."
+            ), lines=3,
         ),
         Setting("method", gettext_lazy("Type"), choices=_METHODS),
         Setting(
             "url", gettext_lazy("URL"),
             gettext_lazy(
-                "Put values the bot asks for in braces. <code>{customer.external_id}</code> is"
+                "Use braces for values the bot asks for. <code>{customer.external_id}</code> is"
                 " the customer's ID in your system."
             ),
             attrs={"placeholder": "https://your-shop.com/orders/{order_id}"},

@@ -158,4 +158,4 @@ def test_nobody_downloads_another_clients_document(client, cara, document):
 
 def test_the_page_says_that_an_original_is_lost(staff, document):
     reply = staff.get(reverse("admin:bots_document_original", args=[document.pk]), follow=True)
-    assert "The stored file is gone" in reply.content.decode()
+    assert "The stored file is missing" in reply.content.decode()

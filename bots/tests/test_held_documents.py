@@ -99,7 +99,7 @@ def test_home_failures_and_warnings_count_it(ann, cara, site, bot, wrong):
     assert wrong.file_name in site.get(warning["link"]).content.decode()
     assert title in site.get(home).content.decode()
     shown = site.get(failures).content.decode()
-    assert "Documents put on hold by golden questions" in shown
+    assert "Documents on hold" in shown
     assert link_of_run(ann, bot, "View") in shown
     assert "documents_held" not in codes(cara)
     assert ann.delete(f"/ai/{bot.pk}/train/question-answer/{wrong.pk}").status_code == 204

@@ -8,6 +8,7 @@ from django import template
 from django.utils.translation import gettext, gettext_noop
 
 register = template.Library()
+_ABBREVIATION = re.compile(r"\b(api|id|ip|url)\b", re.IGNORECASE)
 _CODE = re.compile(r"[a-z]+([._][a-z]+)+")
 # Fields with text that people wrote: it may look like a code but is shown unchanged.
 _WRITTEN = re.compile(
@@ -32,9 +33,9 @@ _WORDS = {
     "customer_declined": gettext_noop("Customer declined"),
     "agent_declined": gettext_noop("Agent declined"),
     "handoff_not_wanted": gettext_noop("No answer, and handover is off"),
-    "info_given": gettext_noop("Customer gave a detail"),
+    "info_given": gettext_noop("Customer provided a detail"),
     "info_declined": gettext_noop("Customer declined to give a detail"),
-    "info_wrong": gettext_noop("The detail wasn't valid"),
+    "info_wrong": gettext_noop("Customer's answer wasn't valid"),
     "agent_silent": gettext_noop("The agent didn't reply in time"),
     "agent_gone": gettext_noop("The agent is no longer available"),
     "user.view_started": gettext_noop("Staff started viewing as this person"),
@@ -50,7 +51,10 @@ def humanize_code(code: object) -> str:
     if not code:
         return "–"
     words = _WORDS.get(str(code))
-    return gettext(words) if words else str(code).replace("_", " ").replace(".", " ").capitalize()
+    if words:
+        return gettext(words)
+    plain = str(code).replace("_", " ").replace(".", " ").capitalize()
+    return _ABBREVIATION.sub(lambda found: found[0].upper(), plain)
 
 
 @register.filter

@@ -220,7 +220,7 @@ def test_training_says_that_the_store_never_answered(ann, bot, store, monkeypatc
     try_again()
     failed = shown(ann, documents)
     assert (failed["status"], failed["error"]["code"]) == ("failed", "files_unavailable")
-    assert failed["error"]["message"].startswith("The file store did not answer")
+    assert failed["error"]["message"].startswith("File storage was unavailable")
     assert Event.objects.filter(type="document.failed").count() == 1
 
 
@@ -244,7 +244,7 @@ def test_a_crawl_says_that_the_store_never_answered(ann, bot, store, site, monke
     try_again(times=2)
     failed = shown(ann, addresses)
     assert (failed["status"], failed["error"]["code"]) == ("failed", "files_unavailable")
-    assert failed["error"]["message"].startswith("The file store did not answer")
+    assert failed["error"]["message"].startswith("File storage was unavailable")
 
 
 @pytest.mark.django_db(transaction=True)  # the export sets its own transaction's isolation
@@ -271,7 +271,7 @@ def test_an_export_says_that_the_store_never_answered(ann, bot, store, settings,
     try_again(times=2)
     failed = ann.get(path)
     assert (failed.status_code, failed.json()["code"]) == (409, "export_failed")
-    assert failed.json()["detail"].startswith("The file store did not answer")
+    assert failed.json()["detail"].startswith("File storage was unavailable")
     assert Export.objects.get().status == "failed"
 
 

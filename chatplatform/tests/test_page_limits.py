@@ -111,7 +111,7 @@ def test_who_looks_as_somebody_else_uses_up_nothing_of_theirs(ann):
     ask(browser)
     viewing.begin(browser.session.session_key, ann.user, by=staff)
     page = ask(browser, "/admin/")
-    assert b"Nothing can be changed." in page.content
+    assert b"You can't make changes." in page.content
     assert left(page) == {"pages": 4}
     assert left(ask(signed_in(ann.user))) == {"pages": 5}
 

@@ -100,7 +100,7 @@ def test_the_sites_refusals_are_pages(ann):
     for reply, status, word in (
         (forbidden, 403, "You don't have permission to do this."),
         (missing, 404, "Not found"),
-        (stale, 403, "This page is too old"),
+        (stale, 403, "This page has expired"),
     ):
         assert reply.status_code == status
         assert word in reply.content.decode()

@@ -19,7 +19,7 @@ from identity.testing import PASSWORD, enter_site, make_person
 from identity.tests.test_site_sign_in import HOME, LOGIN, enter
 
 LEAVE, LOGOUT = "/admin/view/leave/", "/admin/logout/"
-BANNER = b"Nothing can be changed."
+BANNER = b"You can't make changes."
 
 
 def way_in(person):
@@ -111,7 +111,7 @@ def test_no_change_is_made_while_viewing(staff):
     for path, form in forms.items():
         reply = browser.post(path, form)
         assert reply.status_code == 403, path
-        assert b"nothing can be changed" in reply.content, path
+        assert b"make changes while viewing" in reply.content, path
     for method in (browser.put, browser.patch, browser.delete):
         assert method(reverse("admin:bots_bot_change", args=[bot.pk])).status_code == 403
     own = ("profile", "password_change", "second-factor", "sign-ins")
@@ -225,11 +225,11 @@ def test_staff_view_and_leave_in_a_browser(screen, staff, ann):
     screen.get_by_role("link", name="View as").click()
     screen.get_by_role("button", name="View as this person").click()
     screen.get_by_role("heading", name=ann.client.name).first.wait_for()
-    screen.get_by_text("You see the site as").wait_for()
+    screen.get_by_text("You're viewing the site as").wait_for()
     screen.goto("/admin/reports/")
     screen.get_by_role("button", name="Exit this view").click()
     screen.get_by_role("heading", name=ann.client.name).first.wait_for()
-    assert screen.get_by_text("You see the site as").count() == 0
+    assert screen.get_by_text("You're viewing the site as").count() == 0
 
 
 def test_what_a_view_refuses_is_not_offered(staff):
@@ -246,7 +246,7 @@ def test_what_a_view_refuses_is_not_offered(staff):
     for browser, is_offered in ((own, True), (looking, False)):
         page = browser.get(listed).content.decode()
         assert ">Mine</a>" in page
-        for words in ("Export these rows", "/views/save/", "/views/delete/"):
+        for words in ("Export as CSV", "/views/save/", "/views/delete/"):
             assert (words in page) == is_offered, words
         link = reverse("admin:chats_customer_export", args=[rows[Customer].pk])
         assert (link in browser.get(row).content.decode()) == is_offered

@@ -296,5 +296,5 @@ def _tried(run: GoldenRun) -> list[str]:
     if len(found) > _SHOWN:
         named.append(gettext("%(count)s more") % {"count": len(found) - _SHOWN})
     if gone := len(run.document_ids) - len(found):
-        named.append(gettext("Deleted since: %(count)s") % {"count": gone})
+        named.append(gettext("Deleted: %(count)s") % {"count": gone})
     return named

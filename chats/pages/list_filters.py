@@ -106,7 +106,7 @@ class WaitingFilter(FixedFilter):
     title, parameter_name = gettext_lazy("waiting"), "waiting"
     options: ClassVar = {
         "target": gettext_lazy("Past target"),
-        "half": gettext_lazy("At least half the target"),
+        "half": gettext_lazy("Past half the target"),
     }
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:

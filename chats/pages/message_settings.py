@@ -30,7 +30,7 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
     "answers": (
         gettext_lazy("Answers"),
         {
-            "unknown": gettext_lazy("No answer, asks to rephrase"),
+            "unknown": gettext_lazy("No answer, asking to rephrase"),
             "nearest": gettext_lazy("Above suggested topics"),
             "person_button": gettext_lazy("Button to reach your team"),
             "part_unknown": gettext_lazy("No answer to one of several questions"),
@@ -42,9 +42,9 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
         gettext_lazy("Handover"),
         {
             "handover": gettext_lazy("Handing over"),
-            "handover_no_answer": gettext_lazy("Handing over when there's no answer"),
+            "handover_no_answer": gettext_lazy("Handing over, no answer found"),
             "closed": gettext_lazy("Outside business hours"),
-            "no_person": gettext_lazy("No one to hand over to"),
+            "no_person": gettext_lazy("Handover unavailable"),
         },
     ),
     "functions": (
@@ -60,7 +60,7 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
     "details": (
         gettext_lazy("Customer details"),
         {
-            "ask_info": gettext_lazy("Asking for a detail"),
+            "ask_info": gettext_lazy("Asking for details"),
             "info_noted": gettext_lazy("Detail received"),
             "info_declined": gettext_lazy("Detail declined"),
             "not_email": gettext_lazy("Invalid email address"),

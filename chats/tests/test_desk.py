@@ -72,7 +72,7 @@ def test_an_agent_takes_a_chat_both_write_and_it_ends_without_a_reload(screen, s
     row(screen, "Zoe").click()
     expect(log(screen)).to_contain_text("Where is my parcel?")
     screen.get_by_role("button", name="Assign to me").click()
-    expect(log(screen)).to_contain_text("You took it")
+    expect(log(screen)).to_contain_text("You took this conversation")
     write(screen, "It left us today.")
     expect(log(screen).get_by_label("sent")).to_be_visible()
     assert seen_by_customer(shop, chat_id)[-1] == "It left us today."
@@ -153,7 +153,7 @@ def test_of_two_agents_one_gets_the_chat_and_the_other_is_told(screen, shop, ann
         ann.post(viewing, {})
     expect(screen.locator(".head")).to_contain_text("Also viewing: Ann")
     ann.post(viewing, {"is_viewing": False})
-    expect(screen.locator(".head")).not_to_contain_text("Also here")
+    expect(screen.locator(".head")).not_to_contain_text("Also viewing")
 
     held = []
     screen.route("**/assign", lambda route: held.append(route))
@@ -162,7 +162,7 @@ def test_of_two_agents_one_gets_the_chat_and_the_other_is_told(screen, shop, ann
         screen.wait_for_timeout(10)
     assert ann.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"}).status_code == 200
     held[0].continue_()
-    expect(screen.get_by_role("status").last).to_contain_text("Ann was faster")
+    expect(screen.get_by_role("status").last).to_contain_text("Ann already took this conversation")
     expect(screen.locator(".head")).to_contain_text("Assigned to Ann")
     assert len(problems) == 2
     assert all("409" in problem for problem in problems)
@@ -202,7 +202,7 @@ def test_the_keyboard_alone_carries_an_agent_through_their_chats(screen, shop, b
     for number in range(3):
         expect(screen.locator(".head")).to_contain_text(f"Customer {number}")
         screen.keyboard.press("a")
-        expect(log(screen)).to_contain_text("You took it")
+        expect(log(screen)).to_contain_text("You took this conversation")
         screen.keyboard.press("r")
         screen.keyboard.type("Done.")
         screen.keyboard.press("Control+Enter")
@@ -249,7 +249,7 @@ def test_what_was_written_later_comes_later(screen, shop, ben, problems):
     row(screen, "Zoe").click()
     screen.route("**/manual", lambda route: route.abort(), times=1)
     write(screen, "First")
-    expect(log(screen)).to_contain_text("sent when the connection is back")
+    expect(log(screen)).to_contain_text("waiting for connection")
     write(screen, "Second")
     expect(log(screen).get_by_label("sent")).to_have_count(2)
     assert seen_by_customer(shop, chat_id)[-2:] == ["First", "Second"]
@@ -338,12 +338,12 @@ def test_nothing_is_lost_or_double_when_the_server_dies_and_the_network_fails(br
         screen.route("**/manual", lambda route: (route.fetch(), route.abort()), times=1)
         write(screen, "First")
         expect(log(screen).get_by_label("sent")).to_have_count(1)
-    expect(screen.get_by_role("alert")).to_contain_text("No connection")
+    expect(screen.get_by_role("alert")).to_contain_text("You're offline")
     write(screen, "Second")
     say(shop, chat_id, "Are you there?")
     context.set_offline(True)
     with web(port=port):
-        expect(log(screen)).to_contain_text("sent when the connection is back")
+        expect(log(screen)).to_contain_text("waiting for connection")
         context.set_offline(False)
         expect(log(screen)).to_contain_text("Are you there?")
         expect(log(screen).get_by_label("sent")).to_have_count(2)

@@ -33,7 +33,7 @@ def decision(bot, row):
 def replies():
     """All replies, without the note that asks the agents for their approval."""
     rows = test_function_calls.replies()
-    return [reply for reply in rows if not reply.text.startswith("Waits for your approval")]
+    return [reply for reply in rows if not reply.text.startswith("Waiting for your approval")]
 
 
 def texts():
@@ -91,7 +91,7 @@ def test_a_rejected_call_is_never_made(waiting, chat, ben, bot, tool):
     assert call["status"] == "rejected"
     run_jobs()
     assert tool.requests == []
-    assert "not confirmed" in texts()[1]
+    assert "didn't approve" in texts()[1]
     chat.refresh_from_db()
     assert chat.assign_type == "queue"
     assert AuditEvent.objects.filter(action="function_call.rejected").count() == 1
@@ -166,7 +166,7 @@ def test_the_customer_reads_that_it_is_done_if_the_model_fails(waiting, ben, bot
     ben.post(decision(bot, waiting), {"approve": True})
     run_jobs()
     assert len(tool.requests) == 1
-    assert "it has been done" in texts()[1]
+    assert "it's done" in texts()[1]
     assert replies()[2].is_note
 
 
@@ -178,7 +178,7 @@ def test_without_a_model_no_quotation_takes_the_place_of_a_result(
     ben.post(decision(bot, waiting), {"approve": True})
     run_jobs()
     assert len(tool.requests) == 1
-    assert "it has been done" in texts()[1]
+    assert "it's done" in texts()[1]
     assert replies()[1].receipt["decision"] == "engine_failed"
     chat.refresh_from_db()
     assert chat.assign_type == "queue"
@@ -341,7 +341,7 @@ def test_no_rejects_the_call(waiting_for_customer, server, chat, tool):
     run_jobs()
     assert tool.requests == []
     assert get_call("rejected").pk == waiting_for_customer.pk
-    assert "not done it" in texts()[1]
+    assert "haven't done it" in texts()[1]
 
 
 def test_the_question_is_repeated_once(waiting_for_customer, server, chat, tool, stub):

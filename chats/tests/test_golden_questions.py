@@ -235,8 +235,8 @@ def test_a_run_publishes_only_what_it_tried(ann, bot, golden, runs):
     def is_refused():
         refused = ann.post(f"{runs}/{first['id']}/publish")
         assert (refused.status_code, refused.json()["code"]) == (409, "not_held")
-        assert "Nothing waits for this run any more" in refused.json()["detail"]
-        assert "Nothing waits for this run any more" in site.post(publish).content.decode()
+        assert "Nothing is waiting for this run anymore" in refused.json()["detail"]
+        assert "Nothing is waiting for this run anymore" in site.post(publish).content.decode()
         assert Document.objects.get(pk=bad.pk).pending_review
 
     is_refused()  # its new text waits to be read
@@ -452,7 +452,7 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     assert agent.post(publish).status_code == 403
     assert publish in site.get(page).content.decode()
     asked = site.get(publish).content.decode()
-    assert "although some answers got worse?" in asked
+    assert "Some answers got worse." in asked
     assert tried in asked
     assert Document.objects.get(pk=bad.pk).pending_review
     done = site.post(publish, follow=True).content.decode()
@@ -460,7 +460,7 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     assert publish not in done
     assert not Document.objects.get(pk=bad.pk).pending_review
     assert "On hold: a golden question failed" not in site.get(held).content.decode()
-    assert "holds nothing back" in site.post(publish).content.decode()
+    assert "Nothing is on hold" in site.post(publish).content.decode()
 
 
 def test_the_page_of_a_run_names_the_prompt_that_it_tries(ann, bot, golden, runs):

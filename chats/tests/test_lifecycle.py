@@ -101,8 +101,8 @@ def test_a_client_without_agents_keeps_its_bot(server, bot, client_a):
     chat.refresh_from_db()
     assert (chat.assign_type, chat.version) == ("bot", 1)
     first, second = messages_of(chat, "bot")
-    assert "could not find" in first.text
-    assert "cannot pass" in second.text
+    assert "couldn't find" in first.text
+    assert "can't connect you" in second.text
     assert messages_of(chat, "system") == []
 
 

@@ -79,7 +79,7 @@ def test_a_model_that_finds_no_answer_is_overruled_by_the_quotation(
     trained(bot, SHOP)
     stub.play("no_answer")
     answer = ask(server, chat)
-    assert answer.text.startswith("Here is what I found:\n\n")
+    assert answer.text.startswith("Here's what I found:\n\n")
     assert "thirty days" in answer.text
     receipt = receipt_of(ben, answer).json()
     assert (receipt["decision"], receipt["engine"]) == ("answered", "embedded")

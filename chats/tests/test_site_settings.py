@@ -80,7 +80,7 @@ def test_conversations_go_to_the_least_busy_and_a_long_wait_is_mailed(screen, an
     open_page(screen, "notifications")
     assert screen.get_by_label("Recipients").input_value() == ann.user.email
     screen.get_by_label("A customer waits too long").check()
-    screen.get_by_label("Too long means").fill("10")
+    screen.get_by_label("Wait limit").fill("10")
     save(screen, "notifications")
     row = EmailNotification.objects.get(client=ann.client)
     assert (row.recipients, row.on_unanswered, row.unanswered_after_minutes) == (
@@ -93,7 +93,7 @@ def test_a_form_is_sent_once_and_shows_that_it_is_on_its_way(screen, ann):
     open_page(screen, "notifications")
     form, held = screen.locator("#notifications-form"), []
     button = form.locator("button[type=submit]")
-    screen.route("**/notifications/**", held.append)
+    screen.route("**/notifications/**", lambda route: held.append(route))
     screen.get_by_label("A customer waits too long").check()
     button.click()
     expect(button).to_be_disabled()

@@ -49,7 +49,7 @@ def begin(screen: Page, widget) -> None:
 
 
 def write_without_server(screen: Page, widget) -> None:
-    expect(screen.get_by_role("alert")).to_contain_text("No connection")
+    expect(screen.get_by_role("alert")).to_contain_text("You're offline")
     wait_in_widget(widget, "Are you there?")
     widget.get_by_label("Write a message").fill("Another half")
 

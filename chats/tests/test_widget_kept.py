@@ -112,7 +112,7 @@ def test_what_is_not_sent_is_back_in_the_field_with_its_reason(
     bot.save()
     field.press("Enter")
     switched_off = widget.locator(".files .refused", has_text="good.txt")
-    expect(switched_off).to_contain_text("Files are switched off in this chat.")
+    expect(switched_off).to_contain_text("Files are turned off in this chat.")
     expect(field).to_have_value("Half a sen")
     expect(attach).to_have_count(0)
     widget.get_by_role("button", name="Remove good.txt").click()

@@ -80,7 +80,7 @@ def test_a_known_address_gets_the_same_answer_and_another_mail(ann, nobody):
     assert Registration.objects.count() == 2
     run_jobs()
     to_ann = [sent for sent in mail.outbox if sent.to == [ann.user.email]]
-    assert {sent.subject for sent in to_ann} == {"You have an account already"}
+    assert {sent.subject for sent in to_ann} == {"You already have an account"}
     assert not any("token=" in sent.body for sent in to_ann)
     assert not Registration.objects.filter(email=ann.user.email).exclude(token_hash=None).exists()
     assert Client.objects.get() == ann.client
@@ -152,7 +152,7 @@ def test_on_the_site(nobody):
     token = newest_token()
     form = {"token": token, "password": "not-this-one"}
     refused = browser.post(f"{PAGE}confirm/", form).content.decode()
-    assert "This is not the password" in refused
+    assert "the password you registered with" in refused
     reply = browser.post(f"{PAGE}confirm/", form | {"password": PASSWORD})
     assert (reply.status_code, reply["Location"]) == (302, "/admin/")
     assert b"Delta &amp; Sons" in browser.get("/admin/").content

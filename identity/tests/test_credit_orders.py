@@ -285,7 +285,7 @@ def test_staff_cannot_pay_a_refused_order(ann, staff):
     made = order(ann)
     act(staff, "refuse", [made["id"]], confirmed="yes")
     shown = act(staff, "mark_paid", [made["id"]], confirmed="yes")
-    assert b"was paid or refused before" in shown.content
+    assert b"has already been paid" in shown.content
     assert left(ann.client) == 1000
 
 

@@ -73,7 +73,7 @@ def test_there_is_none_without_a_session_without_the_csrf_token_or_by_get(ben):
 def test_staff_of_the_platform_have_no_desk(db):
     browser = enter(User.objects.create_superuser("staff@example.com", PASSWORD, full_name="Staff"))
     assert browser.post(TOKEN).status_code == 403
-    assert b"The desk is a client" in browser.get("/admin/desk/").content
+    assert b"No inbox for platform staff" in browser.get("/admin/desk/").content
 
 
 def test_the_page_runs_its_own_scripts_alone(ben):

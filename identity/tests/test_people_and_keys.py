@@ -28,7 +28,7 @@ def site(ann):
 
 def test_a_colleague_is_invited_by_mail(site, ann):
     assert INVITE in site.get(reverse("admin:identity_user_changelist")).content.decode()
-    assert b"choose a password was sent" in site.post(INVITE, PERSON, follow=True).content
+    assert b"Invitation sent to" in site.post(INVITE, PERSON, follow=True).content
     zoe = User.objects.get(email="zoe@example.com")
     assert (zoe.client, zoe.role, zoe.language, zoe.can_train) == (
         ann.client, "agent", "vi", False,
@@ -102,10 +102,14 @@ def test_an_admin_does_it_to_no_owner_and_an_agent_to_nobody(ann, ben):
 def test_an_address_in_use_is_refused(site, ben):
     reply = site.post(INVITE, {**PERSON, "email": ben.user.email})
     page = reply.content.decode()
-    assert "Somebody has an account with this address already" in page
+    assert "This email address already has an account" in page
     assert "sign in" not in page
     # Beside the field, not above the form.
-    assert page.index('name="email"') < page.index("Somebody has") < page.index('name="full_name"')
+    assert (
+        page.index('name="email"')
+        < page.index("already has an account")
+        < page.index('name="full_name"')
+    )
     assert not Job.objects.exists()
 
 
@@ -131,9 +135,9 @@ def test_a_secret_key_is_shown_once_and_works(site, nobody):
 
 def test_a_public_key_needs_a_bot_and_hosts(site, bot, nobody):
     form = {**KEY, "scope": "public"}
-    assert b"A public key speaks for one bot" in site.post(NEW_KEY, form).content
+    assert b"A public key works for one bot" in site.post(NEW_KEY, form).content
     form["bot_id"] = str(bot.pk)
-    assert b"Name at least one website" in site.post(NEW_KEY, form).content
+    assert b"Add at least one allowed website" in site.post(NEW_KEY, form).content
     reply = site.post(NEW_KEY, {**form, "allowed_domain": "http://x"})
     assert b"is not a host name" in reply.content
     assert not ApiKey.objects.exists()
@@ -173,7 +177,7 @@ def test_a_secret_key_has_no_cap(site):
     key = ApiKey.objects.get()
     assert key.daily_credits is None
     path = reverse("admin:identity_apikey_change_cap", args=[key.pk])
-    assert b"Only a public key has a daily cap" in site.post(path, {"daily_credits": "5"}).content
+    assert b"Only public keys have a daily limit" in site.post(path, {"daily_credits": "5"}).content
     key.refresh_from_db()
     assert key.daily_credits is None
 

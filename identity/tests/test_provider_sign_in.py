@@ -125,7 +125,7 @@ def test_a_person_is_told_again_when_the_provider_was_set_anew(acme, ann, ben, p
     assert is_in(sign_in(provider, acme, sub="another", email=ben.user.email))
     run_jobs()
     assert [told.to for told in mail.outbox] == [[ben.user.email]] * 2
-    assert "If this was not you, tell an owner" in mail.outbox[0].body
+    assert "If it wasn't you, tell an owner" in mail.outbox[0].body
 
 
 def test_what_the_provider_is_asked_for(acme, provider):
@@ -161,7 +161,7 @@ NOW = int(time.time())
 def test_a_token_that_was_not_made_for_this_sign_in(acme, ben, provider, claims):
     reply = sign_in(provider, acme, **({"email": ben.user.email} | claims))
     assert reply.status_code == 400
-    assert b"did not succeed" in reply.content
+    assert b"The sign-in failed" in reply.content
     assert not SiteSession.objects.filter(user__isnull=False).exists()
     assert not ProviderAccount.objects.exists()
 
@@ -221,7 +221,7 @@ def test_anothers_answer_is_not_taken_for_the_providers(acme, ben, provider):
 )
 def test_who_is_not_known_here_is_refused(acme, ben, provider, claims):
     reply = sign_in(provider, acme, **({"email": ben.user.email} | claims))
-    assert (reply.status_code, b"opens no account here" in reply.content) == (403, True)
+    assert (reply.status_code, b"no account here for you" in reply.content) == (403, True)
     assert not SiteSession.objects.filter(user__isnull=False).exists()
     assert not ProviderAccount.objects.exists()
 
@@ -279,7 +279,7 @@ def test_passwords_no_longer_sign_in_where_the_provider_is_required(acme, ann, b
     ann.put(PROVIDER, chosen(provider, is_required=True))
     status, code, page = by_password(ben.user)
     assert (status, code) == (200, "provider_required")
-    assert "logs in with its own account" in page
+    assert "uses single sign-on" in page
     wrong = Browser().post("/identity/token2", {"username": ben.user.email, "password": "wrong"})
     assert wrong.json()["code"] == "invalid_grant", "only who knows the password is told"
     assert by_password(ann.user)[:2] == (302, None), "an owner is not locked out"

@@ -42,7 +42,7 @@ def test_a_zone_that_is_not_known_here_keeps_nobody_out(db, zone):
         ({"password": "password12"}, "too common"),
         ({"company_name": " "}, "This field is required"),
         ({"email": "nobody"}, "Enter a valid email address"),
-        ({"email": "ANN@acme.example"}, "is here already; sign in"),
+        ({"email": "ANN@acme.example"}, "already uses this email address"),
     ],
 )
 def test_what_is_refused_leaves_nothing_behind(client_a, change, words):
@@ -79,7 +79,7 @@ def test_staff_add_a_company_and_its_owner_is_invited(db, settings):
     }  # fmt: skip
     assert ClientConfig.objects.count() == Subscription.objects.count() == 1
     assert AuditEvent.objects.get(action="client.registered").user == staff
-    assert b"Somebody has an account" in browser.post(NEW, COMPANY).content
+    assert b"already has an account" in browser.post(NEW, COMPANY).content
     assert Client.objects.count() == 1
 
 

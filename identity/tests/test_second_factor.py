@@ -163,7 +163,7 @@ def test_an_open_session_does_not_serve_to_guess_the_password(ann):
     for _ in range(10):
         page = browser.post(PATH, filled(offer, password="wrong"))
         assert b"Incorrect password." in page.content
-    assert b"Too many tries" in browser.post(PATH, filled(offer)).content
+    assert b"Too many attempts" in browser.post(PATH, filled(offer)).content
     assert not SecondFactor.objects.exists()
     assert actions()[-1] == "user.locked"
     assert enter(ann.user)[1].status_code == 429, "they count as failed sign-ins"
@@ -182,7 +182,7 @@ def test_who_signs_in_at_the_provider_sets_none_up(ann, ben, why):
             email_domains=["example.com"], is_required=True,
         )  # fmt: skip
     for page in (browser.get(PATH), browser.post(PATH, filled(offer))):
-        assert "log in with your company" in page.content.decode()
+        assert "sign in with your company" in page.content.decode()
         assert "offer" not in page.context
     assert not SecondFactor.objects.exists()
     assert enter(ann.user)[0].get(PATH).context["offer"], "an owner's password signs in"
@@ -197,7 +197,7 @@ def test_only_the_offered_secret_is_set_up(ann, ben, clock, whose):
         clock.shift(1801)
     signed = "x" if whose == "nobody's" else offer.signed
     page = browser.post(PATH, filled(offer, signed=signed))
-    assert b"This page was too old" in page.content
+    assert b"This page has expired" in page.content
     assert page.context["offer"].secret != offer.secret
     assert not SecondFactor.objects.exists()
 
@@ -368,7 +368,7 @@ def test_an_open_session_does_not_serve_to_guess_codes(ann, secured):
     give(browser, codes[0])
     for _ in range(10):
         removed(browser, code="000000")
-    assert b"Too many tries" in removed(browser, code=code_of(secret)).content
+    assert b"Too many attempts" in removed(browser, code=code_of(secret)).content
     assert SecondFactor.objects.exists()
 
 
@@ -418,7 +418,7 @@ def test_the_platforms_staff_set_one_up_before_anything_else(staff, ann, setting
     for path in (HOME, PEOPLE, f"{PEOPLE}{ann.user.pk}/change/", "/admin/password_change/"):
         assert browser.get(path)["Location"] == PATH
         assert browser.post(path, {})["Location"] == PATH
-    assert b"need a second factor" in browser.get(PATH).content
+    assert b"need two-factor authentication" in browser.get(PATH).content
     set_up(browser)
     assert is_in(browser)
     assert is_in(enter(ann.user)[0]), "the people of clients need none"

@@ -253,7 +253,7 @@ KINDS = {
         _training_result,
     ),
     "held": Kind(
-        gettext_noop("Documents put on hold by golden questions"),
+        gettext_noop("Documents on hold"),
         lambda: publish_gate.held().filter(run_outcome=GoldenOutcome.HELD),
         ("run_id", "bot__bot_name"),
         lambda run_id, bot: f"{bot}: publish what the golden run holds back, or delete it",

@@ -41,7 +41,7 @@ def compared(name: str, now: Any, before: Any, *, path: str = "", **other: objec
     gain = round(round(now, places) - round(before, places), places) if is_known else 0
     is_judged = gain and name.startswith(_LESS + _MORE)
     is_better = (gain > 0) != name.startswith(_LESS) if is_judged else None
-    words = gettext("{value} previously")
+    words = gettext("was {value}")
     fields = {
         "title": gettext(formatting.label(name)),
         "value": formatting.shown(name, now),

@@ -249,7 +249,7 @@ def _end_of_credits(account: Subscription, zone: ZoneInfo) -> str:
     if trial_ends and (ends is None or trial_ends < ends):
         words, ends = gettext("trial ends on {day}"), trial_ends
     elif ends:
-        words = gettext("enough until {day} at this week's pace")
+        words = gettext("will last until {day} at this week's pace")
     else:
         return gettext("none used this week")
     day = date_format(timezone.localdate(ends, zone), gettext("j M Y"))

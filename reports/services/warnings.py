@@ -178,7 +178,9 @@ _RULES = (
             "{count} conversations are past the target wait time",
             "n",
         ),
-        gettext_noop("Answer the longest wait first, or ask more agents to come online."),
+        gettext_noop(
+            "Answer whoever has waited longest first, or ask more agents to come online."
+        ),
         lambda client, now: _open_chats(client).filter(
             report_filters.waited_for_target(client, now)
         ),
@@ -225,7 +227,7 @@ _RULES = (
             "{count} conversations are past half the target wait time",
             "n",
         ),
-        gettext_noop("Answer them before they go past the target."),
+        gettext_noop("Answer them before they miss the target."),
         lambda client, now: _open_chats(client).filter(
             report_filters.waited_for_half(client, now)
         ),
@@ -272,8 +274,8 @@ _RULES = (
     _Rule(
         "channel_token_expiring", "warning",
         ngettext_lazy(
-            "Access to {count} channel is about to expire",
-            "Access to {count} channels is about to expire",
+            "{count} channel needs to be reconnected soon",
+            "{count} channels need to be reconnected soon",
             "n",
         ),
         gettext_noop("Reconnect the account before its access expires."),

@@ -194,7 +194,7 @@ def test_an_export_that_cannot_be_made_says_so(ann, two_chats, monkeypatch):
     assert (reply.status_code, reply.json()["code"]) == (409, "export_failed")
     assert (reply.json()["export_id"], stored_files()) == (export["id"], [])
     reply = ann.post(EXPORT, OCTOBER | {"format": "xlsx"})
-    assert (reply.status_code, "take csv" in reply.content.decode()) == (422, True)
+    assert (reply.status_code, "Export as CSV instead" in reply.content.decode()) == (422, True)
     monkeypatch.setattr(exports, "MAX_EXPORTS", 1)
     reply = ann.post(EXPORT, OCTOBER)
     assert (reply.status_code, reply.json()["code"]) == (409, "too_many_exports")

@@ -216,7 +216,7 @@ def test_nothing_has_failed(ann):
 def test_what_came_of_a_try_is_told(failed, kind, result, told):
     staff = entered(User.objects.create_superuser("staff@example.com", full_name="Staff"))
     group = groups(staff)[kind][0]
-    assert "under way" in words(try_again(staff, kind, group))
+    assert "in progress" in words(try_again(staff, kind, group))
     failures.KINDS[kind].model._base_manager.update(**result)
     for delivery in Delivery.objects.all():
         DeliveryAttempt.objects.create(
@@ -225,7 +225,7 @@ def test_what_came_of_a_try_is_told(failed, kind, result, told):
         )  # fmt: skip
     page = words(staff.get(PATH))
     assert told in page
-    assert ("every 2s" in page) == ("under way" in told)
+    assert ("every 2s" in page) == ("in progress" in told)
     assert "No failures." not in page
     with time_machine.travel(timezone.now() + timedelta(hours=2)):
         assert "Retried" not in words(staff.get(PATH))

@@ -194,8 +194,10 @@ def test_credits_last_no_longer_than_the_trial(ann, chat, time_machine):
         return entered(ann).get(HOME).context["figures"][-1].note
 
     assert note(credits_left=1000, period_end=ends) == "trial ends on 26 Dec 2026"
-    assert note(credits_left=100) == "enough until 6 Dec 2026 at this week's pace"
-    assert note(credits_left=1000, plan="standard") == "enough until 6 Mar 2027 at this week's pace"
+    assert note(credits_left=100) == "will last until 6 Dec 2026 at this week's pace"
+    assert (
+        note(credits_left=1000, plan="standard") == "will last until 6 Mar 2027 at this week's pace"
+    )
     used.delete()
     assert note() == "none used this week"
     assert note(plan="trial") == "trial ends on 26 Dec 2026"

@@ -133,7 +133,7 @@ def test_figures_are_compared_with_the_period_before(ann, bot, october):
     ]  # fmt: skip
     page = entered(ann).get(ADHOC, OCTOBER | {"metrics": ["chats", "handed_off"]})
     (chats, handed_off) = page.context["totals"]
-    assert (chats.change, handed_off.note, handed_off.change) == ("+50%", "0 previously", "")
+    assert (chats.change, handed_off.note, handed_off.change) == ("+50%", "was 0", "")
 
 
 def test_a_filter_is_a_chip_that_removes_it(ann, bot, october):

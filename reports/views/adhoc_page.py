@@ -141,7 +141,7 @@ def save(request: HttpRequest) -> HttpResponse:
     asked = _asked(request.POST)
     name = request.POST.get("name", "").replace("\x00", "").strip()
     if user.role == "viewer":
-        messages.error(request, gettext("Viewers cannot save reports."))
+        messages.error(request, gettext("Viewers can't save reports."))
     elif request.POST.get("delete", "").isdecimal():
         saved_reports.delete(client, int(request.POST["delete"][:18]), by=user)
     elif not 1 <= len(name) <= 80:

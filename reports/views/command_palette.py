@@ -53,24 +53,28 @@ def _found(request: HttpRequest, term: str) -> Iterator[SearchResult]:
     for title, link, icon in navigation.pages(request):
         if term.lower() in title.lower():
             yield SearchResult(title, gettext("Page"), link, icon)
-    yield from _rows(request, Bot, Q(bot_name__icontains=term), "smart_toy")
-    client = getattr(request.user, "client", None)
+    yield from _rows(request, Bot, Q(bot_name__icontains=term), "smart_toy", gettext("Bot"))
+    client, conversation = getattr(request.user, "client", None), gettext("Conversation")
     if client and len(term) >= _SHORTEST:
-        yield from _rows(request, Conversation, Q(pk__in=inbox.search(client, term)), "forum")
+        wanted = Q(pk__in=inbox.search(client, term))
+        yield from _rows(request, Conversation, wanted, "forum", conversation)
     elif _CODE.fullmatch(term):
-        yield from _rows(request, Conversation, Q(chat_code__startswith=term.upper()), "forum")
+        wanted = Q(chat_code__startswith=term.upper())
+        yield from _rows(request, Conversation, wanted, "forum", conversation)
     named = Q(title__icontains=term) | Q(file_name__icontains=term)
-    yield from _rows(request, Document, named, "description")
+    yield from _rows(request, Document, named, "description", gettext("Document"))
     named = Q(full_name__icontains=term) | Q(email__icontains=term)
-    yield from _rows(request, User, named, "group")
+    yield from _rows(request, User, named, "group", gettext("Person"))
     if client:
         # The index is per client; the platform's staff search in the list of customers.
         found = Q(pk__in=customers.search(client, term).order_by("-id").values("pk")[:_MOST])
-        yield from _rows(request, Customer, found, "person")
+        yield from _rows(request, Customer, found, "person", gettext("Customer"))
 
 
-def _rows(request: HttpRequest, model: type[Model], wanted: Q, icon: str) -> Iterator[SearchResult]:
-    """Rows that the viewer may see, newest first."""
+def _rows(
+    request: HttpRequest, model: type[Model], wanted: Q, icon: str, noun: str
+) -> Iterator[SearchResult]:
+    """Rows that the viewer may see, newest first, each with the noun of its kind."""
     shown: Any = admin.site.get_model_admin(model)
     if not shown.has_view_permission(request):
         return
@@ -78,4 +82,4 @@ def _rows(request: HttpRequest, model: type[Model], wanted: Q, icon: str) -> Ite
     meta = model._meta
     for row in rows[:_MOST]:
         link = reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk])
-        yield SearchResult(str(row), str(meta.verbose_name), link, icon)
+        yield SearchResult(str(row), noun, link, icon)

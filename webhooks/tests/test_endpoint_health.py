@@ -74,7 +74,7 @@ def test_each_owner_is_mailed_in_their_language(client_a, ann, failing, deliver)
     english, vietnamese = sorted(mail.outbox, key=lambda message: message.to)
     linh = User.objects.get(full_name="Linh")
     assert (english.to, vietnamese.to) == ([ann.user.email], [linh.email])
-    assert english.subject == "Your webhook endpoint has been failing for three days"
+    assert english.subject == "Your webhook has been failing for three days"
     assert english.body.startswith("Hello “Ann”,")
     assert vietnamese.subject == "Điểm nhận webhook của bạn đã lỗi suốt ba ngày"
     assert vietnamese.body.startswith("Xin chào “Linh”,")
@@ -95,7 +95,7 @@ def test_the_vietnamese_mail_about_an_endpoint_that_is_gone(
     run_jobs()
     (message,) = mail.outbox
     assert message.subject == "Điểm nhận webhook của bạn đã bị tắt"
-    assert "410 Gone" in message.body
+    assert "410 (Gone)" in message.body
     assert f"/webhook/config/{listening.pk}" in message.body
     assert receiver.url in message.body
     assert "hidden" not in message.body

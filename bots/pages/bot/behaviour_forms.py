@@ -115,8 +115,8 @@ class InstructionsForm(BotForm):
         Setting(
             "temperature", gettext_lazy("Temperature"),
             gettext_lazy(
-                "Use 0 for the same wording every time, up to 2 for more variety. Leave empty for"
-                " the model's default."
+                "From 0 (consistent wording) to 2 (most varied). Leave empty for the model's"
+                " default."
             ),
         ),
     )  # fmt: skip
@@ -173,9 +173,8 @@ class ReviewForm(BotForm):
         Setting(
             "hold_back_worse", heading,
             gettext_lazy(
-                "New content waits until your golden questions have been tested with it. With a"
-                " language model, so do new instructions. If an answer gets worse, you decide"
-                " whether to publish. Requires golden questions."
+                "New content and instructions are tested with your golden questions first. If an"
+                " answer gets worse, you decide whether to publish. Requires golden questions."
             ),
         ),
     )  # fmt: skip

@@ -25,7 +25,7 @@ _PASSAGES_SHOWN = 100
 KINDS: dict[str, tuple[Any, str]] = {
     "file": (gettext_lazy("Files"), "description"),
     "website": (gettext_lazy("Websites"), "language"),
-    "text": (gettext_lazy("Texts"), "notes"),
+    "text": (gettext_lazy("Text"), "notes"),
     "answer": (gettext_lazy("Answers"), "question_answer"),
 }
 _SOURCES = {

@@ -74,7 +74,7 @@ class WelcomeForm(BotForm):
 
 
 class InvitationForm(BotForm):
-    heading = gettext_lazy("Button message and placeholder")
+    heading = gettext_lazy("Prompts")
     settings = (
         Setting(
             "engaging_message", gettext_lazy("Message next to the chat button"),

@@ -182,7 +182,7 @@ export class Composer extends Component {
           ${isNote && !hindrance && html`<span class="quiet">${t("Only your team sees this")}</span>`}
         </div>
         ${suggestion && html`<${Suggestion} suggestion=${suggestion} accept=${this.accept} />`}
-        ${missing?.length > 0 && html`<p class="quiet">${t("Missing: {names}", { names: missing.join(", ") })}</p>`}
+        ${missing?.length > 0 && html`<p class="quiet">${t("No value for: {names}", { names: missing.join(", ") })}</p>`}
         <textarea id="composer" ref=${this.field} rows="2" maxlength="8000" dir="auto" value=${text}
           aria-label=${isNote ? t("Note") : t("Reply to {name}", { name: customerName(chat) })}
           placeholder=${isOver ? t("Drop files to attach them") : hint}
@@ -251,7 +251,7 @@ function Suggestion({ suggestion, accept }) {
       <p class="quiet">${t("The bot suggests")}</p>
       <p class="said" dir="auto">${suggestion.found.text}</p>
       <${Sources} citations=${suggestion.found.citations} />
-      <button type="button" onClick=${accept}>${t("Use")} <kbd>Tab</kbd></button>
+      <button type="button" onClick=${accept}>${t("Use reply")} <kbd>Tab</kbd></button>
     </div>
   `;
 }

@@ -36,9 +36,9 @@ export const DECISIONS = {
   customer_declined: msg("The customer declined the function call."),
   agent_declined: msg("An agent declined the function call."),
   handoff_not_wanted: msg("No answer, and handover is off."),
-  info_given: msg("The customer gave the detail."),
+  info_given: msg("The customer provided the detail."),
   info_declined: msg("The customer declined to give the detail."),
-  info_wrong: msg("The detail wasn't valid."),
+  info_wrong: msg("The customer's answer wasn't valid."),
   other: msg("Automatic message."),
 };
 

@@ -319,7 +319,7 @@ export function createChat({ api, store, memory, stash, language }) {
   /** What the server's answer says of the file at this place of a message. */
   function faultBy(error, place) {
     const { max_files: count, max_request_bytes: most } = store.state.config.upload_limits;
-    if (error.code === "attachments_off") return t("Files are switched off in this chat.");
+    if (error.code === "attachments_off") return t("Files are turned off in this chat.");
     if (error.status === 413) return t("Files can be up to {size} MB in total.", { size: Math.floor(most / 1e6) });
     const fault = error.faults?.find(({ loc }) => loc[1] === "files" && (loc[2] ?? place) === place);
     if (!fault) return null;

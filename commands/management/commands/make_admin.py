@@ -15,7 +15,7 @@ class Command(BaseCommand):
     help = "Make a superuser, or give an existing one a new password; prints the password once."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("email", help="the address to log in with")
+        parser.add_argument("email", help="the address to sign in with")
 
     def handle(self, *args: Any, **options: Any) -> None:
         email, password = options["email"], secrets.token_urlsafe(12)
@@ -26,5 +26,5 @@ class Command(BaseCommand):
             raise CommandError("Say which address: make admin EMAIL=you@example.com") from exc
         except users.EmailTaken as exc:
             raise CommandError("This address belongs to a person of a client.") from exc
-        self.stdout.write(f"Log in at {settings.PUBLIC_URL}/admin/ and change the password there:")
+        self.stdout.write(f"Sign in at {settings.PUBLIC_URL}/admin/ and change the password there:")
         self.stdout.write(f"  {email}  {password}")

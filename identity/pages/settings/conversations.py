@@ -106,7 +106,7 @@ class AfterForm(ConfigForm):
         ),
         Setting(
             "reuse_open", gettext_lazy("One open conversation per customer and bot"),
-            gettext_lazy("For customers your own system identifies."),
+            gettext_lazy("Applies to customers identified by your system."),
         ),
     )  # fmt: skip
 

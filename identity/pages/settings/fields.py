@@ -84,7 +84,7 @@ class WeekField(forms.Field):
         if value is None:
             return []
         if not value:
-            raise forms.ValidationError(gettext("Open at least one day, or choose Always open."))
+            raise forms.ValidationError(gettext("Choose at least one open day, or “Always open”."))
         found: list[Entry] = []
         for entry in value:
             day, opens, closes = entry["weekday"], entry["opens"], entry["closes"]

@@ -18,7 +18,7 @@ class NotificationsForm(SettingsForm):
     shapes = (EmailNotificationRequest,)
     settings = (
         Setting("on_unanswered", gettext_lazy("A customer waits too long")),
-        Setting("unanswered_after_minutes", gettext_lazy("Too long means over (minutes)")),
+        Setting("unanswered_after_minutes", gettext_lazy("Wait limit (minutes)")),
         Setting("on_handoff", gettext_lazy("A bot hands over a conversation")),
         Setting("on_assigned", gettext_lazy("A conversation is assigned to an agent")),
         Setting("on_channel_error", gettext_lazy("A channel stops working")),
@@ -75,7 +75,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
         lambda _data: mails.send_test(row),
         button=gettext_lazy("Send test"),
         done=gettext_lazy("Test email sent."),
-        intro=gettext("Everyone on the saved list gets a test email."),
+        intro=gettext("Sends a test email to your saved recipients."),
         variant="default",
     )  # fmt: skip
     parts = [Part("notifications", gettext("Send an email when"), form, save), test]

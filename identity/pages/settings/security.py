@@ -44,7 +44,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
                 ServiceForm(sent(request, "remove")),
                 remove,
                 button=gettext_lazy("Remove SSO"),
-                done=gettext_lazy("SSO removed. Your team signs in with passwords."),
+                done=gettext_lazy("SSO removed. Your team now signs in with passwords."),
             )
         )
     people = User.objects.filter(client=client, is_disabled=False)

@@ -63,7 +63,7 @@ function Head({ state, actions }) {
       asks === "end" &&
       html`<p>${t("End this chat?")}</p>
         <button onClick=${() => (close(), actions.end())}>${t("End chat")}</button>
-        <button onClick=${close}>${t("No")}</button>`}
+        <button onClick=${close}>${t("Keep chatting")}</button>`}
     </div>`}
   </header>`;
 }
