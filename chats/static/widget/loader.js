@@ -31,7 +31,7 @@ loader only tells the frame who the visitor is now. */
 
   const tell = (type, more) =>
     isReady && frame.contentWindow
-      ? frame.contentWindow.postMessage({ chatWidget: 1, type, ...more }, origin)
+      ? frame.contentWindow.postMessage({ ...more, chatWidget: 1, type }, origin)
       : queue.push([type, more]);
 
   function place() {
