@@ -9,7 +9,7 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 # Our own scripts; those of others keep their comments, which may be licences.
 _OURS = ("chatplatform/", "common/", "desk/", "widget/")
 _NEEDLESS = re.compile(
-    r"^/\*\*.*?\*/\n|^\s*//[^\n]*\n|(?<=[;,{}]) // [^\n]*$|^ +", re.MULTILINE | re.DOTALL
+    r"^ */\*\*.*?\*/\n|^\s*//[^\n]*\n|(?<=[;,{}]) // [^\n]*$|^ +", re.MULTILINE | re.DOTALL
 )
 
 
@@ -24,8 +24,9 @@ class HashedModules(CompressedManifestStaticFilesStorage):
 
     support_js_module_import_aggregation = True
 
-    def _save(self, name: str, content: Any) -> str:
+    def save(self, name: Any, content: Any, max_length: int | None = None) -> str:
+        """Store a file that is collected; what is made of it later comes by another way."""
         if name.endswith(".js") and name.startswith(_OURS):
             content = ContentFile(shortened(content.read().decode()).encode())
-        saved: str = super()._save(name, content)
+        saved: str = super().save(name, content, max_length)
         return saved
