@@ -23,6 +23,8 @@ class HashedModules(CompressedManifestStaticFilesStorage):
     of different versions; and stores our scripts shortened."""
 
     support_js_module_import_aggregation = True
+    # One pass names the scripts that import nothing, the next those that import these, and so on.
+    max_post_process_passes = 12
 
     def save(self, name: Any, content: Any, max_length: int | None = None) -> str:
         """Store a file that is collected; what is made of it later comes by another way."""
