@@ -73,9 +73,11 @@ class VisitorMessage(Shape):
     def from_message(cls, message: dict[str, Any]) -> dict[str, Any]:
         """The fields of a finished `Message` that the visitor sees."""
         sender = message["sender"]
-        shown = {name: message[name] for name in cls.model_fields if name != "is_seen"}
-        shown |= {"sender": {"type": sender["type"], "name": sender["name"]}}
-        return shown | {"is_seen": message["read_at"] is not None}
+        own = message | {
+            "sender": {"type": sender["type"], "name": sender["name"]},
+            "is_seen": message["read_at"] is not None,
+        }
+        return {name: own[name] for name in cls.model_fields}
 
 
 class VisitorMessages(Shape):
