@@ -314,11 +314,14 @@ DEFAULT_FROM_EMAIL = env.str(
 PASSWORD_RESET_URL = env.str("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/admin/choose-password/")
 
 LANGUAGE_CODE = "en"
-# The languages of pages, desk and widget: each has a folder in locale/.
+# The languages of pages and desk, which have a `django.po` in locale/; the widget has more.
 LOCALE_PATHS = [BASE_DIR / "locale"]
 LANGUAGES = [
     (code, LANG_INFO[code]["name_local"])
-    for code in sorted(to_language(folder.name) for folder in LOCALE_PATHS[0].iterdir())
+    for code in sorted(
+        to_language(path.parents[1].name)
+        for path in LOCALE_PATHS[0].glob("*/LC_MESSAGES/django.po")
+    )
 ]
 # For languages whose grouping Django does not know, such as Vietnamese.
 NUMBER_GROUPING = 3

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from chatplatform.jobs import Queue, job, periodic
-from chats.services.core import staff_notifications, tags
+from chats.services.core import answer_mails, staff_notifications, tags
 from chats.services.data_exchange import customer_transcripts, erasing, retention
 from chats.services.desk import agent_actions, routing, timers
 from chats.services.insight import (
@@ -61,6 +61,12 @@ def continue_after_approval(*, call_id: str) -> None:
 def mail_transcript(*, conversation_id: str, email: str) -> None:
     """Mail a transcript to the customer; retried for about six minutes."""
     customer_transcripts.mail(conversation_id, email=email)
+
+
+@job("chats.mail_answers", queue=Queue.WEBHOOK, max_attempts=11)
+def mail_answers(*, conversation_id: str) -> None:
+    """Mail agents' answers to a visitor who has left; retried for about six minutes."""
+    answer_mails.mail(conversation_id)
 
 
 @job("chats.notify_waiting", queue=Queue.REPLY, max_attempts=5)

@@ -56,7 +56,8 @@ class Principal:
 
     def quotas(self, address: str, *, costs_credits: bool) -> tuple[Quota, ...]:
         """The caller's request limits: one for a person or a secret key. A public key also has one
-        for each address and, if the request costs credits, limits on replies."""
+        for each address and, if the request costs credits, limits on replies. Known visitors have
+        their own for all else, so that many can wait behind one address."""
         factor = self.client.rate_limit_factor
         if self.key is None:
             return (Quota("person", str(self), scaled(rate_limits.PERSON, factor)),)
@@ -66,6 +67,14 @@ class Principal:
         if not self.is_public_key:
             return (of_key,)
         place = f"{self.key.pk}:{counted_address(address)}"
+        if self.visitor_id is not None and not costs_credits:
+            own = scaled(rate_limits.VISITOR, factor)
+            together = min(scaled(rate_limits.VISITORS_AT_ADDRESS, factor), of_key.amount)
+            return (
+                Quota("visitor", str(self), own),
+                Quota("address_visitors", place, together),
+                of_key,
+            )
         each = scaled(rate_limits.PUBLIC_KEY_AND_ADDRESS, factor)
         quotas = (Quota("page", place, min(each, of_key.amount)), of_key)
         return (*self._quotas_of_replies(place), *quotas) if costs_credits else quotas

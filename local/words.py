@@ -2,7 +2,8 @@
 
 A catalogue gets the texts that the source contains: new ones without a translation, and those that
 are gone are removed. `django.po` has the texts of the pages, `djangojs.po` those of the desk's and
-the widget's scripts, which load them as a script for each language. English needs none.
+the widget's scripts, which load them as a script for each language. English needs none. In a
+language without a `django.po`, only the widget speaks.
 """
 
 import io
@@ -33,6 +34,7 @@ _FUNCTIONS = {
     "ngettext": (1, 2), "ngettext_lazy": (1, 2), "_": None,
     "pgettext": ((1, "c"), 2), "pgettext_lazy": ((1, "c"), 2),
 }  # fmt: skip
+_APPS = ("desk", "widget")
 _DJANGO = ("conf", "contrib/admin", "contrib/auth")
 Id = str | tuple[str, ...]
 # A text, and its context if the same text has several meanings.
@@ -50,8 +52,13 @@ def catalogues(translation: Path) -> dict[Path, str]:
     language = translation.parents[1].name.lower().replace("_", "-")
     return {
         _STATIC / app / "words" / f"{language}.js": _script(catalog, texts(app))
-        for app in ("desk", "widget")
+        for app in _apps(translation)
     }
+
+
+def _apps(translation: Path) -> tuple[str, ...]:
+    """The apps that speak the language of a file."""
+    return _APPS if translation.with_name("django.po").exists() else ("widget",)
 
 
 def texts(app: str) -> set[str]:
@@ -74,7 +81,7 @@ def updated(path: Path) -> Catalog:
     """A catalogue with the texts that the source contains today."""
     old = _read(path)
     if path.name == "djangojs.po":
-        used, borrowed = _script_texts(), set()
+        used, borrowed = _script_texts(_apps(path)), set()
     else:
         used, borrowed = page_texts(), _texts_of_django_and_unfold()
     new = Catalog(locale=old.locale)
@@ -100,9 +107,9 @@ def written(catalog: Catalog, header: str) -> str:
     return f"{header}\n\n{file.getvalue().decode().strip()}\n"
 
 
-def _script_texts() -> dict[Text, set[str]]:
+def _script_texts(apps: tuple[str, ...]) -> dict[Text, set[str]]:
     found: dict[Text, set[str]] = {}
-    for app in ("desk", "widget"):
+    for app in apps:
         for path in _scripts(app):
             script = path.read_text()
             plurals = dict(_PLURAL.findall(script))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bots.quoting.question_splitting import Part
-from bots.quoting.quotation import Citation
+from bots.quoting.quotation import Citation, section_of
 
 # How much of a passage a citation shows.
 MAX_CITED_CHARS = 500
@@ -31,7 +31,13 @@ class Snippet:
     def citation(self) -> Citation:
         """How an answer cites the snippet as a whole."""
         return Citation(
-            self.document_id, self.title, self.url, self.page, quote=self.text[:MAX_CITED_CHARS]
+            self.document_id,
+            self.title,
+            self.url,
+            self.page,
+            quote=self.text[:MAX_CITED_CHARS],
+            section=section_of(self.heading, self.title),
+            number=self.number,
         )
 
 

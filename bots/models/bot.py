@@ -17,6 +17,12 @@ ALLOWED_HOSTS = models.Func(
 )
 
 
+class EngagingVisitors(models.TextChoices):
+    ALL = "all"
+    NEW = "new"
+    RETURNING = "returning"
+
+
 class Bot(TenantModel):
     """A bot of a client: its look, its languages and where it may be shown."""
 
@@ -38,6 +44,12 @@ class Bot(TenantModel):
     bot_question = models.CharField(max_length=300, default="", blank=True)
     # Text shown beside the closed widget, by language.
     engaging_message = models.JSONField(default=dict)
+    # When the widget speaks up by itself: after so many seconds, on which pages, to whom.
+    engaging_seconds = models.PositiveSmallIntegerField(default=0, db_default=0)
+    engaging_pages = models.CharField(max_length=500, default="", db_default="", blank=True)
+    engaging_visitors = models.CharField(
+        max_length=10, choices=EngagingVisitors, default="all", db_default="all"
+    )
     attach_enabled = models.BooleanField(default=True)
     # Customers may export a transcript of their conversation.
     export_enabled = models.BooleanField(default=False)

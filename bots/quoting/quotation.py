@@ -50,6 +50,16 @@ class Citation:
     url: str | None
     page: int | None
     quote: str
+    # The heading of its section; None if it has none.
+    section: str | None = None
+    # The number with which the answer's text cites it, as [1]; None if the text cites nothing.
+    number: int | None = None
+
+
+def section_of(heading: str, title: str) -> str | None:
+    """The innermost heading of a passage, unless it only repeats the document's title."""
+    innermost = heading.rpartition(" > ")[2].strip()
+    return innermost if innermost and innermost != title else None
 
 
 @dataclass(frozen=True)
@@ -218,7 +228,8 @@ def _citation(candidate: _Candidate, positions: list[int]) -> Citation:
     option = chunk.heading.rpartition(" > ")[2]
     if _OPTION.match(option):
         quote = f"{option}\n{quote}"  # a description is useless without the option's name
-    return Citation(chunk.document_id, chunk.title, chunk.url, chunk.page, quote)
+    section = section_of(chunk.heading, chunk.title)
+    return Citation(chunk.document_id, chunk.title, chunk.url, chunk.page, quote, section)
 
 
 def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:

@@ -9,6 +9,9 @@ class AgentLookup(Protocol):
     def online(self, client_id: int) -> set[int]:
         """Ids of the client's people who are online; empty if that is unknown."""
 
+    def usual_wait(self, bot_id: int) -> int | None:
+        """How many minutes an agent usually takes to answer; None if that is unknown."""
+
 
 _lookup: AgentLookup | None = None
 

@@ -11,6 +11,7 @@ from bots.models import Bot
 from bots.services import agent_presence, banner_picture, bots, business_hours, welcome
 from bots.shapes.bot import BotStyle
 from bots.shapes.widget import BotConfigDto, ConfigField, Option, UploadLimits
+from identity.services import mails
 from identity.shapes.configs import stored_holidays, stored_hours
 
 
@@ -40,6 +41,8 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
         holidays=stored_holidays([entry for entry in holidays if entry["date"] >= today]),
         out_of_hours_message=_text(bot, config.out_of_hours_message, chosen),
         agents_online=len(agent_presence.agents().online(bot.client_id)),
+        usual_wait_minutes=agent_presence.agents().usual_wait(bot.pk),
+        answers_by_mail=mails.are_sent(),
         upload_limits=UploadLimits(
             max_files=settings.MAX_MESSAGE_FILES,
             max_file_bytes=settings.MAX_UPLOAD_BYTES,

@@ -68,6 +68,7 @@ GreetingOrGreetings = Annotated[
     Discriminator(lambda value: "text" if isinstance(value, str) else "by_language"),
 ]
 Terms = Annotated[Text, Field(max_length=10_000)]
+EngagingVisitors = Literal["all", "new", "returning"]
 Engaging = Annotated[Text, Field(max_length=300)]
 SETUP_STEPS = ("chatbot_setup", "prompt_setup", "file_setup", "url_setup")
 
@@ -173,6 +174,25 @@ class BotDto(Shape):
         "",
         description="The text of `engaging_message` in the default language; works like"
         " `terms_default`.",
+    )
+    engaging_seconds: int = Field(
+        0,
+        ge=0,
+        le=3600,
+        description="How many seconds a visitor is on a page before the widget speaks up by itself"
+        " with the text beside it or, if `auto_pop_up` is on, opens.",
+    )
+    engaging_pages: Text = Field(
+        "",
+        max_length=500,
+        description="The pages on which it does so: comma-separated paths; `*` stands for anything."
+        " Empty: all.",
+        examples=["/prices, /shop/*"],
+    )
+    engaging_visitors: EngagingVisitors = Field(
+        "all",
+        description="To whom: `all`, `new` visitors, or those `returning` after half an hour or"
+        " more.",
     )
     attach_enabled: bool = Field(True, description="Customers may attach files.")
     export_enabled: bool = Field(

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from bots.models import Bot, SampleQuestion
-from bots.shapes.bot import BotStyle, Greeting, Languages
+from bots.shapes.bot import BotStyle, EngagingVisitors, Greeting, Languages
 from bots.shapes.train import Upload
 from chatplatform.api.shapes import (
     MAX_ID,
@@ -304,6 +304,16 @@ class BotConfigDto(Shape):
     engaging_message: str | None = Field(
         description="The text to show beside the closed widget; null: none."
     )
+    engaging_seconds: int = Field(
+        description="How many seconds a visitor is on a page before the widget speaks up by itself."
+    )
+    engaging_pages: str = Field(
+        description="The pages on which it does so: comma-separated paths; `*` stands for anything;"
+        " empty: all."
+    )
+    engaging_visitors: EngagingVisitors = Field(
+        description="To whom: `all`, `new` visitors, or those `returning`."
+    )
     is_open: bool = Field(description="Whether it is within the business hours now.")
     opens_at: Moment | None = Field(
         description="When it next opens; null: it is open now, or stays closed for over a year."
@@ -317,6 +327,14 @@ class BotConfigDto(Shape):
         description="The text to show while it is closed; null: there is none."
     )
     agents_online: int = Field(description="Number of the client's people who are online now.")
+    usual_wait_minutes: int | None = Field(
+        description="How many minutes an agent usually takes to answer: the median of the last 30"
+        " days, at most ten minutes old; null: too few conversations were answered."
+    )
+    answers_by_mail: bool = Field(
+        description="Whether an agent's answer is mailed to a visitor who has left the website and"
+        " has an e-mail address."
+    )
     banner: BotBannerDto | None = Field(
         description="The banner to show above the chat now; null: none."
     )

@@ -16,6 +16,8 @@ ALLOWED = {
     "attach_enabled", "auto_pop_up", "is_fullscreen", "is_visible", "customer_info_fields",
     "bot_question", "engaging_message", "is_open", "opens_at", "timezone", "business_hours",
     "holidays", "out_of_hours_message", "agents_online", "upload_limits", "export_enabled",
+    "usual_wait_minutes", "answers_by_mail", "engaging_seconds", "engaging_pages",
+    "engaging_visitors",
 }  # fmt: skip
 FIELD = {
     "name": "city", "label": {"en": "City", "vi": "Thành phố"}, "type": "select",

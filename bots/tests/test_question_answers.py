@@ -57,7 +57,7 @@ def test_the_written_answer_is_the_reply(ann, server, bot):
         assert reply["content"][0]["text"] == ANSWER
         assert reply["citations"] == [
             {"document_id": pair["id"], "title": QUESTION, "url": None, "page": None,
-             "quote": ANSWER}
+             "quote": ANSWER, "section": None, "number": None}
         ]  # fmt: skip
     (reply,) = ask(server, "Within how many days may I return damaged goods?")
     assert document.pk in {item["document_id"] for item in reply["citations"]}

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 
@@ -22,6 +22,7 @@ from channels_app.providers.types import (
     SurveyRequest,
     Tokens,
 )
+from chatplatform import markup
 from chatplatform.customer_channels import MessagingChannel
 
 NOT_HANDED_OVER = "The provider does not hand this kind of content over."
@@ -91,6 +92,9 @@ class Provider(ABC):
         return http.download(file.url, channel=self.channel, hosts=hosts)
 
     # --- sending
+
+    # How the channel marks bold words and code in a text.
+    marks: ClassVar[markup.Marks] = markup.NONE
 
     @abstractmethod
     def parts(self, content: Sequence[Part]) -> Sequence[Part]:

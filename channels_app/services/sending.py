@@ -29,7 +29,7 @@ from channels_app.providers.types import (
     Sent,
 )
 from channels_app.services import connections, provider_error_policy
-from chatplatform import jobs
+from chatplatform import jobs, markup
 from chats.models import Attachment, Message, MessageStatus, SenderType
 from chats.services.core import channel_inbound, message_status, translations
 
@@ -56,7 +56,8 @@ def deliver(message_id: str) -> None:
         return
     connection, recipient_id = found
     wait_while_paused(connection)
-    parts = PROVIDERS[connection.channel].parts(_pieces(message))
+    provider = PROVIDERS[connection.channel]
+    parts = provider.parts(_pieces(message, provider.marks))
     if not parts:
         message_status.record_failed(message, error=NOTHING_TO_SEND)
         return
@@ -250,13 +251,20 @@ def _move(send: OutboundSend, before: SendState, **changes: Any) -> bool:
     return bool(OutboundSend.objects.filter(pk=send.pk, state=before).update(**changes))
 
 
-def _pieces(message: Message) -> list[Part]:
-    """The message's content, piece by piece."""
+def _pieces(message: Message, marks: markup.Marks) -> list[Part]:
+    """The message's content, piece by piece, with the channel's marks in its texts."""
     ids = [piece["attachment_id"] for piece in message.content if piece.get("attachment_id")]
     # Filter by chat, not by message: a file may be passed on within the chat.
     rows = Attachment.objects.filter(conversation_id=message.conversation_id, pk__in=ids)
     files = {str(row.pk): row for row in rows}
-    return [part for piece in _content(message) if (part := _piece(piece, files))]
+    parts = (_piece(piece, files) for piece in _content(message))
+    # A template's text is not sent: the provider has it.
+    is_citing = bool(message.citations)
+    return [
+        replace(part, text=markup.as_text(part.text, marks=marks, is_citing=is_citing))
+        for part in parts
+        if part
+    ]
 
 
 def _content(message: Message) -> list[dict[str, Any]]:

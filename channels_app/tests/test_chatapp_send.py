@@ -66,6 +66,13 @@ def test_a_long_text_goes_out_in_parts(chatapp, say):
     assert Event.objects.filter(type="message.read").count() == 1
 
 
+def test_marks_are_the_channels_own(chatapp, say):
+    say("**Thirty days**, see [our rules](https://shop.example/r):\n* with its receipt")
+    assert chatapp.replies() == [
+        "*Thirty days*, see our rules (https://shop.example/r):\n- with its receipt"
+    ]
+
+
 def test_choices_are_buttons_then_a_list_then_lines(chatapp, agents_chat, ann):
     for labels, kind in (
         (["A" * 20, "B", "C"], "button"),

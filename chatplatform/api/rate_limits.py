@@ -26,6 +26,10 @@ from chatplatform.live import valkey
 WINDOW_SECONDS, BURST_SECONDS, DAY_SECONDS = 60, 10, 86_400
 # Requests in a minute.
 PUBLIC_KEY_AND_ADDRESS = 300
+# What a known visitor does that no reply follows, such as looking for news 12 times a minute while
+# they wait: many wait behind one office's address.
+VISITOR = 120
+VISITORS_AT_ADDRESS = 1_500
 PUBLIC_KEY = 6_000
 SECRET_KEY = 12_000
 PERSON = 6_000
@@ -47,7 +51,16 @@ ADDRESS_BYTES = 1_000_000_000
 NEWCOMERS = 20
 ADDRESS_REPLIES = 60
 # The names of quotas that apply to callers with a key.
-OF_KEYS = {"key", "page", "replies", "burst", "newcomers", "visitors"}
+OF_KEYS = {
+    "key",
+    "page",
+    "visitor",
+    "address_visitors",
+    "replies",
+    "burst",
+    "newcomers",
+    "visitors",
+}
 
 
 @dataclass(frozen=True)

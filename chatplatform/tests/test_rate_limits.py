@@ -132,6 +132,26 @@ def test_a_visitor_asks_for_few_replies_in_a_minute(client_a, bot, settings, mon
     assert visitor.get(path).status_code == 200
 
 
+def test_many_visitors_wait_behind_one_address(client_a, bot, settings):
+    settings.RATE_LIMIT_SCALE = 0.1
+    page = make_key(client_a, "public", bot.pk)
+    (first, chat), (second, other) = visit(page), visit(page)
+    path = f"{CHAT}/{chat.pk}"
+    before = left(read(page, "/identity/languages/by-api-key"))["page"]
+    for _ in range(12):
+        assert read(first, path).status_code == 200
+    refused = read(first, path)
+    assert is_refused(refused)
+    assert refused["RateLimit-Policy"] == (
+        '"visitor";q=12;w=60, "address_visitors";q=150;w=60, "key";q=600;w=60'
+    )
+    # Neither those beside them are hurt, nor whoever comes anew.
+    assert left(read(second, f"{CHAT}/{other.pk}")) | {"key": 0} == {
+        "visitor": 11, "address_visitors": 137, "key": 0,
+    }  # fmt: skip
+    assert left(read(page, "/identity/languages/by-api-key"))["page"] == before - 1
+
+
 def test_a_visitor_asks_for_fewer_at_once(client_a, bot, settings):
     settings.RATE_LIMIT_SCALE = 0.4
     page = make_key(client_a, "public", bot.pk)

@@ -1,10 +1,34 @@
 """Stores static files compressed and named by the hash of their content."""
 
+import re
+from typing import Any
+
+from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+# Our own scripts; those of others keep their comments, which may be licences.
+_OURS = ("chatplatform/", "common/", "desk/", "widget/")
+_NEEDLESS = re.compile(
+    r"^ */\*\*.*?\*/\n|^\s*//[^\n]*\n|(?<=[;,{}]) // [^\n]*$|^ +", re.MULTILINE | re.DOTALL
+)
+
+
+def shortened(script: str) -> str:
+    """A script of ours without its comments and indentation, which are a tenth of a download."""
+    return _NEEDLESS.sub("", script)
 
 
 class HashedModules(CompressedManifestStaticFilesStorage):
     """Also hashes the names in the imports of scripts, so that a browser never mixes cached scripts
-    of different versions."""
+    of different versions; and stores our scripts shortened."""
 
     support_js_module_import_aggregation = True
+    # One pass names the scripts that import nothing, the next those that import these, and so on.
+    max_post_process_passes = 12
+
+    def save(self, name: Any, content: Any, max_length: int | None = None) -> str:
+        """Store a file that is collected; what is made of it later comes by another way."""
+        if name.endswith(".js") and name.startswith(_OURS):
+            content = ContentFile(shortened(content.read().decode()).encode())
+        saved: str = super().save(name, content, max_length)
+        return saved

@@ -67,6 +67,16 @@ class Citation(Shape):
         description="Its page in the document, from 1; null if it has none.",
     )
     quote: Text = Field(description="The quoted words that support the answer.", max_length=8000)
+    section: Text | None = Field(
+        None, description="The heading of its section; null if it has none.", max_length=1000
+    )
+    number: int | None = Field(
+        None,
+        ge=1,
+        le=9999,
+        description="The number with which the answer's text cites it, such as `[2]`; null if the"
+        " text cites nothing.",
+    )
 
 
 class MessageOption(Shape):

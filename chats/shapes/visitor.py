@@ -63,14 +63,21 @@ class VisitorMessage(Shape):
     language: str | None = Field(description="Language of the text, BCP 47.")
     translations: dict[str, str] = Field(description="Translations of the text, by language.")
     citations: list[Citation] = Field(description="The passages that support a bot's answer.")
+    is_seen: bool = Field(
+        description="Whether it was read: by an agent, if it is the visitor's own, else by the"
+        " visitor."
+    )
     created_at: Moment = Field(description="When it was stored.")
 
     @classmethod
     def from_message(cls, message: dict[str, Any]) -> dict[str, Any]:
         """The fields of a finished `Message` that the visitor sees."""
         sender = message["sender"]
-        shown = {name: message[name] for name in cls.model_fields}
-        return shown | {"sender": {"type": sender["type"], "name": sender["name"]}}
+        own = message | {
+            "sender": {"type": sender["type"], "name": sender["name"]},
+            "is_seen": message["read_at"] is not None,
+        }
+        return {name: own[name] for name in cls.model_fields}
 
 
 class VisitorMessages(Shape):

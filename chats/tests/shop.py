@@ -71,7 +71,8 @@ def running(
 
 
 def write(widget: FrameLocator, text: str) -> None:
-    widget.get_by_label("Write a message").fill(text)
-    widget.get_by_label("Write a message").press("Enter")
+    field = widget.locator(".composer textarea")
+    field.fill(text)
+    field.press("Enter")
     expect(widget.locator(".message.customer .words", has_text=text)).to_be_visible()
     expect(widget.locator(".waiting")).to_have_count(0)

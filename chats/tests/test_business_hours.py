@@ -3,8 +3,10 @@
 from datetime import timedelta
 
 import pytest
+from django.core.cache import cache
 from django.utils import timezone
 
+from bots.language.phrasebook import all_books
 from bots.testing import make_bot
 from chatplatform.live import valkey
 from chatplatform.testing import run_jobs
@@ -137,6 +139,21 @@ def test_the_widget_is_told_how_many_agents_are_online(page, ann, ben, cara):
     assert page.get(config).json()["agents_online"] == 2
 
 
+def test_the_widget_is_told_how_soon_people_usually_answer(page, server, ann, ben, bot):
+    config = "/ai/bot/config"
+    assert page.get(config).json()["usual_wait_minutes"] is None
+    for minutes in (1, 2, 4, 90, 90):
+        assert page.get(config).json()["usual_wait_minutes"] is None
+        chat = make_chat(bot, assign_type="queue")
+        write(server, chat)
+        ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Here I am"})
+        ago = timezone.now() - timedelta(minutes=minutes)
+        type(chat).objects.filter(pk=chat.pk).update(handed_off_at=ago)
+    assert page.get(config).json()["usual_wait_minutes"] is None, "it is kept for ten minutes"
+    cache.clear()
+    assert page.get(config).json()["usual_wait_minutes"] == 4
+
+
 # --- what the customer is told ------------------------------------------------------------------
 
 
@@ -159,6 +176,16 @@ def test_a_handover_that_said_so_is_not_followed_by_the_same_words(server, bot, 
     run_jobs()
     write(server, chat)
     assert told(chat) == [CLOSED]
+
+
+def test_a_handover_says_that_it_is_closed_also_without_words_of_the_clients_own(
+    server, bot, set_hours
+):
+    set_hours(out_of_hours_message={})
+    chat = make_chat(bot)
+    server.post(f"/ai/client/chat/{chat.pk}", {"text": UNKNOWN, "reply": "async"})
+    run_jobs()
+    assert told(chat) == [all_books()["en"].says["closed"]]
 
 
 def test_told_again_after_it_was_open(server, bot, set_hours):

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import io
+import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -10,6 +11,7 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings
 from django.core import mail
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
@@ -25,6 +27,13 @@ from chats.tests.shop import ANSWERED, Shop, running, write
 @pytest.fixture
 def shop(site_origin: str, page, bot, problems: list[str], screen: Page) -> Iterator[Shop]:
     yield from running(site_origin, page, bot, screen, problems)
+
+
+def words_in(language: str) -> dict[str, str]:
+    """The widget's words in a language, by the English ones."""
+    script = (settings.BASE_DIR / f"chats/static/widget/words/{language}.js").read_text()
+    found: dict[str, str] = json.loads(script.partition("texts: ")[2].rpartition(" };")[0])
+    return found
 
 
 def contrast_on_white(place: Locator) -> float:
@@ -55,7 +64,7 @@ def test_a_customer_asks_gets_a_person_and_rates(shop: Shop, screen: Page, ben):
     run_jobs()
     expect(widget.locator(".message.bot .option")).to_have_count(0)
     expect(widget.locator(".offered li")).to_have_text(offered)
-    expect(widget.get_by_text("Connecting you to our team.")).to_be_visible()
+    expect(widget.get_by_text("Nobody is online right now.")).to_be_visible()
     chat = Conversation.objects.get()
     at = f"/ai/chat/{chat.pk}"
     assert ben.post(f"{at}/assign", {"assign_type": "agent"}).status_code == 200
@@ -273,7 +282,7 @@ def test_a_chat_goes_on_after_a_reload_and_in_a_second_tab(shop: Shop, screen: P
     widget.get_by_role("button", name="Open the chat").click()
     expect(widget.locator(".message.agent")).to_contain_text("In Hue.")
     # Two passages of one page are one source.
-    expect(widget.locator(".sources summary")).to_have_text(["Guide, page 2", "Guide, page 3"])
+    expect(widget.locator(".sources summary")).to_have_text(["¹ Guide, page 2", "² Guide, page 3"])
     expect(widget.locator(".sources blockquote")).to_have_text(["2", "2", "3"])
     assert Conversation.objects.count() == 1
     second.close()
@@ -340,13 +349,15 @@ def test_on_an_arabic_page_it_runs_from_right_to_left_with_banner_file_thumb_and
         ann.upload(f"/ai/{bot.pk}/upload-banner-image", file=banner, alt="Sale").status_code < 300
     )
     shop.attributes["data-language"] = "ar"
+    say = words_in("ar")
+    sent = say["The transcript is on its way to {email}."].format(email="zoe@example.com")
     widget = shop.open(screen)
-    widget.get_by_role("button", name="Open the chat").click()
+    widget.get_by_role("button", name=say["Open the chat"]).click()
     expect(widget.get_by_text("\u0645\u0631\u062d\u0628\u0627")).to_be_visible()
     expect(widget.get_by_role("img", name="Sale")).to_have_js_property("naturalWidth", 30)
     buffer = b"Shoes, 20 euros"
     file: FilePayload = {"name": "receipt.txt", "mimeType": "text/plain", "buffer": buffer}
-    widget.get_by_label("Attach files").set_input_files(file)
+    widget.get_by_label(say["Attach files"]).set_input_files(file)
     write(widget, "How long may I return an order?")
     run_jobs()
     expect(widget.get_by_role("link", name="receipt.txt")).to_be_visible()
@@ -358,18 +369,18 @@ def test_on_an_arabic_page_it_runs_from_right_to_left_with_banner_file_thumb_and
         return box["x"]
 
     assert left_of(".message.customer .bubble") < left_of(".message.bot .bubble")
-    assert left_of('[aria-label="Close the chat"]') < left_of("h1")
-    widget.get_by_role("button", name="Helpful", exact=True).click()
-    expect(widget.get_by_role("button", name="Helpful", exact=True)).to_have_attribute(
+    assert left_of(f'[aria-label="{say["Close the chat"]}"]') < left_of("h1")
+    widget.get_by_role("button", name=say["Helpful"], exact=True).click()
+    expect(widget.get_by_role("button", name=say["Helpful"], exact=True)).to_have_attribute(
         "aria-pressed", "true"
     )
     answer = Message.objects.filter(sender_type="bot").latest("seq")
     assert Feedback.objects.get().message == answer
-    widget.get_by_role("button", name="Chat options").click()
-    widget.get_by_role("button", name="Email transcript").click()
+    widget.get_by_role("button", name=say["Chat options"]).click()
+    widget.get_by_role("button", name=say["Email transcript"]).click()
     assert violations(screen.frames[1]) == []
-    widget.get_by_label("Email address").fill("zoe@example.com")
-    widget.get_by_label("Email address").press("Enter")
-    expect(widget.get_by_text("on its way to zoe@example.com")).to_be_visible()
+    widget.get_by_label(say["Email address"]).fill("zoe@example.com")
+    widget.get_by_label(say["Email address"]).press("Enter")
+    expect(widget.get_by_text(sent)).to_be_visible()
     run_jobs()
     assert [sent.to for sent in mail.outbox] == [["zoe@example.com"]]

@@ -132,6 +132,39 @@ def test_what_is_not_sent_is_back_in_the_field_with_its_reason(
     assert Message.objects.get(sender_type="customer").text == "Half a sen"
 
 
+def test_files_that_are_not_sent_outlive_closing_and_a_reload(
+    shop: Shop, screen: Page, problems: list[str]
+):
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    field, attached = widget.get_by_label("Write a message"), widget.locator(".files li")
+    widget.get_by_label("Attach files").set_input_files([payload("list.txt", b"Shoes, 20 euros")])
+    expect(attached).to_contain_text("list.txt")
+    field.press("Escape")
+    widget.get_by_role("button", name="Open the chat").click()
+    expect(attached).to_contain_text("list.txt")
+    screen.reload()
+    expect(attached).to_contain_text("list.txt")
+    # Sent, and cut off by a reload before the server had it.
+    screen.context.route("**/ai/client/chat/files/**", lambda route: route.abort())
+    field.fill("My list")
+    field.press("Enter")
+    expect(widget.locator(".waiting")).to_contain_text("My list")
+    expect(attached).to_have_count(0)
+    screen.wait_for_timeout(300)
+    screen.context.unroute("**/ai/client/chat/files/**")
+    screen.reload()
+    expect(widget.locator(".message.customer time")).to_be_visible()
+    expect(widget.get_by_role("link", name="list.txt")).to_be_visible()
+    sent = Message.objects.get(sender_type="customer")
+    assert (sent.text, sent.content[1]["file_name"]) == ("My list", "list.txt")
+    screen.reload()
+    expect(widget.locator(".message.customer time")).to_be_visible()
+    expect(attached).to_have_count(0)
+    assert not Conversation.objects.exclude(pk=sent.conversation_id).exists()
+    problems.clear()
+
+
 def test_an_agents_words_are_shown_translated_also_when_that_comes_later(
     shop: Shop, screen: Page, ben, model
 ):

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import condition, require_safe
 
 from bots.services import bots, install
@@ -33,14 +34,25 @@ _SHOP_POLICY = (
 )
 
 
-_NOT_SENT = re.compile(r"/\*\*.*?\*/\n|\s*// .*?$|^ +", re.MULTILINE | re.DOTALL)
+# Texts; comments; a mark or a line's end with the space around it; other space.
+_TOKEN = re.compile(
+    r"""("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)|/\*.*?\*/|//[^\n]*"""
+    r"""|\s*([{}()\[\]=<>?:;,|&+!*]|\n)\s*|(\s+)""",
+    re.DOTALL,
+)
 
 
 @cache
 def _loader() -> bytes:
-    """The loader without comments and indentation, because every page of a website loads it."""
+    """The loader without comments and needless space, because every page of a website loads it."""
     source = settings.BASE_DIR / "chats" / "static" / "widget" / "loader.js"
-    return _NOT_SENT.sub("", source.read_text()).encode()
+    short = _TOKEN.sub(_kept, source.read_text())
+    return re.sub(r"\((\w+)\)=>", r"\1=>", re.sub(r"[;,]}", "}", short)).strip().encode()
+
+
+def _kept(token: re.Match[str]) -> str:
+    text, mark, space = token.groups()
+    return text or mark or (" " if space else "")
 
 
 @require_safe
@@ -94,12 +106,20 @@ def _note_website(request: HttpRequest, bot_id: int, hosts: list[str]) -> None:
 def _language(request: HttpRequest) -> str:
     """The language of the widget's words: what the website names, else the browser's."""
     named = request.GET.get("language")
-    if named is None:
-        return translation.get_language_from_request(request)
-    try:
-        return translation.get_supported_language_variant(named)
-    except LookupError:
-        return "en"
+    header = request.headers.get("Accept-Language", "")
+    wanted = [code for code, _ in parse_accept_lang_header(header)] if named is None else [named]
+    for code in wanted:
+        base = re.split("[-_]", code.lower())[0]
+        if base in _spoken():
+            return base
+    return "en"
+
+
+@cache
+def _spoken() -> frozenset[str]:
+    """The languages that the widget's words are in."""
+    folder = settings.BASE_DIR / "chats" / "static" / "widget" / "words"
+    return frozenset({"en"} | {path.stem for path in folder.glob("*.js")})
 
 
 @require_safe

@@ -34,6 +34,9 @@ NOTIFICATIONS = {
     "low_credit": {"credits_left"},
 }
 _MAX_VALUE = 300
+# Whole texts, which keep their lines.
+_TEXTS = {"answer"}
+_MAX_TEXT = 4_000
 # Written by the platform itself, so they may be links.
 _LINKS = {"link", "url"}
 # Written by strangers, so they are quoted: nobody should take them for the platform's words.
@@ -204,8 +207,11 @@ def _later(error: OSError) -> TryLater:
 
 def _plain(key: str, value: Any) -> str:
     """A value as the text shows it; only the platform's own addresses become links."""
-    text = " ".join(str(value).split())
-    text = text if len(text) <= _MAX_VALUE else text[: _MAX_VALUE - 1] + "…"
+    is_text = key in _TEXTS
+    lines = str(value).splitlines() if is_text else [str(value)]
+    text = "\n".join(" ".join(line.split()) for line in lines)
+    most = _MAX_TEXT if is_text else _MAX_VALUE
+    text = text if len(text) <= most else text[: most - 1] + "…"
     if key in _LINKS:
         return text
     text = _LINK_SIGN.sub(r"\1 ", text)

@@ -21,6 +21,11 @@ _CORNERS = [
     ("top-right", gettext_lazy("Top right")),
     ("top-left", gettext_lazy("Top left")),
 ]
+_VISITORS = [
+    ("all", gettext_lazy("All visitors")),
+    ("new", gettext_lazy("New visitors")),
+    ("returning", gettext_lazy("Returning visitors")),
+]
 _ADDRESS = {"placeholder": "https://"}
 _COLOUR: dict[str, Any] = {"widget": UnfoldAdminColorInputWidget, "attrs": {"class": "colour"}}
 
@@ -71,7 +76,19 @@ class WelcomeForm(BotForm):
 class InvitationForm(BotForm):
     heading = gettext_lazy("Prompts")
     settings = (
-        Setting("engaging_message", gettext_lazy("Message next to the chat button")),
+        Setting(
+            "engaging_message", gettext_lazy("Message next to the chat button"),
+            gettext_lazy("At most twice a day per visitor."),
+        ),
+        Setting(
+            "engaging_seconds", gettext_lazy("Seconds before it shows"),
+            gettext_lazy("Counted on each page. Also for “Open automatically”."),
+        ),
+        Setting(
+            "engaging_pages", gettext_lazy("Only on these pages"),
+            gettext_lazy("Paths such as /prices, /shop/*. Leave empty for all pages."),
+        ),
+        Setting("engaging_visitors", gettext_lazy("Only for"), choices=_VISITORS),
         Setting(
             "bot_question", gettext_lazy("Placeholder in the message field"),
             gettext_lazy("Leave empty for “Write a message” in the customer's language."),

@@ -1,7 +1,8 @@
-/** Keeps a log at its end for as long as its reader is there, whatever grows or shrinks in it or below it. */
+/** Keeps a log at its end for as long as its reader is there, whatever grows or shrinks in it or below it. `onEnd` is
+called when the reader comes there. */
 const NEAR_END = 80; // pixels
 
-export function followEnd(log) {
+export function followEnd(log, onEnd = () => {}) {
   let isAtEnd = true;
   let last = log.scrollTop;
   const toEnd = () => (log.scrollTop = log.scrollHeight);
@@ -9,8 +10,10 @@ export function followEnd(log) {
   const note = () => {
     const { scrollHeight, scrollTop, clientHeight } = log;
     // Only scrolling up leaves the end: a picture may grow between a scroll and its event.
-    if (scrollHeight - scrollTop - clientHeight < NEAR_END) isAtEnd = true;
-    else if (scrollTop < last) isAtEnd = false;
+    if (scrollHeight - scrollTop - clientHeight < NEAR_END) {
+      isAtEnd = true;
+      onEnd();
+    } else if (scrollTop < last) isAtEnd = false;
     last = scrollTop;
   };
   const sizes = new ResizeObserver(stay);

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from chats.models import AssignType, Conversation, LockedConversation, Message, Status
-from chats.services.core import attachments, conversations, lifecycle, messages
+from chats.services.core import answer_mails, attachments, conversations, lifecycle, messages
 from chats.shapes.desk import ManualChatMessageDto
 from identity.models import User
 
@@ -43,6 +43,7 @@ def send(
             metadata={"channel_tag": tag} if tag else {},
         )
         attachments.attach(message, files)
+        answer_mails.enqueue_for(chat, message)
         return message
 
 

@@ -1,14 +1,20 @@
-"""Which of a client's people are online, and which agent is typing in a chat, kept in Valkey.
+"""Which of a client's people are online, and which agent is typing in a chat, kept in Valkey; and
+how long people take to answer.
 
 Presence only decides who is assigned and notified. Without Valkey nobody counts as online, so chats
 wait in the queue, and everyone is notified.
 """
 
+import math
 import time
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import redis
+from django.core.cache import cache
+from django.db import connection
 
+from chatplatform.ids import first_id
 from chatplatform.jobs import enqueue
 from chatplatform.live import valkey
 from chats.models import Conversation
@@ -18,6 +24,27 @@ from identity.models import AssignStrategy, Client, Role, User
 ONLINE_SECONDS = 90
 TYPING_SECONDS = 10
 _best_effort = valkey.BestEffort("presence unknown")
+# Of how many conversations of the last 30 days, how many must have been handed over, and for how
+# long the result is kept.
+_LOOKED_AT, _FEWEST, _CACHE_SECONDS = 1_000, 5, 600
+_PERIOD = timedelta(days=30)
+_USUAL_WAIT = """
+    SELECT percentile_cont(0.5) WITHIN GROUP (
+        ORDER BY extract(epoch FROM answer.created_at - chat.handed_off_at)
+    )
+    FROM (
+        SELECT id, handed_off_at, is_preview FROM chats_conversation
+        WHERE bot_id = %s AND id >= %s ORDER BY id DESC LIMIT %s
+    ) AS chat
+    CROSS JOIN LATERAL (
+        SELECT created_at FROM chats_message
+        WHERE conversation_id = chat.id AND sender_type = 'agent' AND NOT is_note
+            AND created_at >= chat.handed_off_at
+        ORDER BY seq LIMIT 1
+    ) AS answer
+    WHERE chat.handed_off_at IS NOT NULL AND NOT chat.is_preview
+    HAVING count(*) >= %s
+"""
 
 
 def touch(user: User) -> None:
@@ -39,6 +66,21 @@ def online(client_id: int) -> set[int]:
         return {int(member) for member in members}
 
     return _best_effort(read, default=set())
+
+
+def usual_wait(bot_id: int) -> int | None:
+    """How many minutes an agent usually takes to answer the bot's customers (the median), at most
+    ten minutes old; None if too few were answered lately."""
+    key = f"usual-wait:{bot_id}"
+    found = cache.get(key)
+    if found is None:
+        begin = first_id(datetime.now(UTC) - _PERIOD)
+        with connection.cursor() as cursor:
+            cursor.execute(_USUAL_WAIT, [bot_id, begin, _LOOKED_AT, _FEWEST])
+            row = cursor.fetchone()
+        found = math.ceil(row[0] / 60) if row else 0
+        cache.set(key, found, _CACHE_SECONDS)
+    return found or None
 
 
 def note_typing(chat: Conversation, *, by: User, is_typing: bool) -> None:

@@ -31,7 +31,9 @@ def _columns(shape: type[BaseModel], table: str = "", **made: str) -> str:
 
 COLUMNS = _columns(Message)
 VISITORS_COLUMNS = _columns(
-    VisitorMessage, sender="json_build_object('type', sender->'type', 'name', sender->'name')"
+    VisitorMessage,
+    sender="json_build_object('type', sender->'type', 'name', sender->'name')",
+    is_seen="read_at IS NOT NULL",
 )
 _CHAT = "chats_conversation."
 _MOMENTS = (

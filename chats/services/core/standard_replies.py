@@ -108,9 +108,8 @@ def handover(*, reason: str, language: str, chat: Conversation) -> ReplyText:
     if reason == "approval_needed":
         # The client's own text is about questions that the bot could not answer.
         return sentence(reason, language=language, chat=chat)
-    closed = out_of_hours(language=language, chat=chat)
-    if closed:
-        return closed
+    if not _is_open(chat):
+        return _in(language, chat, chat.client.config.out_of_hours_message, _ours("closed"))
     own = chat.client.config.handoff_message
     if reason != "no_answer":
         return _in(language, chat, own, _ours("handover"))
@@ -120,10 +119,12 @@ def handover(*, reason: str, language: str, chat: Conversation) -> ReplyText:
 
 def out_of_hours(*, language: str, chat: Conversation) -> ReplyText | None:
     """The sentence that says that it is closed; None if it is open or the client set no text."""
-    config = chat.client.config
-    if not config.out_of_hours_message or business_hours.is_open(config, chat.bot, timezone.now()):
-        return None
-    return _in(language, chat, config.out_of_hours_message, _ours("closed"))
+    own = chat.client.config.out_of_hours_message
+    return _in(language, chat, own, _ours("closed")) if own and not _is_open(chat) else None
+
+
+def _is_open(chat: Conversation) -> bool:
+    return business_hours.is_open(chat.client.config, chat.bot, timezone.now())
 
 
 def _own(name: str, chat: Conversation) -> Mapping[str, str]:

@@ -4,10 +4,11 @@ import uuid
 
 from django.db import transaction
 
+from chatplatform import markup
 from chatplatform.api.errors import ApiError
 from chatplatform.api.request_context import current_address
 from chatplatform.jobs import enqueue
-from chats.models import Conversation, Message
+from chats.models import Conversation, Message, SenderType
 from chats.services.core import conversations, messages
 from chats.shapes.conversation import Transcript, TranscriptLine
 from identity.auth import Principal
@@ -82,11 +83,22 @@ def _check_allowed(chat: Conversation) -> None:
 
 def _line(message: Message) -> TranscriptLine:
     others = [piece for piece in message.content if piece["type"] not in {"text", "feedback"}]
-    offered = (option for piece in message.content for option in piece.get("options") or ())
+    # A survey's stars are no words.
+    offered = (
+        option
+        for piece in message.content
+        if piece["type"] != "feedback"
+        for option in piece.get("options") or ()
+    )
+    is_ours = message.sender_type != SenderType.CUSTOMER
     return TranscriptLine.model_construct(
         sender=message.sender_type,
         name=message.sender_name,
-        text=message.text,
+        text=(
+            markup.as_text(message.text, is_citing=bool(message.citations))
+            if is_ours
+            else message.text
+        ),
         options=[option["label"] for option in offered],
         files=[piece.get("file_name") or piece["type"] for piece in others],
         created_at=message.sent_at or message.created_at,

@@ -75,6 +75,7 @@ export function createApi(key, memory) {
       call(`/ai/bot/config${language ? `?language=${encodeURIComponent(language)}` : ""}`, { cache }, asJson),
     open: (body, id) => post("/ai/client/chat", body, { headers: { "Idempotency-Key": id } }),
     signIn: (id, token, customer) => post(`/ai/client/chat/customer/${id}`, customer, { token }),
+    customer: (id, customer) => post(`/ai/client/chat/customer/${id}`, customer),
     chat: (id) => get(`/ai/client/chat/${id}`),
     history: (id, cursor) =>
       get(`/ai/client/chat/history/${id}?${new URLSearchParams({ limit: 100, ...(cursor && { cursor }) })}`),

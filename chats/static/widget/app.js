@@ -3,18 +3,21 @@ import { html } from "../common/html.js";
 import { t, tn } from "../common/words.js";
 import { render } from "../vendor/preact.js";
 import { createApi } from "./api.js";
+import { createAttention } from "./attention.js";
 import { createChat } from "./chat.js";
 import { paint } from "./colours.js";
+import { createInvitation } from "./invitation.js";
 import { createMemory } from "./memory.js";
+import { createStash } from "./stash.js";
 import { createStore, unread } from "./store.js";
-import { isComposing } from "./views/composer.js";
+import { isComposing, LONGEST } from "./views/composer.js";
 import { Icon } from "./views/icons.js";
 import { Panel } from "./views/panel.js";
 
 const TEASER_WIDTH = 320;
 const LAUNCHER = { width: 88, height: 88 };
 const TEASER_HEIGHT = 200;
-const GREETING_PAUSE = 12 * 3600 * 1000; // milliseconds
+const ABOVE_LAUNCHER = 92; // pixels, for the button and what parts it from the teaser
 const INTRODUCTION_TIME = 2000; // milliseconds
 const RIGHT_TO_LEFT = /^(ar|dv|fa|he|ps|sd|ug|ur|yi)(-|$)/i;
 
@@ -22,9 +25,13 @@ const query = new URLSearchParams(location.search);
 const key = query.get("key");
 const language = query.get("language") || navigator.language;
 const memory = createMemory(key);
+const stash = createStash(key);
 const store = createStore();
-const actions = createChat({ api: createApi(key, memory), store, memory, language: plain(language) });
+const actions = createChat({ api: createApi(key, memory), store, memory, stash, language: plain(language) });
 const place = document.getElementById("chat");
+// Times and names of languages are in the language of the words; how its speakers there write them, the page says.
+const spoken = document.documentElement.lang;
+const locale = plain(language).split(/[-_]/)[0].toLowerCase() === spoken ? plain(language).replaceAll("_", "-") : spoken;
 document.documentElement.dir = RIGHT_TO_LEFT.test(language) ? "rtl" : "ltr";
 
 /** The language as the API takes it. */
@@ -39,7 +46,9 @@ let told = "";
 function size({ config, isOpen, teaser }) {
   const { position, width, height } = config.style;
   const open = { width: width + 24, height: height + 24 };
-  const closed = teaser ? { width: TEASER_WIDTH, height: TEASER_HEIGHT } : LAUNCHER;
+  // No higher than it is: what it covers of the page cannot be pressed.
+  const teasing = document.querySelector(".teaser")?.offsetHeight + ABOVE_LAUNCHER;
+  const closed = teaser ? { width: TEASER_WIDTH, height: Math.min(teasing || Infinity, TEASER_HEIGHT) } : LAUNCHER;
   const message = { type: "size", isOpen, isFullscreen: config.is_fullscreen, position, ...(isOpen ? open : closed) };
   if (JSON.stringify(message) === told) return;
   told = JSON.stringify(message);
@@ -71,42 +80,63 @@ function draw(state) {
   if (painted !== config) paint((painted = config));
   document.documentElement.dataset.position = config.style.position;
   document.documentElement.dataset.fills = String(state.fills);
+  render(state.isOpen ? html`<${Panel} state=${state} actions=${actions} locale=${locale} />` : html`<${Launcher} state=${state} />`, place);
   size(state);
-  render(state.isOpen ? html`<${Panel} state=${state} actions=${actions} locale=${plain(language) || "en"} />` : html`<${Launcher} state=${state} />`, place);
   if (wasOpen && !state.isOpen) document.getElementById("launcher").focus();
   wasOpen = state.isOpen;
 }
 
-/** Opens the chat, or speaks to the visitor, if the bot is to do so by itself: twice a day at most. */
-function greet() {
+/** Opens the chat, or speaks to the visitor, if the bot is to do so by itself; says whether it did. */
+function speak() {
   const { config, isOpen } = store.state;
-  const { greeted = 0 } = memory.read();
-  if (isOpen || Date.now() - greeted < GREETING_PAUSE) return;
-  memory.write({ greeted: Date.now() });
+  if (isOpen || !(config.auto_pop_up || config.engaging_message)) return false;
   if (config.auto_pop_up) actions.show();
-  else if (config.engaging_message) store.dispatch({ type: "set", teaser: true });
+  else store.dispatch({ type: "set", teaser: true });
+  return true;
 }
+
+let path = "/"; // of the page
+let invite = () => {};
 
 /** Settled when the page has said who the visitor is, or does not say it. */
 let introduced;
 const introduction = new Promise((done) => (introduced = done));
 setTimeout(introduced, INTRODUCTION_TIME);
 
-addEventListener("message", ({ source, origin, data }) => {
-  if (source !== parent || !data || data.chatWidget !== 1) return;
-  if (data.type === "visitor") {
+const wishes = {
+  visitor(data, origin) {
     const remember = (text, changes) => parent.postMessage({ chatWidget: 1, type: "remember", text, changes }, origin);
     if ("memory" in data) memory.restore(data.memory, remember);
     actions.identify(data);
     introduced();
-  }
-  if (data.type === "open") actions.show();
-  if (data.type === "close") actions.hide();
-  if (data.type === "placed") store.dispatch({ type: "set", fills: Boolean(data.fills) });
+  },
+  path: (data) => invite((path = data.path)),
+  open: () => actions.show(),
+  close: () => actions.hide(),
+  ask({ text }) {
+    if (typeof text === "string" && text.trim()) actions.ask(text.trim().slice(0, LONGEST));
+    else actions.show();
+  },
+  shutdown() {
+    memory.forget();
+    stash.clear();
+    tell({ type: "gone" });
+  },
+  placed: (data) => store.dispatch({ type: "set", fills: Boolean(data.fills) }),
+};
+
+addEventListener("message", ({ source, origin, data }) => {
+  if (source === parent && data?.chatWidget === 1 && Object.hasOwn(wishes, data.type)) wishes[data.type](data, origin);
 });
 addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !isComposing(event) && store.state.isOpen) actions.hide();
 });
 store.subscribe(draw);
+const attend = createAttention({ tell, isQuiet: () => store.state.isQuiet });
+store.subscribe((state) => state.config?.is_visible && attend(state));
+document.addEventListener("visibilitychange", () => store.dispatch({ type: "set" }));
 tell({ type: "ready" });
-introduction.then(actions.start).then(greet);
+introduction.then(actions.start).then(() => {
+  invite = createInvitation({ config: store.state.config, memory, speak });
+  invite(path);
+});

@@ -2,16 +2,20 @@
 import { t, tn } from "../common/words.js";
 import { Refused } from "./api.js";
 import { faultOf, limited } from "./files.js";
-import { at, isRetold, NO_DRAFTS } from "./store.js";
+import { at, isAwaited, isRetold, lastWords, NO_DRAFTS } from "./store.js";
 
 const SECOND = 1000;
-// How often to look for news: while a person is awaited or writes, else, and behind another tab.
-const [SOON, LATER, HIDDEN] = [2.5 * SECOND, 10 * SECOND, 30 * SECOND];
+// How often to look for news: while somebody writes, while a person is awaited, else, and behind another tab.
+const [SOON, WAITING, LATER, HIDDEN] = [2.5 * SECOND, 5 * SECOND, 10 * SECOND, 30 * SECOND];
 const LONGEST_WAIT = 30 * SECOND;
+const MINUTE = 60 * SECOND;
+const MOST_EARLIER = 10;
+const NEW = "new"; // in place of the id of a chat that is not opened yet
+const draftOf = (chat) => `draft:${chat ?? NEW}`;
 // A chat is given up when the server has not known it so often in a row: one such answer may be a fault on the way.
 const MISSES = 4;
 
-export function createChat({ api, store, memory, language }) {
+export function createChat({ api, store, memory, stash, language }) {
   // Where to read the messages from: the last whole page and what is behind it, since messages change afterwards.
   let cursors = [null, null];
   let cursorOf = null;
@@ -25,6 +29,7 @@ export function createChat({ api, store, memory, language }) {
   let asked = false;
   let isUnread = false;
   let turn = 0;
+  let configuredAt = 0;
   let identity = null; // {who, proof} as the page says it
   let settled = Promise.resolve();
 
@@ -44,23 +49,37 @@ export function createChat({ api, store, memory, language }) {
     set({ isReady: false });
     await settled;
     if (mine !== turn) return;
-    const { chat, outbox = [], drafts, agreed, seen = 0, rated, known = false, thumbs = {} } = memory.read();
+    const { chat, outbox = [], drafts, agreed, seen = 0, askedAt = 0, rated, known = false, thumbs = {}, isQuiet = false, earlier = [] } = memory.read();
+    const own = drafts?.[chat ?? NEW];
+    if (!drafts && !outbox.length) stash.clear(); // What is there was somebody else's.
+    const [files, waiting] = await Promise.all([stash.get(draftOf(chat), own?.names), withFiles(outbox)]);
+    if (mine !== turn) return;
     store.dispatch({ type: "left" });
     cursors = [null, null];
     cursorOf = null;
     isUnread = true; // Words may have changed since they were seen.
-    set({ outbox: outbox.filter((item) => !item.names), agreed: agreed === store.state.config.terms, seen, thumbs });
-    set({ rated: rated === chat && Boolean(chat), known, drafts: { ...NO_DRAFTS, ...drafts } });
+    set({ outbox: waiting.filter((item) => !item.names), earlier, agreed: agreed === store.state.config.terms, seen, thumbs, isQuiet });
+    set({ rated: rated === chat && Boolean(chat), known, askedAt, drafts: { ...NO_DRAFTS, ...own } });
+    if (files) await attach(files);
     if (chat) await untilAnswered(refresh).catch(giveUp);
     if (mine !== turn) return;
     if (store.state.isOpen) memory.write({ open: true });
     const stored = new Set(store.state.messages.map((message) => message.client_message_id));
-    giveBack(outbox.filter((item) => item.names && !stored.has(item.id)));
+    giveBack(waiting.filter((item) => item.names && !stored.has(item.id)));
     keepOutbox();
     set({ isReady: true });
     flush();
     look();
   }
+
+  /** Messages that wait, with their files where this browser has them still. */
+  const withFiles = (items) =>
+    Promise.all(
+      items.map(async ({ names, ...item }) => {
+        const files = await stash.get(item.id, names);
+        return files || !names ? { ...item, files: files ?? [] } : { ...item, names, files: [] };
+      }),
+    );
 
   /** The result of a call that is repeated until the server answers. */
   async function untilAnswered(call) {
@@ -91,16 +110,25 @@ export function createChat({ api, store, memory, language }) {
 
   const backOnline = () => new Promise((done) => addEventListener("online", done, { once: true }));
 
+  /** Who is there, and until when, changes. */
+  async function configure() {
+    configuredAt = Date.now();
+    set({ config: await api.config(language, "no-cache").catch(() => store.state.config) });
+  }
+
   /** Reads the chat, and its messages if anything has happened to them. */
   async function refresh() {
     const { chat: shown } = store.state;
     if (memory.isLost(shown?.id)) return shown && begin();
     const { chat: id } = memory.read();
-    if (!id) return;
+    // The page has ended the chat for good, perhaps in another tab.
+    if (!id) return shown && begin();
     const chat = await api.chat(id);
     if (memory.read().chat !== id) return;
     memory.write({ token: chat.visitor_token });
+    const isHandedOver = store.state.chat?.assign_type === "bot" && chat.assign_type !== "bot";
     set({ chat });
+    if (isHandedOver || (chat.assign_type === "queue" && Date.now() - configuredAt > MINUTE)) await configure();
     if (cursorOf === id && readUpTo === chat.last_event_seq) return;
     await readMessages(id);
     readUpTo = chat.last_event_seq;
@@ -138,9 +166,9 @@ export function createChat({ api, store, memory, language }) {
 
   /** What is in view counts as seen; once more if its words have changed. */
   function noteSeen(isChanged = false) {
-    const { isOpen, messages, chat, seen } = store.state;
+    const { isOpen, isHome, messages, chat, seen } = store.state;
     isUnread ||= isChanged;
-    if (!isOpen || document.hidden || !messages.length) return;
+    if (!isOpen || isHome || document.hidden || !messages.length) return;
     const newest = Math.max(seen, ...messages.map(at));
     if (newest <= seen && !isUnread) return;
     isUnread = false;
@@ -168,7 +196,9 @@ export function createChat({ api, store, memory, language }) {
     const { chat, isOpen, outbox } = store.state;
     if (document.hidden) return HIDDEN;
     if (!chat || chat.status === "ended") return HIDDEN;
-    return chat.assign_type !== "bot" || (isOpen && outbox.length) ? SOON : LATER;
+    if (chat.assign_type === "queue" && !outbox.length) return WAITING;
+    if (chat.assign_type === "agent" && !isOpen) return WAITING;
+    return chat.assign_type !== "bot" || (isOpen && outbox.length) || isAwaited(store.state) ? SOON : LATER;
   }
 
   // --- writing ---------------------------------------------------------------------------------
@@ -177,7 +207,8 @@ export function createChat({ api, store, memory, language }) {
   function draft(changes) {
     const drafts = { ...store.state.drafts, ...changes };
     set({ drafts });
-    memory.write({ drafts });
+    const { chat, drafts: all } = memory.read();
+    memory.write({ drafts: { ...all, [chat ?? NEW]: drafts } });
   }
 
   async function attach(list) {
@@ -191,6 +222,7 @@ export function createChat({ api, store, memory, language }) {
   function setFiles(files) {
     set({ files: limited(files, store.state.config.upload_limits) });
     draft({ names: files.map(({ file }) => file.name) });
+    stash.put(draftOf(memory.read().chat), files.map(({ file }) => file));
   }
 
   /** Sends what stands in the field, unless something in it cannot be sent. */
@@ -198,18 +230,22 @@ export function createChat({ api, store, memory, language }) {
     const { drafts, files } = store.state;
     const text = drafts.text.trim();
     if ((!text && !files.length) || files.some(({ fault }) => fault)) return;
-    set({ files: [] });
-    draft({ text: "", names: [] });
+    setFiles([]);
+    draft({ text: "" });
     send(text, files.map(({ file }) => file));
   }
 
   function send(text, files = []) {
-    store.dispatch({ type: "queued", item: { id: crypto.randomUUID(), text, files } });
+    // What is said at the start does not go on with what has ended.
+    if (store.state.isHome && store.state.chat?.status === "ended") another();
+    const item = { id: crypto.randomUUID(), text, files };
+    store.dispatch({ type: "queued", item });
+    if (files.length) stash.put(item.id, files);
     keepOutbox();
     flush();
   }
 
-  /** Words wait in the browser until they are stored. Files cannot: of them the names are kept. */
+  /** Words wait in the browser until they are stored; of files the names are kept here. */
   function keepOutbox() {
     const kept = ({ files, ...item }) => (files.length ? { ...item, names: files.map(({ name }) => name) } : { ...item, files });
     memory.write({ outbox: store.state.outbox.map(kept) });
@@ -234,6 +270,7 @@ export function createChat({ api, store, memory, language }) {
           continue;
         }
         store.dispatch({ type: "dropped", id: item.id });
+        stash.put(item.id, []);
         keepOutbox();
       }
     } finally {
@@ -249,12 +286,13 @@ export function createChat({ api, store, memory, language }) {
     const asks = (field) => field.ask_before_chat && field.name in faults;
     if (error.status === 422 && !memory.read().chat) {
       // The fields may be others than when the widget was opened.
-      set({ config: await api.config(language, "no-cache").catch(() => store.state.config) });
+      await configure();
       if (store.state.config.customer_info_fields.some(asks)) return introduce({ known: false, faults });
     }
     if (!store.state.outbox.includes(item)) return;
     const waiting = store.state.outbox;
     set({ outbox: [] });
+    for (const { id } of waiting) stash.put(id, []);
     giveBack(waiting, error);
     keepOutbox();
   }
@@ -321,8 +359,10 @@ export function createChat({ api, store, memory, language }) {
       throw error;
     });
     if (mine !== turn) throw new Error("The page names somebody else by now.");
-    memory.write({ chat: made.id, token: made.visitor_token, opening: null });
+    const { drafts: { [NEW]: _, ...drafts } = {} } = memory.read();
+    memory.write({ chat: made.id, token: made.visitor_token, opening: null, drafts });
     draft({ answers: {} });
+    setFiles(store.state.files);
     set({ chat: made });
     await readMessages(made.id);
     return made.id;
@@ -335,6 +375,7 @@ export function createChat({ api, store, memory, language }) {
     if (!value) throw new Error("The stream broke off: whether the message is stored is unknown.");
     if (mine !== turn) return;
     if (value.event === "message") arrived(value.data);
+    wasAsked();
     if (store.state.chat?.assign_type === "bot" || store.state.chat?.status === "ended") set({ draft: "" });
     follow(events, mine);
   }
@@ -348,12 +389,19 @@ export function createChat({ api, store, memory, language }) {
     const { message } = await api.sendFiles(id, form, item.files.reduce((sum, { size }) => sum + size, 0));
     if (mine !== turn) return;
     arrived(message);
+    wasAsked();
     look();
+  }
+
+  function wasAsked() {
+    set({ askedAt: Date.now() });
+    memory.write({ askedAt: store.state.askedAt });
   }
 
   /** A message to a chat that ended long ago begins a new one. */
   function arrived(message) {
     if (message.conversation_id !== memory.read().chat) {
+      shelve();
       memory.write({ chat: message.conversation_id, rated: null });
       set({ rated: false });
     }
@@ -432,6 +480,18 @@ export function createChat({ api, store, memory, language }) {
     }
   }
 
+  /** Where people's answers go if the visitor has left by then. */
+  async function leaveMail() {
+    set({ problem: null });
+    try {
+      set({ chat: await api.customer(store.state.chat.id, { email: store.state.drafts.email.trim() }) });
+    } catch (error) {
+      if (error.status !== 422) return report(error);
+      return set({ problem: t("Enter a complete email address.") });
+    }
+    draft({ email: "" });
+  }
+
   async function mail(email) {
     set({ notice: null, problem: null });
     try {
@@ -442,10 +502,40 @@ export function createChat({ api, store, memory, language }) {
     }
   }
 
+  /** Puts the chat among the visitor's earlier ones, with its last words. */
+  function shelve() {
+    const { chat, messages, earlier } = store.state;
+    const said = messages.filter((message) => message.conversation_id === chat?.id && !message.is_welcome);
+    if (!said.length) return;
+    const entry = { id: chat.id, at: at(said.at(-1)), text: lastWords(said) };
+    keepEarlier([entry, ...earlier.filter(({ id }) => id !== chat.id)].slice(0, MOST_EARLIER));
+  }
+
+  function keepEarlier(earlier) {
+    set({ earlier });
+    memory.write({ earlier });
+  }
+
   function another() {
+    shelve();
     memory.write({ chat: null, opening: null, rated: null });
     cursorOf = null;
     store.dispatch({ type: "another" });
+    draft({});
+  }
+
+  /** Where a chat begins; the one that goes on can be chosen there. */
+  function home() {
+    shelve();
+    set({ isHome: true, notice: null, problem: null });
+  }
+
+  function reopen(id) {
+    set({ isHome: false });
+    if (id === memory.read().chat) return noteSeen();
+    shelve();
+    memory.write({ chat: id, opening: null, rated: null });
+    begin();
   }
 
   function agree() {
@@ -484,6 +574,23 @@ export function createChat({ api, store, memory, language }) {
     }
   }
 
+  function hush(isQuiet) {
+    set({ isQuiet });
+    memory.write({ isQuiet });
+  }
+
+  /** Sends what the page says for the visitor: who must agree to something first finds it in the field. */
+  function ask(text) {
+    show();
+    const say = ({ config, agreed }) => (config.terms && !agreed ? draft({ text }) : send(text));
+    if (store.state.isReady) return say(store.state);
+    const stop = store.subscribe((state) => {
+      if (!state.isReady) return;
+      stop();
+      say(state);
+    });
+  }
+
   function show() {
     set({ isOpen: true, teaser: false });
     memory.write({ open: true });
@@ -511,8 +618,8 @@ export function createChat({ api, store, memory, language }) {
   document.addEventListener("visibilitychange", () => !document.hidden && (noteSeen(), look()));
 
   return {
-    start, send, submit, draft, attach, detach, end, rate, thumb, transcript, mail, another, agree, introduce, identify, show,
-    hide, typing,
+    start, send, submit, draft, attach, detach, end, rate, thumb, transcript, mail, leaveMail, another, home, reopen, agree, introduce, identify, show,
+    hide, hush, typing, ask,
     dismiss: () => set({ teaser: false, problem: null }),
   };
 }

@@ -1,20 +1,21 @@
 /** Puts the chat on a page: `<script src="…/widget/v1/loader.js" data-key="…" async></script>`.
 
 The chat is a frame of its own, so that neither the page's styles nor its scripts reach into it. It says how large it
-wants to be; everything else stays inside. Run again, the loader only tells the frame who the visitor is now. */
+wants to be; everything else stays inside. `chatWidget("open")` and its like tell it what the page wants. Run again, the
+loader only tells the frame who the visitor is now. */
 (() => {
   const script = document.currentScript;
   if (!script?.dataset.key) return;
-  const { key, language, title, externalId, identitySignature } = script.dataset;
-  if (window.chatWidget) return window.chatWidget.identify?.({ externalId, identitySignature });
+  let { key, language, title, ...visitor } = script.dataset;
+  const before = window.chatWidget;
+  if (before?.on) return before("identify", visitor);
   const { origin } = new URL(script.src);
   const frame = document.createElement("iframe");
   // Inline and important: stronger than any rule of the page.
   const style = (rules) => {
-    for (const [name, value] of Object.entries(rules)) frame.style.setProperty(name, value, "important");
+    const all = `all:initial;position:fixed;z-index:2147483647;color-scheme:light;${rules};`;
+    frame.style.cssText = all.replaceAll(";", "!important;");
   };
-  const query = new URLSearchParams({ key, ...(language && { language }) });
-  const tell = (message) => frame.contentWindow?.postMessage({ chatWidget: 1, ...message }, origin);
   // Browsers may refuse storage to frames of another site: the page then keeps what the frame remembers.
   const name = `chat-widget:${key}`;
   const storage = (use) => {
@@ -24,65 +25,95 @@ wants to be; everything else stays inside. Run again, the loader only tells the 
       return null;
     }
   };
-  let visitor = { externalId, identitySignature };
-  let wanted;
-  let wish; // what the page asked of a frame that may not listen yet
+  const hooks = {};
+  const queue = []; // for a frame that does not listen yet
+  let isReady, isHidden, isMoved, path, wanted, pageTitle;
+
+  const tell = (type, more) =>
+    isReady && frame.contentWindow
+      ? frame.contentWindow.postMessage({ ...more, chatWidget: 1, type }, origin)
+      : queue.push([type, more]);
 
   function place() {
+    if (!wanted) return;
     const fills = wanted.isOpen && (wanted.isFullscreen || innerWidth <= 480 || innerHeight <= 480);
-    const [vertical, horizontal] = (wanted.position || "bottom-right").split("-");
-    style({
-      top: "auto", right: "auto", bottom: "auto", left: "auto", [vertical]: "0", [horizontal]: "0",
-      display: "block",
-      width: fills ? "100vw" : `min(${wanted.width}px, 100vw)`,
-      height: fills ? "100dvh" : `min(${wanted.height}px, 100dvh)`,
-    });
-    tell({ type: "placed", fills });
+    const [y, x] = wanted.position.split("-");
+    const width = fills ? "100vw" : `min(${wanted.width}px,100vw)`;
+    const height = fills ? "100dvh" : `min(${wanted.height}px,100dvh)`;
+    style(`display:${isHidden ? "none" : "block"};${y}:0;${x}:0;width:${width};height:${height}`);
+    tell("placed", { fills });
   }
 
-  style({
-    all: "initial", display: "none", position: "fixed", border: "0", "z-index": "2147483647",
-    "color-scheme": "light", background: "transparent",
-  });
-  frame.title = title || "Chat";
-  frame.name = name;
-  frame.allow = "clipboard-write";
-  // The site says where the chat was seen, whatever the page's own policy.
-  frame.referrerPolicy = "origin";
-  frame.src = `${origin}/widget/v1/frame?${query}`;
-  addEventListener("resize", () => wanted && place());
-  addEventListener("message", ({ source, origin: from, data }) => {
-    if (source !== frame.contentWindow || from !== origin || data?.chatWidget !== 1) return;
-    if (data.type === "ready") {
-      tell({ type: "visitor", ...visitor, memory: storage((kept) => kept.getItem(name)) });
-      if (wish) tell({ type: wish });
-    }
-    if (data.type === "remember") {
-      storage((kept) => {
-        const all = { ...JSON.parse(kept.getItem(name)), ...data.changes };
-        kept.setItem(name, data.changes ? JSON.stringify(all) : data.text);
-      });
-    }
-    if (data.type === "size") {
-      wish = null;
-      wanted = data;
-      place();
-    }
-  });
   // A page that replaces its body takes the frame away, or brings a copy of it back.
-  let home;
-  function show() {
+  const watch = new MutationObserver(keep);
+  function keep() {
+    if (isReady && path !== location.pathname) tell("path", { path: path = location.pathname });
     for (const other of [...document.getElementsByName(name)]) if (other !== frame) other.remove();
     if (frame.isConnected || !document.body) return;
-    home = home ? document.documentElement : document.body;
-    home.append(frame);
+    isReady = 0;
+    (isMoved ? document.documentElement : document.body).append(frame);
+    isMoved = 1;
   }
-  new MutationObserver(show).observe(document, { childList: true, subtree: true });
-  show();
-  const call = (type) => () => tell({ type: (wish = type) });
-  window.chatWidget = {
-    open: call("open"),
-    close: call("close"),
-    identify: (who) => tell({ type: "visitor", ...(visitor = who) }),
+
+  const heard = {
+    ready() {
+      isReady = 1;
+      tell("visitor", { ...visitor, memory: storage((kept) => kept.getItem(name)) });
+      path = null;
+      keep();
+      queue.splice(0).forEach((message) => tell(...message));
+    },
+    remember({ text, changes }) {
+      storage((kept) => {
+        kept.setItem(name, changes ? JSON.stringify({ ...JSON.parse(kept.getItem(name)), ...changes }) : text);
+      });
+    },
+    size(data) {
+      if (!wanted) heard.event({ name: "ready" });
+      wanted = data;
+      place();
+    },
+    title({ text }) {
+      pageTitle ||= document.title;
+      document.title = text || pageTitle;
+      if (!text) pageTitle = "";
+    },
+    event({ name, detail }) {
+      hooks[name]?.forEach((listener) => listener(detail));
+    },
+    gone() {
+      watch.disconnect();
+      frame.remove();
+      delete window.chatWidget;
+    },
   };
+
+  const calls = {
+    on(name, listener) {
+      (hooks[name] ||= []).push(listener);
+      if (name === "ready" && wanted) listener();
+    },
+    identify: (who) => tell("visitor", visitor = who),
+    show(isShown = 1) {
+      isHidden = !isShown;
+      place();
+    },
+    hide: () => calls.show(0),
+  };
+  for (const name of ["open", "close", "ask", "shutdown"]) calls[name] = (text) => tell(name, { text });
+
+  style("display:none");
+  frame.title = title || "Chat";
+  frame.name = name;
+  // The site says where the chat was seen, whatever the page's own policy.
+  frame.referrerPolicy = "origin";
+  frame.src = `${origin}/widget/v1/frame?${new URLSearchParams({ key, ...(language && { language }) })}`;
+  addEventListener("resize", place);
+  addEventListener("message", ({ source, origin: from, data }) => {
+    if (source === frame.contentWindow && from === origin && data?.chatWidget) heard[data.type]?.(data);
+  });
+  watch.observe(document, { childList: true, subtree: true });
+  keep();
+  window.chatWidget = Object.assign((call, ...rest) => calls[call](...rest), calls);
+  before?.q?.forEach((rest) => chatWidget(...rest));
 })();

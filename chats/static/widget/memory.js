@@ -7,6 +7,7 @@ export function createMemory(key) {
   const name = `chat-widget:${key}`;
   let kept = {};
   let isOwn = true;
+  let isForgotten = false;
   let who;
   let tellPage = () => {};
   try {
@@ -26,12 +27,18 @@ export function createMemory(key) {
   }
 
   function write(changes) {
-    if (!isLost()) keep({ ...kept, ...changes, who }, { ...changes, who });
+    if (!isForgotten && !isLost()) keep({ ...kept, ...changes, who }, { ...changes, who });
   }
 
   /** Forgets what another person has here by now: this one begins anew. */
   function claim() {
     if (isLost()) keep({ who }, null);
+  }
+
+  /** Nothing is left of anybody here. */
+  function forget() {
+    keep({}, null);
+    isForgotten = true;
   }
 
   /** The page replaces only the changes, where they are named: another tab may have told it of others. */
@@ -78,7 +85,7 @@ export function createMemory(key) {
     addEventListener("storage", (event) => event.key === name && callback(read()));
   }
 
-  return { read, write, claim, restore, belongTo, nobodys, isLost, onChange };
+  return { read, write, claim, forget, restore, belongTo, nobodys, isLost, onChange };
 }
 
 function parsed(text) {

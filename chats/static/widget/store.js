@@ -1,7 +1,8 @@
 /** The state of the widget, in one place: changed by events alone, in one pure function. */
 
-/** What the visitor has typed and not sent: the message, the answers of the form before the chat, the rating. */
-export const NO_DRAFTS = { text: "", answers: {}, stars: 0, comment: "" };
+/** What the visitor has typed and not sent: the message, the answers of the form before the chat, the mailbox for what is
+answered later, the rating. */
+export const NO_DRAFTS = { text: "", answers: {}, email: "", stars: 0, comment: "" };
 
 export const EMPTY = {
   config: null, // the bot's configuration
@@ -14,14 +15,18 @@ export const EMPTY = {
   known: false, // the form before the chat is filled in
   faults: {}, // what is wrong in it, by field
   chat: null,
+  isHome: false, // the start is shown although there is a chat
+  earlier: [], // the visitor's chats in this browser, newest first: {id, at, text}
   messages: [],
   outbox: [], // sent by the visitor, not stored yet: {id, text, files}
   drafts: NO_DRAFTS,
   files: [], // beside the words that are not sent yet: {file, fault}
+  askedAt: 0, // when the visitor last wrote to the bot
   draft: null, // the answer while it is made; "" while nothing is there yet
   seen: 0, // the last seq that the visitor has seen
   rated: false,
   thumbs: {}, // by message
+  isQuiet: false, // no sound
   notice: null, // a sentence for the visitor
   problem: null, // one about a fault
 };
@@ -33,13 +38,13 @@ export function reduce(state, { type, ...data }) {
     case "messages":
       return { ...state, ...merged(state, data.messages) };
     case "queued":
-      return { ...state, outbox: [...state.outbox, data.item], notice: null, problem: null };
+      return { ...state, outbox: [...state.outbox, data.item], isHome: false, notice: null, problem: null };
     case "dropped":
       return { ...state, outbox: state.outbox.filter((item) => item.id !== data.id) };
     case "delta":
       return { ...state, draft: (state.draft ?? "") + data.text };
     case "another":
-      return { ...state, chat: null, messages: [], draft: null, seen: 0, rated: false, thumbs: {}, notice: null, problem: null };
+      return { ...state, chat: null, isHome: false, messages: [], draft: null, seen: 0, rated: false, thumbs: {}, notice: null, problem: null };
     case "left":
       return { ...EMPTY, config: state.config, isOpen: state.isOpen, fills: state.fills, isOnline: state.isOnline };
     default:
@@ -67,14 +72,29 @@ function inOrder(one, other) {
 
 export const isFromUs = (message) => message.sender.type !== "customer";
 
+/** The beginning of what was said last. */
+export const lastWords = (messages) =>
+  (messages.at(-1).content.map((piece) => piece.text ?? piece.file_name).find(Boolean) ?? "").slice(0, 80);
+
 /** Whether a message of ours that was there already has other words now, such as a translation. */
 export function isRetold(known, message) {
   const words = ({ content, translations }) => JSON.stringify([content.map(({ text }) => text), translations]);
   return Boolean(known) && isFromUs(message) && words(known) !== words(message);
 }
 
-export function unread({ isOpen, messages, seen }) {
-  return isOpen ? 0 : messages.filter((message) => isFromUs(message) && !message.is_welcome && at(message) > seen).length;
+const LONGEST_ANSWER = 60_000; // milliseconds
+
+/** Whether the bot's answer is awaited, also after a reload, when no stream tells of it. */
+export function isAwaited({ chat, messages, askedAt }) {
+  if (chat?.assign_type !== "bot" || chat.status !== "open" || !messages.length) return false;
+  return !isFromUs(messages.at(-1)) && Date.now() - askedAt < LONGEST_ANSWER;
+}
+
+/** Whether a message of ours was not seen yet. */
+export const isNew = (message, { seen }) => isFromUs(message) && !message.is_welcome && at(message) > seen;
+
+export function unread(state) {
+  return state.isOpen ? 0 : state.messages.filter((message) => isNew(message, state)).length;
 }
 
 /** When a message was stored, as a number that grows. */

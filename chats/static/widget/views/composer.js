@@ -4,7 +4,7 @@ import { t } from "../../common/words.js";
 import { useEffect, useRef } from "../../vendor/preact-hooks.js";
 import { Icon } from "./icons.js";
 
-const LONGEST = 8000;
+export const LONGEST = 8000;
 
 /** Whether a key belongs to a word that is composed, as in Vietnamese or Japanese. Safari ends the composition first, and
 tells by the key's code alone. */

@@ -3,15 +3,7 @@ import { html } from "../../common/html.js";
 import { t } from "../../common/words.js";
 import { useEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { Icon } from "./icons.js";
-
-const LINK = /(https?:\/\/[^\s<>"']+[^\s<>"'.,;:!?)\]])/g;
-
-/** Text with its links. */
-export function Words({ text }) {
-  return text
-    .split(LINK)
-    .map((piece, at) => (at % 2 ? html`<a href=${piece} target="_blank" rel="noopener noreferrer nofollow">${piece}</a>` : piece));
-}
+import { raised, Rich, Words } from "./words.js";
 
 const isWeb = (url) => /^(https?:\/\/|\/)/.test(url ?? "");
 
@@ -38,7 +30,7 @@ function Options({ options, onChoose }) {
   </div>`;
 }
 
-function Piece({ piece, onChoose }) {
+function Piece({ piece, isOurs, places, onChoose }) {
   const name = piece.file_name ?? t("File");
   if (piece.type === "image" && isWeb(piece.url)) return html`<${Picture} url=${piece.url} name=${name} />`;
   if (isWeb(piece.url)) {
@@ -47,29 +39,47 @@ function Piece({ piece, onChoose }) {
   const place = piece.location && t("Location: {where}", { where: whereIs(piece.location) });
   const text = piece.text || place || piece.file_name || piece.error;
   return html`
-    ${text && html`<p class="words" dir="auto"><${Words} text=${text} /></p>`}
+    ${text &&
+    (isOurs
+      ? html`<div class="words" dir="auto"><${Rich} text=${text} places=${places} /></div>`
+      : html`<p class="words" dir="auto"><${Words} text=${text} /></p>`)}
     ${piece.options && html`<${Options} options=${piece.options} onChoose=${onChoose} />`}
   `;
 }
 
-/** Each page of a document once, with all that the answer took from it. */
-function Sources({ citations }) {
-  const name = (source) => (source.page ? `${source.title}, ${t("page {page}", { page: source.page })}` : source.title);
-  const isSame = (one, other) => one.document_id === other.document_id && one.page === other.page;
-  const sources = citations.filter((source, at) => citations.findIndex((other) => isSame(source, other)) === at);
-  return html`<ul class="sources" aria-label=${t("Sources")}>
+/** What the answer took from one section of a document is one source. */
+function sourcesOf(citations) {
+  const sources = new Map();
+  for (const citation of citations) {
+    const key = JSON.stringify([citation.document_id, citation.page, citation.section]);
+    sources.set(key, [...(sources.get(key) ?? []), citation]);
+  }
+  return [...sources.values()];
+}
+
+/** The places of the sources, by the numbers that the bot cites them with. */
+function placesOf(sources) {
+  return new Map(sources.flatMap((citations, at) => citations.map(({ number }) => [number, at + 1])));
+}
+
+/** The source's address; browsers that can open it at the words that were used. */
+const addressOf = ({ url, quote }) =>
+  url.includes("#") ? url : `${url}#:~:text=${encodeURIComponent(quote.split(/\n|(?<=[.!?]) /)[0].slice(0, 200)).replaceAll("-", "%2D")}`;
+
+function Sources({ sources }) {
+  const name = ({ section, title, page }) => section || (page ? `${title}, ${t("page {page}", { page })}` : title);
+  return html`<ol class="sources" aria-label=${t("Sources")}>
     ${sources.map(
-      (source) => html`<li>
+      (citations, at) => html`<li>
         <details>
-          <summary dir="auto">${name(source)}</summary>
-          ${citations
-            .filter((other) => isSame(source, other))
-            .map(({ quote }) => html`<blockquote dir="auto">${quote}</blockquote>`)}
-          ${isWeb(source.url) && html`<a href=${source.url} target="_blank" rel="noopener noreferrer">${t("View source")}</a>`}
+          <summary><span aria-hidden="true">${raised(at + 1)}</span> <bdi>${name(citations[0])}</bdi></summary>
+          ${citations.map(({ quote }) => html`<blockquote dir="auto">${quote}</blockquote>`)}
+          ${isWeb(citations[0].url) &&
+          html`<a href=${addressOf(citations[0])} target="_blank" rel="noopener noreferrer">${t("View source")}</a>`}
         </details>
       </li>`,
     )}
-  </ul>`;
+  </ol>`;
 }
 
 function Thumbs({ value, onThumb }) {
@@ -93,22 +103,27 @@ function Origin({ language, isOriginal, onToggle, locale }) {
     <button class="origin" onClick=${onToggle}>${isOriginal ? t("Show translation") : t("Show original")}</button></p>`;
 }
 
-export function Message({ message, language, isLast, thumb, actions, locale }) {
+/** `isContinued`: the same sender said something shortly before. `state`: whether the visitor's own words were seen. */
+export function Message({ message, language, isLast, isContinued, state, thumb, actions, locale }) {
   const [isOriginal, setIsOriginal] = useState(false);
   const { type, name } = message.sender;
+  const isOurs = type !== "customer";
   const translation = translated(message, language);
   const pieces = ((!isOriginal && translation) || message.content).filter((piece) => piece.type !== "feedback");
   if (!pieces.length) return null;
   const time = new Date(message.created_at).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
   const isRateable = type === "bot" && !message.is_welcome;
-  return html`<li class=${`message ${type}`}>
-    <p class="by"><bdi>${type === "customer" ? t("You") : name}</bdi> <time datetime=${message.created_at}>${time}</time></p>
+  const sources = sourcesOf(message.citations);
+  const places = placesOf(sources);
+  return html`<li class=${`message ${type}${isContinued ? " continued" : ""}`}>
+    <p class=${isContinued ? "unseen" : "by"}><bdi>${isOurs ? name : t("You")}</bdi> <time datetime=${message.created_at}>${time}</time></p>
     <div class="bubble">
-      ${pieces.map((piece) => html`<${Piece} piece=${piece} onChoose=${isLast && actions.send} />`)}
+      ${pieces.map((piece) => html`<${Piece} piece=${piece} isOurs=${isOurs} places=${places} onChoose=${isLast && actions.send} />`)}
     </div>
     ${translation &&
     html`<${Origin} language=${message.language} isOriginal=${isOriginal} onToggle=${() => setIsOriginal(!isOriginal)} locale=${locale} />`}
-    ${message.citations.length > 0 && html`<${Sources} citations=${message.citations} />`}
+    ${sources.length > 0 && html`<${Sources} sources=${sources} />`}
+    ${state && html`<p class="by" data-state=${state}>${state === "seen" ? t("Seen") : t("Sent")}</p>`}
     ${isRateable && html`<${Thumbs} value=${thumb} onThumb=${(value) => actions.thumb(message, value)} />`}
   </li>`;
 }
@@ -128,7 +143,7 @@ export function Draft({ text, name, by = "bot" }) {
     <p class="by"><bdi>${name}</bdi></p>
     <div class="bubble">
       ${text
-        ? html`<p class="words" dir="auto" aria-hidden="true">${text}</p>`
+        ? html`<div class="words" dir="auto" aria-hidden="true"><${Rich} text=${text} /></div>`
         : html`<p class="dots" role="img" aria-label=${t("{name} is typing", { name })}><i></i><i></i><i></i></p>`}
     </div>
   </li>`;

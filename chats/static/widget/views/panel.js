@@ -2,11 +2,15 @@
 import { followEnd } from "../../common/end.js";
 import { html } from "../../common/html.js";
 import { t } from "../../common/words.js";
-import { useEffect, useRef, useState } from "../../vendor/preact-hooks.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact-hooks.js";
+import { isAwaited, isFromUs } from "../store.js";
 import { Introduction, Terms } from "./before.js";
-import { Composer } from "./composer.js";
+import { Composer, isComposing } from "./composer.js";
+import { Home } from "./home.js";
 import { Icon } from "./icons.js";
+import { LeaveMail, mayLeaveMail, whenThere } from "./later.js";
 import { Draft, Message, Rating, Waiting } from "./message.js";
+import { Rich } from "./words.js";
 
 export function Panel({ state, actions, locale }) {
   const { config, agreed, known, chat, messages, outbox, isReady } = state;
@@ -28,24 +32,32 @@ export function Panel({ state, actions, locale }) {
 }
 
 function Head({ state, actions }) {
-  const { config, chat } = state;
+  const { config, chat, isHome, isReady } = state;
   const [isOpen, setIsOpen] = useState(false);
   const [asks, setAsks] = useState(""); // what the menu asks: "end", "mail", or nothing
+  const head = useRef(null);
+  const button = useRef(null);
   const who = chat?.agent ?? { name: config.bot_name, avatar_url: config.bot_icon };
   const canEnd = chat && chat.status !== "ended";
   const canTake = chat && config.export_enabled;
-  const close = () => (setIsOpen(false), setAsks(""));
-  return html`<header class="head">
+  // The reader stands where they came from: what they chose in the menu is gone.
+  const close = () => (setIsOpen(false), setAsks(""), button.current.focus());
+  // At once: an Escape may follow the key that opened it.
+  useLayoutEffect(() => (isOpen ? whileOpen(head.current, close, () => setIsOpen(false)) : undefined), [isOpen]);
+  const canGoBack = isReady && !isHome && hasAsked(state);
+  return html`<header class="head" ref=${head}>
+    ${canGoBack && html`<button class="icon" aria-label=${t("Back to the start")} onClick=${actions.home}><${Icon} name="back" /></button>`}
     <${Face} who=${who} key=${who.name} />
     <h1 dir="auto">${who.name}</h1>
     ${(canEnd || canTake) &&
-    html`<button class="icon" aria-label=${t("Chat options")} aria-expanded=${String(isOpen)} onClick=${() => (setAsks(""), setIsOpen(!isOpen))}><${Icon} name="more" /></button>`}
+    html`<button class="icon" ref=${button} aria-label=${t("Chat options")} aria-expanded=${String(isOpen)} onClick=${() => (setAsks(""), setIsOpen(!isOpen))}><${Icon} name="more" /></button>`}
     <button class="icon" aria-label=${t("Close the chat")} onClick=${actions.hide}><${Icon} name="close" /></button>
     ${isOpen &&
     html`<div class="menu">
       ${canTake && html`<button onClick=${() => (close(), actions.transcript())}>${t("Download transcript")}</button>`}
       ${canTake && asks !== "mail" && html`<button onClick=${() => setAsks("mail")}>${t("Email transcript")}</button>`}
       ${canTake && asks === "mail" && html`<${MailForm} email=${chat.customer.email} onDone=${(email) => (close(), actions.mail(email))} />`}
+      <button onClick=${() => (close(), actions.hush(!state.isQuiet))}>${state.isQuiet ? t("Turn sound on") : t("Turn sound off")}</button>
       ${canEnd && asks !== "end" && html`<button onClick=${() => setAsks("end")}>${t("End chat")}</button>`}
       ${canEnd &&
       asks === "end" &&
@@ -54,6 +66,22 @@ function Head({ state, actions }) {
         <button onClick=${close}>${t("Keep chatting")}</button>`}
     </div>`}
   </header>`;
+}
+
+/** Escape closes what is open and nothing else, and so does a press elsewhere. Returns what ends that. */
+function whileOpen(place, close, leave) {
+  const onKeyDown = (event) => {
+    if (event.key !== "Escape" || isComposing(event)) return;
+    event.stopPropagation();
+    close();
+  };
+  const onPress = (event) => !place.contains(event.target) && leave();
+  addEventListener("keydown", onKeyDown, true);
+  addEventListener("pointerdown", onPress, true);
+  return () => {
+    removeEventListener("keydown", onKeyDown, true);
+    removeEventListener("pointerdown", onPress, true);
+  };
 }
 
 function MailForm({ email, onDone }) {
@@ -90,70 +118,92 @@ function Banner({ banner }) {
 }
 
 function Talk({ state, actions, locale }) {
-  const { config, chat, messages, outbox, draft, thumbs, rated } = state;
+  const { config, chat, isHome, outbox, draft, thumbs, rated } = state;
+  const messages = isHome ? [] : state.messages;
   const log = useRef(null);
   const end = useRef(null);
+  const [hasNewer, setHasNewer] = useState(false); // below what the reader sees
   const typist = chat?.status !== "ended" && chat?.agent?.is_typing ? chat.agent.name : null;
   useEffect(() => {
-    end.current = followEnd(log.current);
+    end.current = followEnd(log.current, () => setHasNewer(false));
     return end.current.stop;
   }, []);
-  useEffect(() => end.current.toEnd(), [messages.length, outbox.length, draft, chat?.status, chat?.assign_type]);
-  useEffect(() => end.current.stay(), [typist]);
-  const isEnded = chat?.status === "ended";
-  const hasAsked = outbox.length > 0 || messages.some((message) => message.sender.type === "customer");
+  const toEnd = () => (end.current.toEnd(), setHasNewer(false));
+  // Who reads further up is left there, and told; their own words show them the end.
+  const theirs = messages.filter(isFromUs).length;
+  const shown = useRef(theirs);
+  useEffect(() => {
+    if (theirs > shown.current && !end.current.isAtEnd()) setHasNewer(true);
+    shown.current = theirs;
+    end.current.stay();
+  }, [theirs]);
+  useEffect(toEnd, [messages.length - theirs + outbox.length]);
+  useEffect(() => void end.current.stay(), [messages.length, draft, typist, chat?.status, chat?.assign_type]);
+  const isEnded = chat?.status === "ended" && !isHome;
+  const lastOwn = outbox.length ? -1 : messages.findLastIndex((message) => !isFromUs(message));
   const greets = !messages.length && config.welcome_message;
   return html`
     <div class="log" ref=${log} tabindex="0" role="region" aria-label=${config.bot_name}>
       <ol aria-live="polite" aria-relevant="additions">
         ${greets &&
-        html`<li class="message bot"><div class="bubble"><p class="words" dir="auto">${config.welcome_message}</p></div></li>`}
+        html`<li class="message bot"><div class="bubble"><div class="words" dir="auto"><${Rich} text=${config.welcome_message} /></div></div></li>`}
         ${messages.map(
           (message, at) => html`<${Message}
             key=${message.id} message=${message} language=${chat?.language} isLast=${at === messages.length - 1} thumb=${thumbs[message.id]}
-            actions=${actions} locale=${locale}
+            isContinued=${isContinued(messages[at - 1], message)} state=${at === lastOwn ? stateOf(message, state) : null} actions=${actions} locale=${locale}
           />`,
         )}
         ${outbox.map((item) => html`<${Waiting} key=${item.id} item=${item} />`)}
-        ${draft !== null && html`<${Draft} text=${draft} name=${config.bot_name} />`}
-        ${typist && html`<${Draft} by="agent" name=${typist} />`}
+        ${!isHome && (draft !== null || isAwaited(state)) && html`<${Draft} text=${draft} name=${config.bot_name} />`}
+        ${typist && !isHome && html`<${Draft} by="agent" name=${typist} />`}
       </ol>
-      ${!hasAsked && config.sample_questions.length > 0 && html`<${Questions} questions=${config.sample_questions} onAsk=${actions.send} />`}
+      ${(isHome || !hasAsked(state)) && html`<${Home} state=${state} actions=${actions} locale=${locale} />`}
       ${isEnded && html`<p class="note">${t("This chat has ended.")}</p>`}
       ${isEnded && (rated ? html`<p class="note" role="status">${t("Thank you!")}</p>` : html`<${Rating} drafts=${state.drafts} actions=${actions} />`)}
       ${isEnded && html`<p class="note"><button class="main" onClick=${actions.another}>${t("Start a new chat")}</button></p>`}
+      ${hasNewer && html`<button class="newer" onClick=${toEnd}>${t("New message")} ↓</button>`}
     </div>
     <${Notices} state=${state} actions=${actions} locale=${locale} />
     <${Composer} state=${state} actions=${actions} />
   `;
 }
 
-function Questions({ questions, onAsk }) {
-  return html`<div class="options" role="group" aria-label=${t("Suggested questions")}>
-    ${questions.map(({ question }) => html`<button class="option" dir="auto" onClick=${() => onAsk(question)}>${question}</button>`)}
-  </div>`;
+/** Whether the visitor has said anything in the chat. */
+const hasAsked = ({ outbox, messages }) => outbox.length > 0 || !messages.every(isFromUs);
+
+const PAUSE = 5 * 60 * 1000; // milliseconds that part what one sender said
+
+/** Whether a message goes on with what the same sender said before. */
+function isContinued(before, { sender, conversation_id: id, created_at: time }) {
+  const isSame = before?.sender.type === sender.type && before.sender.name === sender.name && before.conversation_id === id;
+  return isSame && Date.parse(time) - Date.parse(before.created_at) < PAUSE;
+}
+
+/** What became of the visitor's last words, as long as nobody has answered them. */
+function stateOf(message, { messages, draft }) {
+  if (message.is_seen) return "seen";
+  return messages.at(-1) === message && draft === null ? "sent" : null;
 }
 
 /** What the visitor must know now: no connection, who has the chat, how long it takes. */
 function Notices({ state, actions, locale }) {
   const { isOnline, notice, problem, chat, config } = state;
   const isWaiting = chat?.status !== "ended" && chat?.assign_type === "queue";
+  const isStaffed = config.is_open && config.agents_online > 0;
   const lines = [
     !isOnline && t("You're offline. Your messages will be sent when you reconnect."),
-    // While closed, a message of the conversation says more.
-    isWaiting && (config.is_open ? t("Connecting you to our team.") : t("We're closed.")),
-    isWaiting && config.is_open && chat.place_in_queue && t("You're number {place} in line.", { place: chat.place_in_queue }),
-    isWaiting && config.opens_at && t("Back {time}.", { time: moment(config.opens_at, locale) }),
+    isWaiting && isStaffed && t("Connecting you to our team."),
+    isWaiting && isStaffed && chat.place_in_queue && t("You're number {place} in line.", { place: chat.place_in_queue }),
+    isWaiting && whenThere(config, locale),
+    isWaiting && config.answers_by_mail && chat.customer.email && t("We'll also write to {email}.", { email: chat.customer.email }),
     chat?.status !== "ended" && chat?.agent && t("You're chatting with {name}.", { name: chat.agent.name }),
     notice,
   ];
   return html`<div class="notices">
     <p role="status" dir="auto">${lines.filter(Boolean).join(" ")}</p>
+    ${isWaiting && mayLeaveMail(state) && html`<${LeaveMail} state=${state} actions=${actions} />`}
     ${problem &&
     html`<p class="problem" role="alert"><span dir="auto">${problem}</span>
       <button class="icon" aria-label=${t("Dismiss")} onClick=${actions.dismiss}><${Icon} name="close" /></button></p>`}
   </div>`;
 }
-
-const moment = (time, locale) =>
-  new Date(time).toLocaleString(locale, { weekday: "long", hour: "2-digit", minute: "2-digit" });

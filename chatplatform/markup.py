@@ -1,0 +1,54 @@
+"""The marks of Markdown that bots and agents use, for readers without them: channels, transcripts
+and mails. The widget draws the same marks (`static/common/rich_text.js`)."""
+
+import re
+from dataclasses import dataclass
+
+# What a bot cites, such as [1] or [1, 2]: its sources are shown on the website alone.
+_CITED = re.compile(r"\s*\[\d{1,4}(?:, ?\d{1,4})*\]")
+_FENCE = re.compile(r"^```\w*\n?(.*?)\n?(?:```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^#{1,6}\s+(\S.*?)\s*#*$", re.MULTILINE)
+_BULLET = re.compile(r"^( {0,8})[*•]\s+(?=\S)", re.MULTILINE)
+_CODE = re.compile(r"`([^`\n]+)`")
+_BOLD = re.compile(r"\*\*(?=\S)(.+?\S?)\*\*(?!\*)")
+_LINK = re.compile(r"(?<!!)\[([^\[\]\n]+)\]\((https?://[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)\)")
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What a channel puts around bold words and code; empty: it has no such mark."""
+
+    bold: str = ""
+    code: str = ""
+
+
+NONE = Marks()
+
+
+def as_text(text: str, *, marks: Marks = NONE, is_citing: bool = False) -> str:
+    """A text with a channel's own marks in place of Markdown's. `is_citing`: the bot cites its
+    sources in it, which are left out."""
+    pieces = _FENCE.split(text)
+    # Every second piece is code.
+    shown = [
+        f"{marks.code}{piece}{marks.code}"
+        if place % 2
+        else _line(piece, marks, is_citing=is_citing)
+        for place, piece in enumerate(pieces)
+    ]
+    return "".join(shown).strip()
+
+
+def _line(text: str, marks: Marks, *, is_citing: bool) -> str:
+    if is_citing:
+        text = _CITED.sub("", text)
+    text = _BULLET.sub(r"\1- ", text)
+    text = _HEADING.sub(lambda found: f"**{found[1].replace('**', '')}**", text)
+    text = _LINK.sub(_named, text)
+    text = _CODE.sub(rf"{marks.code}\1{marks.code}", text)
+    return _BOLD.sub(rf"{marks.bold}\1{marks.bold}", text)
+
+
+def _named(link: re.Match[str]) -> str:
+    words, url = link.groups()
+    return url if words == url else f"{words} ({url})"

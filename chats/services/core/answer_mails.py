@@ -1,0 +1,83 @@
+"""Mails with agents' answers to visitors of a website who have left it."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from chatplatform import jobs, markup
+from chatplatform.api import rate_limits
+from chatplatform.api.errors import TooManyRequests
+from chats.models import Conversation, Message, MessageStatus, SenderType
+from chats.services.core import message_status
+from identity.models import AttemptKind
+from identity.services import attempts, mails
+
+# Who has not read an answer by then has left the website.
+WAIT = timedelta(minutes=3)
+# A company's mails in a day: anybody can register one, and name any mailbox as a customer's.
+MAILS_A_DAY = 500
+
+
+def enqueue_for(chat: Conversation, message: Message) -> None:
+    """Have an agent's message mailed, together with those that follow it shortly, unless the
+    visitor reads it in time or has left no e-mail address."""
+    is_visitors = chat.visitor_id is not None and not chat.is_preview
+    if is_visitors and chat.customer.email and not message.is_note and mails.are_sent():
+        jobs.enqueue(
+            "chats.mail_answers",
+            client_id=chat.client_id,
+            dedupe_key=str(chat.pk),
+            wait=WAIT,
+            conversation_id=str(chat.pk),
+        )
+
+
+def mail(conversation_id: str) -> None:
+    """Mail what agents wrote since and has not reached the visitor, who is then shown as having
+    received it; nothing if the chat, the mailbox or the company had its mails of the day."""
+    chat = Conversation.objects.select_related("bot", "client", "customer").filter(
+        pk=conversation_id, visitor_id__isnull=False
+    ).first()  # fmt: skip
+    if chat is None or not chat.customer.email:
+        return
+    rows = Message.objects.filter(
+        conversation=chat,
+        sender_type=SenderType.AGENT,
+        is_note=False,
+        deleted_at=None,
+        status__in=[MessageStatus.PENDING, MessageStatus.SENT],
+    )
+    answers = list(rows.order_by("seq"))
+    if not answers or not _may_mail(chat):
+        return
+    mails.deliver(
+        "answer",
+        to=[chat.customer.email],
+        language=chat.language,
+        context={
+            "agent": answers[-1].sender_name,
+            "company": chat.client.name,
+            "answer": "\n\n".join(_words(answer, chat.language) for answer in answers),
+        },
+    )
+    reached, now = [answer.pk for answer in answers], timezone.now()
+    with jobs.commit():
+        message_status.record_arrival(chat, reached, MessageStatus.DELIVERED, at=now)
+
+
+def _words(answer: Message, language: str) -> str:
+    files = (piece.get("file_name") for piece in answer.content if piece["type"] != "text")
+    words = markup.as_text(answer.translations.get(language) or answer.text)
+    return "\n".join(filter(None, [words, *(f"[{name}]" for name in files if name)]))
+
+
+def _may_mail(chat: Conversation) -> bool:
+    quota = rate_limits.Quota(
+        "answer_mails", str(chat.client_id), MAILS_A_DAY, rate_limits.DAY_SECONDS
+    )
+    try:
+        attempts.start(AttemptKind.MAIL_CHAT, address="", account=f"answers:{chat.pk}")
+        attempts.start(AttemptKind.MAIL_TO, address="", account=chat.customer.email)
+    except TooManyRequests:
+        return False
+    return rate_limits.count([quota]).refusal is None

@@ -1,0 +1,30 @@
+/** Where a chat begins: how soon somebody answers, what was said before, and what can be asked. */
+import { html } from "../../common/html.js";
+import { t } from "../../common/words.js";
+import { lastWords } from "../store.js";
+import { howSoon, whenThere } from "./later.js";
+
+export function Home({ state, actions, locale }) {
+  const { config, earlier, chat, messages } = state;
+  const soon = howSoon(config, locale) ?? (config.is_open ? null : whenThere(config, locale));
+  return html`
+    ${soon && html`<p class="soon">${soon}</p>`}
+    ${earlier.length > 0 &&
+    html`<section class="earlier">
+      <h2>${t("Your chats")}</h2>
+      <ul>${earlier.map((one) => html`<li><${Earlier} one=${one} text=${one.id === chat?.id && messages.length ? lastWords(messages) : one.text} actions=${actions} locale=${locale} /></li>`)}</ul>
+    </section>`}
+    ${config.sample_questions.length > 0 &&
+    html`<div class="options" role="group" aria-label=${t("Suggested questions")}>
+      ${config.sample_questions.map(({ question }) => html`<button class="option" dir="auto" onClick=${() => actions.send(question)}>${question}</button>`)}
+    </div>`}
+  `;
+}
+
+function Earlier({ one, text, actions, locale }) {
+  const time = new Date(one.at);
+  const day = time.toLocaleDateString(locale, { day: "numeric", month: "short" });
+  return html`<button onClick=${() => actions.reopen(one.id)}>
+    <bdi>${text}</bdi> <time datetime=${time.toISOString()}>${day}</time>
+  </button>`;
+}

@@ -1,0 +1,40 @@
+/** What was said, as text with its links. What visitors wrote is shown as they typed it; what we wrote may have marks. */
+import { html } from "../../common/html.js";
+import { blocks, linked, marked } from "../../common/rich_text.js";
+
+const CITED = /\s*\[(\d{1,4}(?:, ?\d{1,4})*)\]/g;
+
+/** A number as it stands behind what it proves. */
+export const raised = (number) => String(number).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
+
+const link = (href, words) =>
+  /^https?:/.test(href)
+    ? html`<a href=${href} title=${href} target="_blank" rel="noopener noreferrer nofollow">${words}</a>`
+    : html`<a href=${href} target="_top">${words}</a>`;
+
+/** Text with its links. */
+export function Words({ text }) {
+  return linked(text).map(({ text: words, href }) => (href ? link(href, words) : words));
+}
+
+/** Text with links and marks. `places` are those of the sources below, by the numbers that the bot cites them with. */
+export function Rich({ text, places = new Map() }) {
+  const line = (words) => marked(words).map((piece) => drawn(piece, places));
+  return blocks(text).map(({ kind, text: words, start, items }) => {
+    if (kind === "code") return html`<pre><code>${words}</code></pre>`;
+    if (kind === "text") return html`<p>${line(words.trimEnd())}</p>`;
+    const lines = items.map((item) => html`<li dir="auto">${line(item)}</li>`);
+    return start === null ? html`<ul>${lines}</ul>` : html`<ol start=${start}>${lines}</ol>`;
+  });
+}
+
+function drawn({ text, href, isBold, isCode }, places) {
+  if (isCode) return html`<code>${text}</code>`;
+  const words = href ? link(href, text) : text.replace(CITED, (mark, numbers) => raisedAll(mark, numbers.split(","), places));
+  return isBold ? html`<strong>${words}</strong>` : words;
+}
+
+function raisedAll(mark, numbers, places) {
+  const known = numbers.map((number) => places.get(Number(number)));
+  return known.every(Boolean) ? [...new Set(known)].map(raised).join(" ") : mark;
+}

@@ -1,0 +1,260 @@
+"""The widget's talk: what is said is easy to read, and it is told what happens to it."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from chatplatform.live import valkey
+from chatplatform.testing import run_jobs
+from chatplatform.testing.browser import violations
+from chats.models import Conversation
+from chats.services.core import presence
+from chats.testing import make_chat
+from chats.tests.shop import Shop, running, write
+from identity.models import ClientConfig
+
+MARKS = """**Sizes** and `EU 42`:
+
+- small
+- large
+
+1. Go to [the shop](https://shop.example/a_(b))
+2. Write to help@shop.example or call +49 30 1234567 (or https://shop.example/c)
+
+```
+total = 3 * 4
+```"""
+
+
+@pytest.fixture
+def shop(site_origin: str, page, bot, problems: list[str], screen: Page) -> Iterator[Shop]:
+    yield from running(site_origin, page, bot, screen, problems)
+
+
+def news(screen: Page) -> None:
+    """The widget looks every few seconds, and at once when the network is back."""
+    screen.frames[1].evaluate("dispatchEvent(new Event('online'))")
+
+
+def begun(shop: Shop, screen: Page, text: str = "Hello"):
+    """The open widget, and a chat in which the visitor said something."""
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    write(widget, text)
+    return widget, Conversation.objects.get()
+
+
+def test_marks_and_links_are_drawn_and_what_visitors_type_stays_as_it_is(
+    shop: Shop, screen: Page, ben
+):
+    widget, chat = begun(shop, screen, "**Bold** of you, zoe@x.example")
+    assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
+    assert ben.post(f"/ai/chat/{chat.pk}/manual", {"text": MARKS}).status_code == 201
+    news(screen)
+    said = widget.locator(".message.agent .words")
+    expect(said.locator("strong")).to_have_text("Sizes")
+    expect(said.locator("p code")).to_have_text("EU 42")
+    expect(said.locator("ul li")).to_have_text(["small", "large"])
+    expect(said.locator("ol li")).to_have_count(2)
+    expect(said.locator("pre")).to_have_text("total = 3 * 4")
+    links = [(link.inner_text(), link.get_attribute("href")) for link in said.locator("a").all()]
+    assert links == [
+        ("the shop", "https://shop.example/a_(b)"),
+        ("help@shop.example", "mailto:help@shop.example"),
+        ("+49 30 1234567", "tel:+49301234567"),
+        ("https://shop.example/c", "https://shop.example/c"),
+    ]
+    own = widget.locator(".message.customer .words")
+    expect(own).to_have_text("**Bold** of you, zoe@x.example")
+    expect(own.get_by_role("link")).to_have_attribute("href", "mailto:zoe@x.example")
+
+
+def test_sources_have_numbers_and_the_titles_of_their_sections(shop: Shop, screen: Page):
+    widget, chat = begun(shop, screen, "How long may I return an order?")
+    run_jobs()
+    expect(widget.locator(".message.bot").last).to_contain_text("thirty days")
+    rules = {"document_id": 7, "title": "rules-v3.pdf", "page": None, "url": f"{shop.url}rules"}
+    cited = [
+        rules | {"section": "Returns", "quote": "Thirty days.", "number": 4},
+        rules | {"section": "Refunds", "quote": "By your card.", "number": 2},
+        rules | {"section": "Returns", "quote": "With its receipt.", "number": 7},
+    ]
+    text = "**Thirty days** [4, 7], by your card [2]. See box [9]."
+    answer = chat.messages.filter(sender_type="bot", is_welcome=False)
+    answer.update(content=[{"type": "text", "text": text}], citations=cited)
+    screen.reload()
+    said = widget.locator(".message.bot").last
+    expect(said.locator(".words")).to_have_text("Thirty days¹, by your card². See box [9].")
+    expect(said.locator(".sources summary")).to_have_text(["¹ Returns", "² Refunds"])
+    said.locator("summary").first.click()
+    expect(said.locator("blockquote").nth(1)).to_be_visible()
+    link = said.get_by_role("link", name="View source")
+    expect(link).to_have_attribute("href", f"{shop.url}rules#:~:text=Thirty%20days.")
+
+
+def test_who_reads_further_up_is_left_there_and_told_of_news(shop: Shop, screen: Page, ben):
+    widget, chat = begun(shop, screen)
+    path = f"/ai/chat/{chat.pk}/manual"
+    assert ben.post(path, {"text": "word\n" * 80}).status_code == 201
+    news(screen)
+    log = widget.locator(".log")
+    expect(widget.locator(".message.agent")).to_have_count(1)
+    newer = widget.get_by_role("button", name="New message")
+    expect(newer).to_have_count(0)
+    log.evaluate("(log) => { log.scrollTop = 0; }")
+    screen.wait_for_timeout(100)
+    ben.post(path, {"text": "Last words"})
+    news(screen)
+    expect(newer).to_be_in_viewport()
+    assert log.evaluate("(log) => log.scrollTop") == 0
+    newer.click()
+    expect(widget.get_by_text("Last words")).to_be_in_viewport()
+    expect(newer).to_have_count(0)
+    # One's own words show the end.
+    log.evaluate("(log) => { log.scrollTop = 0; }")
+    screen.wait_for_timeout(100)
+    write(widget, "Mine")
+    expect(widget.get_by_text("Mine")).to_be_in_viewport()
+
+
+def test_an_answer_is_awaited_after_a_reload(shop: Shop, screen: Page):
+    widget, _ = begun(shop, screen, "How long may I return an order?")
+    dots = widget.locator(".draft .dots")
+    expect(dots).to_be_visible()
+    screen.reload()
+    expect(dots).to_be_visible()
+    run_jobs()
+    expect(widget.locator(".message.bot").last).to_contain_text("thirty days")
+    expect(dots).to_have_count(0)
+
+
+def test_ones_own_words_are_sent_and_seen_and_one_persons_messages_are_grouped(
+    shop: Shop, screen: Page, ben
+):
+    widget, chat = begun(shop, screen, "I want to talk to a human agent")
+    run_jobs()
+    write(widget, "It is about my order")
+    state = widget.locator("[data-state]")
+    expect(state).to_have_attribute("data-state", "sent")
+    assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
+    assert ben.post(f"/ai/chat/{chat.pk}/read", {}).status_code < 300
+    news(screen)
+    expect(state).to_have_attribute("data-state", "seen")
+    for text in ("Hello", "One moment"):
+        ben.post(f"/ai/chat/{chat.pk}/manual", {"text": text})
+    news(screen)
+    expect(widget.locator(".message.agent")).to_have_count(2)
+    expect(widget.locator(".message.agent .by")).to_have_count(1)
+    expect(widget.locator(".message.agent.continued")).to_contain_text("One moment")
+
+
+def closed_now() -> list[dict[str, str | int]]:
+    """Hours of tomorrow alone, by the client's clock."""
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).weekday()
+    return [{"weekday": tomorrow, "opens": "09:00", "closes": "17:00"}]
+
+
+def test_who_waits_is_told_when_somebody_is_there_and_may_leave_a_mailbox(
+    shop: Shop, screen: Page, ben, client_a
+):
+    ClientConfig.objects.update(business_hours=closed_now())
+    widget, chat = begun(shop, screen, "I want to talk to a human agent")
+    run_jobs()
+    news(screen)
+    status = widget.get_by_role("status")
+    expect(status).to_contain_text("We're closed. Back ")
+    expect(status).to_contain_text("9:00")
+    expect(status).not_to_contain_text("number")
+    mailbox = widget.get_by_label("Leave your email")
+    mailbox.fill("zoe@example")
+    screen.reload()
+    expect(mailbox).to_have_value("zoe@example")
+    assert violations(screen.frames[1]) == []
+    mailbox.fill("zoe@example.com")
+    mailbox.press("Enter")
+    expect(status).to_contain_text("We'll also write to zoe@example.com.")
+    expect(mailbox).to_have_count(0)
+    chat.refresh_from_db()
+    assert chat.customer.email == "zoe@example.com"
+    # Open, but nobody is at the desk: that is said too, and not a place in a line.
+    ClientConfig.objects.update(business_hours=[])
+    valkey.shared().delete(presence._key(client_a.pk))
+    screen.reload()
+    expect(status).to_contain_text("Nobody is online right now.")
+    presence.touch(ben.user)
+    screen.reload()
+    expect(status).to_contain_text("number 1")
+    expect(status).not_to_contain_text("Nobody")
+
+
+def test_it_begins_with_how_soon_somebody_answers_earlier_chats_and_questions(
+    shop: Shop, screen: Page, ben, bot, client_a
+):
+    for _ in range(5):
+        taken = make_chat(bot, assign_type="queue")
+        assert ben.post(f"/ai/chat/{taken.pk}/manual", {"text": "Here I am"}).status_code == 201
+        ago = timezone.now() - timedelta(minutes=4, seconds=30)
+        Conversation.objects.filter(pk=taken.pk).update(handed_off_at=ago)
+    bot.sample_questions.create(client=client_a, question="When do you open?", language="en")
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    expect(widget.locator(".soon")).to_contain_text("5 minutes")
+    field = widget.get_by_label("Write a message")
+    write(widget, "About shoes")
+    expect(widget.locator(".soon")).to_have_count(0)
+    field.fill("Half a sen")
+    of_visitors = Conversation.objects.filter(visitor_id__isnull=False)
+    shoes = of_visitors.get()
+    widget.get_by_role("button", name="Back to the start").click()
+    expect(widget.get_by_text("About shoes")).to_have_count(1)
+    assert violations(screen.frames[1]) == []
+    ben.post(f"/ai/chat/{shoes.pk}/manual", {"text": "Blue ones"})
+    news(screen)
+    widget.locator(".earlier button").filter(has_text="Blue ones").click()
+    expect(widget.locator(".message.agent")).to_contain_text("Blue ones")
+    expect(field).to_have_value("Half a sen")
+    assert ben.post(f"/ai/chat/{shoes.pk}/end").status_code == 200
+    news(screen)
+    widget.get_by_role("button", name="Back to the start").click()
+    field.fill("")
+    widget.get_by_role("button", name="When do you open?").click()
+    expect(widget.locator(".message.customer time")).to_have_count(1)
+    assert of_visitors.count() == 2, "what has ended does not go on"
+    screen.reload()
+    widget.get_by_role("button", name="Back to the start").click()
+    expect(widget.locator(".earlier button")).to_have_count(2)
+    widget.locator(".earlier button").filter(has_text="Blue ones").click()
+    expect(widget.locator(".message.customer")).to_contain_text("About shoes")
+
+
+def test_escape_closes_the_menu_alone(shop: Shop, screen: Page):
+    widget, _ = begun(shop, screen)
+    more = widget.get_by_role("button", name="Chat options")
+    more.click()
+    end = widget.get_by_role("button", name="End chat")
+    end.press("Escape")
+    expect(end).to_have_count(0)
+    expect(more).to_be_focused()
+    more.press("Enter")
+    widget.get_by_label("Write a message").press("Escape")
+    expect(end).to_have_count(0)
+    more.press("Enter")
+    widget.locator(".log").click(position={"x": 5, "y": 5})
+    expect(end).to_have_count(0)
+    widget.get_by_label("Write a message").press("Escape")
+    expect(widget.get_by_role("button", name="Open the chat")).to_be_focused()
+
+
+def test_no_field_makes_a_phone_zoom_in(shop: Shop, screen: Page, bot):
+    bot.export_enabled = True
+    bot.save()
+    widget, chat = begun(shop, screen)
+    widget.get_by_role("button", name="Chat options").click()
+    widget.get_by_role("button", name="Email transcript").click()
+    sizes = """[...document.querySelectorAll("input, textarea, select")].map((field) =>
+        parseFloat(getComputedStyle(field).fontSize))"""
+    assert min(screen.frames[1].evaluate(sizes)) >= 16
+    assert chat.status == "open"
