@@ -23,7 +23,7 @@ globalThis.catalogue = { plural: (n) => Number((n==0 ? 0 : n==1 ? 1 : n==2 ? 2 :
 "Not sent: you've reached today's limit. Your message is back in the text field.": "لم تُرسل: بلغت حد اليوم. عادت رسالتك إلى حقل النص.",
 "Not sent. Your message is back in the text field.": "لم تُرسل. عادت رسالتك إلى حقل النص.",
 "Files are turned off in this chat.": "إرسال الملفات متوقف في هذه المحادثة.",
-"You can't do that right now.": "",
+"You can't do that right now.": "لا يمكنك فعل ذلك الآن.",
 "This chat has no transcript.": "لا يوجد نص محفوظ لهذه المحادثة.",
 "Email isn't available here.": "البريد الإلكتروني غير متاح هنا.",
 "You've reached today's limit.": "بلغت حد اليوم.",

@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Not sent: you've reached today's limit. Your message is back in the text field.": "No enviado: ha alcanzado el límite de hoy. Su mensaje está de nuevo en el campo de texto.",
 "Not sent. Your message is back in the text field.": "No enviado. Su mensaje está de nuevo en el campo de texto.",
 "Files are turned off in this chat.": "Los archivos están desactivados en este chat.",
-"You can't do that right now.": "",
+"You can't do that right now.": "No puedes hacerlo en este momento.",
 "This chat has no transcript.": "Este chat no tiene transcripción.",
 "Email isn't available here.": "El correo electrónico no está disponible aquí.",
 "You've reached today's limit.": "Ha alcanzado el límite de hoy.",

@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n > 1)), texts: {
 "Not sent: you've reached today's limit. Your message is back in the text field.": "Non envoyé : vous avez atteint la limite du jour. Votre message est de nouveau dans le champ de saisie.",
 "Not sent. Your message is back in the text field.": "Non envoyé. Votre message est de nouveau dans le champ de saisie.",
 "Files are turned off in this chat.": "Les fichiers sont désactivés dans cette conversation.",
-"You can't do that right now.": "",
+"You can't do that right now.": "Vous ne pouvez pas faire cela pour le moment.",
 "This chat has no transcript.": "Cette conversation n'a pas de transcription.",
 "Email isn't available here.": "L'envoi par e-mail n'est pas disponible ici.",
 "You've reached today's limit.": "Vous avez atteint la limite du jour.",

@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Not sent: you've reached today's limit. Your message is back in the text field.": "नहीं भेजा गया: आज की सीमा पूरी हो गई है। आपका संदेश टेक्स्ट फ़ील्ड में वापस है।",
 "Not sent. Your message is back in the text field.": "नहीं भेजा गया। आपका संदेश टेक्स्ट फ़ील्ड में वापस है।",
 "Files are turned off in this chat.": "इस चैट में फ़ाइलें बंद हैं।",
-"You can't do that right now.": "",
+"You can't do that right now.": "आप अभी ऐसा नहीं कर सकते।",
 "This chat has no transcript.": "इस चैट का कोई लेखा नहीं है।",
 "Email isn't available here.": "यहाँ ईमेल उपलब्ध नहीं है।",
 "You've reached today's limit.": "आज की सीमा पूरी हो गई है।",

@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Not sent: you've reached today's limit. Your message is back in the text field.": "Tidak terkirim: Anda telah mencapai batas hari ini. Pesan Anda kembali di kolom teks.",
 "Not sent. Your message is back in the text field.": "Tidak terkirim. Pesan Anda kembali di kolom teks.",
 "Files are turned off in this chat.": "Berkas dinonaktifkan di obrolan ini.",
-"You can't do that right now.": "",
+"You can't do that right now.": "Anda tidak bisa melakukan itu sekarang.",
 "This chat has no transcript.": "Obrolan ini tidak memiliki transkrip.",
 "Email isn't available here.": "Email tidak tersedia di sini.",
 "You've reached today's limit.": "Anda telah mencapai batas hari ini.",

@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Not sent: you've reached today's limit. Your message is back in the text field.": "Non inviato: ha raggiunto il limite di oggi. Il messaggio è di nuovo nel campo di testo.",
 "Not sent. Your message is back in the text field.": "Non inviato. Il messaggio è di nuovo nel campo di testo.",
 "Files are turned off in this chat.": "I file sono disattivati in questa chat.",
-"You can't do that right now.": "",
+"You can't do that right now.": "Al momento non è possibile.",
 "This chat has no transcript.": "Questa chat non ha una trascrizione.",
 "Email isn't available here.": "L'e-mail non è disponibile qui.",
 "You've reached today's limit.": "Ha raggiunto il limite di oggi.",

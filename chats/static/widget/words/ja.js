@@ -13,7 +13,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Not sent: you've reached today's limit. Your message is back in the text field.": "送信されませんでした：本日の上限に達しました。メッセージは入力欄に戻りました。",
 "Not sent. Your message is back in the text field.": "送信されませんでした。メッセージは入力欄に戻りました。",
 "Files are turned off in this chat.": "このチャットではファイルを送信できません。",
-"You can't do that right now.": "",
+"You can't do that right now.": "現在この操作はできません。",
 "This chat has no transcript.": "このチャットには記録がありません。",
 "Email isn't available here.": "ここではメールを利用できません。",
 "You've reached today's limit.": "本日の上限に達しました。",

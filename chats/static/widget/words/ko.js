@@ -13,7 +13,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Not sent: you've reached today's limit. Your message is back in the text field.": "전송되지 않음: 오늘 한도에 도달했습니다. 메시지가 입력란에 다시 있습니다.",
 "Not sent. Your message is back in the text field.": "전송되지 않았습니다. 메시지가 입력란에 다시 있습니다.",
 "Files are turned off in this chat.": "이 대화에서는 파일을 보낼 수 없습니다.",
-"You can't do that right now.": "",
+"You can't do that right now.": "지금은 할 수 없습니다.",
 "This chat has no transcript.": "이 대화에는 기록이 없습니다.",
 "Email isn't available here.": "여기서는 이메일을 사용할 수 없습니다.",
 "You've reached today's limit.": "오늘 한도에 도달했습니다.",

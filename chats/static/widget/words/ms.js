@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Not sent: you've reached today's limit. Your message is back in the text field.": "Tidak dihantar: anda telah mencapai had hari ini. Mesej anda kembali dalam medan teks.",
 "Not sent. Your message is back in the text field.": "Tidak dihantar. Mesej anda kembali dalam medan teks.",
 "Files are turned off in this chat.": "Fail dimatikan dalam sembang ini.",
-"You can't do that right now.": "",
+"You can't do that right now.": "Anda tidak boleh melakukannya sekarang.",
 "This chat has no transcript.": "Sembang ini tiada transkrip.",
 "Email isn't available here.": "E-mel tidak tersedia di sini.",
 "You've reached today's limit.": "Anda telah mencapai had hari ini.",

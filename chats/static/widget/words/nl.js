@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Not sent: you've reached today's limit. Your message is back in the text field.": "Niet verstuurd: u hebt de limiet van vandaag bereikt. Uw bericht staat weer in het tekstveld.",
 "Not sent. Your message is back in the text field.": "Niet verstuurd. Uw bericht staat weer in het tekstveld.",
 "Files are turned off in this chat.": "Bestanden zijn in deze chat uitgeschakeld.",
-"You can't do that right now.": "",
+"You can't do that right now.": "Dat kan nu niet.",
 "This chat has no transcript.": "Deze chat heeft geen verslag.",
 "Email isn't available here.": "E-mail is hier niet beschikbaar.",
 "You've reached today's limit.": "U hebt de limiet van vandaag bereikt.",

@@ -17,7 +17,7 @@ globalThis.catalogue = { plural: (n) => Number((n==1 ? 0 : n%10>=2 && n%10<=4 &&
 "Not sent: you've reached today's limit. Your message is back in the text field.": "Nie wysłano: osiągnięto dzisiejszy limit. Wiadomość wróciła do pola tekstowego.",
 "Not sent. Your message is back in the text field.": "Nie wysłano. Wiadomość wróciła do pola tekstowego.",
 "Files are turned off in this chat.": "W tej rozmowie nie można wysyłać plików.",
-"You can't do that right now.": "",
+"You can't do that right now.": "Teraz nie można tego zrobić.",
 "This chat has no transcript.": "Ta rozmowa nie ma zapisu.",
 "Email isn't available here.": "E-mail nie jest tu dostępny.",
 "You've reached today's limit.": "Osiągnięto dzisiejszy limit.",

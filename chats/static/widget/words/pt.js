@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Not sent: you've reached today's limit. Your message is back in the text field.": "Não enviada: atingiu o limite de hoje. A sua mensagem está de novo no campo de texto.",
 "Not sent. Your message is back in the text field.": "Não enviada. A sua mensagem está de novo no campo de texto.",
 "Files are turned off in this chat.": "Os ficheiros estão desativados nesta conversa.",
-"You can't do that right now.": "",
+"You can't do that right now.": "Não é possível fazer isso agora.",
 "This chat has no transcript.": "Esta conversa não tem transcrição.",
 "Email isn't available here.": "O e-mail não está disponível aqui.",
 "You've reached today's limit.": "Atingiu o limite de hoje.",

@@ -17,7 +17,7 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "Not sent: you've reached today's limit. Your message is back in the text field.": "Не отправлено: достигнут лимит на сегодня. Ваше сообщение снова в поле ввода.",
 "Not sent. Your message is back in the text field.": "Не отправлено. Ваше сообщение снова в поле ввода.",
 "Files are turned off in this chat.": "В этом чате нельзя отправлять файлы.",
-"You can't do that right now.": "",
+"You can't do that right now.": "Сейчас это сделать нельзя.",
 "This chat has no transcript.": "У этого чата нет записи.",
 "Email isn't available here.": "Электронная почта здесь недоступна.",
 "You've reached today's limit.": "Достигнут лимит на сегодня.",

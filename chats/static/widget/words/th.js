@@ -13,7 +13,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Not sent: you've reached today's limit. Your message is back in the text field.": "ส่งไม่ได้: ถึงขีดจำกัดของวันนี้แล้ว ข้อความของคุณกลับไปอยู่ในช่องข้อความแล้ว",
 "Not sent. Your message is back in the text field.": "ส่งไม่ได้ ข้อความของคุณกลับไปอยู่ในช่องข้อความแล้ว",
 "Files are turned off in this chat.": "การสนทนานี้ปิดการส่งไฟล์",
-"You can't do that right now.": "",
+"You can't do that right now.": "ขณะนี้ทำรายการนี้ไม่ได้",
 "This chat has no transcript.": "การสนทนานี้ไม่มีบันทึก",
 "Email isn't available here.": "ใช้อีเมลที่นี่ไม่ได้",
 "You've reached today's limit.": "ถึงขีดจำกัดของวันนี้แล้ว",

@@ -13,7 +13,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Not sent: you've reached today's limit. Your message is back in the text field.": "Gönderilmedi: bugünkü sınıra ulaştınız. Mesajınız yeniden metin alanında.",
 "Not sent. Your message is back in the text field.": "Gönderilmedi. Mesajınız yeniden metin alanında.",
 "Files are turned off in this chat.": "Bu sohbette dosya gönderme kapalı.",
-"You can't do that right now.": "",
+"You can't do that right now.": "Bunu şu anda yapamazsınız.",
 "This chat has no transcript.": "Bu sohbetin dökümü yok.",
 "Email isn't available here.": "E-posta burada kullanılamıyor.",
 "You've reached today's limit.": "Bugünkü sınıra ulaştınız.",

@@ -17,7 +17,7 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "Not sent: you've reached today's limit. Your message is back in the text field.": "Не надіслано: досягнуто ліміту на сьогодні. Ваше повідомлення знову в полі введення.",
 "Not sent. Your message is back in the text field.": "Не надіслано. Ваше повідомлення знову в полі введення.",
 "Files are turned off in this chat.": "У цьому чаті не можна надсилати файли.",
-"You can't do that right now.": "",
+"You can't do that right now.": "Зараз це зробити не можна.",
 "This chat has no transcript.": "Цей чат не має запису.",
 "Email isn't available here.": "Електронна пошта тут недоступна.",
 "You've reached today's limit.": "Досягнуто ліміту на сьогодні.",

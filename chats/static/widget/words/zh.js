@@ -13,7 +13,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Not sent: you've reached today's limit. Your message is back in the text field.": "未发送：已达到今日上限。您的消息已放回输入框。",
 "Not sent. Your message is back in the text field.": "未发送。您的消息已放回输入框。",
 "Files are turned off in this chat.": "此对话不能发送文件。",
-"You can't do that right now.": "",
+"You can't do that right now.": "现在无法执行此操作。",
 "This chat has no transcript.": "此对话没有记录。",
 "Email isn't available here.": "此处无法使用电子邮件。",
 "You've reached today's limit.": "已达到今日上限。",
