@@ -71,7 +71,7 @@ class BotForm(SettingsForm):
         """Call the service with the values of the form."""
         return self.change(self.only_changed(data), by)
 
-    def change(self, data: dict[str, Any], by: User) -> Bot:
+    def change(self, data: dict[str, Any], by: User) -> BotDto:
         """Change these settings of the bot."""
         values = {name: value for name, value in data.items() if name not in _STYLE}
         if len(values) < len(data):

@@ -154,7 +154,7 @@ class StoredField(forms.BoundField):
 
     def _has_changed(self) -> bool:
         if not self._has_marks:
-            return bool(super()._has_changed())
+            return bool(super()._has_changed())  # type: ignore[misc]
         together = self.form.changed_together(self.name)
         return any(self.form[name].changed_parts for name in together)
 

@@ -260,7 +260,7 @@ def _saving(form: ServiceForm, person: User, by: User) -> Callable[[dict[str, An
         # If one of the services refuses, the changes of the other are rolled back.
         with transaction.atomic():
             users.update(person, changed, by=by)
-            if {"role", "can_train"}.intersection(form.changed_data):
+            if person.client and {"role", "can_train"}.intersection(form.changed_data):
                 rights = {name: data[name] for name in ("role", "can_train")}
                 users.set_role(person.client, user_id=person.pk, **rights, by=by)
 

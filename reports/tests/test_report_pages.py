@@ -95,8 +95,8 @@ def test_a_table_is_exported_as_it_is_shown(ann, october, settings, tmp_path):
     export = Export.objects.get()
     assert export.rows == 3
     # A worker of the release before may write it, and knows no more than the API's body.
-    asked = shapes.ExportAdhocReportParam.model_validate(export.param)
-    assert export.param == asked.model_dump(mode="json", exclude_unset=True)
+    body = shapes.ExportAdhocReportParam.model_validate(export.param)
+    assert export.param == body.model_dump(mode="json", exclude_unset=True)
 
 
 def test_a_sheet_is_made_for_people(ann, bot, october):
