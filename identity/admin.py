@@ -241,7 +241,7 @@ class CreditOrderAdmin(TenantAdmin):
         pay = functools.partial(credit_orders.pay, by=viewer(request))
         each(request, rows.select_related("client"), pay, done="paid")
 
-    @admin.action(description="Refuse", permissions=["platform"])
+    @admin.action(description="Reject", permissions=["platform"])
     @confirm_action("Reject these orders? Their credits won't be added. This can't be undone.")
     def refuse(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
         refuse = functools.partial(credit_orders.refuse, by=viewer(request))

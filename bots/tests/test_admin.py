@@ -118,7 +118,7 @@ def test_train_again(staff, document):
 
 def test_crawl_now(staff, web_url):
     path = reverse("admin:bots_weburl_changelist")
-    assert b"1 couldn't be read" in staff.get(path).content
+    assert b"1 couldn&#x27;t be read" in staff.get(path).content
     chosen = {"action": "crawl_now", "_selected_action": [web_url.pk]}
     for _ in range(2):
         assert staff.post(path, chosen).status_code == 302

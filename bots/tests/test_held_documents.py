@@ -62,7 +62,7 @@ def test_the_content_the_document_and_the_list_lead_to_the_run(ann, site, bot, w
     for page in pages:
         assert link_of_run(ann, bot, HELD) in site.get(page).content.decode()
     held = site.get(pages[0]).content.decode()
-    assert re.search(r">\s*Held back\s*<", held)
+    assert re.search(r">\s*On hold\s*<", held)
     assert len(re.findall(r">\s*Ready\s*<", held)) == 1, "the other one"
     assert 'hx-trigger="every 2s"' not in held
     (run,) = ann.get(f"/ai/{bot.pk}/golden-runs").json()["items"]

@@ -98,7 +98,7 @@ def test_the_sites_refusals_are_pages(ann):
     missing = browser.get("/admin/bots/bot/999999/change/", headers=HTML)
     stale = browser.post("/admin/logout/", headers=HTML)
     for reply, status, word in (
-        (forbidden, 403, "You don't have permission to do this."),
+        (forbidden, 403, "permission to do this."),
         (missing, 404, "Not found"),
         (stale, 403, "This page has expired"),
     ):

@@ -93,13 +93,16 @@ def test_a_form_is_sent_once_and_shows_that_it_is_on_its_way(screen, ann):
     open_page(screen, "notifications")
     form, held = screen.locator("#notifications-form"), []
     button = form.locator("button[type=submit]")
-    screen.route("**/notifications/**", lambda route: held.append(route))
+
+    def hold(route):
+        held.append(route) if route.request.method == "POST" else route.continue_()
+
+    screen.route("**/notifications/**", hold)
     screen.get_by_label("A customer waits too long").check()
     button.click()
     expect(button).to_be_disabled()
     expect(button).to_have_attribute("data-sending", "")
     form.evaluate("form => form.requestSubmit()")
-    screen.unroute("**/notifications/**")
     (sent,) = held
     sent.continue_()
     screen.get_by_role("status").wait_for()

@@ -41,7 +41,7 @@ def test_lists_and_pages_show_no_secret(staff, failed, name):
 
 def test_attempts_stand_beside_a_delivery(staff, failed):
     page = staff.get(reverse("admin:webhooks_event_change", args=[failed.event_id]))
-    assert "1: Your server didn't respond in time (15000 ms)" in page.content.decode()
+    assert "1: Your server didn&#x27;t respond in time (15000 ms)" in page.content.decode()
 
 
 def send_again(staff, row):
