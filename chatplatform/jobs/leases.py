@@ -22,6 +22,7 @@ from django.db import (
     connection,
     transaction,
 )
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from chatplatform.api.request_context import serving
@@ -342,14 +343,15 @@ def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = Non
 
 
 def take_back(job_id: int) -> None:
-    """Queue a job whose lease has ended again; if its process is gone, also that process's others.
+    """Queue a job again whose lease or process has ended; if its process has, all jobs of it.
 
     A living process keeps its jobs. A job without attempts left becomes dead; so does one whose
     process has died for the second time while it ran, if it must be the cause.
     """
     with transaction.atomic():
         rows = Job.objects.select_for_update(no_key=True, skip_locked=True)
-        job_row = rows.filter(pk=job_id, state=JobState.RUNNING, lease_until__lt=Now()).first()
+        may_be_lost = Q(lease_until__lt=Now()) | Q(lease_holder__isnull=False)
+        job_row = rows.filter(may_be_lost, pk=job_id, state=JobState.RUNNING).first()
         if job_row is None:
             return
         hangs = rows.filter(pk=job_id, lease_until__lt=Now() - HANGS_FOR).exists()

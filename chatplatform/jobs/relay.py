@@ -3,13 +3,13 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from django.db import Error, connection
 from kombu.exceptions import OperationalError
 
-from chatplatform.jobs import heartbeat, leases
+from chatplatform.jobs import heartbeat, leases, worker_liveness
 from chatplatform.jobs.freezing import MAY_RUN
 from chatplatform.jobs.registry import CHANNEL, Queue, declared
 from chatplatform.jobs.stop_event import Stop
@@ -93,7 +93,9 @@ FROM chatplatform_job j
 WHERE state = 'queued' AND dispatched_at IS NULL AND {_IS_KNOWN} AND {MAY_RUN}
 """
 _LOST = f"""
-SELECT id FROM chatplatform_job WHERE {IS_LOST} AND {_IS_KNOWN} ORDER BY lease_until LIMIT 500
+SELECT id FROM chatplatform_job
+WHERE ({IS_LOST} OR state = 'running' AND lease_holder = ANY(%(dead)s)) AND {_IS_KNOWN}
+ORDER BY lease_until LIMIT 500
 """
 
 
@@ -136,19 +138,23 @@ def seconds_to_next() -> float:
 
 
 def forget_dispatches() -> int:
-    """Mark all queued jobs as not dispatched, after the broker has lost its messages."""
+    """Mark all queued jobs as not dispatched: the broker, or a worker that died, has lost messages.
+
+    A job that is dispatched twice is claimed once.
+    """
     dispatched = Job.objects.filter(state=JobState.QUEUED, dispatched_at__isnull=False)
     return dispatched.update(dispatched_at=None, dispatches=0)
 
 
-def sweep(before_each: Callable[[], None] = lambda: None) -> int:
+def sweep(before_each: Callable[[], None] = lambda: None, *, dead: Collection[int] = ()) -> int:
     """Take back up to 500 jobs whose worker is gone; those that kill workers become dead.
 
+    A worker is gone if its leases have ended, or if the number of its lock is among `dead`.
     `before_each` is called before each job. Returns the number of jobs found; raises the database's
     error if it is unavailable.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_LOST, {"names": list(declared)})
+        cursor.execute(_LOST, {"names": list(declared), "dead": list(dead)})
         lost = [row[0] for row in cursor.fetchall()]
     for job_id in lost:
         before_each()
@@ -167,6 +173,7 @@ class Relay:
 
     def __init__(self) -> None:
         self._swept_at = 0.0
+        self._gone = set[int]()
         self._newest_first = False
         self._broker = valkey.connect(timeout_seconds=2)
         self._broker_run_id = ""
@@ -201,8 +208,7 @@ class Relay:
     def tick(self) -> bool:
         """Dispatch one batch of due jobs; False if there was none."""
         if time.monotonic() - self._swept_at > SWEEP_SECONDS:
-            # Taking back hundreds of jobs takes longer than a heartbeat lasts.
-            sweep(self._heartbeat.write_if_due)
+            self._sweep()
             self._check_broker()
             self._swept_at = time.monotonic()
         # Channel messages go newest and oldest first by turns: behind a thousand waiting customers
@@ -212,6 +218,15 @@ class Relay:
         for job_id, name in due:
             self._dispatch(job_id, name)
         return bool(due)
+
+    def _sweep(self) -> None:
+        gone = worker_liveness.gone()
+        # After a restart of the database, workers hold their locks again before the second sweep.
+        dead, self._gone = gone & self._gone, gone
+        # Taking back hundreds of jobs takes longer than a heartbeat lasts.
+        sweep(self._heartbeat.write_if_due, dead=dead)
+        if dead:
+            forget_dispatches()
 
     def _dispatch(self, job_id: int, name: str) -> None:
         # If the broker does not answer, a batch takes minutes.

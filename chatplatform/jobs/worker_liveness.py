@@ -1,7 +1,8 @@
 """A database lock that a worker process holds for as long as it lives.
 
 A job is taken from a process only if the process is gone. If a thread holds the interpreter for a
-minute, its process cannot renew leases, but keeps the connection and so the lock.
+minute, its process cannot renew leases, but keeps the connection and so the lock. The database
+frees the lock of a process that is killed at once, long before its leases end.
 """
 
 import logging
@@ -13,14 +14,23 @@ from typing import Any
 from django.db import Error, connection
 
 log = logging.getLogger(__name__)
-# The connection is checked this often; a broken one is replaced.
-LOOK_SECONDS = 5.0
+# A stop is noticed this soon. The end of the connection is noticed at once, and it is replaced.
+LOOK_SECONDS, PAUSE_SECONDS = 1.0, 0.2
 # The first job of a process waits at most this long for the lock, then starts without it.
 PATIENCE_SECONDS = 5.0
 # A host that fails does not close its connections: keepalives end the session after 30 s.
 _ASK = "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
 _LOCK = "SELECT pg_advisory_lock(%s)"
 _IS_FREE = "SELECT pg_try_advisory_xact_lock(%s)"
+# A lock's number is shown in two halves.
+_GONE = """
+SELECT DISTINCT lease_holder FROM chatplatform_job
+WHERE state = 'running' AND lease_holder IS NOT NULL
+EXCEPT
+SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks
+WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
 
 
 class _Holder(threading.Thread):
@@ -38,8 +48,7 @@ class _Holder(threading.Thread):
     def run(self) -> None:
         try:
             while not self._ends.is_set():
-                self._look()
-                self._ends.wait(LOOK_SECONDS)
+                self._hold()
         finally:
             connection.close()
 
@@ -47,20 +56,22 @@ class _Holder(threading.Thread):
         self._ends.set()
         self.join()
 
-    def _look(self) -> None:
+    def _hold(self) -> None:
         try:
-            with connection.cursor() as cursor:
-                if connection.connection is self._locked_by:
-                    cursor.execute("SELECT 1")
-                    return
-                cursor.execute(_ASK)
-                cursor.execute(_LOCK, [self.number])
-            self._locked_by = connection.connection
-            self._is_held.set()
+            if connection.connection is None or connection.connection is not self._locked_by:
+                with connection.cursor() as cursor:
+                    cursor.execute(_ASK)
+                    cursor.execute(_LOCK, [self.number])
+                self._locked_by = connection.connection
+                self._is_held.set()
+            with connection.wrap_database_errors:
+                # Nothing is sent on this connection: the wait ends early if the connection does.
+                for _ in connection.connection.notifies(timeout=LOOK_SECONDS):
+                    pass
         except Error as exc:
             log.warning("the lock of this process is not held for now: %s", exc)
-            self._locked_by = None
             connection.close()
+            self._ends.wait(PAUSE_SECONDS)
 
 
 _is_worker = False
@@ -95,3 +106,10 @@ def is_gone(number: int | None) -> bool:
     with connection.cursor() as cursor:
         cursor.execute(_IS_FREE, [number])
         return bool(cursor.fetchone()[0])
+
+
+def gone() -> set[int]:
+    """The numbers on running jobs whose lock no process holds."""
+    with connection.cursor() as cursor:
+        cursor.execute(_GONE)
+        return {number for (number,) in cursor.fetchall()}

@@ -198,6 +198,48 @@ def test_a_process_that_lives_keeps_its_job_though_the_lease_has_ended(work, hol
     assert swept(other, holder + 1, seconds=1) == JobState.QUEUED, "it is gone"
 
 
+def test_the_jobs_of_a_killed_worker_do_not_wait_for_their_leases(work, monkeypatch):
+    monkeypatch.setattr(relay, "SWEEP_SECONDS", 0)
+    running, dispatched = add(number=1), add(number=2)
+    assert leases.claim(running.pk)
+    assert (dispatched.pk, NAME) in relay.take_due()
+    with connections["default"].copy().cursor() as worker:
+        worker.execute("SELECT pg_advisory_lock(4711)")
+        Job.objects.filter(pk=running.pk).update(lease_holder=4711)
+        live = relay.Relay()
+        for _ in range(3):
+            live.tick()
+        assert Job.objects.get(pk=running.pk).state == JobState.RUNNING
+    worker.connection.close()
+    ends_at = time.monotonic() + 10
+    while not worker_liveness.gone():
+        assert time.monotonic() < ends_at
+    live.tick()
+    assert Job.objects.get(pk=running.pk).state == JobState.RUNNING, "it may hold its lock again"
+    with mock.patch.object(live, "_dispatch") as sent:
+        live.tick()
+    # The killed worker may have taken the message of a job that it did not claim.
+    assert {call.args[0] for call in sent.mock_calls} == {running.pk, dispatched.pk}
+
+
+def test_a_process_whose_connection_ends_holds_its_lock_again_at_once(work, holder):
+    def backends():
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1"
+                " AND (classid::bigint << 32) | objid::bigint = %s", [holder]
+            )  # fmt: skip
+            return [pid for (pid,) in cursor.fetchall()]
+
+    (first,) = backends()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s)", [first])
+    ends_at = time.monotonic() + 10
+    while backends() in ([], [first]):
+        assert time.monotonic() < ends_at
+        time.sleep(0.02)
+
+
 def test_a_job_whose_end_could_not_be_stored_is_taken_from_a_process_that_lives(
     work, holder, settings
 ):
