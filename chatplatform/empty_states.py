@@ -5,21 +5,21 @@ EMPTY_STATES = {
     "bots.Chunk": "Passages are what bots quote. They come from a bot's documents and websites.",
     "bots.Document": "Bots learn from documents. Open a bot and add files under Content.",
     "bots.Function": (
-        "Functions let a bot look things up in your system or make changes there. For example, it"
-        " can find out where an order is."
+        "Functions let a bot look things up in your system or make changes there. Select “Add"
+        " function” to create one."
     ),
     "bots.FunctionCall": "You'll see each function call here. Add a function first.",
     "bots.FunctionCalling": "You'll see each bot's function settings here once it has a function.",
     "bots.GoldenQuestion": (
-        "Golden questions show whether a bot still answers well after a change. Add one to get"
-        " started."
+        "Golden questions show whether a bot still answers well after a change. Select “New"
+        " question” to add one."
     ),
     "bots.GoldenRun": (
         "A test run asks a bot all of its golden questions. Add questions first, then select “Run"
         " test”."
     ),
     "bots.LanguageModel": (
-        "Your bots use the platform's language model. Connect your own to replace it."
+        "Your bots use the platform's language model. Select “Connect model” to use your own."
     ),
     "bots.Prompt": (
         "Instructions tell a bot how to answer. Open a bot and write them under Behavior."

@@ -186,7 +186,7 @@ def file_name_of(model: type[Model]) -> str:
     """The beginning of a file's name for the list of a model, such as "webhooks"."""
     pages = (page for section in SECTIONS for page in section.pages)
     titles = {page.target: page.title for page in pages}
-    return slugify(titles.get(model._meta.label, model._meta.verbose_name_plural))
+    return slugify(titles.get(model._meta.label) or str(model._meta.verbose_name_plural))
 
 
 def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:

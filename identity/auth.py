@@ -167,7 +167,7 @@ class InvalidApiKey(NotAuthenticated):
 
 class InvalidVisitorToken(NotAuthenticated):
     code = "invalid_visitor_token"
-    detail = "This Visitor-Token is not valid (any more). Leave it out to begin as a new visitor."
+    detail = "This Visitor-Token is no longer valid. Leave it out to start as a new visitor."
     headers: ClassVar[dict[str, str]] = {"WWW-Authenticate": "API-KEY"}
 
 
@@ -201,7 +201,7 @@ def _person_or_ticket(request: HttpRequest) -> Principal | None:
     claims = tokens.redeem_ticket(ticket)
     user = tokens.find_user_by_claims(claims) if claims else None
     if claims is None or user is None:
-        raise NotAuthenticated("This ticket was used or is too old; ask for a new one.")
+        raise NotAuthenticated("This ticket has expired or was already used. Request a new one.")
     request.claims = claims  # type: ignore[attr-defined]
     return _principal(user)
 
@@ -234,7 +234,7 @@ def _api_key(request: HttpRequest) -> Principal | None:
     is_own = origin is not None and origin.partition("://")[2] == request.get_host()
     if key.scope == KeyScope.PUBLIC and origin is not None and not is_own:
         if not (key.bot_id and origin_matches(origin, bots().allowed_hosts(key.bot_id))):
-            raise Forbidden("This key may not be used from this page.")
+            raise Forbidden("This key can't be used from this page.")
         cors.grant(request, origin)
     return Principal(key.client, key=key)
 

@@ -388,9 +388,9 @@ def problem(stored: Mapping[str, Any], value: Any) -> str | None:
     if kind == "date":
         return None if _is_date(value) else "Must be a date such as 2026-11-21."
     if kind == "email":
-        return None if _WHOLE_EMAIL.fullmatch(value) else "Must be an e-mail address."
+        return None if _WHOLE_EMAIL.fullmatch(value) else "Must be an email address."
     if kind == "phone":
-        return None if _WHOLE_PHONE.fullmatch(value) else "Must be a telephone number."
+        return None if _WHOLE_PHONE.fullmatch(value) else "Must be a phone number."
     return None
 
 

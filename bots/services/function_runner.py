@@ -164,7 +164,9 @@ def result_of(call: FunctionCall) -> tools.Result:
     """The result of a finished call as the model reads it."""
     is_heard = call.http_status is not None
     if call.status == CallStatus.SUCCEEDED:
-        return tools.Result(call.result_excerpt or "Done; the server said nothing more.", is_heard)
+        return tools.Result(
+            call.result_excerpt or "Done. The server returned nothing else.", is_heard
+        )
     if call.status == CallStatus.REJECTED:
         return tools.Result("It was not done: whoever had to agree did not.")
     excerpt = f"\n{call.result_excerpt}" if call.result_excerpt else ""
@@ -236,7 +238,7 @@ def run_approved(call: FunctionCall, subject: Subject, *, seconds: float) -> Fun
         return call
     function = functions.find(call.bot, call.function_name)
     if function is None:
-        _record(call, CallStatus.REFUSED, error="The function is not there any more.")
+        _record(call, CallStatus.REFUSED, error="The function no longer exists.")
         return call
     try:
         argument_schemas.check(call.arguments, function.parameters)

@@ -55,7 +55,7 @@ def receive(provider: Provider, headers: Mapping[str, str], raw: bytes) -> None:
             channel=channel,
             body=raw,
             item_count=len(items),
-            error="" if body is not None else "It cannot be read as JSON.",
+            error="" if body is not None else "This isn't valid JSON.",
         )
         waiting_items.store(callback, enumerate(items), receivers)
 

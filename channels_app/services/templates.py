@@ -91,7 +91,7 @@ def _piece(
     if template is None:
         raise Invalid.field("body", "name", msg="No such template in this language.")
     if template.problem:
-        raise TemplateNotSendable(f"This template cannot be sent. {template.problem}")
+        raise TemplateNotSendable(f"This template can't be sent. {template.problem}")
     if len(body.values) != len(template.variables):
         needed = len(template.variables)
         raise Invalid.field("body", "values", msg=f"This template takes {needed} values.")

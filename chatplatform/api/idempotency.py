@@ -35,13 +35,13 @@ MAX_ANSWER_BYTES = 1_000_000
 
 class RequestInFlight(ApiError):
     code, status = "request_in_flight", 409
-    detail = "A request with this Idempotency-Key is being served; ask again in a moment."
+    detail = "A request with this Idempotency-Key is in progress. Try again in a moment."
     headers: ClassVar[dict[str, str]] = {"Retry-After": "1"}
 
 
 class KeyReused(ApiError):
     code, status = "idempotency_key_reused", 422
-    detail = "This Idempotency-Key came with another body before; take a new key."
+    detail = "This Idempotency-Key was used with a different body. Use a new key."
 
 
 @dataclass

@@ -100,7 +100,7 @@ class Access:
         admitted = self.admitted(request.method)
         if not set(admitted) & set(caller.rights):
             you_are = listed(caller.rights[:1])
-            raise Forbidden(f"Only {listed(admitted)} may do this; you are {you_are}.")
+            raise Forbidden(f"Only {listed(admitted)} can do this. You are {you_are}.")
         return caller
 
 

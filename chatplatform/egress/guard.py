@@ -82,7 +82,7 @@ class InvalidHeader(EgressError):
     nothing_sent = True
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"The value of the header {name} cannot be sent.")
+        super().__init__(f"The value of the header {name} can't be sent.")
 
 
 class Timeout(EgressError):

@@ -106,7 +106,7 @@ def test_each_caller_may_what_the_table_says(served, cast):
             continue
         assert (reply.status_code, reply.json()["code"]) == (403, "forbidden"), name
         kind = "agent" if name == "trainer" else name
-        assert reply.json()["detail"].endswith(f" may do this; you are {listed([kind])}."), name
+        assert reply.json()["detail"].endswith(f" can do this. You are {listed([kind])}."), name
     for name in sorted(allowed):
         assert send(callers[name], served, ids).status_code not in {401, 403, 500}, name
 

@@ -24,7 +24,7 @@ from identity.services.freezing import ensure_not_frozen
 from identity.shapes.users import TokenResponse
 
 log = logging.getLogger(__name__)
-_NOT_VALID = "The refresh token is not valid (any more); sign in again."
+_NOT_VALID = "The refresh token is no longer valid. Sign in again."
 # User id, token version and family of an access token.
 Claims = tuple[int, int, uuid.UUID]
 TICKET_SECONDS = 60
@@ -136,7 +136,7 @@ def rotate(refresh_token: str) -> TokenResponse:
             log.warning("refresh token %s was used twice: its family is revoked", row.pk)
             subject = f"user:{row.user_id}"
             audit.record(row.client_id, "refresh_token.reused", by=None, subject=subject)
-    raise InvalidGrant("The refresh token was used before; sign in again.")
+    raise InvalidGrant("The refresh token was already used. Sign in again.")
 
 
 def lock_user(user_id: int) -> User:

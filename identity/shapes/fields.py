@@ -16,7 +16,7 @@ def _email(text: str) -> str:
     try:
         validate_email(text)
     except ValidationError as exc:
-        raise ValueError("must be an e-mail address") from exc
+        raise ValueError("must be an email address") from exc
     return text.lower()
 
 

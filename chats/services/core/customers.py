@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 class CustomerBlocked(ApiError):
     code, status = "customer_blocked", 403
-    detail = "This customer is blocked and cannot send messages."
+    detail = "This customer is blocked and can't send messages."
 
 
 MAX_ATTRIBUTES = 200

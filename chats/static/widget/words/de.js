@@ -6,7 +6,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Attach files": "Dateien anhängen",
 "Remove {name}": "{name} entfernen",
 "page {page}": "Seite {page}",
-"No": "Nein",
 "This chat has ended.": "Diese Unterhaltung ist beendet.",
 "{count} unread": [
 "{count} ungelesen",
@@ -64,6 +63,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Email transcript": "Verlauf per E-Mail senden",
 "End chat": "Unterhaltung beenden",
 "End this chat?": "Diese Unterhaltung beenden?",
+"Keep chatting": "Weiter chatten",
 "Email address": "E-Mail-Adresse",
 "Thank you!": "Vielen Dank!",
 "Start a new chat": "Neue Unterhaltung beginnen",

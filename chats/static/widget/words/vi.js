@@ -6,7 +6,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Attach files": "Đính kèm tệp",
 "Remove {name}": "Bỏ {name}",
 "page {page}": "trang {page}",
-"No": "Không",
 "This chat has ended.": "Cuộc trò chuyện đã kết thúc.",
 "{count} unread": [
 "{count} tin chưa đọc"
@@ -62,6 +61,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Email transcript": "Gửi bản lưu qua email",
 "End chat": "Kết thúc trò chuyện",
 "End this chat?": "Kết thúc cuộc trò chuyện này?",
+"Keep chatting": "Tiếp tục trò chuyện",
 "Email address": "Địa chỉ email",
 "Thank you!": "Cảm ơn bạn!",
 "Start a new chat": "Bắt đầu cuộc trò chuyện mới",
