@@ -8,7 +8,7 @@ from bots.ingest import extraction
 from bots.ingest.extraction import encodings, number_formats
 from bots.ingest.extraction.document import ExtractError
 from bots.ingest.extraction.glued_words import has_glued_words
-from bots.tests.test_extract import WORD, docx_with_part, pdf_bytes
+from bots.tests.test_extract import WORD, docx_with_part, page, pdf_bytes
 from bots.tests.test_office_files import words, xlsx_bytes
 
 PLAIN = "The bakery opens at seven. The bread of the day is made from rye, and it keeps for a week."
@@ -126,6 +126,17 @@ def test_rows_of_a_pdf_stay_together(tmp_path: Path) -> None:
     )
     labels = drawn((60, 700, "Rent"), (60, 682, "Floor"), (300, 700, "900"), (300, 682, "fourth"))
     assert read(tmp_path, "b.pdf", pdf_bytes(labels)) == "[] - Rent | 900\n- Floor | fourth"
+
+
+def test_a_column_of_a_pdf_that_is_empty_keeps_its_place(tmp_path: Path) -> None:
+    table = [["To", "Adult", "Child", "Car"], ["Kiel", "89", "", "110"], ["Riga", "75", "", "90"]]
+    cells = [(n, at, cell) for n, row in enumerate(table) for at, cell in enumerate(row)]
+    placed = drawn(*((60 + 120 * at, 700 - 18 * n, cell) for n, at, cell in cells))
+    typed = page(*("".join(cell.ljust(12) for cell in row) for row in table))
+    for text in (pdf_bytes(placed), pdf_bytes(typed).replace(b"/Helvetica", b"/Courier")):
+        assert read(tmp_path, "a.pdf", text) == (
+            "[] - To: Kiel, Adult: 89, Car: 110\n- To: Riga, Adult: 75, Car: 90"
+        )
 
 
 def test_text_of_a_pdf_that_is_not_drawn(tmp_path: Path) -> None:
