@@ -20,6 +20,7 @@ from bots.testing import trained
 from chatplatform.form_fields import TextsField
 from chatplatform.testing import run_jobs
 from identity.models import ApiKey
+from identity.pages.settings.fields import WeekField
 from identity.testing import make_person
 
 NEW = reverse("admin:bots_bot_new_bot")
@@ -57,6 +58,13 @@ def sent(browser, path, name):
             continue
         if isinstance(field.field, TextsField):
             values |= {f"{field.name}_{code}": text for code, text in value.items()}
+        elif isinstance(field.field, WeekField):
+            values[field.name] = value["mode"]
+            for entry in value["hours"]:
+                day = f"{field.name}-{entry['weekday']}"
+                values[day] = "on"
+                for end in ("opens", "closes"):
+                    values.setdefault(f"{day}-{end}", []).append(entry[end])
         else:
             values[field.name] = "on" if value is True else value
     return values
@@ -303,8 +311,7 @@ def test_every_setting_of_the_api_is_on_a_form(ann, site, bot):
             assert len(form.fields) <= 8, form.heading
             names |= set(form.fields)
     names |= set(site.get(to(bot, "install")).context["forms"]["hosts"].fields)
-    # The choices of the forms for hours and holidays; a step is greyed.
-    names |= {"business_hours"} if "day_6" in names else set()
+    # The choice of the form for holidays; a step is greyed.
     names |= {"holidays"} if "days" in names else set()
     names |= set(SET_BY_API)
     in_style = set(BotStyle.model_fields)
@@ -332,19 +339,50 @@ def test_a_greeting_in_two_languages(ann, site, bot):
     assert frame["X-Frame-Options"] == "SAMEORIGIN"
 
 
-def test_own_hours_are_read_as_people_write_them(ann, site, bot):
+def week(**days):
+    """What a browser sends of hours by weekday, such as `day_0=["09:00-12:00"]`."""
+    values: dict[str, Any] = {"form": "hours", "business_hours": "hours"}
+    for day, spans in days.items():
+        name = day.replace("day_", "business_hours-")
+        values[name] = "on"
+        values[f"{name}-opens"] = [span.partition("-")[0] for span in spans]
+        values[f"{name}-closes"] = [span.partition("-")[2] for span in spans]
+    return values
+
+
+def test_own_hours_by_weekday_may_end_after_midnight(ann, site, bot):
     page = to(bot, "behaviour")
-    form = {"form": "hours", "choice": "own", "day_0": "9-12, 13:30–18", "day_5": "10:00-24:00"}
+    form = week(day_0=["09:00-12:00", "13:30-18:00"], day_5=["10:00-00:00"], day_6=["22:00-02:00"])
     assert site.post(page, form).status_code == 302
     hours = ann.get(f"/ai/bot/{bot.pk}").json()["business_hours"]
     assert [(item["weekday"], item["opens"], item["closes"]) for item in hours] == [
-        (0, "09:00", "12:00"), (0, "13:30", "18:00"), (5, "10:00", "24:00"),
+        (0, "00:00", "02:00"), (0, "09:00", "12:00"), (0, "13:30", "18:00"),
+        (5, "10:00", "24:00"), (6, "22:00", "24:00"),
     ]  # fmt: skip
-    for wrong in ({"day_0": "nine to five"}, {"day_0": "18-9"}, {"day_1": "9-12, 10-13"}, {}):
-        assert site.post(page, {"form": "hours", "choice": "own", **wrong}).status_code == 200
+    for wrong in ({"day_0": ["nine-five"]}, {"day_1": ["09:00-12:00", "10:00-13:00"]},
+                  {"day_1": ["09:00-"]}, {}):  # fmt: skip
+        reply = site.post(page, week(**wrong))
+        assert set(dict(reply.context["forms"])["hours"].errors) == {"business_hours"}, wrong
     assert ann.get(f"/ai/bot/{bot.pk}").json()["business_hours"] == hours
-    site.post(page, {"form": "hours", "choice": "company"})
-    assert ann.get(f"/ai/bot/{bot.pk}").json()["business_hours"] is None
+    for mode, stored in (("always", []), ("company", None)):
+        site.post(page, week() | {"business_hours": mode})
+        assert ann.get(f"/ai/bot/{bot.pk}").json()["business_hours"] == stored
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("2026-12-24 (12-9) Eve", "09:00–18:00"), ("2026-12-24 (nine) Eve", "09:00–18:00"),
+        ("2026-12-24 (9-12, 11-13)", "09:00–18:00"), ("2026-13-24 Eve", "2026-13-24 Eve"),
+        ("Eve", "“Eve”"), ("2026-12-24 " + 101 * "x", "100"),
+    ],
+)  # fmt: skip
+def test_a_wrong_holiday_is_told_what_is_wrong_with_it(ann, site, bot, line, named):
+    form = {"form": "holidays", "choice": "own", "days": line}
+    reply = site.post(to(bot, "behaviour"), form)
+    (error,) = dict(reply.context["forms"])["holidays"].errors["days"]
+    assert named in error
+    assert ann.get(f"/ai/bot/{bot.pk}").json()["holidays"] is None
 
 
 def test_an_earlier_version_of_the_instructions_is_restored(site, bot):
