@@ -85,10 +85,6 @@ class BotForm(SettingsForm):
         now = timezone.localtime(timezone=zone_of(self.bot))
         return gettext("Saved %(time)s") % {"time": f"{now:%H:%M}"}
 
-    def is_warning(self, result: Any) -> bool:
-        """Whether the form is saved, but something of it does not work."""
-        return False
-
 
 def zone_of(bot: Bot) -> ZoneInfo:
     """The time zone of the bot's client."""

@@ -101,6 +101,10 @@ class ServiceForm(forms.Form):
         """The fields that belong together with this one: it counts as changed if one of them is."""
         return (name,)
 
+    def is_warning(self, result: Any) -> bool:
+        """Whether the form is saved, but something of it does not work."""
+        return False
+
     def offer(self, name: str, choices: list[tuple[Any, str]]) -> None:
         """Set the choices of a field, if they depend on the viewer."""
         field: Any = self.fields[name]

@@ -34,7 +34,6 @@ TREES = {
     "chats.Message.receipt",
     "identity.AuditEvent.changes",
     "reports.Export.param",
-    "reports.SavedReport.question",
     "webhooks.Event.data",
 }
 KEYS = {
@@ -86,7 +85,9 @@ _NOUNS = {
     "tags": "identity.Client",
 }
 _NUMBERED = re.compile(r"([a-z_-]+):([0-9]+)(?=:|$)")
-_SAVED_FILTER = re.compile(r"\b(agent|assignee|bot|customer|document|user)(__[a-z_]+)?=([0-9]+)")
+_SAVED_FILTER = re.compile(
+    r"\b(agent|assignee|assignee_ids|bot|bot_ids|customer|document|user)(__[a-z_]+)?=([0-9]+)"
+)
 _FILTERED = KEYS | {"assignee": "identity.User", "customer": "chats.Customer",
                     "document": "bots.Document", "user": "identity.User"}  # fmt: skip
 

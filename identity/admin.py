@@ -28,7 +28,7 @@ from chatplatform.admin_base import (
     viewer,
 )
 from chatplatform.forms import refusals
-from chatplatform.templatetags.dates import when
+from chatplatform.templatetags.dates import short_day, when
 from identity import forms, models
 from identity.pages import audit_and_jobs, people, sign_in_providers
 from identity.services import (
@@ -209,7 +209,7 @@ class SubscriptionAdmin(ServiceAdmin):
         shown: models.Subscription | None = self.get_object(request, object_id)
         days = credits.daily_balances(shown.client_id) if shown else {}
         line = {"label": "Credits left", "data": list(days.values()), "borderColor": "#2563eb"}
-        chart = json.dumps({"labels": [f"{day:%d %b}" for day in days], "datasets": [line]})
+        chart = json.dumps({"labels": [short_day(day) for day in days], "datasets": [line]})
         context = (extra_context or {}) | {"balance_chart": chart if days else ""}
         found: HttpResponse = super().change_view(request, object_id, form_url, context)
         return found

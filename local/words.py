@@ -12,19 +12,19 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import django
 import unfold
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract
+from babel.messages.extract import extract_from_dir, extract_python
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parents[1]
 _STATIC = ROOT / "chats" / "static"
-_TEXT = re.compile(r'\b(?:t|tn|msg)\(\s*"([^"]+)"')
-_PLURAL = re.compile(r'\btn\(\s*"([^"]+)",\s*"([^"]+)"')
+_TEXT = re.compile(r'\b(tn?|msg)\(\s*"([^"]+)"(?:,\s*"([^"]+)")?')
 _SOURCES = (
     "bots", "channels_app", "chats", "chatplatform", "commands", "identity", "reports",
     "templates", "webhooks",
@@ -36,9 +36,25 @@ _FUNCTIONS = {
 }  # fmt: skip
 _APPS = ("desk", "widget")
 _DJANGO = ("conf", "contrib/admin", "contrib/auth")
-Id = str | tuple[str, ...]
-# A text, and its context if the same text has several meanings.
-Text = tuple[Id, str | None]
+
+
+def _template(file: Any, keywords: Any, tags: Any, options: Any) -> Iterator[Any]:
+    """A method of Babel for templates."""
+    # Python's tokens may not be indented as a template's lines are.
+    lines = templatize(file.read().decode()).split("\n")
+    source = "\n".join(line.strip() for line in lines)
+    return extract_python(io.BytesIO(source.encode()), keywords, tags, options)
+
+
+def _script(file: Any, keywords: Any, tags: Any, options: Any) -> Iterator[Any]:
+    """A method of Babel for scripts, whose own one reads no template strings."""
+    for name, text, plural in _TEXT.findall(file.read().decode()):
+        yield 1, "ngettext" if name == "tn" else "gettext", (text, plural), []
+
+
+_METHODS: Any = [
+    ("**.py", "python"), ("**.js", _script), ("**.html", _template), ("**.txt", _template),
+]  # fmt: skip
 
 
 def translations() -> list[Path]:
@@ -51,7 +67,7 @@ def catalogues(translation: Path) -> dict[Path, str]:
     catalog = _read(translation)
     language = translation.parents[1].name.lower().replace("_", "-")
     return {
-        _STATIC / app / "words" / f"{language}.js": _script(catalog, texts(app))
+        _STATIC / app / "words" / f"{language}.js": _as_script(catalog, texts(app))
         for app in _apps(translation)
     }
 
@@ -63,90 +79,60 @@ def _apps(translation: Path) -> tuple[str, ...]:
 
 def texts(app: str) -> set[str]:
     """The texts that the scripts of the desk or of the widget contain."""
-    return {text for path in _scripts(app) for text in _TEXT.findall(path.read_text())}
-
-
-def page_texts() -> dict[Text, set[str]]:
-    """The texts of pages, each with the paths of the files that contain it."""
-    found: dict[Text, set[str]] = {}
-    for folder in _SOURCES:
-        for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in {".py", ".html", ".txt"} and "tests" not in path.parts:
-                for text in _marked(path):
-                    found.setdefault(text, set()).add(str(path.relative_to(ROOT)))
-    return found
+    return _ids(_marked(ROOT, f"chats/static/{app}"))
 
 
 def updated(path: Path) -> Catalog:
     """A catalogue with the texts that the source contains today."""
-    old = _read(path)
+    catalog = _read(path)
     if path.name == "djangojs.po":
-        used, borrowed = _script_texts(_apps(path)), set()
+        found = _marked(ROOT, *(f"chats/static/{app}" for app in _apps(path)))
     else:
-        used, borrowed = page_texts(), _texts_of_django_and_unfold()
-    new = Catalog(locale=old.locale)
-    if old.locale_identifier == "en":
         # English has other words for some texts of Django, and needs none for ours.
-        used = {}
-    for (text, context), files in used.items():
-        new.add(text, locations=[(file, 1) for file in sorted(files)], context=context)
-    for entry in old:
-        if not entry.id:
-            continue
-        if (kept := new.get(_first(entry.id), entry.context)) is not None:
-            kept.string = entry.string
-        elif _first(entry.id) in borrowed:
-            new.add(entry.id, entry.string)
-    return new
+        found = _marked(ROOT, *(_SOURCES if catalog.locale_identifier != "en" else ()))
+        borrowed = _texts_of_django_and_unfold()
+        for entry in catalog:
+            if entry.id and entry.id not in found and _first(entry.id) in borrowed:
+                found.add(entry.id)
+    catalog.update(found, no_fuzzy_matching=True)
+    return catalog
 
 
 def written(catalog: Catalog, header: str) -> str:
     """The content of a catalogue's file, below the header that it has."""
     file = io.BytesIO()
-    write_po(file, catalog, width=0, sort_by_file=True, include_lineno=False, omit_header=True)
+    write_po(
+        file, catalog, width=0, sort_by_file=True, include_lineno=False, omit_header=True,
+        ignore_obsolete=True,
+    )  # fmt: skip
     return f"{header}\n\n{file.getvalue().decode().strip()}\n"
-
-
-def _script_texts(apps: tuple[str, ...]) -> dict[Text, set[str]]:
-    found: dict[Text, set[str]] = {}
-    for app in apps:
-        for path in _scripts(app):
-            script = path.read_text()
-            plurals = dict(_PLURAL.findall(script))
-            for text in _TEXT.findall(script):
-                key = (text, plurals[text]) if text in plurals else text
-                found.setdefault((key, None), set()).add(str(path.relative_to(ROOT)))
-    return found
-
-
-def _scripts(app: str) -> list[Path]:
-    paths = sorted((_STATIC / app).rglob("*.js"))
-    return [path for path in paths if path.parent.name != "words"]
-
-
-def _marked(path: Path) -> Iterator[Text]:
-    """The texts that a module or a template marks for translation."""
-    source = path.read_text()
-    if path.suffix != ".py":
-        # Python's tokens may not be indented as a template's lines are.
-        lines = templatize(source, origin=str(path)).split("\n")
-        source = "\n".join(line.strip() for line in lines)
-    found = extract("python", io.BytesIO(source.encode()), keywords=_FUNCTIONS)
-    for _, text, _, context in found:
-        yield text, context
 
 
 def _texts_of_django_and_unfold() -> set[str]:
     roots = [Path(django.__file__).parent / part for part in _DJANGO]
-    files = [root / "locale" / "en" / "LC_MESSAGES" / "django.po" for root in roots]
-    found = {_first(entry.id) for file in files for entry in _read(file)}
-    for path in Path(unfold.__file__).parent.rglob("*"):
-        if path.suffix in {".py", ".html"}:
-            found |= {_first(text) for text, _ in _marked(path)}
+    found = [_read(root / "locale" / "en" / "LC_MESSAGES" / "django.po") for root in roots]
+    return set().union(*map(_ids, [*found, _marked(Path(unfold.__file__).parent, ".")]))
+
+
+def _marked(root: Path, *folders: str) -> Catalog:
+    """The texts that modules, templates or scripts in these folders mark for translation."""
+    found = Catalog()
+    for folder in folders:
+        for name, _, text, _, context in extract_from_dir(
+            root / folder, _METHODS, keywords=_FUNCTIONS,
+            directory_filter=lambda path: Path(path).name not in {"static", "tests", "words"},
+        ):  # fmt: skip
+            found.add(text, locations=[(f"{folder}/{name}", 1)], context=context)
+    for entry in found:
+        entry.locations.sort()
     return found
 
 
-def _first(text: Id | list[str]) -> str:
+def _ids(catalog: Catalog) -> set[str]:
+    return {_first(entry.id) for entry in catalog if entry.id}
+
+
+def _first(text: str | tuple[str, ...] | list[str]) -> str:
     return text if isinstance(text, str) else text[0]
 
 
@@ -155,7 +141,7 @@ def _read(path: Path) -> Catalog:
         return read_po(file, locale=path.parents[1].name)
 
 
-def _script(catalog: Catalog, used: set[str]) -> str:
+def _as_script(catalog: Catalog, used: set[str]) -> str:
     translated = {}
     for message in catalog:
         text = _first(message.id)

@@ -1,4 +1,4 @@
-"""The rows of reports: large exports, muted warnings, saved questions, message counts."""
+"""The rows of reports: large exports, muted warnings, message counts."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -59,23 +59,6 @@ class WarningMute(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.code} until {self.muted_until}"
-
-
-class SavedReport(TenantModel):
-    """A question of an ad-hoc report, saved under a name."""
-
-    name = models.CharField(max_length=80)
-    # The fields of the page's form.
-    question = models.JSONField()
-    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["client", "name"], name="saved_report_unique")
-        ]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class ChatStats(TenantModel):

@@ -20,6 +20,7 @@ from bots.testing import trained
 from chatplatform.form_fields import TextsField
 from chatplatform.testing import run_jobs
 from identity.models import ApiKey
+from identity.pages.settings.fields import WeekField
 from identity.testing import make_person
 
 NEW = reverse("admin:bots_bot_new_bot")
@@ -49,7 +50,7 @@ def as_role(client, role, **rights):
 def sent(browser, path, name):
     """What a browser sends of a form as it stands."""
     page = browser.get(path).context
-    shown = dict(page["forms"])[name]
+    shown = page["parts"][name].form
     values: dict[str, Any] = {"form": name}
     for field in shown:
         value = field.value()
@@ -57,6 +58,13 @@ def sent(browser, path, name):
             continue
         if isinstance(field.field, TextsField):
             values |= {f"{field.name}_{code}": text for code, text in value.items()}
+        elif isinstance(field.field, WeekField):
+            values[field.name] = value.mode
+            for entry in value.hours:
+                day = f"{field.name}-{entry['weekday']}"
+                values[day] = "on"
+                for end in ("opens", "closes"):
+                    values.setdefault(f"{day}-{end}", []).append(entry[end])
         else:
             values[field.name] = "on" if value is True else value
     return values
@@ -131,7 +139,7 @@ def test_a_website_is_added_with_or_without_its_scheme(site, bot, given):
 )
 def test_what_is_refused_is_said_beside_the_field_and_adds_nothing(site, bot, way, form, field):
     page = site.post(to(bot, "add_content", way), {"form": way, **form})
-    assert list(dict(page.context["forms"])[way].errors) == [field]
+    assert list(page.context["parts"][way].form.errors) == [field]
     assert not Document.objects.exists()
     assert not WebUrl.objects.exists()
 
@@ -172,7 +180,7 @@ def test_a_file_is_replaced_and_its_old_text_is_gone(site, bot):
         assert file.read() == b"Green tea costs six euros a bag."
     same = SimpleUploadedFile("x.exe", b"MZ\x00\x01")
     refused = site.post(page, {"form": "replace", "files": same})
-    assert "files" in dict(refused.context["forms"])["replace"].errors
+    assert "files" in refused.context["parts"]["replace"].form.errors
     row.refresh_from_db()
     assert row.file_name == "prices-2027.txt"
 
@@ -279,7 +287,7 @@ def test_no_form_takes_what_another_has(ann, site, bot):
             reply = site.post(to(bot, page), form)
             assert reply.status_code == 302, (
                 name,
-                reply.context and dict(reply.context["forms"])[name].errors,
+                reply.context and reply.context["parts"][name].form.errors,
             )
             assert everything() == before, name
     site.post(to(bot, "behaviour"), {"form": "details", "label_en": "Order", "type": "number",
@@ -300,12 +308,11 @@ def test_every_setting_of_the_api_is_on_a_form(ann, site, bot):
     ann.put(f"/ai/bot/{bot.pk}/update-bot", {"languages": ["en"]})
     names = set()
     for page in ("look", "behaviour"):
-        for _, form in site.get(to(bot, page)).context["forms"]:
-            assert len(form.fields) <= 8, form.heading
-            names |= set(form.fields)
-    names |= set(site.get(to(bot, "install")).context["forms"]["hosts"].fields)
-    # The choices of the forms for hours and holidays; a step is greyed.
-    names |= {"business_hours"} if "day_6" in names else set()
+        for part in site.get(to(bot, page)).context["parts"].values():
+            assert len(part.form.fields) <= 8, part.title
+            names |= set(part.form.fields)
+    names |= set(site.get(to(bot, "install")).context["parts"]["hosts"].form.fields)
+    # The choice of the form for holidays; a step is greyed.
     names |= {"holidays"} if "days" in names else set()
     names |= set(SET_BY_API)
     in_style = set(BotStyle.model_fields)
@@ -333,19 +340,50 @@ def test_a_greeting_in_two_languages(ann, site, bot):
     assert frame["X-Frame-Options"] == "SAMEORIGIN"
 
 
-def test_own_hours_are_read_as_people_write_them(ann, site, bot):
+def week(**days):
+    """What a browser sends of hours by weekday, such as `day_0=["09:00-12:00"]`."""
+    values: dict[str, Any] = {"form": "hours", "business_hours": "hours"}
+    for day, spans in days.items():
+        name = day.replace("day_", "business_hours-")
+        values[name] = "on"
+        values[f"{name}-opens"] = [span.partition("-")[0] for span in spans]
+        values[f"{name}-closes"] = [span.partition("-")[2] for span in spans]
+    return values
+
+
+def test_own_hours_by_weekday_may_end_after_midnight(ann, site, bot):
     page = to(bot, "behaviour")
-    form = {"form": "hours", "choice": "own", "day_0": "9-12, 13:30–18", "day_5": "10:00-24:00"}
+    form = week(day_0=["09:00-12:00", "13:30-18:00"], day_5=["10:00-00:00"], day_6=["22:00-02:00"])
     assert site.post(page, form).status_code == 302
     hours = ann.get(f"/ai/bot/{bot.pk}").json()["business_hours"]
     assert [(item["weekday"], item["opens"], item["closes"]) for item in hours] == [
-        (0, "09:00", "12:00"), (0, "13:30", "18:00"), (5, "10:00", "24:00"),
+        (0, "00:00", "02:00"), (0, "09:00", "12:00"), (0, "13:30", "18:00"),
+        (5, "10:00", "24:00"), (6, "22:00", "24:00"),
     ]  # fmt: skip
-    for wrong in ({"day_0": "nine to five"}, {"day_0": "18-9"}, {"day_1": "9-12, 10-13"}, {}):
-        assert site.post(page, {"form": "hours", "choice": "own", **wrong}).status_code == 200
+    for wrong in ({"day_0": ["nine-five"]}, {"day_1": ["09:00-12:00", "10:00-13:00"]},
+                  {"day_1": ["09:00-"]}, {}):  # fmt: skip
+        reply = site.post(page, week(**wrong))
+        assert set(reply.context["parts"]["hours"].form.errors) == {"business_hours"}, wrong
     assert ann.get(f"/ai/bot/{bot.pk}").json()["business_hours"] == hours
-    site.post(page, {"form": "hours", "choice": "company"})
-    assert ann.get(f"/ai/bot/{bot.pk}").json()["business_hours"] is None
+    for mode, stored in (("always", []), ("company", None)):
+        site.post(page, week() | {"business_hours": mode})
+        assert ann.get(f"/ai/bot/{bot.pk}").json()["business_hours"] == stored
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("2026-12-24 (12-9) Eve", "09:00–18:00"), ("2026-12-24 (nine) Eve", "09:00–18:00"),
+        ("2026-12-24 (9-12, 11-13)", "09:00–18:00"), ("2026-13-24 Eve", "2026-13-24 Eve"),
+        ("Eve", "“Eve”"), ("2026-12-24 " + 101 * "x", "100"),
+    ],
+)  # fmt: skip
+def test_a_wrong_holiday_is_told_what_is_wrong_with_it(ann, site, bot, line, named):
+    form = {"form": "holidays", "choice": "own", "days": line}
+    reply = site.post(to(bot, "behaviour"), form)
+    (error,) = reply.context["parts"]["holidays"].form.errors["days"]
+    assert named in error
+    assert ann.get(f"/ai/bot/{bot.pk}").json()["holidays"] is None
 
 
 def test_an_earlier_version_of_the_instructions_is_restored(site, bot):
@@ -385,7 +423,7 @@ def test_the_tag_works_where_a_pasted_address_leads(site, bot, nobody):
     key.refresh_from_db()
     assert key.daily_credits is None
     refused = site.post(to(bot, "install"), {"form": "hosts", "allowed_domain": "not_a_host!"})
-    assert "allowed_domain" in refused.context["forms"]["hosts"].errors
+    assert "allowed_domain" in refused.context["parts"]["hosts"].form.errors
 
 
 @pytest.mark.parametrize(
@@ -431,9 +469,9 @@ def test_a_trainer_teaches_and_changes_nothing_else(ann, bot):
     form = {"form": "text", "title": "Parking", "text": "Behind the house."}
     assert browser.post(to(bot, "add_content", "text"), form).status_code == 302
     behaviour = to(bot, "behaviour")
-    names = set(dict(browser.get(behaviour).context["forms"]))
+    names = set(browser.get(behaviour).context["parts"])
     assert names == {"welcome", "contact", "details", "instructions"}
-    assert set(dict(browser.get(to(bot, "look")).context["forms"])) == {"welcome", "banner"}
+    assert set(browser.get(to(bot, "look")).context["parts"]) == {"welcome", "banner"}
     hold = {"form": "review", "hold_back_worse": "on"}
     assert browser.post(behaviour, hold).status_code == 403
     assert browser.get(to(bot, "install")).status_code == 403
@@ -455,7 +493,7 @@ def test_who_may_not_train_reads_the_content_alone(ann, bot, role):
     assert to(bot, "add_content", "files") not in page
     shown = browser.get(to(bot, "document", row.pk))
     assert "behind the house" in shown.content.decode()
-    assert shown.context["forms"] == []
+    assert shown.context["parts"] == {}
     form = {"form": "text", "title": "Parking", "text": "Behind the house."}
     assert browser.post(to(bot, "add_content", "text"), form).status_code == 403
     assert browser.post(to(bot, "document", row.pk), {"form": "use"}).status_code == 403

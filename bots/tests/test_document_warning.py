@@ -15,6 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 LINES = [f"{word} keeps for {n} days in a tin." for n, word in enumerate(("Rye", "Tea", "Oats"))]
 PAGES = [page(*(f"Page {n}, {line}" for line in LINES)) for n in (1, 2, 3)]
 GLUED = page("Theprojectnameispronouncedlikethebird" * 2)
+PARTLY_GLUED = page(*LINES * 9, *["Ryekeepsfor12days,inatin.Oatskeepforever,intheshade."] * 3)
 
 
 @pytest.fixture(autouse=True)
@@ -49,9 +50,10 @@ LOST = pdf_bytes(*PAGES).replace(b"6 0 obj\n<< /Type /Page", b"6 0 obj\n<< /Tipe
         (packed(WHOLE[: len(WHOLE) // 2]), "damaged there (page 2)", [1, 3]),
         (LOST, "damaged there (page 2)", [1, 3]),
         (pdf_bytes(PAGES[0], GLUED, PAGES[2]), "without spaces (page 2)", [1, 3]),
+        (pdf_bytes(PAGES[0], PARTLY_GLUED, PAGES[2]), "without spaces (page 2)", [1, 3]),
         (pdf_bytes(PAGES[0], *[b""] * 9), "9 of 10 pages hold no text", [1]),
     ],
-    ids=["whole", "damaged", "cut", "lost", "glued", "scans"],
+    ids=["whole", "damaged", "cut", "lost", "glued", "partly glued", "scans"],
 )
 def test_a_document_says_what_of_it_was_not_read(ann, bot, data, told, read):
     document = upload(ann, bot, data)

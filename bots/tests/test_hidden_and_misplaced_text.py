@@ -7,7 +7,8 @@ import pytest
 from bots.ingest import extraction
 from bots.ingest.extraction import encodings, number_formats
 from bots.ingest.extraction.document import ExtractError
-from bots.tests.test_extract import WORD, docx_with_part, pdf_bytes
+from bots.ingest.extraction.glued_words import has_glued_words
+from bots.tests.test_extract import WORD, docx_with_part, page, pdf_bytes
 from bots.tests.test_office_files import words, xlsx_bytes
 
 PLAIN = "The bakery opens at seven. The bread of the day is made from rye, and it keeps for a week."
@@ -127,6 +128,17 @@ def test_rows_of_a_pdf_stay_together(tmp_path: Path) -> None:
     assert read(tmp_path, "b.pdf", pdf_bytes(labels)) == "[] - Rent | 900\n- Floor | fourth"
 
 
+def test_a_column_of_a_pdf_that_is_empty_keeps_its_place(tmp_path: Path) -> None:
+    table = [["To", "Adult", "Child", "Car"], ["Kiel", "89", "", "110"], ["Riga", "75", "", "90"]]
+    cells = [(n, at, cell) for n, row in enumerate(table) for at, cell in enumerate(row)]
+    placed = drawn(*((60 + 120 * at, 700 - 18 * n, cell) for n, at, cell in cells))
+    typed = page(*("".join(cell.ljust(12) for cell in row) for row in table))
+    for text in (pdf_bytes(placed), pdf_bytes(typed).replace(b"/Helvetica", b"/Courier")):
+        assert read(tmp_path, "a.pdf", text) == (
+            "[] - To: Kiel, Adult: 89, Car: 110\n- To: Riga, Adult: 75, Car: 90"
+        )
+
+
 def test_text_of_a_pdf_that_is_not_drawn(tmp_path: Path) -> None:
     page = drawn((60, 700, "Tea is two euros.")) + b"\nBT /F1 9 Tf 3 Tr 60 600 Td (SECRET) Tj ET"
     assert read(tmp_path, "a.pdf", pdf_bytes(page)) == "[] Tea is two euros."
@@ -144,6 +156,49 @@ def test_words_of_a_pdf_without_spaces(tmp_path: Path) -> None:
     text = extraction.extract(path, file_name="c.pdf")
     assert [part.page for part in text.sections] == [1]
     assert "1 of 3 pages hold no text" in text.warning
+
+
+GLUED = (
+    "nineintheevening.Ticketscost12eurosforadultsand6eurosforchildren",
+    "reservation,whichyoucanmakebyphone0301234567orattheharbour,on",
+    "weekdaysonly.Thecrewspeaks4languages;dogstravelfreeofcharge.",
+)
+SPACED = [f"Ferry {n} leaves the northern harbour and returns in the evening." for n in range(30)]
+
+
+def test_a_paragraph_of_a_pdf_without_spaces(tmp_path: Path) -> None:
+    """Figures and marks between the letters hide no glued words, nor do good lines around them."""
+    lines = [*SPACED[:15], *GLUED, *SPACED[15:]]
+    for texts in (GLUED, lines, [line[:30] for line in GLUED] * 2):
+        shown = drawn(*((60, 760 - 18 * n, text) for n, text in enumerate(texts)))
+        with pytest.raises(ExtractError) as caught:
+            read(tmp_path, "a.pdf", pdf_bytes(shown))
+        assert caught.value.code == "unreadable", texts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Kraftfahrzeughaftpflichtversicherung\nBerufsunfähigkeitsversicherung\n"
+        "Rechtsschutzversicherung\nTierhalterhaftpflichtversicherung\nWohngebäudeversicherung",
+        "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz",
+        "Jeder Versicherungsnehmer:in einer Kraftfahrzeug-Haftpflichtversicherung steht nach dem "
+        "Minderjährigenhaftungsbeschränkungsgesetz ein Zurückbehaltungsrecht zu, der anderen aus "
+        "Berufsgenossenschaftsmitgliedschaften nicht.",
+        "Keskinäinen eläkevakuutusyhtiö, työntekijäneläkevakuutusmaksu ja lisäeläkevakuutus",
+        "https://www.ferry.example/timetables/northern-harbour/evening "
+        "reservations.northern.harbour@tickets.ferry.example " * 4,
+        "渡轮早上七点离开北港，晚上九点返回。成人票价为十二欧元，儿童票价为六欧元。" * 5,
+        "フェリーは朝七時に北の港を出て、夜の九時に戻ります。大人は十二ユーロです。" * 5,
+        "เรือเฟอร์รี่ออกจากท่าเรือทางเหนือเวลาเจ็ดโมงเช้าและกลับเวลาสามทุ่ม" * 5,
+        "សាឡាងចាកចេញពីកំពង់ផែភាគខាងជើងនៅម៉ោងប្រាំពីរព្រឹក" * 5,
+        "ເຮືອອອກຈາກທ່າເຮືອທາງເໜືອເວລາເຈັດໂມງເຊົ້າ" * 5,
+        "ကူးတို့သင်္ဘောသည်မြောက်ပိုင်းဆိပ်ကမ်းမှနံနက်ခုနစ်နာရီတွင်ထွက်ခွာသည်" * 5,
+        "Contents" + "." * 60 + "1\nIntroduction" + "." * 60 + "2\nAbbreviations" + "." * 60 + "3",
+    ],
+)
+def test_long_words_are_not_glued_ones(text: str) -> None:
+    assert not has_glued_words(text)
 
 
 def html(tmp_path: Path, body: str, head: str = "") -> str:

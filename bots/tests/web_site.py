@@ -1,12 +1,12 @@
 """A local web site for tests of crawls, with well-behaved and hostile pages."""
 
 import gzip
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from chatplatform.testing import servers
 
 BOMB = gzip.compress(bytes(30_000_000))
 
@@ -102,12 +102,5 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"x" * 65_536)
 
 
-@contextmanager
-def serving(port: int = 0) -> Iterator[Site]:
-    site = Site(port)
-    threading.Thread(target=site.serve_forever, args=(0.005,), daemon=True).start()
-    try:
-        yield site
-    finally:
-        site.shutdown()
-        site.server_close()
+def serving(port: int = 0) -> AbstractContextManager[Site]:
+    return servers.serving(Site(port))

@@ -29,6 +29,7 @@ from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import always_calls_out, calls_out
 from chatplatform.customer_channels import MessagingChannel
+from chatplatform.templatetags.dates import short_day
 from identity.models import Client
 
 _MOST_ACCOUNTS = 100
@@ -378,4 +379,4 @@ def _chart_of_sends(row: ChannelConnection) -> str:
         }
         for at, (label, color) in enumerate(names)
     ]
-    return json.dumps({"labels": [f"{day:%d %b}" for day in days], "datasets": lines})
+    return json.dumps({"labels": [short_day(day) for day in days], "datasets": lines})

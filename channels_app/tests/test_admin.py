@@ -1,8 +1,12 @@
 """Connections, callbacks and sends in the admin site."""
 
+import json
+
 import pytest
 from django.test import Client as Browser
 from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.formats import date_format
 
 from channels_app.models import ChannelConnection, InboundCallback, OutboundSend
 from channels_app.services import connections
@@ -48,13 +52,19 @@ def test_a_callback_says_what_became_of_its_items(staff, agents_chat, ann):
     assert "<b>hello</b>" not in shown
 
 
-def test_a_send_is_shown(staff, agents_chat, ben):
+def test_a_send_is_shown(staff, agents_chat, ann, ben):
     ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "Hello"})
     run_jobs()
     assert "sent" in text(staff.get(reverse("admin:channels_app_outboundsend_changelist")))
     send = OutboundSend.objects.get()
     path = reverse("admin:channels_app_outboundsend_change", args=[send.pk])
     assert str(send.provider_message_id) in text(staff.get(path))
+    User.objects.update(language="vi")
+    ann.browser.force_login(ann.user)
+    own = reverse("channel_account", args=[send.connection.channel, agents_chat.bot_id])
+    chart = json.loads(ann.browser.get(own).context["sends_chart"])
+    with translation.override("vi"):
+        assert chart["labels"][-1] == date_format(timezone.localdate(), "j M")
 
 
 def test_a_failing_account_says_what_since_when_and_is_connected_again(page, ann, ben):

@@ -1,6 +1,6 @@
 """The filter `when`, which shows a time as people say it: `{{ row.created_at|when }}`."""
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from django import template
 from django.utils import formats, timezone
@@ -31,4 +31,9 @@ def _in_words(at: datetime) -> str:
         return gettext("Yesterday %(time)s") % {"time": f"{at:%H:%M}"}
     if at.date() == today + timedelta(days=1):
         return gettext("Tomorrow %(time)s") % {"time": f"{at:%H:%M}"}
-    return formats.date_format(at, "j M" if at.year == today.year else "j M Y")
+    return formats.date_format(at, "j M Y") if at.year != today.year else short_day(at)
+
+
+def short_day(day: date) -> str:
+    """A day of this year in the reader's language, such as "25 Nov"."""
+    return formats.date_format(day, "j M")

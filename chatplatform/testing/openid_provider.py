@@ -3,10 +3,8 @@
 import base64
 import json
 import secrets
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -14,6 +12,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
+
+from chatplatform.testing.servers import serving
 
 APPLICATION_ID, APPLICATION_SECRET = "chat-platform", "secret/of:the-provider"
 
@@ -67,16 +67,9 @@ class OpenIdProvider(ThreadingHTTPServer):
         return jwt.encode(header, claims, self.key)
 
 
-@contextmanager
-def running(port: int = 0) -> Iterator[OpenIdProvider]:
+def running(port: int = 0) -> AbstractContextManager[OpenIdProvider]:
     """A provider on this port of the loopback; 0: a free port."""
-    server = OpenIdProvider(port)
-    threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True).start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
+    return serving(OpenIdProvider(port))
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -17,10 +17,12 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from chatplatform.testing.servers import serving
 
 SLOW_SECONDS = 30.0
 DRIP_SECONDS = 0.2
@@ -90,16 +92,11 @@ class StubModel(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-@contextmanager
-def running(script: str = "ok", port: int = 0, address: str = "127.0.0.1") -> Iterator[StubModel]:
+def running(
+    script: str = "ok", port: int = 0, address: str = "127.0.0.1"
+) -> AbstractContextManager[StubModel]:
     """A stub on a free port of the loopback, or of another address."""
-    server = StubModel(port, script, address)
-    threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True).start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
+    return serving(StubModel(port, script, address))
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -6,13 +6,13 @@ huge, echo (returns the request's headers), close (closes the connection without
 
 import json
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from chatplatform.testing.servers import serving
 
 
 @dataclass
@@ -45,16 +45,9 @@ class ToolServer(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-@contextmanager
-def running() -> Iterator[ToolServer]:
+def running() -> AbstractContextManager[ToolServer]:
     """A server on a free port of the loopback."""
-    server = ToolServer()
-    threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True).start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
+    return serving(ToolServer())
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -6,9 +6,7 @@ import logging
 import re
 import socket
 import ssl
-import threading
 import time
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -21,6 +19,7 @@ from chatplatform import checks, egress
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.egress import guard
 from chatplatform.testing.blocked_urls import BLOCKED_URLS
+from chatplatform.testing.servers import serving
 
 BOMB = gzip.compress(bytes(50_000_000))
 
@@ -124,16 +123,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def at_nonsense(self):
         self.wfile.write(b"\x00\xffthis is no HTTP\r\n\r\n")
-
-
-@contextmanager
-def serving(server):
-    threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True).start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.fixture

@@ -141,7 +141,7 @@ def test_nothing_of_an_erased_customer_is_found(ann, two):
         "attachments", "bots_functioncall", "channels_app_customeridentity",
         "channels_app_inboundcallback", "chatplatform_job", "chats_attachment",
         "chats_conversation", "chats_customer", "chats_feedback", "chats_message", "chats_summary",
-        "identity_savedview", "reports", "reports_savedreport",
+        "identity_savedview", "reports",
         "webhooks_deliveryattempt", "webhooks_event",
     } <= before  # fmt: skip
     shown = erased(ann, number)

@@ -94,7 +94,7 @@ def live(client):
     assert page.post(CHAT, {}).status_code == 201
     SavedView.objects.create(
         user=ann.user, list_name="chats.conversation", name=WORD,
-        query=f"bot__id__exact={bot.pk}&assignee={ben.user.pk}",
+        query=f"bot__id__exact={bot.pk}&assignee={ben.user.pk}&bot_ids={bot.pk}",
     )  # fmt: skip
 
 

@@ -118,10 +118,6 @@ FORMS: dict[str, tuple[str, tuple[str, ...], str, dict[str, Any], dict[str, Any]
         "bots_bot_behaviour", ("bot",), "answering", {"agent_reply": True},
         {"delete_available": True},
     ),
-    "bots_hours": (
-        "bots_bot_behaviour", ("bot",), "hours", {"choice": "own", "day_0": "09:00–12:00"},
-        {"day_1": "10:00–12:00"},
-    ),
     "text": (
         "bots_bot_document", ("bot", "document"), "edit", {"title": "Delivery times"},
         {"text": "Two days.\nNever three."},

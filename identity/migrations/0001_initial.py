@@ -277,8 +277,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('list_name', models.CharField(max_length=60)),
-                ('name', models.CharField(max_length=60)),
-                ('query', models.CharField(blank=True, max_length=2000)),
+                ('name', models.CharField(max_length=80)),
+                ('query', models.TextField(blank=True)),
                 ('is_shared', models.BooleanField(default=False)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='saved_views', to=settings.AUTH_USER_MODEL)),
             ],

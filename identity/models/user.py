@@ -91,13 +91,13 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class SavedView(models.Model):
-    """A person's saved view of one of the site's lists: filters, order and columns."""
+    """A person's saved view of one of the site's lists, or a saved report: a query with a name."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="saved_views")
-    # The list, such as "chats.conversation".
+    # The list, such as "chats.conversation"; or "reports.adhoc".
     list_name = models.CharField(max_length=60)
-    name = models.CharField(max_length=60)
-    query = models.CharField(max_length=2000, blank=True)
+    name = models.CharField(max_length=80)
+    query = models.TextField(blank=True)
     # Whether colleagues see it too.
     is_shared = models.BooleanField(default=False)
 

@@ -1,4 +1,4 @@
-"""Saved views of the site's lists: filters, order and columns under a name, private or shared."""
+"""Saved views of the site's lists, and saved reports: a query under a name, private or shared."""
 
 import re
 from collections.abc import Iterable, Sequence

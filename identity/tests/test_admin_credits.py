@@ -1,9 +1,13 @@
 """Plans, ledger and configs in the admin site."""
 
+import json
+
 import pytest
 from django.apps import apps
 from django.test import Client as Browser
 from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.formats import date_format
 
 from identity.admin import SubscriptionAdmin
 from identity.models import AuditEvent, Subscription, User
@@ -30,9 +34,14 @@ def test_lists_and_rows_open(staff, client_a, name):
 def test_the_balance_chart_has_a_point_a_day(staff, client_a):
     account = Subscription.objects.get()
     credits.top_up(client_a.pk, amount=234, reference="t", by=None)
-    shown = staff.get(reverse("admin:identity_subscription_change", args=[account.pk]))
+    page = reverse("admin:identity_subscription_change", args=[account.pk])
+    shown = staff.get(page)
     assert b'data-type="line"' in shown.content
     assert "1234]" in shown.context["balance_chart"]
+    User.objects.update(language="vi")
+    labels = json.loads(staff.get(page).context["balance_chart"])["labels"]
+    with translation.override("vi"):
+        assert labels[-1] == date_format(timezone.localdate(), "j M")
 
 
 def form(account, **changes):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, get_args, get_origin
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
@@ -14,9 +15,10 @@ from pydantic import ValidationError
 
 from chatplatform import replica
 from chatplatform.api.errors import ApiError
-from identity.models import Client
+from identity.models import Client, User
+from identity.services import saved_views
 from reports.models import Export
-from reports.services import adhoc, charts, exports, formatting, periods, saved_reports
+from reports.services import adhoc, charts, exports, formatting, periods
 from reports.services.figures import compared
 from reports.shapes import adhoc as shapes
 from reports.views.report import download
@@ -49,6 +51,8 @@ _TIMES = {"day", "week", "month", "hour", "weekday"}
 # Their names or links are shown instead.
 _HIDDEN = {"chat_id", "bot", "agent"}
 _ROWS, _MOST_BARS = 100, 20
+# Reports are saved as views of a list of this name, which colleagues share.
+_SAVED = "reports.adhoc"
 _NOT_IN_A_NAME = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]+')
 
 
@@ -65,7 +69,7 @@ def _asked(data: QueryDict) -> dict[str, Any]:
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """The form, and the table that answers it."""
-    _, client = viewer_of(request)
+    user, client = viewer_of(request)
     asked = _asked(request.GET)
     try:
         param = shapes.PageReport.model_validate(asked | {"limit": _ROWS})
@@ -74,9 +78,9 @@ def page(request: HttpRequest) -> HttpResponse:
         before = adhoc.totals_before(client, param)
     except (ValidationError, ApiError) as exc:
         status = exc.status if isinstance(exc, ApiError) else 422
-        context = _form(client, asked) | {"problems": problems(exc)}
+        context = _form(user, client, asked) | {"problems": problems(exc)}
         return show(request, "adhoc", context, status=status)
-    context = _form(client, asked) | _table(report) | {
+    context = _form(user, client, asked) | _table(report) | {
         "asked": _flat(asked), "as_of": as_of, **_chart(param, report),
         "totals": [compared(name, now, before[name]) for name, now in report.totals.items()],
     }  # fmt: skip
@@ -123,9 +127,15 @@ def _by(title: str, groups: Sequence[str]) -> str:
     return gettext("{title} by {groups}").format(title=title, groups=by)
 
 
-def _reports(client: Client, asked: dict[str, Any]) -> list[tuple[int | None, str, str, bool]]:
-    """The ready-made and saved reports: number if saved, name, link, and whether it is shown."""
-    saved = [(row.pk, row.name, row.question) for row in saved_reports.of(client)]
+def _reports(
+    user: User, client: Client, asked: dict[str, Any]
+) -> list[tuple[int | None, str, str, bool]]:
+    """The ready-made and saved reports: number if the viewer may delete it, name, link, and whether
+    it is shown."""
+    saved = [
+        (row.pk if may_delete else None, row.name, _asked(QueryDict(row.query)))
+        for row, may_delete in saved_views.seen_by(user, _SAVED)
+    ]
     ready = [(None, gettext(name), question) for name, question in _READY]
     now = {name: value for name, value in _lasting(client, asked).items() if name != "cursor"}
     return [
@@ -140,15 +150,20 @@ def save(request: HttpRequest) -> HttpResponse:
     user, client = viewer_of(request)
     asked = _asked(request.POST)
     name = request.POST.get("name", "").replace("\x00", "").strip()
+    deleted = request.POST.get("delete", "")
     if user.role == "viewer":
         messages.error(request, gettext("Viewers can't save reports."))
-    elif request.POST.get("delete", "").isdecimal():
-        saved_reports.delete(client, int(request.POST["delete"][:18]), by=user)
-    elif not 1 <= len(name) <= 80:
+    elif not deleted and not 1 <= len(name) <= 80:
         messages.error(request, gettext("Enter a name of up to 80 characters."))
-    elif not saved_reports.save(client, name, _lasting(client, asked), by=user):
-        words = gettext("You've reached the limit of {n} saved reports.")
-        messages.error(request, words.format(n=saved_reports.MOST))
+    else:
+        query = urlencode(_lasting(client, asked), doseq=True)
+        try:
+            if deleted:
+                saved_views.delete(user, int(deleted[:18]) if deleted.isdecimal() else 0)
+            else:
+                saved_views.save(user, _SAVED, name=name, query=query, is_shared=True)
+        except ApiError as exc:
+            messages.error(request, str(exc))
     return redirect(path_to("adhoc", asked))
 
 
@@ -159,7 +174,7 @@ def _lasting(client: Client, asked: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in asked.items() if not (is_usual and name in usual)}
 
 
-def _form(client: Client, asked: dict[str, Any]) -> dict[str, Any]:
+def _form(user: User, client: Client, asked: dict[str, Any]) -> dict[str, Any]:
     """The form as filled in, even if it was refused, with the period's days."""
     period, dates = entered_dates(client, asked)
     options = adhoc.options(client, period)
@@ -189,7 +204,7 @@ def _form(client: Client, asked: dict[str, Any]) -> dict[str, Any]:
             )
         ],
         "sorts": [(name, _sort_words(name), name == asked.get("sort")) for name in sorts],
-        "reports": _reports(client, asked),
+        "reports": _reports(user, client, asked),
     }  # fmt: skip
 
 

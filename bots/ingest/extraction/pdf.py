@@ -12,13 +12,13 @@ from typing import Any
 
 from bots.ingest.extraction import pdf_layout, text_headings
 from bots.ingest.extraction.document import (
-    DENSE,
     Content,
     ExtractError,
     Section,
     check_length,
     clean,
 )
+from bots.ingest.extraction.glued_words import has_glued_words
 from bots.ingest.extraction.pdf_layout import SAME_LINE, Line
 from bots.language.normalization import normalize
 
@@ -41,9 +41,6 @@ _FEW_PAGES = 4
 _PRINTED = re.compile(r"(?:#/#/#|#\.#\.#|#-#-#),? #:#|(?:file|https?)://\S+(?: # ?/ ?#)?$|# ?/ ?#$")
 # A heading is this much larger than the text, and at most this many characters long.
 _LARGER, _MAX_HEADING = 1.12, 120
-# In no language are words longer on average; fewer letters are too few to tell.
-_MAX_MEAN_LETTERS, _MIN_LETTERS = 12, 60
-_MARKS = ".,;:!?()[]\"'“”‘’„«»-–"
 # The operator that makes the text after it invisible: text rendering modes 3 and 7 draw nothing.
 _UNDRAWN = re.compile(rb"[37]\s+Tr\b")
 # How many pages, or runs of them, a warning names at most.
@@ -110,14 +107,6 @@ def _named(found: Collection[int]) -> str:
     named = [str(run[0] + 1) + (f"-{run[-1] + 1}" if run[1:] else "") for run in runs]
     listed = ", ".join(named[:_MAX_NAMED] + ["…"] * (len(named) > _MAX_NAMED))
     return f"pages {listed}" if len(found) > 1 else f"page {listed}"
-
-
-def has_glued_words(text: str) -> bool:
-    """Whether a text's words are too long for any language that separates words."""
-    words = [word for word in text.split() if word.strip(_MARKS).isalpha()]
-    words = [word for word in words if not DENSE.search(word)]
-    letters = sum(map(len, words))
-    return letters > _MIN_LETTERS and letters > _MAX_MEAN_LETTERS * len(words)
 
 
 def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:

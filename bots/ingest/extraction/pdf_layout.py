@@ -21,6 +21,10 @@ _ROW_STEP = 1.25
 _LINE_STEP, _MAX_ROW_STEP = 1.5, 5
 # How many rows with a single piece may follow each other inside a table.
 _MAX_LONE = 4
+# A gap between cells that is filled with spaces; a single one in a line is wider than a mistake.
+_FILLED_GAP, _LONE_GAP = re.compile(r"(?<=\S) {3,}(?=\S)"), 5
+# A cell that is not the name of a column.
+_NO_NAME = re.compile(r"^\s*[a-z]|\d")
 # A list marker, which belongs to the text after it however wide the gap.
 _MARK = re.compile(r"\s*(?:[^\w\s]|\(?\w{1,3}[.)])\s*")
 
@@ -48,7 +52,7 @@ def pieces(spans: Iterable[Any]) -> list[Line]:
     for span in spans:
         turn, line = _upright(span)
         if line.text.strip():
-            turned.setdefault(turn, []).append(line)
+            turned.setdefault(turn, []).extend(_cells(line))
     found: list[Line] = []
     for turn in sorted(turned):
         lines = [piece for row in _rows(turned[turn]) for piece in _joined(row)]
@@ -69,6 +73,18 @@ def _upright(span: Any) -> tuple[int, Line]:
     if left < x - size / 2:
         return 2, Line(span.text, -x, -y, size, width - x)
     return 3, Line(span.text, -y, x, size, width - y)
+
+
+def _cells(line: Line) -> Iterator[Line]:
+    """Split a line at wide gaps that are filled with spaces, as in a typewriter's table."""
+    width = (line.end - line.x) / max(len(line.text), 1)
+    gaps = list(_FILLED_GAP.finditer(line.text))
+    start = 0
+    for gap in [*(gap for gap in gaps if len(gaps) > 1 or len(gap[0]) >= _LONE_GAP), None]:
+        end = gap.start() if gap else len(line.text)
+        x = line.x + width * start
+        yield replace(line, text=line.text[start:end], x=x, end=line.x + width * end)
+        start = gap.end() if gap else end
 
 
 def _rows(lines: Iterable[Line]) -> list[list[Line]]:
@@ -215,11 +231,16 @@ def _is_rest(row: Sequence[Line], following: Sequence[Line]) -> bool:
 
 
 def _columns(table: Sequence[list[Line]]) -> list[tuple[float, float]]:
-    """The columns of a table, by its fullest rows; fewer than two if it is not a table."""
+    """The columns of a table, by its fullest rows; fewer than two if it is not a table.
+
+    A single row with more cells is a mistake, unless it names columns that are empty below.
+    """
     counts = Counter(len(row) for row in table if len(row) > 1)
     if counts.total() < 2:
         return []
     most = max((count for count, rows in counts.items() if rows > 1), default=max(counts))
+    if not any(map(_NO_NAME.search, (line.text for line in table[0]))):
+        most = max(most, len(table[0]))
     columns: list[tuple[float, float]] = []
     longest = (line for row in table if len(row) == most for line in row)
     for line in sorted(longest, key=lambda line: line.x):

@@ -169,16 +169,16 @@ def add(page: TenantAdmin, request: HttpRequest, bot: Bot, way: str) -> HttpResp
     steps.check(page, request, "train")
     forms = {way: content_forms.WAYS[way]}
     content = reverse("admin:bots_bot_content", args=[bot.pk])
-    shown, done = steps.bind_forms(page, request, bot, forms, then=content)
+    parts, done = steps.bind_forms(page, request, bot, forms, then=content)
     if done:
         return done
-    if way == "answer" and not shown[0][1].is_bound:
-        shown[0][1].initial["question"] = request.GET.get("question", "")[:300]
+    if way == "answer":
+        parts[way].form.initial["question"] = request.GET.get("question", "")[:300]
     return steps.show(
         page, request, bot, "content",
         template="admin/bots/add_content.html",
         title=gettext("Add content"),
-        forms=shown,
+        parts=parts,
         ways=[
             (other.heading, reverse("admin:bots_bot_add_content", args=[bot.pk, name]), name == way)
             for name, other in content_forms.WAYS.items()
@@ -235,7 +235,7 @@ def _show_row(
     **context: Any,
 ) -> HttpResponse:
     """The page of a document or website: its forms and its state."""
-    shown, done = steps.bind_forms(page, request, row, forms)
+    parts, done = steps.bind_forms(page, request, row, forms)
     if done:
         return done
     state, color = states.label(row)
@@ -243,7 +243,7 @@ def _show_row(
     return steps.show(
         page, request, row.bot, "content",
         row=row,
-        forms=shown,
+        parts=parts,
         is_busy=states.is_busy(row),
         delete=delete if steps.may(page, request, "train") else None,
         **context,

@@ -48,6 +48,12 @@ class ContentForm(BotForm):
     def stored(self) -> dict[str, Any]:
         return {} if self.is_new else super().stored()
 
+    def saved_message(self, result: Any) -> str:
+        if not self.is_new:
+            return super().saved_message(result)
+        name = result.title if isinstance(result, Document) else result.url
+        return gettext("Added %(name)s. The bot is reading it now.") % {"name": name}
+
 
 class FilesForm(ContentForm):
     heading = gettext_lazy("Files")
@@ -123,11 +129,6 @@ class WebForm(ContentForm):
             return web_urls.create(self.bot, body=body, by=by)
         return web_urls.update(self.bot, web_url_id=self.subject.pk, body=body, by=by)
 
-    def saved_message(self, result: WebUrlDto) -> str:
-        if self.is_new:
-            return gettext("Added %(name)s. The bot is reading it now.") % {"name": result.url}
-        return super().saved_message(result)
-
 
 class WrittenForm(ContentForm):
     """Adds or changes a text, or an answer to a question; the bot keeps the old words until it has
@@ -146,11 +147,6 @@ class WrittenForm(ContentForm):
             return written_sources.update(self.bot, self.subject.pk, body=body, by=by)
         except written_sources.SourceExists as exc:
             raise _exists(self.bot, exc) from exc
-
-    def saved_message(self, result: Document) -> str:
-        if self.is_new:
-            return gettext("Added %(name)s. The bot is reading it now.") % {"name": result.title}
-        return super().saved_message(result)
 
 
 class TextForm(WrittenForm):

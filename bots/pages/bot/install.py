@@ -26,13 +26,13 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     steps.check(page, request, "manage")
     is_theirs = viewer(request).client_id == bot.client_id
     forms = {name: form for name, form in INSTALL.items() if is_theirs or name != "tag"}
-    shown, done = steps.bind_forms(page, request, bot, forms)
+    parts, done = steps.bind_forms(page, request, bot, forms)
     if done:
         return done
     return steps.show(
         page, request, bot, "install",
         title=gettext("Install"),
-        forms=dict(shown),
+        parts=parts,
         key=find_key(bot),
         ways=_WAYS,
         loader=request.build_absolute_uri("/widget/v1/loader.js"),

@@ -116,7 +116,7 @@ def _show(
     **context: Any,
 ) -> HttpResponse:
     steps.check(page, request, "train")
-    shown, done = steps.bind_forms(page, request, bot, forms)
+    parts, done = steps.bind_forms(page, request, bot, forms)
     if done:
         return done
     preview_path = reverse("admin:bots_bot_preview", args=[bot.pk])
@@ -124,4 +124,4 @@ def _show(
     context["previews"] = [
         (name, f"{preview_path}?language={code}") for code, name in language_choices(codes)
     ]
-    return steps.show(page, request, bot, active, forms=shown, **context)
+    return steps.show(page, request, bot, active, parts=parts, **context)

@@ -1,12 +1,11 @@
 """What the pages of one bot share: their tabs, and forms that are saved one by one."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext
 
@@ -14,6 +13,7 @@ from bots.forms import BotForm
 from bots.models import Bot, Document, SampleQuestion
 from bots.services import prompt_versions
 from chatplatform.admin_base import TenantAdmin, viewer
+from identity.pages.settings.frame import Part, carry_out, sent
 
 
 def may(page: TenantAdmin, request: HttpRequest, right: str) -> bool:
@@ -73,31 +73,21 @@ def bind_forms(
     forms: Mapping[str, type[BotForm]],
     *,
     then: str | None = None,
-) -> tuple[list[tuple[str, BotForm]], HttpResponse | None]:
-    """The forms that the viewer may send, each with its name; and the redirect that follows if the
-    request has sent one of them and it was saved: to `then`, or to the same page.
+) -> tuple[dict[str, Part], HttpResponse | None]:
+    """The forms that the viewer may send, by name; and the redirect that follows if the request has
+    sent one of them and it was saved: to `then`, or to the same page.
 
     `subject` is the bot, or the row of it that the forms are about.
     """
-    allowed = {name: form for name, form in forms.items() if may(page, request, form.right)}
-    chosen = request.POST.get("form", "")
-    if request.method == "POST" and chosen not in allowed:
-        raise PermissionDenied
-    shown: list[tuple[str, BotForm]] = []
-    for name, form in allowed.items():
-        sent = (request.POST, request.FILES) if name == chosen else ()
-        made = form(subject, *sent, auto_id=f"{name}_%s")
-        if sent and _save(request, made, "" if then else name):
-            return shown, redirect(then or f"{request.get_full_path()}#{name}")
-        if made.is_needed:
-            shown.append((name, made))
-    return shown, None
-
-
-def _save(request: HttpRequest, form: BotForm, name: str) -> bool:
-    # In a list, since a service may return nothing.
-    done = form.carry_out(lambda data: [form.submit(data, viewer(request))])
-    if done:
-        level = messages.WARNING if form.is_warning(done[0]) else messages.SUCCESS
-        messages.add_message(request, level, form.saved_message(done[0]), extra_tags=name)
-    return bool(done)
+    parts, by = dict[str, Part](), viewer(request)
+    for name, form in forms.items():
+        if may(page, request, form.right):
+            data = sent(request, name)
+            files = None if data is None else request.FILES
+            made = form(subject, data, files, auto_id=f"{name}_%s")
+            parts[name] = Part(
+                name, form.heading, made, partial(made.submit, by=by),
+                button=made.button, done=made.saved_message, intro=made.intro,
+            )  # fmt: skip
+    done = carry_out(request, [*parts.values()], then=then)
+    return {name: part for name, part in parts.items() if part.form.is_needed}, done

@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 
 from django.db import transaction
 from django.db.models import Q, TextField
@@ -22,13 +22,6 @@ from webhooks.services import events
 
 _UNFINISHED = (ErasureStatus.QUEUED, ErasureStatus.RUNNING)
 _ENDED = (JobState.DONE, JobState.DEAD, JobState.CANCELLED)
-# Called with the client's id and the texts that identify the customer; higher apps add theirs.
-_forgetters: list[Callable[[int, Sequence[str]], None]] = [saved_views.forget]
-
-
-def also_forget(forget: Callable[[int, Sequence[str]], None]) -> None:
-    """Add a function that deletes what a higher app keeps; call it once, when apps are loaded."""
-    _forgetters.append(forget)
 
 
 def ask(caller: Principal, customer_id: int) -> CustomerErasure:
@@ -98,8 +91,7 @@ def _finish(erasure: CustomerErasure, customer: Customer | None) -> None:
         identifiers = [text for text in named if text]
         identifiers += channel_hooks.sender().forget(customer)
         _forget_jobs(erasure.client_id, identifiers)
-        for forget in _forgetters:
-            forget(erasure.client_id, identifiers)
+        saved_views.forget(erasure.client_id, identifiers)
         events.delete_about_customers(erasure.client_id, _numbers(customer))
         # Exported reports may name the customer. They can be made again within a minute.
         jobs.enqueue("reports.delete_exports", client_id=erasure.client_id,

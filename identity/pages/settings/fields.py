@@ -1,29 +1,41 @@
 """The field of a week of opening hours."""
 
-import calendar
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.forms.utils import flatatt
 from django.template.loader import render_to_string
+from django.utils.dates import WEEKDAYS
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import SWITCH_CLASSES
 
 Entry = dict[str, Any]
 MIDNIGHT, END_OF_DAY = "00:00", "24:00"
+_MODES = [
+    ("always", gettext_lazy("Always open")),
+    ("hours", gettext_lazy("Custom hours")),
+]
 _SUGGESTED = [{"weekday": day, "opens": "09:00", "closes": "17:00"} for day in range(5)]
 
 
+@dataclass(frozen=True)
+class Week:
+    """How the week is set, and the hours, as the widget shows or sends them."""
+
+    mode: Any
+    hours: list[Entry]
+
+
 class WeekWidget(forms.Widget):
-    """Seven rows, each with a switch and the hours from and to; or open around the clock."""
+    """How the week is set; and seven rows, each with a switch and the hours from and to."""
 
     use_fieldset = True
+    modes: Sequence[tuple[str, Any]] = ()
 
-    def value_from_datadict(self, data: Any, files: Any, name: str) -> list[Entry] | None:
-        """The hours as they were entered; None: around the clock."""
-        if data.get(name) == "always":
-            return None
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Week:
         hours = []
         for day in range(7):
             if f"{name}-{day}" not in data:
@@ -37,7 +49,7 @@ class WeekWidget(forms.Widget):
                 for opens, closes in spans
                 if opens or closes
             ]
-        return hours
+        return Week(data.get(name), hours)
 
     def id_for_label(self, id_: str) -> str:
         return id_
@@ -45,13 +57,13 @@ class WeekWidget(forms.Widget):
     def render(
         self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None
     ) -> SafeString:
-        hours = value or _SUGGESTED
+        hours = value.hours or _SUGGESTED
         days = []
-        for day in range(7):
+        for day, weekday in WEEKDAYS.items():
             spans = [_shown(entry) for entry in hours if entry["weekday"] == day]
             days.append(
                 {
-                    "name": gettext(calendar.day_name[day]),
+                    "name": weekday,
                     "number": day,
                     "is_open": bool(spans),
                     # What stands there once the day is switched on.
@@ -61,7 +73,8 @@ class WeekWidget(forms.Widget):
         context = {
             "name": name,
             "days": days,
-            "is_always": not value,
+            "modes": self.modes,
+            "mode": value.mode,
             "attrs": flatatt(attrs or {}),
             "switch": " ".join(SWITCH_CLASSES),
         }
@@ -75,28 +88,39 @@ def _shown(entry: Entry) -> tuple[str, str]:
 
 
 class WeekField(forms.Field):
-    """Opening hours by weekday; an empty list: around the clock."""
+    """Opening hours by weekday; an empty list: around the clock. None: the bot has its client's."""
 
     widget = WeekWidget
 
-    def prepare_value(self, value: list[Entry] | None) -> list[Entry] | None:
-        return value or None
+    def __init__(self, *, may_inherit: bool = False, **options: Any) -> None:
+        super().__init__(**options)
+        inherited = [("company", gettext_lazy("Same as the company"))] if may_inherit else []
+        self.widget.modes = [*inherited, *_MODES]
 
-    def clean(self, value: list[Entry] | None) -> list[Entry]:
+    def prepare_value(self, value: Any) -> Week:
+        """The stored hours as the widget shows them."""
+        if isinstance(value, Week):
+            return value
+        mode = "company" if value is None else "hours" if value else "always"
+        return Week(mode, value or [])
+
+    def clean(self, value: Week) -> list[Entry] | None:
         return self.to_python(value)
 
-    def to_python(self, value: list[Entry] | None) -> list[Entry]:
+    def to_python(self, value: Any) -> list[Entry] | None:
         """Hours that end after midnight become two entries, as services want them."""
-        if value is None:
+        if value.mode == "company":
+            return None
+        if value.mode == "always":
             return []
-        if not value:
+        if not value.hours:
             raise forms.ValidationError(gettext("Choose at least one open day, or “Always open”."))
         found: list[Entry] = []
-        for entry in value:
+        for entry in value.hours:
             day, opens, closes = entry["weekday"], entry["opens"], entry["closes"]
             if not opens or not closes or opens == closes:
                 words = gettext("{day}: enter both an opening and a closing time.")
-                raise forms.ValidationError(words.format(day=gettext(calendar.day_name[day])))
+                raise forms.ValidationError(words.format(day=WEEKDAYS[day]))
             if closes > opens:
                 found.append(entry)
                 continue

@@ -26,6 +26,7 @@ class Part:
     form: ServiceForm
     act: Callable[[dict[str, Any]], object]
     button: Any = gettext_lazy("Save")
+    # What the page says then; or a function of the service's result.
     done: Any = gettext_lazy("Saved.")
     intro: Any = ""
     # The theme's look of the button; a page has one filled button.
@@ -73,16 +74,31 @@ def show(
     **context: Any,
 ) -> HttpResponse:
     """The page with its forms. A form that a service has taken is shown with its new values."""
-    part = next((one for one in parts if one.form.is_bound), None)
-    if request.method == "POST" and part is None:
-        raise PermissionDenied
-    if part and part.form.carry_out(lambda data: (part.act(data),)):
-        messages.success(request, str(part.done), extra_tags=part.name)
-        return redirect(request.get_full_path())
+    if done := carry_out(request, parts):
+        return done
     page: HttpResponse = site.page(
         request, template, gettext(title), parts={one.name: one for one in parts}, **context
     )
     return page
+
+
+def carry_out(
+    request: HttpRequest, parts: Sequence[Part], *, then: str | None = None
+) -> HttpResponse | None:
+    """The redirect to the same page, or to `then`, if one of the forms was sent and taken."""
+    part = next((one for one in parts if one.form.is_bound), None)
+    if part is None:
+        if request.method == "POST":
+            raise PermissionDenied
+        return None
+    # In a tuple, since a service may return nothing.
+    result = part.form.carry_out(lambda data: (part.act(data),))
+    if result is None:
+        return None
+    words = part.done(*result) if callable(part.done) else str(part.done)
+    level = messages.WARNING if part.form.is_warning(result[0]) else messages.SUCCESS
+    messages.add_message(request, level, words, extra_tags="" if then else part.name)
+    return redirect(then or f"{request.get_full_path()}#{part.name}")
 
 
 def show_config(

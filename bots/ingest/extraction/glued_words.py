@@ -1,0 +1,50 @@
+"""Recognises text whose words are not separated, as in a PDF that draws no spaces."""
+
+import re
+from collections.abc import Iterator
+
+from bots.ingest.extraction.document import DENSE
+
+# How many letters are judged at a time, so that a paragraph is noticed among others; and how few
+# can be judged at all, so that a title of one long word is not taken for a sentence.
+_WINDOW, _MIN_LETTERS = 150, 70
+# By the part of the letters that are in long tokens with marks inside: the most letters of the word
+# that an average letter belongs to. In running text these are 6 to 11, in lists of German words 28.
+_LIMITS = ((0.6, 9), (0.25, 13), (0.0, 36))
+# A shorter token may hold a mark: "e.g.", "YouTube".
+_LONG = 20
+_MARK = re.compile(r"[^\W\d_][\d.,;!?)»”\"]+[^\W\d_]|[a-zß-ÿа-я][A-ZÀ-ÞА-Я]")
+# Addresses and code have no spaces.
+_CODE = re.compile(r"[@_\\=#&%|~<>{}\[\]+*]|://|www\.|\w\.[a-zà-ÿ]")
+# Words may follow each other without a space: at marks, and at capitals inside of names.
+_BREAK = re.compile(r"[-–—/,;:.!?()]|(?<=[a-zß-ÿа-я])(?=[A-ZÀ-ÞА-Я])")
+
+
+def has_glued_words(text: str) -> bool:
+    """Whether words of a text are too long for any language that separates words."""
+    words = list(_words(text))
+    needed = min(_WINDOW, max(sum(length for length, _ in words), _MIN_LETTERS))
+    first = letters = squares = marked = 0
+    for length, is_marked in words:
+        letters, squares = letters + length, squares + length**2
+        marked += length * is_marked
+        while letters - words[first][0] >= _WINDOW:
+            length, is_marked = words[first]
+            letters, squares = letters - length, squares - length**2
+            marked -= length * is_marked
+            first += 1
+        limit = next(limit for part, limit in _LIMITS if marked >= part * letters)
+        if letters >= needed and squares > limit * letters:
+            return True
+    return False
+
+
+def _words(text: str) -> Iterator[tuple[int, bool]]:
+    """The number of letters of each word, and whether it is in a long token with marks inside."""
+    for token in text.split():
+        if token.isascii() and token.isalpha() and len(token) < _LONG:
+            yield len(token), False
+        elif not (_CODE.search(token) or DENSE.search(token)):
+            lengths = [sum(map(str.isalpha, word)) for word in _BREAK.split(token)]
+            is_marked = sum(lengths) >= _LONG and bool(_MARK.search(token))
+            yield from ((length, is_marked) for length in lengths)
