@@ -100,7 +100,7 @@ def export(request: HttpRequest) -> HttpResponseBase:
             asked | {"format": request.POST.get("format", "csv")}
         )
         columns = [one.name for one in adhoc.columns_of(param) if one.name not in _HIDDEN]
-        named = {"columns": columns, "file_name": _file_name(client, asked, param)}
+        named = {"columns": columns, "file_name": _file_name(user, client, asked, param)}
         param = param.model_copy(update=named)
         made = exports.start(client, param, by=user)
     except (ValidationError, ApiError) as exc:
@@ -111,9 +111,9 @@ def export(request: HttpRequest) -> HttpResponseBase:
     return download(made, param.format, exports.file_name(param))
 
 
-def _file_name(client: Client, asked: dict[str, Any], param: shapes.PageReport) -> str:
+def _file_name(user: User, client: Client, asked: dict[str, Any], param: shapes.PageReport) -> str:
     """The name of the report, saved or from its groups, and its period."""
-    title = next((name for _, name, _, is_shown in _reports(client, asked) if is_shown), "")
+    title = next((name for _, name, _, is_shown in _reports(user, client, asked) if is_shown), "")
     title = _NOT_IN_A_NAME.sub(" ", title or _by(gettext("Conversations"), param.group_by))
     period = periods.of(client, param)
     return f"{title[:70]} {period.first} - {period.last}"

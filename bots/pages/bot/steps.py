@@ -79,7 +79,7 @@ def bind_forms(
 
     `subject` is the bot, or the row of it that the forms are about.
     """
-    parts, by = dict[str, Part](), viewer(request)
+    parts, shown, by = dict[str, Part](), list[str](), viewer(request)
     for name, form in forms.items():
         if may(page, request, form.right):
             data = sent(request, name)
@@ -89,5 +89,7 @@ def bind_forms(
                 name, form.heading, made, partial(made.submit, by=by),
                 button=made.button, done=made.saved_message, intro=made.intro,
             )  # fmt: skip
+            if made.is_needed:
+                shown.append(name)
     done = carry_out(request, [*parts.values()], then=then)
-    return {name: part for name, part in parts.items() if part.form.is_needed}, done
+    return {name: parts[name] for name in shown}, done
