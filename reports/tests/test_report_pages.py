@@ -111,7 +111,7 @@ def test_a_sheet_is_made_for_people(ann, bot, october):
     header, first, *_ = rows_of_xlsx(data)
     cells = dict(zip(header, first, strict=True))
     assert not {"Chat", "Agent id"} & set(header)
-    assert header[1] == "Began at, Asia/Ho_Chi_Minh"
+    assert header[1] == "Started at, Asia/Ho_Chi_Minh"
     # 7 October 16:00, where it is nine in UTC, as spreadsheets count days.
     assert float(cells[header[1]]) == pytest.approx(46302 + 16 / 24)
     assert (cells["Sentiment"], cells["Handed over"], cells["Tags"]) == ("Negative", "no", "")
@@ -149,12 +149,12 @@ def test_a_filter_is_a_chip_that_removes_it(ann, bot, october):
     chips = dict(page.context["chips"])
     # Of the period no conversation is positive, yet the filter stays in sight and in the form.
     assert set(chips) == {
-        "Handed over: no", "Bots: Helper", "Bots: 1000000", "Sentiments: Positive",
+        "Handed over: no", "Bots: Helper", "Bots: 1000000", "Sentiment: Positive",
     }  # fmt: skip
     assert not page.context["rows"]
-    page = entered(ann).get(chips["Sentiments: Positive"])
+    page = entered(ann).get(chips["Sentiment: Positive"])
     assert len(page.context["rows"]) == 2
-    assert "Sentiments: Positive" not in dict(page.context["chips"])
+    assert "Sentiment: Positive" not in dict(page.context["chips"])
 
 
 def test_groups_have_a_chart_with_its_unit(ann, bot, october):
@@ -290,7 +290,7 @@ def test_what_is_refused_is_told_in_words_and_stays_in_the_form(ann, bot):
     assert page.context["entered"] == backwards | asked
     assert ("day", "Day", True) in page.context["groups"][0]
     page = browser.get(ADHOC, OCTOBER | {"rating_min": "9"})
-    assert page.context["problems"] == ["Stars from: Input should be less than or equal to 5"]
+    assert page.context["problems"] == ["Minimum stars: Input should be less than or equal to 5"]
     assert b'name="rating_min" min="1" max="5" value="9"' in page.content
     reply = browser.post(f"{ADHOC}export/", backwards | asked)
     assert "q=tea" in reply["Location"]
