@@ -51,7 +51,7 @@ def test_the_account_is_there_once_the_mailbox_answered(nobody):
     assert not can_sign_in(nobody)
     token = newest_token()
     assert mail.outbox[0].to == ["dora@delta.example"]
-    assert "the company “Delta & Sons”" in mail.outbox[0].body
+    assert "“Delta & Sons”" in mail.outbox[0].body
     assert token not in str(Registration.objects.values_list()) + str(Job.objects.values_list())
     made = confirm(nobody, token)
     assert (made.status_code, made.json()["code"]) == (201, "delta-sons")
