@@ -120,22 +120,27 @@ class OAuthAuthorization(TenantModel):
 
 
 class CustomerIdentity(TenantModel):
-    """A customer's id at a provider's account; it is valid only for that account."""
+    """A customer's id at a provider's account; it is valid only for that account.
+
+    Both ids are empty if the customer's only one was a number that somebody else has now.
+    """
 
     customer = models.ForeignKey(
         Customer, on_delete=models.CASCADE, related_name="channel_identities"
     )
     channel = models.CharField(max_length=10, choices=CHANNELS)
     account_id = models.CharField(max_length=100)
-    provider_user_id = models.CharField(max_length=300)
+    provider_user_id = models.CharField(max_length=300, blank=True)
     # Another id of the same customer there, such as a telephone number. Messages are sent to it.
     alternate_user_id = models.CharField(max_length=300, default="", blank=True)
+    # The provider's time of the first message.
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
                 fields=["client", "channel", "account_id", "provider_user_id"],
+                condition=~models.Q(provider_user_id=""),
                 name="customer_identity_unique",
             ),
             models.UniqueConstraint(
@@ -152,6 +157,33 @@ class CustomerIdentity(TenantModel):
     def address(self) -> str:
         """The id that messages are sent to."""
         return self.alternate_user_id or self.provider_user_id
+
+
+class FormerId(TenantModel):
+    """An id that a customer had at the account until a time, by the provider's clock.
+
+    What comes late under the id is theirs. A number may belong to somebody else afterwards, but no
+    other kind of id is given twice: a customer who changes the number gets a new one.
+    """
+
+    identity = models.ForeignKey(
+        CustomerIdentity, on_delete=models.CASCADE, related_name="former_ids"
+    )
+    provider_user_id = models.CharField(max_length=300)
+    until = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["identity", "provider_user_id"], name="former_id_unique"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["client", "provider_user_id"], name="former_id_of_customer")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.provider_user_id} until {self.until}"
 
 
 class ChannelChat(TenantModel):
@@ -218,7 +250,8 @@ class InboundItem(models.Model):
     outcome = models.CharField(max_length=15, choices=Outcome)
     # The kind of an unsupported item.
     kind = models.CharField(max_length=60, default="", blank=True)
-    # The provider's id of the message that it changes, if that message has not come yet.
+    # The provider's id of the message that it changes, if that message has not come yet. For a
+    # customer's new ids, its own `customer_key` if nobody is known by the old ones yet.
     awaited_message_id = models.CharField(max_length=300, default="", blank=True)
     # The `ChannelConnection` that received it. If the connection is erased, it is not processed.
     connection_id = models.UUIDField(null=True)
@@ -318,7 +351,7 @@ class OutboundSend(TenantModel):
             # A client's recent failures, for the page of failures.
             models.Index(
                 fields=["client", "created_at"],
-                condition=models.Q(state="failed"),
+                condition=models.Q(state__in=["failed", "uncertain"]),
                 name="outbound_failed",
             ),
             # An account's sends by day.

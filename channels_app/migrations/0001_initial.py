@@ -62,7 +62,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('channel', models.CharField(choices=[('chatapp', 'Chatapp'), ('localapp', 'Localapp'), ('photoapp', 'Photoapp'), ('socialnet', 'Socialnet')], max_length=10)),
                 ('account_id', models.CharField(max_length=100)),
-                ('provider_user_id', models.CharField(max_length=300)),
+                ('provider_user_id', models.CharField(blank=True, max_length=300)),
                 ('alternate_user_id', models.CharField(blank=True, default='', max_length=300)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
@@ -80,6 +80,16 @@ class Migration(migrations.Migration):
             options={
                 'abstract': False,
             },
+        ),
+        migrations.CreateModel(
+            name='FormerId',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('provider_user_id', models.CharField(max_length=300)),
+                ('until', models.DateTimeField()),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
+                ('identity', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='former_ids', to='channels_app.customeridentity')),
+            ],
         ),
         migrations.CreateModel(
             name='InboundCallback',
@@ -161,11 +171,19 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='customeridentity',
-            constraint=models.UniqueConstraint(fields=('client', 'channel', 'account_id', 'provider_user_id'), name='customer_identity_unique'),
+            constraint=models.UniqueConstraint(condition=models.Q(('provider_user_id', ''), _negated=True), fields=('client', 'channel', 'account_id', 'provider_user_id'), name='customer_identity_unique'),
         ),
         migrations.AddConstraint(
             model_name='customeridentity',
             constraint=models.UniqueConstraint(condition=models.Q(('alternate_user_id', ''), _negated=True), fields=('client', 'channel', 'account_id', 'alternate_user_id'), name='customer_alternate_id_unique'),
+        ),
+        migrations.AddConstraint(
+            model_name='formerid',
+            constraint=models.UniqueConstraint(fields=('identity', 'provider_user_id'), name='former_id_unique'),
+        ),
+        migrations.AddIndex(
+            model_name='formerid',
+            index=models.Index(fields=['client', 'provider_user_id'], name='former_id_of_customer'),
         ),
         migrations.AddIndex(
             model_name='inbounditem',
@@ -193,7 +211,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='outboundsend',
-            index=models.Index(condition=models.Q(('state', 'failed')), fields=['client', 'created_at'], name='outbound_failed'),
+            index=models.Index(condition=models.Q(('state__in', ['failed', 'uncertain'])), fields=['client', 'created_at'], name='outbound_failed'),
         ),
         migrations.AddIndex(
             model_name='outboundsend',

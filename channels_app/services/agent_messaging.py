@@ -7,6 +7,7 @@ from django.db.models import Q
 from bots.models import Bot
 from channels_app.models import ChannelChat
 from channels_app.providers import Provider
+from channels_app.services import identities
 from channels_app.shapes.connection import ChannelMessageRequest, ChannelMessagesQuery
 from chatplatform.api.errors import Invalid, NotFound
 from chats.models import Conversation, Message
@@ -55,10 +56,10 @@ def newest_chat(bot: Bot, channel: str, recipient_id: str) -> Conversation:
     links = ChannelChat.objects.for_client(bot.client).filter(
         _has_id(recipient_id, "identity__"), conversation__bot=bot, identity__channel=channel
     )
-    link = links.select_related("conversation").order_by("-conversation_id").first()
-    if link is None:
+    chat = identities.current_chat(links)
+    if chat is None:
         raise NotFound("This customer has not written to the bot's account.")
-    return link.conversation
+    return chat
 
 
 def _has_id(recipient_id: str, identity: str) -> Q:

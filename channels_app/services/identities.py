@@ -1,31 +1,62 @@
-"""Customers by their ids at a provider's account; some providers give a customer two ids."""
+"""Customers by their ids at a provider's account; some providers give a customer two ids.
+
+A customer keeps the ids that they had, with the time until which they had each. An item belongs to
+whoever had its id at its own time, so one that comes late still finds its customer, and one that
+somebody else sends from a former number does not. A customer without any id but a number that the
+provider later gives to somebody else, without reporting it, cannot be told from the new owner.
+"""
 
 import hashlib
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Case, Q, QuerySet, Value, When
 
-from channels_app.models import ChannelChat, ChannelConnection, CustomerIdentity
+from channels_app.models import ChannelChat, ChannelConnection, CustomerIdentity, FormerId
 from channels_app.providers.events import FromCustomer, IdsChanged
 from chatplatform import locks
 from chatplatform.api.errors import Invalid
-from chats.models import Customer
-from chats.services.core import customers
+from chats.models import AssignType, Conversation, Customer, LockedConversation, SenderType, Status
+from chats.services.core import conversations, customers, lifecycle
 from chats.shapes.people import CustomerInfo
 
 
 def find(connection: ChannelConnection, item: FromCustomer) -> CustomerIdentity | None:
     """The customer of an item. `user_id` takes precedence: a number may change its owner."""
+    ids = _filled(item.user_id, item.alternate_user_id)
+    has_id = Q(provider_user_id__in=ids) | Q(alternate_user_id__in=ids)
     rows = _of_account(connection.client_id, connection.channel, connection.account_id)
-    by_ids = Q(provider_user_id=item.user_id)
-    if item.alternate_user_id:
-        by_ids |= Q(provider_user_id=item.alternate_user_id)
-    else:
-        # Some reports name a customer by the second id alone.
-        by_ids |= Q(alternate_user_id=item.user_id)
-    found = list(rows.filter(by_ids).select_related("customer"))
-    return min(found, key=lambda row: row.provider_user_id != item.user_id, default=None)
+    current = list(rows.filter(has_id).select_related("customer"))
+    current.sort(key=lambda row: row.provider_user_id not in ids)
+    former = _former(connection, ids)
+    for user_id in ids:
+        earlier = [row for row in former if row.provider_user_id == user_id]
+        if late := [row.identity for row in earlier if row.until > item.at]:
+            return late[0]
+        owner = next((row for row in current if user_id in _ids(row)), None)
+        if owner and (owner.provider_user_id == user_id or len(ids) == 1):
+            return owner
+        if owner:
+            continue  # the number of a customer whose other id is not this item's
+        # The provider's times are in seconds: until the end of this one the id is theirs.
+        last = [row for row in earlier if row.until == item.at or not user_id.isdigit()]
+        if last:
+            return last[-1].identity
+    return None
+
+
+def current_chat(links: QuerySet[ChannelChat]) -> Conversation | None:
+    """The chat in which a customer goes on: an open one, if possible with an agent or waiting for
+    one, and the newest of those."""
+    state = Case(
+        When(conversation__status=Status.ENDED, then=Value(2)),
+        When(conversation__assign_type=AssignType.BOT, then=Value(1)),
+        default=Value(0),
+    )
+    link = links.select_related("conversation").order_by(state, "-conversation_id").first()
+    return link.conversation if link else None
 
 
 def customer_key(channel: str, connection_id: UUID, user_id: str) -> str:
@@ -48,49 +79,133 @@ def lock(connection: ChannelConnection, item: FromCustomer) -> None:
         locks.lock_in_transaction(f"customer:{connection.account_id}:{entry}")
 
 
-def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> None:
-    """Store both ids of a customer who was known by one; merge the rows if each id had one."""
+def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> bool:
+    """Store both ids of a customer who was known by one, and merge the rows if each id had one;
+    return whether the ids changed. An item from before the last change puts no id back."""
     first, second = item.user_id, item.alternate_user_id
-    if not second or (identity.provider_user_id, identity.alternate_user_id) == (first, second):
-        return
-    for other in _others(identity).filter(provider_user_id__in=[first, second]):
-        _unite(identity, other)
-    _save(identity, first, second)
+    is_known = (identity.provider_user_id, identity.alternate_user_id) == (first, second)
+    if is_known or (identity.address and not second):
+        return False
+    ids = _filled(first, second)
+    is_late = Q(until__gt=item.at) | Q(until=item.at, provider_user_id__in=ids)
+    newer = _others(identity).filter(alternate_user_id__in=ids, created_at__gt=item.at)
+    if identity.former_ids.filter(is_late).exists() or newer.exists():
+        _remember(identity, set(ids) - _ids(identity), item.at)
+        return False
+    same = _others(identity).filter(provider_user_id__in=ids)
+    _save(identity, (first, second), item.at, same=list(same))
+    return True
 
 
-def change_ids(connection: ChannelConnection, item: IdsChanged) -> None:
-    """Give a customer the new number or id that the provider reports, on their card too.
+def change_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdentity | None:
+    """Give a customer the new number or id that the provider reports, on their card too, and return
+    the customer; None if nobody is known by the old ids or the new ones.
 
-    Nothing changes if the new number is the only id of somebody who was known by it before.
+    Somebody else who had the new number, and no other id, keeps their chats without it.
     """
     lock(connection, item)
-    identity = find(connection, item)
-    if identity is None:
-        return
-    new_ids = [entry for entry in (item.new_user_id, item.new_number) if entry]
-    others = list(_others(identity).filter(provider_user_id__in=new_ids))
+    rows = _of_account(connection.client_id, connection.channel, connection.account_id)
+    new_ids = _filled(item.new_user_id, item.new_number)
+    having = list(rows.filter(provider_user_id__in=new_ids))
     # A row is the same customer's only if it has the new id, or began after the change.
-    if any(
-        entry.provider_user_id != item.new_user_id and entry.created_at < item.at
-        for entry in others
-    ):
-        return
-    for other in others:
-        _unite(identity, other)
+    same = [
+        row
+        for row in having
+        if row.provider_user_id == item.new_user_id or row.created_at >= item.at
+    ]
+    identity = _before(connection, item) or next(iter(same), None)
+    if identity is None:
+        return None
+    former = _filled(item.user_id, item.alternate_user_id)
+    # A customer without any id takes whatever is reported, however late.
+    later = identity.former_ids.filter(until__gt=item.at).order_by("until").last()
+    if later and identity.address:
+        _remember(identity, set(former) - _ids(identity), item.at)
+        _remember(identity, set(new_ids) - _ids(identity), later.until)
+        return identity
+    for other in having:
+        if other != identity and other not in same:
+            _take_number(other, item.new_number, item.at)
+    others = [row for row in same if row != identity]
+    _save(identity, _changed(identity, item), item.at, same=others, former=former)
+    return identity
+
+
+def _before(connection: ChannelConnection, item: IdsChanged) -> CustomerIdentity | None:
+    """The customer who had the old ids; not one whose number is theirs only since the change."""
+    identity = find(connection, item)
+    if identity is None or identity.created_at <= item.at:
+        return identity
+    is_number = item.user_id.isdigit() or identity.provider_user_id != item.user_id
+    return None if is_number else identity
+
+
+def _changed(identity: CustomerIdentity, item: IdsChanged) -> tuple[str, str]:
+    """Both ids of a customer after a change."""
     first, second = identity.provider_user_id, identity.alternate_user_id
-    if first.isdigit() and not second:  # the number is the only id
-        if item.new_user_id:
-            first, second = item.new_user_id, item.new_number or first
-        else:
-            first = item.new_number
+    if second or not (first.isdigit() or not first):
+        return item.new_user_id or first, item.new_number or second
+    # No id but the number.
+    if item.new_user_id:
+        return item.new_user_id, item.new_number or first
+    return item.new_number, ""
+
+
+def _save(
+    identity: CustomerIdentity,
+    ids: tuple[str, str],
+    at: datetime,
+    *,
+    same: Sequence[CustomerIdentity] = (),
+    former: Iterable[str] = (),
+) -> None:
+    """Give the customer these ids and merge the rows that are the `same` customer's; keep the ids
+    of all as former ones. Takes the number from anybody else, and updates the card's phone."""
+    first, second = ids
+    had = {*former} | _ids(identity)
+    for other in same:
+        had |= _ids(other)
+        _unite(identity, other)
+    if second:
+        for other in _others(identity).filter(alternate_user_id=second):
+            _take_number(other, second, at)
+    before, identity.provider_user_id, identity.alternate_user_id = identity.address, first, second
+    identity.save(update_fields=["provider_user_id", "alternate_user_id"])
+    _remember(identity, had - {first, second}, at)
+    shows_former = Customer.objects.filter(pk=identity.customer_id, phone=f"+{before}")
+    if identity.address != before and identity.address.isdigit() and shows_former.exists():
+        info = CustomerInfo.model_construct(phone=f"+{identity.address}", attributes={})
+        customers.update(identity.customer_id, info)
+
+
+def _take_number(identity: CustomerIdentity, number: str, at: datetime) -> None:
+    """Take a number that somebody else has now. Nothing is sent to a customer without another id,
+    until they write under one."""
+    if identity.alternate_user_id == number:
+        identity.alternate_user_id = ""
     else:
-        first, second = item.new_user_id or first, item.new_number or second
-    _save(identity, first, second)
+        identity.provider_user_id = ""
+    identity.save(update_fields=["provider_user_id", "alternate_user_id"])
+    _remember(identity, {number}, at)
+
+
+def _remember(identity: CustomerIdentity, ids: Iterable[str], until: datetime) -> None:
+    """Keep former ids of a customer, each with the latest time at which it was theirs."""
+    for entry in _filled(*ids):
+        row, is_new = identity.former_ids.get_or_create(
+            provider_user_id=entry, defaults={"client_id": identity.client_id, "until": until}
+        )
+        if not is_new and row.until < until:
+            row.until = until
+            row.save(update_fields=["until"])
 
 
 def _unite(identity: CustomerIdentity, other: CustomerIdentity) -> None:
     """Merge two identities of one customer, and the two customers if they differ."""
+    _go_on_in_one_chat(identity, other)
     ChannelChat.objects.filter(identity=other).update(identity=identity)
+    for row in other.former_ids.all():
+        _remember(identity, {row.provider_user_id}, row.until)
     other.delete()
     if other.customer_id != identity.customer_id:
         # If the attributes of both do not fit on one card, the customers stay two.
@@ -98,16 +213,39 @@ def _unite(identity: CustomerIdentity, other: CustomerIdentity) -> None:
             customers.unite(identity.customer_id, other.customer_id, by=None)
 
 
-def _save(identity: CustomerIdentity, first: str, second: str) -> None:
-    """Store both ids, take the number from anybody else, and update the card's phone."""
-    if second:
-        _others(identity).filter(alternate_user_id=second).update(alternate_user_id="")
-    before, identity.provider_user_id, identity.alternate_user_id = identity.address, first, second
-    identity.save(update_fields=["provider_user_id", "alternate_user_id"])
-    shows_former = Customer.objects.filter(pk=identity.customer_id, phone=f"+{before}")
-    if identity.address != before and identity.address.isdigit() and shows_former.exists():
-        info = CustomerInfo.model_construct(phone=f"+{identity.address}", attributes={})
-        customers.update(identity.customer_id, info)
+def _go_on_in_one_chat(identity: CustomerIdentity, other: CustomerIdentity) -> None:
+    """End the bot's open chats with a customer who has another one now (see `current_chat`), except
+    one with a message that the bot has yet to answer. Agents end theirs themselves."""
+    own = Q(channel_chat__identity=identity) | Q(channel_chat__identity=other)
+    rows = Conversation.objects.filter(own).exclude(status=Status.ENDED).order_by("pk")
+    chats = [chat for chat in map(conversations.lock, rows) if chat.status != Status.ENDED]
+    kept = dict[int, LockedConversation]()
+    for chat in sorted(chats, key=lambda row: (row.assign_type != AssignType.BOT, row.pk)):
+        kept[chat.bot_id] = chat
+    for chat in chats:
+        last = chat.last_message
+        is_answered = last is None or last.sender_type != SenderType.CUSTOMER
+        if chat != kept[chat.bot_id] and chat.assign_type == AssignType.BOT and is_answered:
+            lifecycle.end(chat, by="merged")
+
+
+def _former(connection: ChannelConnection, ids: Sequence[str]) -> list[FormerId]:
+    """Who had these ids before, the earliest first."""
+    rows = FormerId.objects.filter(
+        client_id=connection.client_id,
+        provider_user_id__in=ids,
+        identity__channel=connection.channel,
+        identity__account_id=connection.account_id,
+    )
+    return list(rows.select_related("identity__customer").order_by("until"))
+
+
+def _ids(identity: CustomerIdentity) -> set[str]:
+    return set(_filled(identity.provider_user_id, identity.alternate_user_id))
+
+
+def _filled(*ids: str) -> list[str]:
+    return [entry for entry in ids if entry]
 
 
 def _others(identity: CustomerIdentity) -> QuerySet[CustomerIdentity]:

@@ -110,11 +110,7 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
     match item:
         case events.Edited() | events.Unsent() | events.Reacted():
             if not _change(connection, item):
-                counted.awaited_message_id = item.message_id[:300]
-                rows = InboundItem.objects.filter(callback=counted.callback)
-                rows.filter(position=counted.position).update(
-                    awaited_message_id=counted.awaited_message_id
-                )
+                _await(counted, item.message_id)
         case events.Survey():
             _store_survey(connection, item)
         case events.Rated():
@@ -123,7 +119,10 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
             if chat := _newest_chat(connection, identities.find(connection, item)):
                 channel_inbound.note_referral(chat, item.referral)
         case events.IdsChanged():
-            identities.change_ids(connection, item)
+            if identity := identities.change_ids(connection, item):
+                _apply_early_ids(connection, identity)
+            else:
+                _await(counted, counted.customer_key)
         case events.AccountTrouble():
             for entry in connections.concerned(connection.channel, item.account_id):
                 if not entry.connected_at or entry.connected_at <= counted.callback.received_at:
@@ -141,12 +140,13 @@ def _receive(
     counted: InboundItem,
 ) -> None:
     identities.lock(connection, item)
-    if isinstance(customer, CustomerIdentity):
-        identity = customer
-    else:
-        found = identities.find(connection, item)
-        identity = found or _new_identity(connection, item, customer)
-    identities.keep_ids(identity, item)
+    # The customer whom `prepare_handler` found may have got other ids, or have been merged.
+    found = identities.find(connection, item)
+    profile = customer if isinstance(customer, Profile) else None
+    identity = found or _new_identity(connection, item, profile)
+    if identities.keep_ids(identity, item) or not found:
+        _apply_early_ids(connection, identity)
+        identity = identities.find(connection, item) or identity
     chat = _newest_chat(connection, identity)
     message = _store_message(connection, identity, chat, item, files)
     chat = message.conversation
@@ -241,6 +241,7 @@ def _new_identity(
         channel=connection.channel,
         account_id=connection.account_id,
         provider_user_id=item.user_id,
+        created_at=item.at,
     )
 
 
@@ -261,9 +262,10 @@ def _newest_chat(
     connection: ChannelConnection, identity: CustomerIdentity | None
 ) -> Conversation | None:
     """The customer's newest chat with the bot."""
+    if identity is None:
+        return None
     links = ChannelChat.objects.filter(identity=identity, conversation__bot=connection.bot_id)
-    link = links.select_related("conversation").order_by("-conversation_id").first()
-    return link.conversation if identity and link else None
+    return identities.current_chat(links)
 
 
 def _find(identity: CustomerIdentity | None, provider_message_id: str | None) -> Message | None:
@@ -311,16 +313,45 @@ def _apply_early_changes(
     rows = InboundItem.objects.select_related("callback").filter(
         channel=counted.channel, account_id=counted.account_id, awaited_message_id=message_id[:300]
     )
-    changes = [
-        PROVIDERS[connection.channel].items(parse(bytes(row.callback.body)))[row.position]
-        for row in rows.order_by("id")
-    ]
+    changes = [_item(connection.channel, row) for row in rows.order_by("id")]
     if not changes:
         return
     for item in sorted(changes, key=lambda entry: entry.at):
         assert isinstance(item, events.Edited | events.Unsent | events.Reacted)
         _change(connection, item)
     rows.update(awaited_message_id="")
+
+
+def _await(counted: InboundItem, awaited: str) -> None:
+    """Mark a change that came before what it changes."""
+    counted.awaited_message_id = awaited[:300]
+    rows = InboundItem.objects.filter(callback=counted.callback, position=counted.position)
+    rows.update(awaited_message_id=counted.awaited_message_id)
+
+
+def _apply_early_ids(connection: ChannelConnection, identity: CustomerIdentity) -> None:
+    """Apply the changes of a customer's ids that came before the customer was known by them."""
+    ids = filter(None, (identity.provider_user_id, identity.alternate_user_id))
+    keys = [identities.customer_key(connection.channel, connection.pk, entry) for entry in ids]
+    rows = InboundItem.objects.select_related("callback").filter(
+        channel=connection.channel,
+        account_id=connection.account_id[:100],
+        awaited_message_id__in=keys,
+    )
+    # The body of a callback is emptied when a customer in it is erased.
+    found = [
+        (item, row)
+        for row in rows.exclude(callback__body=b"")
+        if isinstance(item := _item(connection.channel, row), events.IdsChanged)
+    ]
+    for item, row in sorted(found, key=lambda pair: pair[0].at):
+        if changed := identities.change_ids(connection, item):
+            InboundItem.objects.filter(pk=row.pk).update(awaited_message_id="")
+            _apply_early_ids(connection, changed)
+
+
+def _item(channel: str, row: InboundItem) -> events.Item:
+    return PROVIDERS[channel].items(parse(bytes(row.callback.body)))[row.position]
 
 
 # --- our own messages, and those of others ----------------------------------------------------

@@ -75,11 +75,13 @@ def forget(customer: Customer) -> Sequence[str]:
     """
     identities = CustomerIdentity.objects.filter(customer=customer)
     found = {
-        (channel, account_id, user_id)
-        for channel, account_id, *both in identities.values_list(
-            "channel", "account_id", "provider_user_id", "alternate_user_id"
+        (row.channel, row.account_id, user_id)
+        for row in identities.prefetch_related("former_ids")
+        for user_id in (
+            row.provider_user_id,
+            row.alternate_user_id,
+            *(former.provider_user_id for former in row.former_ids.all()),
         )
-        for user_id in both
         if user_id
     }
     own = ChannelConnection.objects.filter(client_id=customer.client_id)

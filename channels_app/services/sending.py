@@ -40,6 +40,7 @@ _FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
 # How long to wait for an echo; one that comes later still counts.
 UNCERTAIN_TIMEOUT = timedelta(minutes=15)
 NOT_CONNECTED = "The bot isn't connected to this channel."
+NUMBER_TAKEN = "The customer's number now belongs to someone else."
 NOTHING_TO_SEND = "This channel can't show anything in this message."
 FILE_GONE = "The file is no longer available."
 STORE_AWAY = "File storage couldn't be reached."
@@ -52,7 +53,13 @@ def deliver(message_id: str) -> None:
         return  # sent by an earlier run, or deleted
     found = connection_of_chat(message.conversation_id)
     if found is None:
-        message_status.record_failed(message, error=NOT_CONNECTED)
+        numberless = ChannelChat.objects.filter(
+            conversation_id=message.conversation_id,
+            identity__provider_user_id="",
+            identity__alternate_user_id="",
+        )
+        error = NUMBER_TAKEN if numberless.exists() else NOT_CONNECTED
+        message_status.record_failed(message, error=error)
         return
     connection, recipient_id = found
     wait_while_paused(connection)
@@ -133,6 +140,8 @@ def connection_of_chat(chat_id: Any) -> tuple[ChannelConnection, str] | None:
     connection = connections.live(identity.channel, identity.account_id)
     is_ours = connection is not None and connection.bot_id == link.conversation.bot_id
     if connection is None or not is_ours or connection.status not in SENDING:
+        return None
+    if not identity.address:
         return None
     return connection, identity.address
 

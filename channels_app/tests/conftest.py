@@ -85,3 +85,9 @@ def number(chatapp):
     reply = connect(chatapp)
     assert reply.status_code == 200, reply.content
     return ChannelConnection.objects.get(pk=reply.json()["id"])
+
+
+@pytest.fixture
+def quiet(number, bot):
+    """No bot's reply stands between the customer's messages."""
+    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)

@@ -47,12 +47,6 @@ def token(chatapp):
     assert chatapp.ann.post(chatapp.path("user-token"), {"access_token": token}).status_code == 200
 
 
-@pytest.fixture
-def quiet(number, bot):
-    """No bot's reply stands between the customer's messages."""
-    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
-
-
 def came(chatapp, kind, **values):
     """The message that a customer's deed became."""
     chatapp.act(kind, **values)
@@ -457,7 +451,7 @@ def test_a_changed_number_or_id_is_the_same_customer(
     assert [pk for (pk,) in chats] == [customer.pk] * 2
 
 
-def test_a_number_that_another_customer_had_before_is_not_theirs_to_share(nobody, quiet):
+def test_a_number_that_another_customer_had_before_is_no_longer_theirs(nobody, quiet):
     former = {"from": AN, "from_user_id": "VN.1"}
     write(nobody, "new id", **{"from": None, "from_user_id": "VN.2"})
     write(nobody, "other", **{"from": NEW})
@@ -467,7 +461,13 @@ def test_a_number_that_another_customer_had_before_is_not_theirs_to_share(nobody
     changed = message(id="wamid.s", type="system", system=system, text=None, timestamp=at, **former)
     post_signed(nobody, PATH, of_chatapp(messages=[changed]))
     run_jobs()
-    assert Customer.objects.count() == CustomerIdentity.objects.count() == 3
+    assert Customer.objects.count() == CustomerIdentity.objects.count() == 2
+    other = Message.objects.get(text="other").conversation.channel_chat.identity
+    assert other.address == ""
+    for text in ("before", "new id"):
+        chat = Message.objects.get(text=text).conversation
+        assert chat.channel_chat.identity.address == NEW
+        assert chat.customer != other.customer
 
 
 def test_a_customer_who_hides_the_number_gets_answers(chatapp, quiet, ben):

@@ -82,10 +82,14 @@ def remember(chat, word):
         **own, bot=row.bot, conversation_id=row.pk, function_name="x", arguments={"a": word},
         status="succeeded",
     )  # fmt: skip
-    CustomerIdentity.objects.create(
-        **own, customer=row.customer, channel="socialnet", account_id="1", provider_user_id=word
+    former, current = f"{word}.1", f"{word}.2"
+    identity = CustomerIdentity.objects.create(
+        **own, customer=row.customer, channel="socialnet", account_id="1", provider_user_id=current
     )
-    InboundCallback.objects.create(channel="socialnet", body=json.dumps({"from": word}).encode())
+    identity.former_ids.create(**own, provider_user_id=former, until="2026-01-01T00:00:00Z")
+    for user_id in (former, current):
+        body = json.dumps({"from": user_id}).encode()
+        InboundCallback.objects.create(channel="socialnet", body=body)
     config = WebhookConfig.objects.create(**own, url="https://x.example/", secret="whsec_x")
     for event in Event.objects.filter(client=row.client, data__customer__id=row.customer_id):
         sent, _ = Delivery.objects.get_or_create(event=event, config=config, defaults=own)
@@ -139,8 +143,9 @@ def test_nothing_of_an_erased_customer_is_found(ann, two):
     before, others = found(WORD), found(OTHER)
     assert {
         "attachments", "bots_functioncall", "channels_app_customeridentity",
-        "channels_app_inboundcallback", "chatplatform_job", "chats_attachment",
-        "chats_conversation", "chats_customer", "chats_feedback", "chats_message", "chats_summary",
+        "channels_app_formerid", "channels_app_inboundcallback", "chatplatform_job",
+        "chats_attachment", "chats_conversation", "chats_customer", "chats_feedback",
+        "chats_message", "chats_summary",
         "identity_savedview", "reports",
         "webhooks_deliveryattempt", "webhooks_event",
     } <= before  # fmt: skip

@@ -23,6 +23,7 @@ ENDINGS = {
     "customer": gettext_noop("the customer"),
     "agent": gettext_noop("an agent"),
     "inactivity": gettext_noop("the system, due to inactivity"),
+    "merged": gettext_noop("the system, because the customer has another conversation"),
 }
 
 

@@ -81,7 +81,9 @@ class Conversation(Shape):
     first_response_at: Moment | None = Field(None, description="When the first answer was sent.")
     ended_at: Moment | None = Field(None, description="When it ended.")
     ended_by: str | None = Field(
-        None, description="`customer`, `agent`, `bot`, `inactivity` or `api`."
+        None,
+        description="`customer`, `agent`, `bot`, `inactivity`, `api`, or `merged` if the customer"
+        " goes on in another conversation.",
     )
     can_reply: bool = Field(
         description="Whether a message can be sent to the customer now: the conversation has not"

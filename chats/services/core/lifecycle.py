@@ -19,7 +19,8 @@ from chats.services.core import channel_hooks, conversations, presence, staff_no
 from chats.shapes.people import Identity
 from identity.models import User
 
-EndedBy = Literal["customer", "agent", "bot", "inactivity", "api"]
+# `merged`: the customer goes on in another chat.
+EndedBy = Literal["customer", "agent", "bot", "inactivity", "api", "merged"]
 
 
 class AgentGone(ApiError):
@@ -151,7 +152,7 @@ def end(chat: LockedConversation, *, by: EndedBy, agent: User | None = None) -> 
         enqueue("chats.run_after_end", client_id=chat.client_id, conversation_id=str(chat.pk))
     if chat.assignee_id:
         presence.enqueue_assignment(chat.client)
-    if chat.channel in MESSAGING_CHANNELS and config.ask_feedback:
+    if chat.channel in MESSAGING_CHANNELS and config.ask_feedback and by != "merged":
         channel_hooks.sender().enqueue_survey(chat)
 
 

@@ -46,6 +46,7 @@ export const DECISIONS = {
 export const ENDINGS = {
   customer: msg("The customer ended the conversation"),
   inactivity: msg("Ended due to inactivity"),
+  merged: msg("Ended because the customer has another conversation"),
   other: msg("Conversation ended"),
 };
 
