@@ -3,6 +3,7 @@
 The initial ones make the first release's tables, so no release is before them.
 """
 
+import io
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -155,10 +156,24 @@ def test_the_guard_sees_what_an_older_release_cannot_live_with(operation, is_fin
 
 
 def test_a_database_of_another_version_is_refused_and_left_as_it_is(db):
-    MigrationRecorder(connection).record_applied("identity", "0002_of_another_version")
-    with pytest.raises(CommandError, match=r"identity\.0002_of_another_version.*DATA_DIR"):
+    recorder = MigrationRecorder(connection)
+    recorder.record_unapplied("identity", "0001_initial")
+    recorder.record_applied("identity", "0001_of_another_version")
+    with pytest.raises(CommandError, match=r"identity\.0001_of_another_version.*DATA_DIR"):
         call_command("set_up")
     assert not Client.objects.exists()
+
+
+def test_a_release_starts_on_the_database_of_the_next_one(db):
+    """A rollback; the newer release may also have an app of its own."""
+    recorder = MigrationRecorder(connection)
+    for app, name in (("bots", "0009_of_the_next_release"), ("surveys", "0001_initial")):
+        recorder.record_applied(app, name)
+    printed = io.StringIO()
+    call_command("set_up", stdout=printed)
+    assert "surveys.0001_initial" in printed.getvalue()
+    assert Client.objects.exists()
+    assert ("surveys", "0001_initial") in recorder.applied_migrations()
 
 
 def test_every_change_of_a_model_has_its_migration(db, capsys):

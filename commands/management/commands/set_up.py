@@ -17,10 +17,18 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self._print("migrating the database ...")
         executor = MigrationExecutor(connections[migrating()])
-        _check_origin(executor.loader)
-        # Print the lines of new migrations, which take some seconds at the first start.
         is_current = not executor.migration_plan(executor.loader.graph.leaf_nodes())
-        call_command("migrate", interactive=False, verbosity=0 if is_current else 1)
+        if later := _later(executor.loader):
+            # After a rollback: a migration suits the release before it too.
+            if not is_current:
+                raise CommandError(
+                    f"The database was made by another version of the platform ({later[0]}) and"
+                    " cannot be upgraded. Start with another DATA_DIR, or delete the old one."
+                )
+            self._print(f"The database is of a newer release ({later[-1]}); it stays as it is.")
+        else:
+            # Print the lines of new migrations, which take some seconds at the first start.
+            call_command("migrate", interactive=False, verbosity=0 if is_current else 1)
         try:
             call_command("purge_audit", verbosity=0, stdout=self.stdout)
         except CommandError as exc:
@@ -34,14 +42,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
-def _check_origin(loader: MigrationLoader) -> None:
-    """Stop if the database was made by another version, whose migrations are not here."""
-    foreign = sorted(
-        f"{app}.{name}"
-        for app, name in set(loader.applied_migrations) - set(loader.disk_migrations)
-    )
-    if foreign:
-        raise CommandError(
-            f"The database was made by another version of the platform ({foreign[0]}) and cannot be"
-            " upgraded. Start with another DATA_DIR, or delete the old one."
-        )
+def _later(loader: MigrationLoader) -> list[str]:
+    """The database's migrations that this release does not know."""
+    unknown = set(loader.applied_migrations) - set(loader.disk_migrations)
+    return sorted(f"{app}.{name}" for app, name in unknown)
