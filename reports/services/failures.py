@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from django.db.models import Count, Max, OuterRef, QuerySet, Subquery, Value
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Value
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_noop
@@ -25,6 +25,7 @@ from channels_app.models import (
 from chatplatform.jobs import leases, registry
 from chatplatform.models import Job, JobState
 from chatplatform.templatetags.codes import humanize_code
+from chats.models import MessageStatus
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryState
 from webhooks.services import configs, deliveries
@@ -200,6 +201,22 @@ def _failed_deliveries() -> QuerySet[Delivery]:
     return rows.filter(is_test=False, config__deleted_at=None, config__is_active=True)
 
 
+def _unsent() -> QuerySet[OutboundSend]:
+    """Sends that failed, and those of messages that count as failed because nobody knows."""
+    since = timezone.now() - _DELIVERIES_SINCE
+    states = [SendState.FAILED, SendState.UNCERTAIN]
+    rows = OutboundSend.objects.filter(created_at__gte=since, state__in=states)
+    is_open = Q(state=SendState.UNCERTAIN) & ~Q(message__status=MessageStatus.FAILED)
+    return rows.exclude(is_open)
+
+
+def _send_words(name: str, error: str, state: str) -> str:
+    if state == SendState.FAILED:
+        return f"{name}: {error or 'refused without a reason'}"
+    detail = f" ({error})" if error else ""
+    return f"{name}: may not have arrived, the connection broke while sending{detail}"
+
+
 def _channel_words(name: str, error: str, status: str) -> str:
     what = (
         "the provider no longer gives us access, so nothing is sent"
@@ -309,14 +326,12 @@ KINDS = {
         at="waits_since",
     ),
     "sends": Kind(
-        "Messages a channel rejected in the last week",
-        lambda: OutboundSend.objects.filter(
-            created_at__gte=timezone.now() - _DELIVERIES_SINCE, state=SendState.FAILED
-        ),
-        ("connection_id", "connection__account_name", "error"),
-        lambda pk, name, error: f"{name}: {error or 'refused without a reason'}",
-        lambda pk, name, error: list_path(
-            "channels_app_outboundsend", state__exact="failed", connection__id__exact=pk
+        "Messages a channel rejected or may not have received in the last week",
+        _unsent,
+        ("connection_id", "connection__account_name", "error", "state"),
+        lambda pk, name, error, state: _send_words(name, error, state),
+        lambda pk, name, error, state: list_path(
+            "channels_app_outboundsend", state__exact=state, connection__id__exact=pk
         ),
     ),
     "jobs": Kind(

@@ -15,11 +15,12 @@ from django.utils import timezone
 
 from bots.models import Document, WebUrl
 from bots.testing import make_bot
-from channels_app.models import ChannelConnection, InboundCallback, InboundItem
+from channels_app.models import ChannelConnection, InboundCallback, InboundItem, OutboundSend
 from chatplatform.jobs import enqueue
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
-from chats.testing import make_chat
+from chats.models import Message
+from chats.testing import make_chat, put_message
 from identity.models import User
 from identity.testing import make_person
 from reports.services import failures
@@ -192,6 +193,27 @@ def test_what_waits_of_a_channel_is_shown_to_its_client_alone(bot, ann, cara):
     assert "Shop page: 2 messages and other events" in page
     assert "2026-11-01T" in page.split("Shop page")[1]
     assert "inbound" not in groups(entered(cara.user))
+
+
+def test_a_send_in_doubt_stands_there_once_its_message_counts_as_failed(bot, ann):
+    account = ChannelConnection.objects.create(
+        client=bot.client, bot=bot, channel="socialnet", account_name="Shop page",
+        status="connected",
+    )  # fmt: skip
+    message = put_message(make_chat(bot, channel="socialnet"), "agent", status="pending")
+    send = OutboundSend.objects.create(
+        client=bot.client, message=message, connection=account, part=0, is_last=True,
+        recipient_id="1", state="uncertain", error="Timeout",
+    )  # fmt: skip
+    browser = entered(ann.user)
+    assert not groups(browser), "its echo may come yet"
+    Message.objects.update(status="failed")
+    (group,) = groups(browser)["sends"]
+    assert "may not have arrived" in group.words
+    assert bell(browser.get(PATH)) == 1
+    assert str(send.pk) in words(browser.get(group.link))
+    OutboundSend.objects.update(state="sent")
+    assert not groups(browser)
 
 
 def test_nothing_has_failed(ann):
