@@ -287,7 +287,7 @@ KINDS = {
         _training_result,
     ),
     "endpoints": Kind(
-        "Webhooks that are failing or were turned off",
+        gettext_noop("Webhooks that are failing or were turned off"),
         configs.failing,
         ("url", "pk", "is_active"),
         lambda url, pk, is_active: str(url) if is_active else f"{url}: turned off",
@@ -326,7 +326,7 @@ KINDS = {
         at="waits_since",
     ),
     "sends": Kind(
-        "Messages a channel rejected or may not have received in the last week",
+        gettext_noop("Messages a channel rejected or may not have received in the last week"),
         _unsent,
         ("connection_id", "connection__account_name", "error", "state"),
         lambda pk, name, error, state: _send_words(name, error, state),
