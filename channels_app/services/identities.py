@@ -172,8 +172,9 @@ def _save(
     before, identity.provider_user_id, identity.alternate_user_id = identity.address, first, second
     identity.save(update_fields=["provider_user_id", "alternate_user_id"])
     _remember(identity, had - {first, second}, at)
-    shows_former = Customer.objects.filter(pk=identity.customer_id, phone=f"+{before}")
-    if identity.address != before and identity.address.isdigit() and shows_former.exists():
+    # A number that somebody typed into the card stays.
+    card = Customer.objects.filter(pk=identity.customer_id, phone__in=["", f"+{before}"])
+    if identity.address != before and identity.address.isdigit() and card.exists():
         info = CustomerInfo.model_construct(phone=f"+{identity.address}", attributes={})
         customers.update(identity.customer_id, info)
 
