@@ -1,6 +1,7 @@
 """A customer whose number or id changed stays one customer, in whatever order the items come; a
 number that somebody else has afterwards leads to them alone."""
 
+import time
 from itertools import permutations
 
 import pytest
@@ -15,8 +16,8 @@ from chats.models import Conversation, Customer, Message
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
-# The moment of the change, by the provider's clock.
-THEN = 1795226399
+# The moment of the change, by the provider's clock; the reply window is open.
+THEN = int(time.time()) - 300
 HIDDEN = (
     {"from": None, "from_user_id": "VN.1"},
     {"type": "user_changed_user_id", "user_id": "VN.2", "previous_user_id": "VN.1"},
@@ -28,6 +29,8 @@ SAME_ID = (
     {"from": NEW, "from_user_id": "VN.1"},
 )
 FORMS = [*CHANGES, HIDDEN, SAME_ID]
+# Of a message by the old id, the change, and a message by the new id.
+ORDERS = [list(order) for order in permutations(("old", "system", "new"))]
 
 
 def wrote(nobody, text, ids, *, at=THEN):
@@ -64,10 +67,11 @@ def test_what_comes_late_under_a_former_id_is_the_same_customers(
     assert len({chat_of(text).pk for text in ("before", "late", "after")}) == 1
 
 
-@pytest.mark.parametrize(("before", "system", "after"), FORMS)
-@pytest.mark.parametrize("order", permutations(("old", "system", "new")))
+@pytest.mark.parametrize("form", [CHANGES[0], CHANGES[3], HIDDEN])
+@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("is_known", [True, False])
-def test_one_second_may_come_in_any_order(nobody, quiet, before, system, after, order, is_known):
+def test_one_second_may_come_in_any_order(nobody, quiet, form, order, is_known):
+    before, system, after = form
     if is_known:
         wrote(nobody, "before", before, at=THEN - 60)
     for step in order:
@@ -144,7 +148,7 @@ def test_a_number_of_somebody_else_goes_to_whom_the_provider_gives_it(nobody, qu
     assert chat_of("late") == chat_of("other")
     assert chat_of("other").customer != chat_of("before").customer
     chat = chat_of("other")
-    assert ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Private"}).status_code == 200
+    assert ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Private"}).status_code == 201
     run_jobs()
     sent = Message.objects.get(text="Private")
     assert (sent.status, sent.error) == ("failed", NUMBER_TAKEN)
@@ -168,7 +172,7 @@ def test_two_chats_of_one_customer_go_on_in_one(nobody, number):
 def test_an_agents_chat_goes_on_rather_than_the_bots(nobody, number, ben):
     wrote(nobody, "before", {"from": AN}, at=THEN - 60)
     first = chat_of("before")
-    assert ben.post(f"/ai/chat/{first.pk}/manual", {"text": "Hello"}).status_code == 200
+    assert ben.post(f"/ai/chat/{first.pk}/manual", {"text": "Hello"}).status_code == 201
     run_jobs()
     wrote(nobody, "new", {"from": NEW}, at=THEN + 3)
     second = chat_of("new")

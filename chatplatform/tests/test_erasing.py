@@ -82,7 +82,7 @@ def remember(chat, word):
         **own, bot=row.bot, conversation_id=row.pk, function_name="x", arguments={"a": word},
         status="succeeded",
     )  # fmt: skip
-    former, current = f"{word}.1", f"{word}.2"
+    former, current = word, f"{word}.2"
     identity = CustomerIdentity.objects.create(
         **own, customer=row.customer, channel="socialnet", account_id="1", provider_user_id=current
     )
