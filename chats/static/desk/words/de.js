@@ -150,6 +150,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Automatic message.": "Automatische Nachricht.",
 "The customer ended the conversation": "Der Kunde hat die Unterhaltung beendet",
 "Ended due to inactivity": "Die Unterhaltung wurde beendet, weil niemand schrieb",
+"Ended because the customer has another conversation": "Beendet, weil der Kunde eine andere Unterhaltung hat",
 "Conversation ended": "Die Unterhaltung wurde beendet",
 "positive": "positiv",
 "neutral": "neutral",

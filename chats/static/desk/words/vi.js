@@ -148,6 +148,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Automatic message.": "Tin nhắn tự động.",
 "The customer ended the conversation": "Khách hàng đã kết thúc",
 "Ended due to inactivity": "Kết thúc vì không ai viết",
+"Ended because the customer has another conversation": "Đã kết thúc vì khách hàng có một cuộc trò chuyện khác",
 "Conversation ended": "Cuộc trò chuyện đã kết thúc",
 "positive": "tích cực",
 "neutral": "bình thường",
