@@ -8,6 +8,7 @@ The header is that of draft-ietf-httpapi-idempotency-key-header.
 """
 
 import hashlib
+import re
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -31,6 +32,9 @@ MIN_SHARED_CHARACTERS = 32
 # Rejects counters and filler keys. A random UUID falls below this once in a trillion times.
 MIN_DIFFERENT_CHARACTERS = 6
 MAX_ANSWER_BYTES = 1_000_000
+# What tools send for a key that nobody filled in: with it, every request after the first would get
+# the first answer and do nothing.
+_PLACEHOLDER = re.compile(r"<.*>|\{.*\}|string", re.IGNORECASE)
 
 
 class RequestInFlight(ApiError):
@@ -136,6 +140,12 @@ def _key_hash(request: HttpRequest, client_id: int, caller: str) -> str:
     key = request.headers[HEADER]
     if not 1 <= len(key) <= MAX_KEY_CHARACTERS or not (key.isascii() and key.isprintable()):
         raise Invalid.field("header", HEADER, msg="1 to 255 printable ASCII characters")
+    if _PLACEHOLDER.fullmatch(key.strip()):
+        msg = (
+            "This is a placeholder: remove the header, or send a new random key, such as a UUID,"
+            " with each request."
+        )
+        raise Invalid.field("header", HEADER, msg=msg)
     parts = (str(client_id), caller, request.path, key)
     return hashlib.sha256("\x00".join(parts).encode()).hexdigest()
 

@@ -71,7 +71,10 @@ def test_a_refusal_is_not_stored(server):
     assert server.post("/ai/client/chat", CHAT, **KEY).status_code == 201
 
 
-@pytest.mark.parametrize("key", ["", "x" * 256, "a\tb", "é"])
+@pytest.mark.parametrize(
+    "key",
+    ["", "x" * 256, "a\tb", "é", "<string>", "string", "<your-key-here>", "{{idempotencyKey}}"],
+)
 def test_wrong_key_is_refused(server, key):
     reply = server.post("/ai/client/chat", CHAT, **{"Idempotency-Key": key})
     assert reply.status_code == 422
