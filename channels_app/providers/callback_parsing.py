@@ -17,6 +17,8 @@ from channels_app.providers.types import Place
 _MAX_CHARACTERS = 120
 # The maximal nesting of lists and objects; the providers' own bodies have about ten levels.
 _MAX_DEPTH = 50
+# No id has more.
+_MAX_DIGITS = 40
 # Matches whole strings besides brackets, so that brackets inside strings do not count.
 _STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[][{}]', re.DOTALL)
 
@@ -70,8 +72,8 @@ def _loads(raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
-        # The slower parser accepts a lone surrogate.
-        return json.loads(raw)
+        # The slower parser accepts a lone surrogate, and control characters inside strings.
+        return _loads_tolerantly(raw)
 
 
 def _loads_shallow(raw: bytes) -> Any:
@@ -87,7 +89,16 @@ def _loads_shallow(raw: bytes) -> Any:
             if depth == _MAX_DEPTH:
                 end = token.end()
     kept.append(raw[end:])
-    return json.loads(b"".join(kept).decode("utf-8", "replace"))
+    return _loads_tolerantly(b"".join(kept).decode("utf-8", "replace"))
+
+
+def _loads_tolerantly(text: str | bytes) -> Any:
+    return json.loads(text, strict=False, parse_int=_whole_number)
+
+
+def _whole_number(digits: str) -> int | None:
+    """A number; None for one that is too long for any field, and for Python."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else None
 
 
 def _clean(value: Any, depth: int) -> Any:

@@ -9,18 +9,15 @@ def as_dict(value: Any) -> dict[str, Any]:
 
 
 def as_list(value: Any) -> list[Any]:
-    """The value if it is a JSON array, else an empty one."""
+    """A JSON array; an object counts as an array of one, anything else as an empty one."""
+    if isinstance(value, dict):
+        return [value]
     return value if isinstance(value, list) else []
 
 
 def dicts_in(value: Any) -> list[dict[str, Any]]:
-    """The objects in a JSON array; empty if the value is not an array."""
+    """The objects in a JSON array; an object counts as an array of one."""
     return [item for item in as_list(value) if isinstance(item, dict)]
-
-
-def dicts_of(body: Any) -> list[dict[str, Any]]:
-    """The objects of a callback, which is one object or a list of them."""
-    return dicts_in(body if isinstance(body, list) else [body])
 
 
 def as_text(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from channels_app.shapes.graph_callback import Number, ProviderId, Tolerant
 from chatplatform.api.shapes import example
@@ -38,6 +38,11 @@ class ChatappText(Tolerant):
     """Plain text."""
 
     body: str | None = Field(None, description="The text.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _accept_bare_text(cls, value: Any) -> Any:
+        return {"body": value} if isinstance(value, str) else value
 
 
 class ChatappMedia(Tolerant):
@@ -91,7 +96,7 @@ class ChatappMessage(Tolerant):
     to: ProviderId | None = Field(None, description="The customer; only in echoes.")
     id: ProviderId = Field(min_length=1, description="The provider's id of the message.")
     timestamp: Number | None = Field(None, description="When, in seconds since 1970.")
-    type: str = Field(description="text, image, interactive, reaction, edit, revoke, …")
+    type: str = Field("unknown", description="text, image, interactive, reaction, edit, revoke, …")
     text: ChatappText | None = Field(None, description="The text of a `text`.")
     image: ChatappMedia | None = Field(None, description="The file of an `image`.")
     video: ChatappMedia | None = Field(None, description="The file of a `video`.")

@@ -33,14 +33,16 @@ class Tolerant(Shape):
     def _leave_out_unreadable(
         cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo
     ) -> Any:
-        """Treat an unreadable field as missing, and drop unreadable elements of a list."""
+        """Treat an unreadable field as missing, an object as a list of one, and drop unreadable
+        elements of a list."""
         try:
             return read(value)
         except ValidationError:
             field = cls.model_fields[info.field_name or ""]
             if field.is_required():
                 raise
-            found = _readable(value, read) if isinstance(value, list) else []
+            values = [value] if isinstance(value, dict) else value
+            found = _readable(values, read) if isinstance(values, list) else []
             return found or field.get_default(call_default_factory=True)
 
 

@@ -104,3 +104,99 @@ def test_a_text_of_chatapp_stays_beside_any_field(nobody, number, beside):
 def test_a_question_of_a_product_keeps_its_words(nobody, oa):
     body = of_localapp("user_asking_product", {"msg_id": "m1", "text": WORDS, "product": 5})
     assert arrived(nobody, "/localapp/callback", body) == WORDS
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"1795226399980", b"9" * 5_000), (b'"NOTE"', b"-" + b"1" * 5_000), (b"NOTE", b"a\x01\tb"),
+    ],
+)  # fmt: skip
+def test_a_value_that_no_parser_likes_takes_nothing_with_it(nobody, page, old, new):
+    body = json.dumps(event({"message": {"mid": "m_1", "text": WORDS}, "note": "NOTE"})).encode()
+    assert old in body
+    assert arrived(nobody, "/socialnet/webhook", body.replace(old, new)) == WORDS
+
+
+@pytest.mark.parametrize("name", ["entry", "messaging"])
+def test_an_object_counts_as_a_list_of_one(nobody, page, name):
+    body = event({"message": {"mid": "m_1", "text": WORDS}})
+    parent = body if name == "entry" else body["entry"][0]
+    (parent[name],) = parent[name]
+    assert arrived(nobody, "/socialnet/webhook", body) == WORDS
+
+
+@pytest.mark.parametrize("name", ["entry", "changes", "messages"])
+def test_an_object_of_chatapp_counts_as_a_list_of_one(nobody, number, name):
+    body = of_chatapp(messages=[message(text={"body": WORDS})])
+    (entry,) = body["entry"]
+    parents = {"entry": body, "changes": entry, "messages": entry["changes"][0]["value"]}
+    (parents[name][name],) = parents[name][name]
+    assert arrived(nobody, "/chatapp/webhook", body) == WORDS
+
+
+LIST_REPLY = {"type": "list_reply", "list_reply": WORDS}
+CARD = {"name": {}, "emails": [{"email": WORDS}]}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": None}, {"type": {"a": "text"}}, {"type": []}, {"text": WORDS},
+        {"type": "interactive", "text": None, "interactive": LIST_REPLY},
+        {"type": "contacts", "text": None, "contacts": [CARD]},
+        {"type": "contacts", "text": None, "contacts": CARD},
+    ],
+)  # fmt: skip
+def test_words_of_chatapp_are_read_in_any_form(nobody, number, part):
+    body = of_chatapp(messages=[message(**{"text": {"body": WORDS}, **part})])
+    assert arrived(nobody, "/chatapp/webhook", body) == WORDS
+
+
+CALLS = {"type": "call_permission_reply", "call_permission_reply": {"response": "accept"}}
+
+
+@pytest.mark.parametrize(
+    "part", [{"text": {"body": ""}}, {"type": "interactive", "interactive": CALLS}]
+)
+def test_a_message_of_chatapp_that_says_nothing_is_no_bubble(nobody, number, part):
+    body = of_chatapp(messages=[message(**part)])
+    assert post_signed(nobody, "/chatapp/webhook", body).status_code == 200
+    run_jobs()
+    assert not Message.objects.exists()
+    assert InboundItem.objects.get().outcome == Outcome.UNSUPPORTED
+
+
+@pytest.mark.parametrize("part", [{"message": {"mid": "m_1", "text": ""}}, {"postback": {}}])
+def test_a_message_that_says_nothing_is_no_bubble(nobody, page, part):
+    assert post_signed(nobody, "/socialnet/webhook", event(part)).status_code == 200
+    run_jobs()
+    assert not Message.objects.exists()
+    assert InboundItem.objects.get().outcome == Outcome.UNSUPPORTED
+
+
+REPLY = {"type": "button_reply", "button_reply": {"title": ["Yes"]}}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"text": {"body": {}}}, {"type": "button", "button": {"text": {}}}, {"type": "order"},
+        {"type": "interactive", "interactive": REPLY},
+        {"type": "contacts", "contacts": [{"name": {}}]},
+    ],
+)  # fmt: skip
+def test_content_of_chatapp_that_cannot_be_read_is_seen(nobody, number, part):
+    body = of_chatapp(messages=[message(**{"text": None, **part})])
+    assert post_signed(nobody, "/chatapp/webhook", body).status_code == 200
+    run_jobs()
+    (piece,) = Message.objects.get(sender_type="customer").content
+    assert piece["type"] == "file"
+
+
+def test_a_text_that_cannot_be_read_is_seen(nobody, page):
+    body = event({"message": {"mid": "m_1", "text": {"a": 1}}})
+    assert post_signed(nobody, "/socialnet/webhook", body).status_code == 200
+    run_jobs()
+    (piece,) = Message.objects.get(sender_type="customer").content
+    assert piece["type"] == "file"

@@ -1,7 +1,7 @@
 """Callbacks of numbers: customers' messages, our messages' statuses, and account events."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -192,8 +192,23 @@ class _Content:
 
 
 def _content(message: hook.ChatappMessage) -> _Content | None:
-    if message.type == "text" and message.text:
-        return _Content(message.text.body or "")
+    """What a message contains; None if that is nothing for a chat."""
+    if message.type in _NO_MESSAGES or _says_nothing(message):
+        return None
+    found = _read_content(message)
+    if found.text or found.files or found.place:
+        return found
+    # It cannot be read: an unavailable file shows the agent that something came.
+    return replace(found, files=[events.InboundFile("file")])
+
+
+def _says_nothing(message: hook.ChatappMessage) -> bool:
+    """Whether it is an empty text, or the answer to a request of the telephone app."""
+    is_empty = message.type == "text" and message.text is not None and message.text.body == ""
+    return is_empty or (message.interactive or {}).get("type") == "call_permission_reply"
+
+
+def _read_content(message: hook.ChatappMessage) -> _Content:
     if message.type in _FILES and (file := getattr(message, message.type)):
         kind = _FILES[message.type]
         shown = events.InboundFile(kind, media_id=file.id or "", file_name=file.filename or "")
@@ -210,16 +225,14 @@ def _content(message: hook.ChatappMessage) -> _Content | None:
     if message.type == "order" and message.order:
         lines = [as_text(message.order.get("text")), *_goods(message.order)]
         return _Content("\n".join(filter(None, lines)), metadata={"order": message.order})
-    if message.type in _NO_MESSAGES:
-        return None
-    # The type is unknown or has no content: an unavailable file shows the agent that it came.
-    return _Content(files=[events.InboundFile("file")])
+    # A text, or a type that is missing, unknown or without its content.
+    return _Content((message.text and message.text.body) or "")
 
 
-def _tapped(interactive: dict[str, Any]) -> _Content | None:
+def _tapped(interactive: dict[str, Any]) -> _Content:
     reply = interactive.get(as_text(interactive.get("type")))
     if not isinstance(reply, dict):
-        return None
+        return _Content(as_text(reply))
     if "response_json" in reply:
         return _Content(as_text(reply.get("body")), metadata={"form": reply["response_json"]})
     return _Content(as_text(reply.get("title")), metadata={"payload": reply.get("id")})
@@ -229,6 +242,7 @@ def _card(card: dict[str, Any]) -> str:
     """A contact card as one line."""
     words = [as_text(as_dict(card.get("name")).get("formatted_name"))]
     words += [as_text(phone.get("phone")) for phone in dicts_in(card.get("phones"))]
+    words += [as_text(mail.get("email")) for mail in dicts_in(card.get("emails"))]
     return " ".join(filter(None, words))
 
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from channels_app.providers import events
 from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
-from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in, dicts_of
+from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
 from channels_app.providers.types import Place
 from channels_app.shapes import graph_callback as hook
 from chatplatform import crypto
@@ -57,7 +57,7 @@ def items(body: Any, *, app_ids: Collection[str]) -> Iterator[events.Item]:
 
 def entries_of(body: Any) -> Iterator[dict[str, Any]]:
     """The entries of a callback."""
-    for item in dicts_of(body):
+    for item in dicts_in(body):
         yield from dicts_in(item.get("entry"))
 
 
@@ -136,14 +136,22 @@ def _message(
     if message.is_deleted and message.mid:
         return events.Unsent(**common, message_id=message.mid, key=key_of("unsend", message.mid))
     text, files, place = _content(message)
+    is_empty = not (text or files or place)
     if message.is_echo and message.mid:
         return events.Echo(
             **common, message_id=message.mid, text=text, files=files, send_id=message.metadata,
             is_foreign=message.app_id not in app_ids if message.app_id else None,
             key=key_of("message", message.mid),
         )  # fmt: skip
-    if message.is_deleted or message.is_echo or not (message.mid or text or files or place):
+    if (
+        message.is_deleted
+        or message.is_echo
+        or (is_empty and (message.text == "" or not message.mid))
+    ):
         return None
+    if is_empty:
+        # What came cannot be read: an unavailable file shows the agent that something did.
+        files = [events.InboundFile("file")]
     payload = (message.quick_reply or {}).get("payload")
     of_content = ("message", common["user_id"], when, text, *(file.url for file in files))
     metadata = {"payload": payload, "referral": message.referral}
@@ -188,12 +196,15 @@ def _content(message: hook.HookMessage) -> tuple[str, list[events.InboundFile], 
 
 def _postback(
     postback: hook.HookPostback, common: dict[str, Any], when: datetime | str
-) -> events.Item:
+) -> events.Item | None:
+    text = postback.title or postback.payload
+    if not text:
+        return None
     metadata = {"payload": postback.payload, "referral": postback.referral}
     of_mid = ("message", postback.mid)
     of_tap = ("postback", common["user_id"], when, postback.payload)
     return events.MessageIn(
-        **common, message_id=postback.mid, text=postback.title or postback.payload or "",
+        **common, message_id=postback.mid, text=text,
         metadata={name: value for name, value in metadata.items() if value},
         key=key_of(*(of_mid if postback.mid else of_tap)),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from channels_app.providers.base import Provider, sent_as
 from channels_app.providers.callback_parsing import parse
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.events import Item
-from channels_app.providers.json_values import as_dict, as_text, dicts_of
+from channels_app.providers.json_values import as_dict, as_text, dicts_in
 from channels_app.providers.localapp import client, errors, inbound, sending
 from channels_app.providers.text import as_lines
 from channels_app.providers.types import Account, Connected, Envelope, Part, Profile, Sent, Tokens
@@ -75,7 +75,7 @@ class Localapp(Provider):
 
     def is_authentic(self, headers: Mapping[str, str], raw: bytes) -> bool:
         app_id, key = http.setting("LOCALAPP_APP_ID"), http.setting("LOCALAPP_OA_SECRET_KEY")
-        first = next(iter(dicts_of(parse(raw))), {})
+        first = next(iter(dicts_in(parse(raw))), {})
         if as_text(first.get("app_id")) != app_id:
             return False
         signature = headers.get(SIGNATURE, "").removeprefix("mac=").lower()

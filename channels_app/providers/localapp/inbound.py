@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from channels_app.providers import events
 from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
-from channels_app.providers.json_values import as_dict, as_text, dicts_of
+from channels_app.providers.json_values import as_dict, as_text, dicts_in
 from channels_app.providers.types import Place
 from channels_app.shapes.localapp_callback import LocalappEvent, LocalappMessage
 
@@ -31,7 +31,7 @@ _REACTIONS = {
 
 def items(body: Any) -> list[events.Item]:
     """All events in order."""
-    return [_item(raw) for raw in dicts_of(body)]
+    return [_item(raw) for raw in dicts_in(body)]
 
 
 def _item(raw: dict[str, Any]) -> events.Item:
@@ -85,8 +85,11 @@ def _message(
     message: LocalappMessage, common: dict[str, Any], when: datetime | str
 ) -> events.Item | None:
     text, files, place = _content(message)
-    if not (message.msg_id or text or files or place):
-        return None
+    if not (text or files or place):
+        if message.text == "" or not message.msg_id:
+            return None
+        # What came cannot be read: an unavailable file shows the agent that something did.
+        files = [events.InboundFile("file")]
     of_time = ("message", common["user_id"], when, text)
     return events.MessageIn(
         **common, message_id=message.msg_id, text=text, files=files, place=place,
