@@ -33,6 +33,14 @@ MAX_ANALYSED = 50
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
 _MARKS = ".,;:!?\"'()«»“”„。，、！：；？؟¿¡-–…"
+# Lower-case words that are parts of names: "Ludwig van Beethoven", "Hotel am See".
+_INSIDE_NAMES = re.compile(
+    "a|al|am|an|and|at|auf|bei|bin|by|d[aeiou]|dal|de[ln]|della|dem|der|des|dos|e|el|im?|in|l[ae]s?"
+    "|los|of|on|the|und|van|vom|von|y|zu[mr]?|à"
+)
+# From here the language of a text is sure enough to refuse it.
+_MIN_SURE_WORDS = 5
+_ALIKE = ({"id", "ms"}, {"ru", "uk"}, {"ja", "zh"})
 _LIST_NUMBER = re.compile(r"^[^\S\n]*+\d{1,2}[.)]\s", re.MULTILINE)
 
 _RULES = """\
@@ -234,27 +242,42 @@ def translate(text: str, *, to: str) -> Task[TranslationDraft]:
 
 def _is_translation(text: str, draft: TranslationDraft, *, to: str) -> bool:
     """Whether the draft is translated; a text of names and figures alone may stay the same."""
-    spoken = detection.recognise(text) or phrasebook.base_of(draft.source_language.lower())
-    if spoken in {"", to} or not _is_prose(text):
+    recognised = detection.recognise(text)
+    spoken = recognised or phrasebook.base_of(draft.source_language.lower())
+    if spoken == to or not _is_prose(text, recognised):
         return True
-    if text.split() == draft.text.split():
+    if text.casefold().split() == draft.text.casefold().split():
         return False
     # A language that cannot be recognised would be taken for a related one.
-    return to not in detection.LANGUAGES or spoken != detection.recognise(
-        draft.text, expected=(to,)
+    if to not in detection.LANGUAGES:
+        return True
+    made = detection.recognise(draft.text, expected=(to,))
+    is_long = len(draft.text.split()) >= _MIN_SURE_WORDS or _has_dense_words(draft.text.split())
+    is_third = made not in {None, to} and {made, to} not in _ALIKE and is_long
+    return made != spoken and not is_third
+
+
+def _is_prose(text: str, language: str | None) -> bool:
+    """Whether a text in this language, if that is known, has words other than names.
+
+    Such words are lower-case words besides those inside names, words of a script without capitals,
+    and the words of sentences and common phrases in any case.
+    """
+    words = [word for word in (part.strip(_MARKS) for part in text.split()) if word.isalpha()]
+    small = [word for word in words if word == word.lower()]
+    is_name = len(words) == 1 or all(map(_INSIDE_NAMES.fullmatch, small))
+    return (
+        len(small) > 1
+        or not is_name
+        or _has_dense_words(small)
+        or bool(phrasebook.languages_of(text))
+        or (language is not None and phrasebook.all_books()[language].is_sentence(text))
     )
 
 
-def _is_prose(text: str) -> bool:
-    """Whether a text has words other than names.
-
-    Such words are lower-case words, words of a script without capitals, and common phrases of
-    customers.
-    """
-    words = [word.strip(_MARKS) for word in text.split()]
-    small = [word for word in words if word.isalpha() and word[0] == word[0].lower()]
-    is_dense = any(word[0] == word[0].upper() and len(word) > 1 for word in small)
-    return len(small) > 1 or is_dense or bool(phrasebook.languages_of(text))
+def _has_dense_words(words: Sequence[str]) -> bool:
+    """Whether one of the words is of a script without capitals."""
+    return any(len(word) > 1 and word.isalpha() and word.lower() == word.upper() for word in words)
 
 
 def suggest_replies(

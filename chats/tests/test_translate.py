@@ -86,6 +86,12 @@ def test_a_model_that_fails(server, model, credits_spent, settings, mode):
         ("我的包裹在哪里?", "en", "我的包裹在哪里?"),
         ("Tôi muốn trả lại hàng", "fr", "Tôi muốn trả hàng lại cho cửa hàng"),
         ("Where is my parcel?", "vi", "  "),
+        ("Vielen Dank für Ihre Bestellung.", "en", "Vielen Dank für Ihre Bestellung."),
+        ("Ihr Paket kommt Montag.", "en", "Ihr Paket kommt Montag."),
+        ("Sold out", "de", "SOLD OUT"),
+        ("DELIVERY IS FREE TODAY", "vi", "DELIVERY IS FREE TODAY"),
+        ("Where is my parcel?", "vi", "Wo ist mein Paket geblieben?"),
+        ("Where is my parcel?", "vi", "我的包裹到底在哪里呢我想知道"),
     ],
 )
 def test_a_text_that_came_back_in_its_own_language_is_no_translation(
@@ -104,6 +110,8 @@ def test_a_text_that_came_back_in_its_own_language_is_no_translation(
         ("Nguyễn Văn An", "en"), ("iPhone 15 Pro Max, 1.299,00 €", "vi"), ("OK", "de"),
         ("https://shop.example/a?b=c help@shop.example", "fr"), ("Where is it?", "en"),
         ("Where is my parcel?", "en-GB"), ("+84 24 1234 5678", "ja"),
+        ("Ludwig van Beethoven", "en"), ("Hotel am See, Seestraße 5, 10115 Berlin", "vi"),
+        ("SKU-4711 X2", "de"), ("ok", "de"),
     ],
 )  # fmt: skip
 def test_what_has_nothing_to_translate_may_stay_as_it_is(server, model, text, to):
@@ -193,3 +201,17 @@ def test_one_clients_calls_leave_others_theirs(server, client_b, model, credits_
         assert make_key(client_b).post(PATH, BODY).status_code == 200
     assert server.post(PATH, BODY).status_code == 200
     assert (len(model.requests), credits_spent(server.client)) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("to", "made"),
+    [
+        ("ms", "Paket Anda telah meninggalkan kami kemarin dan tiba pada hari Senin."),
+        ("de", "Wo ist mein Paket?"), ("vi", "DHL Express"),
+        ("tlh", "Where is it, my parcel today?"),
+    ],
+)  # fmt: skip
+def test_a_translation_is_refused_only_where_its_language_is_sure(server, model, to, made):
+    model.json_answer = {"text": made, "source_language": "en"}
+    reply = server.post(PATH, {"text": "Where is my parcel?", "out_lang_code": to})
+    assert (reply.status_code, reply.json()["text"]) == (200, made)
