@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from bots.engine import verifiable_facts
+from bots.engine.types import Snippet
 from bots.language.normalization import fold, tokens
 
 # Words with the same beginning count as forms of one word: return, returned, returning.
@@ -24,6 +25,12 @@ class SourceCheck:
         self._figures = verifiable_facts.figures_of(self._text)
         self._digits = set(map(verifiable_facts.digits_of, _DIGITS.findall(self._text)))
         self._words = _words(self._text)
+
+    @classmethod
+    def of_snippets(cls, snippets: Iterable[Snippet], *more: str) -> "SourceCheck":
+        """A check against snippets, with their titles and addresses, and further texts."""
+        texts = (f"{s.title}\n{s.heading}\n{s.url or ''}\n{s.text}" for s in snippets)
+        return cls([*texts, *more])
 
     def unsupported_facts(self, text: str) -> list[str]:
         """The links, addresses, telephone numbers and figures that occur in no source."""

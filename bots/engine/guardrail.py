@@ -172,11 +172,9 @@ class StreamingGuardrail:
     def _check(self, numbers: tuple[int, ...]) -> SourceCheck:
         """A check against these snippets, the customer's message and the functions' results."""
         if numbers not in self._checks:
-            texts = [
-                f"{snippet.title}\n{snippet.heading}\n{snippet.url or ''}\n{snippet.text}"
-                for snippet in map(self._snippets.__getitem__, numbers)
-            ]
-            self._checks[numbers] = SourceCheck([*texts, self._question.text, self.results or ""])
+            self._checks[numbers] = SourceCheck.of_snippets(
+                map(self._snippets.__getitem__, numbers), self._question.text, self.results or ""
+            )
         return self._checks[numbers]
 
     def _with_existing_citations(self, text: str) -> str:

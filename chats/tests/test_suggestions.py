@@ -139,3 +139,21 @@ def test_no_suggestion_without_a_source(server, chat, add_message, credits_spent
 )
 def test_a_wrong_body_is_refused(server, question, body):
     assert server.post(path_of(question), body).status_code == 422
+
+
+def test_a_models_suggestion_invents_no_figure_and_no_deed(server, question, add_message, model):
+    add_message(question, "customer", "My order is A-4711. Can I return the damaged goods?")
+    texts = [
+        ("You may return damaged goods within 60 days.", [1]),
+        ("You may return damaged goods within thirty days, see https://evil.example/a.", [1]),
+        ("I have cancelled your booking, is that right?", []),
+        ("I have refunded your order, as promised.", [1]),
+        ("Did you know that delivery costs 25 euros?", []),
+        ("Is it order A-4711 that you mean?", []),
+        ("Yes, you may return damaged goods within thirty days.", [1]),
+    ]
+    model.json_answer = {
+        "suggestions": [{"text": text, "snippets": numbers} for text, numbers in texts]
+    }
+    suggestions = server.post(path_of(question), {"count": 5}).json()["suggestions"]
+    assert [item["text"] for item in suggestions] == [text for text, _ in texts[-2:]]

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from bots.engine import Capability, rule_based_summary, text_tasks
+from bots.engine.groundedness import SourceCheck
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import Line
-from bots.language import detection, embedding
+from bots.language import detection, embedding, phrasebook
 from bots.language.normalization import QUESTION_MARKS
 from bots.models import Bot
 from bots.quoting import quotation
@@ -197,8 +198,11 @@ def _by_model(
     *,
     language: str,
 ) -> list[Suggestion]:
-    """A model's replies, each with the existing passages that it cites; without one, a reply is
-    dropped unless it is a question."""
+    """A model's replies, each with the existing passages that it cites.
+
+    A reply is dropped if it cites none and is no question, if it has a figure, link or address that
+    its passages and the chat lack, or if it reports that something was done.
+    """
     prompt = prompt_versions.find_current(chat.bot_id)
     snippets = retrieval.snippets(part.result for part in found)
     mask = transcripts.mask_for(chat.client)
@@ -211,23 +215,21 @@ def _by_model(
             instructions=prompt_versions.instructions_of(prompt, tone=body.tone),
         )
     )
-    suggestions = [
-        Suggestion(
-            text=text,
-            citations=[
-                Citation(**asdict(snippet.citation))
-                for snippet in snippets
-                if snippet.number in draft.snippets
-            ],
+    suggestions = []
+    for draft in drafts.suggestions:
+        text = mask.reveal(draft.text)
+        cited = [snippet for snippet in snippets if snippet.number in draft.snippets]
+        sources = SourceCheck.of_snippets(cited, *(line.text for line in transcript.lines))
+        is_good = (
+            (cited or text.endswith(QUESTION_MARKS))
+            and sources.facts_supported(text)
+            and not phrasebook.reports_deed(text)
+            and not _speaks_as_customer(text, transcript)
         )
-        for draft in drafts.suggestions
-        if (text := mask.reveal(draft.text)) and not _speaks_as_customer(text, transcript)
-    ]
-    return [
-        suggestion
-        for suggestion in suggestions
-        if suggestion.citations or suggestion.text.endswith(QUESTION_MARKS)
-    ]
+        if text and is_good:
+            citations = [Citation(**asdict(snippet.citation)) for snippet in cited]
+            suggestions.append(Suggestion(text=text, citations=citations))
+    return suggestions
 
 
 def _speaks_as_customer(text: str, transcript: transcripts.Transcript) -> bool:
