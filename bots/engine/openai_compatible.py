@@ -7,6 +7,7 @@ streamed before the verdict. Every fault of the server is raised as EngineUnavai
 """
 
 import json
+import re
 import secrets
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -38,6 +39,11 @@ MAX_ANSWER_TOKENS = 1_500
 MAX_STREAM_BYTES = 4_000_000
 _RETRY_PAUSE_SECONDS = 0.3
 _PATH = "/chat/completions"
+# Reasoning models write what they think into the text, between these tags; some servers swallow the
+# first tag.
+_THOUGHTS = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+# What may be the beginning of such a tag, at the end of a piece.
+_TAG_BEGUN = re.compile(r"</?[a-z]{0,9}\Z", re.IGNORECASE)
 
 
 class OpenAICompatible:
@@ -381,19 +387,43 @@ class _Draft:
     finish_reason: str | None = None
     has_begun: bool = False
     calls: tools.Calls = field(default_factory=tools.Calls)
+    is_thinking: bool = False
+    # The end of the latest piece, which may be the beginning of a tag.
+    begun_tag: str = ""
 
     def read(self, chunks: Iterable[Any]) -> Iterator[str]:
         """The pieces of text; an error after the finish reason only loses the usage."""
         try:
             for chunk in chunks:
                 self.has_begun = True
-                piece = self._take(chunk)
-                if piece:
+                piece = self._without_thoughts(self._take(chunk))
+                # What follows a thought begins with empty lines.
+                if piece := piece if self.text else piece.lstrip():
                     self.text += piece
                     yield piece
         except egress.EgressError:
             if self.finish_reason is None:
                 raise
+        if self.begun_tag and not self.is_thinking:
+            self.text += self.begun_tag
+            yield self.begun_tag
+
+    def _without_thoughts(self, piece: str) -> str:
+        """The piece without what the model thinks before it answers."""
+        text = self.begun_tag + piece
+        begun = _TAG_BEGUN.search(text)
+        self.begun_tag = begun[0] if begun else ""
+        said, start = "", 0
+        for tag in _THOUGHTS.finditer(text):
+            if not self.is_thinking and not tag[1]:
+                said += text[start : tag.start()]
+            elif not self.is_thinking and self.text.strip():
+                raise EngineUnavailable("The model server mixes thoughts into the answer.")
+            elif not self.is_thinking:
+                said = ""
+            self.is_thinking, start = not tag[1], tag.end()
+        rest = text[start : len(text) - len(self.begun_tag)]
+        return said if self.is_thinking else said + rest
 
     def _take(self, chunk: Any) -> str:
         if isinstance(model := chunk.get("model"), str):

@@ -371,3 +371,41 @@ def test_the_judge_reads_what_is_cited_and_each_sentence_with_its_number(stub):
     assert second.get("stream") is None
     # The fences are new ones: a text that knew the first could close it.
     assert first["messages"][-1]["content"].split(">>>")[0].split()[-1] not in material
+
+
+SAID = "You can return goods within 30 days [1]."
+
+
+@pytest.mark.parametrize("mode", ["say", "plain"])
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+@pytest.mark.parametrize("tag", ["think", "THINKING", "thought", "reasoning"])
+def test_what_a_model_thinks_is_not_shown(stub, mode, size, tag):
+    text = f"<{tag}>The price is 5 in [1]. Or <b>9</b>?\n</{tag}>\n\n{SAID}"
+    stub.cut = lambda whole: [whole[n : n + size] for n in range(0, len(whole), size)]
+    stub.streams = mode == "say"
+    stub.play(f"say:{text.replace(',', ' ')}")
+    answer, deltas = ask(stub)
+    assert answer.text == SAID
+    assert "".join(deltas) == SAID
+
+
+def test_thoughts_whose_first_tag_is_missing_are_not_shown(stub):
+    stub.cut = lambda whole: [whole]
+    stub.play(f"say:The price is in [1].</think>{SAID}")
+    assert ask(stub)[0].text == SAID
+    stub.cut = lambda whole: whole.partition("</think>")
+    with pytest.raises(EngineUnavailable):
+        ask(stub)
+
+
+def test_an_answer_of_thoughts_alone_is_empty(stub):
+    stub.play(f"say:<think>{SAID}")
+    with pytest.raises(EngineUnavailable):
+        ask(stub)
+    assert shown == []
+
+
+def test_a_sign_that_begins_no_tag_is_shown(stub):
+    stub.cut = list
+    stub.play("say:Return goods within 30 days [1]. Fewer < more [1]. <b")
+    assert ask(stub)[0].text == "Return goods within 30 days [1]. Fewer < more [1]. <b"
