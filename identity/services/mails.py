@@ -41,6 +41,8 @@ _MAX_TEXT = 4_000
 _LINKS = {"link", "url"}
 # Written by strangers, so they are quoted: nobody should take them for the platform's words.
 _NAMES = {"name", "company", "customer", "agent", "bot", "provider", "inviter"}
+# Marks that change the order in which what follows is read: a name could turn a subject around.
+_DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _QUOTES = re.compile('[“”„"]')
 # Characters that make a link for mail programs: in a URL or host name, not in a time such as 9:05.
 _LINK_SIGN = re.compile(r"(?<=\S)([.。．｡]|(?<!\d):|:(?!\d))(?=[/\\\w])")
@@ -208,7 +210,8 @@ def _later(error: OSError) -> TryLater:
 def _plain(key: str, value: Any) -> str:
     """A value as the text shows it; only the platform's own addresses become links."""
     is_text = key in _TEXTS
-    lines = str(value).splitlines() if is_text else [str(value)]
+    value = _DIRECTIONS.sub("", str(value))
+    lines = value.splitlines() if is_text else [value]
     text = "\n".join(" ".join(line.split()) for line in lines)
     most = _MAX_TEXT if is_text else _MAX_VALUE
     text = text if len(text) <= most else text[: most - 1] + "…"
