@@ -6,6 +6,9 @@ COPY requirements.txt requirements-traces.txt ./
 ARG TRACES=
 RUN /venv/bin/pip install --no-cache-dir --require-hashes -r requirements.txt \
     ${TRACES:+-r requirements-traces.txt}
+COPY . .
+# .dockerignore cannot tell a file without a dot from a folder.
+RUN find . -type f ! -name '*.*' -delete
 
 FROM python:3.11-slim
 RUN useradd --system --uid 10001 --home-dir /data chatplatform \
@@ -14,7 +17,7 @@ ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
     DATA_DIR=/data OMP_NUM_THREADS=1
 WORKDIR /app
 COPY --from=build /venv /venv
-COPY . .
+COPY --from=build /app .
 # Once, here: each release has its own files of pages and scripts, and no start collects any.
 RUN SECRET_KEY=none DATA_DIR=/tmp python manage.py collectstatic --noinput
 USER chatplatform

@@ -86,3 +86,18 @@ def test_all_that_the_product_is_made_of_is_let_in():
     assert {path for path in left_out if not NO_PART_OF_IT.search(path)} == set()
     others = {path for path in paths if is_let_in(path)} - set(product)
     assert others == set()
+
+
+def test_the_image_has_no_file_without_a_dot(tmp_path):
+    """`.dockerignore` cannot tell such files from folders."""
+    build, image = (settings.BASE_DIR / "Dockerfile").read_text().split("\nFROM ")
+    (command,) = re.findall(r"^RUN (find .*)$", build, re.MULTILINE)
+    assert build.index("COPY . .") < build.index(command)
+    assert "COPY --from=build /app ." in image
+    assert not re.search(r"^COPY (?!--from)", image, re.MULTILINE)
+    for name in ("bots/notes", "bots/models.py", "locale/de/dump"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    subprocess.run(command, cwd=tmp_path, shell=True, check=True)
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["models.py"]
