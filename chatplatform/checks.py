@@ -127,7 +127,7 @@ def field_keys(databases: Any = None, **_: Any) -> list[CheckMessage]:
         return []
     try:
         key_check.find_used("default")
-    except key_check.KeysMissing as exc:
+    except key_check.KeysUnusable as exc:
         return [Error(str(exc), id="chatplatform.E005")]
     return []
 

@@ -32,7 +32,11 @@ _PAUSE_SECONDS = 2.0
 Fields = list[EncryptedTextField]
 
 
-class KeysMissing(CommandError):
+class KeysUnusable(CommandError):
+    """FIELD_KEYS itself is wrong: a key is named twice, for example."""
+
+
+class KeysMissing(KeysUnusable):
     """Stored secrets are encrypted with a key that this process does not have."""
 
     def __init__(self, fingerprints: Collection[str] = ()) -> None:
@@ -62,7 +66,7 @@ def _is_checked() -> bool:
     """Whether the check could run; ends this process if it lacks a key."""
     try:
         check("default")
-    except KeysMissing as exc:
+    except KeysUnusable as exc:
         end(str(exc))
     except OperationalError:
         return False
@@ -77,18 +81,18 @@ def end(reason: str) -> NoReturn:
     sys.stderr.write(f"{reason}\n")
     sys.stderr.flush()
     if server := multiprocessing.parent_process():
-        # granian would restart this worker again and again, so stop granian.
-        os.kill(server.pid or 0, signal.SIGTERM)
+        # granian would restart this worker again and again, so stop granian (see `web.serve`).
+        os.kill(server.pid or 0, signal.SIGUSR1)
     os._exit(1)
 
 
 def check(alias: str) -> None:
-    """Raise KeysMissing if this process lacks a key in use; record its newest key as in use.
+    """Raise KeysUnusable if this process lacks a key in use; record its newest key as in use.
 
     The first run records all keys that the process has; they must decrypt what is stored already.
     """
     used = find_used(alias)
-    if used is None or crypto.fingerprints()[0] in used:
+    if used is None or _held()[0] in used:
         return
     try:
         with transaction.atomic(using=alias):
@@ -98,7 +102,7 @@ def check(alias: str) -> None:
             used = find_used(alias) or set()
             if not used and not _opens_what_is_stored(alias):
                 raise KeysMissing
-            held = crypto.fingerprints()[: 1 if used else None]
+            held = _held()[: 1 if used else None]
             new = [EncryptionKey(fingerprint=item) for item in held if item not in used]
             EncryptionKey.objects.using(alias).bulk_create(new)
     except (InternalError, ProgrammingError) as exc:
@@ -116,9 +120,17 @@ def find_used(alias: str) -> set[str] | None:
         if cursor.fetchone()[0]:
             return None
     used = set(EncryptionKey.objects.using(alias).values_list("fingerprint", flat=True))
-    if missing := used - set(crypto.fingerprints()):
+    if missing := used - set(_held()):
         raise KeysMissing(missing)
     return used
+
+
+def _held() -> list[str]:
+    """The fingerprints of this process's keys, newest first."""
+    try:
+        return crypto.fingerprints()
+    except crypto.KeyMissing as exc:
+        raise KeysUnusable(str(exc)) from exc
 
 
 def encrypted_columns() -> Iterator[tuple[type[models.Model], Fields]]:

@@ -191,7 +191,7 @@ def two_cells(folder: Path, receiver: Receiver) -> Iterator[tuple[Platform, Plat
 
 def manage(cell: Platform, *arguments: str) -> tuple[str, float]:
     """Run a management command on a cell as its operator; return its output and its seconds."""
-    web = environ_of(next(iter(cell.processes("granian"))))
+    web = environ_of(next(iter(cell.processes("web.serve"))))
     environ = web | {"TRANSFER_KEY": TRANSFER_KEY, "DATABASE_OWNER_URL": owners(cell.data)}
     began = time.monotonic()
     done = subprocess.run(

@@ -153,7 +153,7 @@ def test_the_web_process_dies_in_the_middle_of_an_answer(shop: Shop) -> None:
     shop.model.play("drip")
     write(widget, QUESTION)
     expect(widget.locator(".draft")).to_be_visible(timeout=PATIENCE)
-    assert shop.kill("granian")
+    assert shop.kill("web.serve")
     write(widget, "And to Spain?")
     shop.model.play("ok")
     expect(answers(widget).first).to_contain_text(ANSWER, timeout=3 * PATIENCE)

@@ -117,7 +117,7 @@ def test_clocks_differ_by_minutes(tmp_path: Path) -> None:
         pytest.skip("the package faketime is not installed")
     with (
         demo_shop(tmp_path) as shop,
-        elsewhere(shop, "granian", minutes=MINUTES) as ahead,
+        elsewhere(shop, "web.serve", minutes=MINUTES) as ahead,
         elsewhere(shop, "worker@", minutes=-MINUTES),
         httpx2.Client(base_url=f"http://127.0.0.1:{ahead}", timeout=90) as web,
     ):

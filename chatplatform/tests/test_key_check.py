@@ -25,8 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 OLD, NEW, OTHER = ("", b"1" * 32), ("", b"2" * 32), ("", b"3" * 32)
 CELERY = [sys.executable, "-m", "celery", "--quiet", "-A", "chatplatform"]
 COMMANDS = {
-    "web": [sys.executable, "-m", "granian", "--interface", "asgi", "--no-ws", "--workers", "1",
-            "--respawn-failed-workers", "--log-level", "warning", "chatplatform.asgi:application"],
+    "web": [sys.executable, "-m", "chatplatform.web.serve", "--workers", "1",
+            "chatplatform.asgi:application"],
     "worker": [*CELERY, "worker", "--pool", "threads", "-Q", "reply"],
 }  # fmt: skip
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
@@ -69,8 +69,7 @@ def test_a_process_without_a_key_in_use_does_not_start(name, tmp_path):
     key_check.check("default")
     done = started(name, tmp_path, OTHER)
     output = done.stdout + done.stderr
-    # granian, which its workers tell to stop, calls that an end like any other.
-    assert done.returncode or name == "web"
+    assert done.returncode == 1
     assert "Traceback" not in output
     for word in (fingerprint(OLD), "FIELD_KEYS", "SECRET_KEY"):
         assert word in output, word
@@ -164,3 +163,19 @@ def test_check_names_the_missing_key():
     assert "chatplatform.E005" not in ids()
     with override_settings(FIELD_KEYS=[NEW]):
         assert "chatplatform.E005" in ids()
+
+
+@pytest.mark.parametrize("keys", ["k1:{0},k1:{1}", "k 1:{0}", "k1:", "k1:short"])
+def test_wrong_keys_are_one_line(keys, tmp_path):
+    written = keys.format(*(base64.b64encode(key).decode() for _, key in (OLD, NEW)))
+    environ = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "chatplatform.settings", "DATABASE_URL": database_url(),
+        "DATA_DIR": str(tmp_path), "SECRET_KEY": "x" * 50, "DEBUG": "true", "FIELD_KEYS": written,
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--noinput"],
+        cwd=ROOT, env=environ, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    lines = [line for line in done.stderr.splitlines() if "FIELD_KEYS" in line]
+    assert (done.returncode, len(lines)) == (1, 1)
+    assert "Traceback" not in done.stderr

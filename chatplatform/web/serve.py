@@ -5,7 +5,11 @@ python -m chatplatform.web.serve chatplatform.asgi:application [further options 
 
 import os
 import resource
+import signal
 import sys
+from types import FrameType
+
+from granian.cli import entrypoint
 
 # The most connections of each worker. Beyond it, granian answers nobody, so it is far above what
 # idle connections and live feeds need. An idle connection costs some kilobytes.
@@ -20,7 +24,7 @@ _OPTIONS = (
 
 
 def main(arguments: list[str]) -> None:
-    """Replace this process by the server; `arguments` override the shared options."""
+    """Run the server; `arguments` override the shared options."""
     allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = CONNECTIONS + _OTHER_FILES
     if most != resource.RLIM_INFINITY:
@@ -28,8 +32,23 @@ def main(arguments: list[str]) -> None:
     if allowed != resource.RLIM_INFINITY:
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(allowed, files), most))
     connections = str(max(files - _OTHER_FILES, files // 2))
-    command = [sys.executable, "-m", "granian", *_OPTIONS, "--backpressure", connections]
-    os.execv(sys.executable, [*command, *arguments])
+    sys.argv = ["granian", *_OPTIONS, "--backpressure", connections, *arguments]
+    signal.signal(signal.SIGUSR1, _fail)
+    try:
+        entrypoint()
+    finally:
+        if _failures:
+            sys.exit(1)
+
+
+# Signals of workers that must not start. granian itself ends with 0 when it is told to stop.
+_failures: list[int] = []
+
+
+def _fail(signum: int, _frame: FrameType | None) -> None:
+    """Stop the server; this process then ends with 1, so that whatever started it sees it."""
+    _failures.append(signum)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":
