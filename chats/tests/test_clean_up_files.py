@@ -281,3 +281,9 @@ def test_a_removal_job_keeps_files_with_an_attachment(server, media):
     run_jobs()
     assert stored(media) == {name}
     assert Path(Attachment.objects.get().file.path).read_bytes() == PNG
+
+
+def test_no_other_account_of_the_machine_reads_a_file(media):
+    name = default_storage.save("attachments/a", io.BytesIO(PNG))
+    assert (media / name).stat().st_mode & 0o777 == 0o600
+    assert (media / "attachments").stat().st_mode & 0o777 == 0o700
