@@ -24,6 +24,8 @@ from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parents[1]
 _STATIC = ROOT / "chats" / "static"
+# Scripts of desk and widget alike.
+_COMMON = "chatplatform/static/common"
 _TEXT = re.compile(r'\b(tn?|msg)\(\s*"([^"]+)"(?:,\s*"([^"]+)")?')
 _SOURCES = (
     "bots", "channels_app", "chats", "chatplatform", "commands", "identity", "reports",
@@ -79,14 +81,14 @@ def _apps(translation: Path) -> tuple[str, ...]:
 
 def texts(app: str) -> set[str]:
     """The texts that the scripts of the desk or of the widget contain."""
-    return _ids(_marked(ROOT, f"chats/static/{app}"))
+    return _ids(_marked(ROOT, f"chats/static/{app}", _COMMON))
 
 
 def updated(path: Path) -> Catalog:
     """A catalogue with the texts that the source contains today."""
     catalog = _read(path)
     if path.name == "djangojs.po":
-        found = _marked(ROOT, *(f"chats/static/{app}" for app in _apps(path)))
+        found = _marked(ROOT, *(f"chats/static/{app}" for app in _apps(path)), _COMMON)
     else:
         # English has other words for some texts of Django, and needs none for ours.
         found = _marked(ROOT, *(_SOURCES if catalog.locale_identifier != "en" else ()))

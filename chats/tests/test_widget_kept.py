@@ -132,6 +132,23 @@ def test_what_is_not_sent_is_back_in_the_field_with_its_reason(
     assert Message.objects.get(sender_type="customer").text == "Half a sen"
 
 
+def test_what_is_too_long_is_said_and_kept(shop: Shop, screen: Page):
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    field = widget.get_by_label("Write a message")
+    field.focus()
+    screen.keyboard.insert_text("ă" * 8_000 + "🙂" * 500)
+    expect(widget.locator("[data-too-long]")).to_contain_text("500")
+    field.press("Enter")
+    expect(field).to_have_value("ă" * 8_000 + "🙂" * 500)
+    assert not Message.objects.exists()
+    field.fill("ă" * 8_000)
+    expect(widget.locator("[data-too-long]")).to_have_count(0)
+    field.press("Enter")
+    expect(widget.locator(".message.customer time")).to_be_visible()
+    assert Message.objects.get(sender_type="customer").text == "ă" * 8_000
+
+
 def test_files_that_are_not_sent_outlive_closing_and_a_reload(
     shop: Shop, screen: Page, problems: list[str]
 ):

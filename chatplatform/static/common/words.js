@@ -9,7 +9,7 @@ const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
 
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => String(values[key]).replace(TURNS, ""));
 
-/** A text in the page's language, with its values: `t("{name} wrote", { name })`. */
+/** A text in the page's language, with its values: `t(text, { name })` for "{name} wrote". */
 export const t = (text, values = {}) => fill(texts[text] ?? text, values);
 
 /** The form of a text that fits `{count}`. */

@@ -1,6 +1,7 @@
 /** Where the agent writes: a reply or a note, with saved replies, mentions, files, a suggestion. */
 
 import { html } from "../common/html.js";
+import { TooLong, excess } from "../common/lengths.js";
 import { t } from "../common/words.js";
 import { Component, createRef } from "../vendor/preact.js";
 import * as assist from "./assist.js";
@@ -103,7 +104,7 @@ export class Composer extends Component {
     const { chat, state } = this.props;
     const text = this.draft.text.trim();
     const { files } = this;
-    if ((!text && !files.length) || state.me.role === "viewer") return;
+    if ((!text && !files.length) || excess(text) || state.me.role === "viewer") return;
     outbox.send(chat.id, { text, isNote: this.isNote, files });
     this.setState({ suggestion: null, options: [], missing: null, isNothing: false });
   };
@@ -183,10 +184,11 @@ export class Composer extends Component {
         </div>
         ${suggestion && html`<${Suggestion} suggestion=${suggestion} accept=${this.accept} />`}
         ${missing?.length > 0 && html`<p class="quiet">${t("No value for: {names}", { names: missing.join(", ") })}</p>`}
-        <textarea id="composer" ref=${this.field} rows="2" maxlength="8000" dir="auto" value=${text}
+        <textarea id="composer" ref=${this.field} rows="2" dir="auto" value=${text}
           aria-label=${isNote ? t("Note") : t("Reply to {name}", { name: customerName(chat) })}
           placeholder=${isOver ? t("Drop files to attach them") : hint}
           onInput=${(event) => this.write(event.target.value)} onKeyDown=${this.onKey} onPaste=${this.onPaste}></textarea>
+        <${TooLong} text=${text} />
         ${isNothing && html`<p class="quiet"><span role="status">${t("No saved reply starts with that.")}</span>
           <button type="button" class="link" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Edit saved replies")}</button></p>`}
         ${options.length > 0 && html`<${Options} options=${options} chosen=${chosen} choose=${(option) => this.choose(option)} />`}
@@ -196,7 +198,7 @@ export class Composer extends Component {
             <input class="hidden" type="file" multiple onChange=${(event) => this.add(event.target.files)} /></label>
           ${!isNote && html`<button type="button" onClick=${() => this.write("/")}>/<span class="hidden"> ${t("Saved replies")}</span></button>`}
           ${!isNote && html`<button type="button" onClick=${this.suggest}><${Icon} name="spark" /> ${t("Suggest")}</button>`}
-          <button type="button" class="first send" disabled=${!text.trim() && !files.length} onClick=${this.send}>
+          <button type="button" class="first send" disabled=${(!text.trim() && !files.length) || excess(text)} onClick=${this.send}>
             ${isNote ? t("Add note") : t("Send")} <kbd>Ctrl ↵</kbd>
           </button>
         </div>

@@ -10,7 +10,7 @@ import { createInvitation } from "./invitation.js";
 import { createMemory } from "./memory.js";
 import { createStash } from "./stash.js";
 import { createStore, unread } from "./store.js";
-import { isComposing, LONGEST } from "./views/composer.js";
+import { isComposing } from "./views/composer.js";
 import { Icon } from "./views/icons.js";
 import { Panel } from "./views/panel.js";
 
@@ -114,7 +114,7 @@ const wishes = {
   open: () => actions.show(),
   close: () => actions.hide(),
   ask({ text }) {
-    if (typeof text === "string" && text.trim()) actions.ask(text.trim().slice(0, LONGEST));
+    if (typeof text === "string" && text.trim()) actions.ask(text.trim());
     else actions.show();
   },
   shutdown() {

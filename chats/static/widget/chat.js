@@ -1,4 +1,5 @@
 /** What a visitor does: opens a chat, writes, waits, ends, rates. The store shows what came of it. */
+import { excess, LONGEST_COMMENT } from "../common/lengths.js";
 import { t, tn } from "../common/words.js";
 import { Refused } from "./api.js";
 import { faultOf, limited } from "./files.js";
@@ -229,7 +230,7 @@ export function createChat({ api, store, memory, stash, language }) {
   function submit() {
     const { drafts, files } = store.state;
     const text = drafts.text.trim();
-    if ((!text && !files.length) || files.some(({ fault }) => fault)) return;
+    if ((!text && !files.length) || excess(text) || files.some(({ fault }) => fault)) return;
     setFiles([]);
     draft({ text: "" });
     send(text, files.map(({ file }) => file));
@@ -448,6 +449,7 @@ export function createChat({ api, store, memory, stash, language }) {
 
   async function rate() {
     const { chat: { id }, drafts: { stars: rating, comment } } = store.state;
+    if (excess(comment, LONGEST_COMMENT)) return;
     try {
       await api.rate(id, { rating, ...(comment.trim() && { comment: comment.trim() }) });
     } catch (error) {
@@ -579,10 +581,10 @@ export function createChat({ api, store, memory, stash, language }) {
     memory.write({ isQuiet });
   }
 
-  /** Sends what the page says for the visitor: who must agree to something first finds it in the field. */
+  /** Sends what the page says for the visitor: who must agree to something or shorten it first finds it in the field. */
   function ask(text) {
     show();
-    const say = ({ config, agreed }) => (config.terms && !agreed ? draft({ text }) : send(text));
+    const say = ({ config, agreed }) => ((config.terms && !agreed) || excess(text) ? draft({ text }) : send(text));
     if (store.state.isReady) return say(store.state);
     const stop = store.subscribe((state) => {
       if (!state.isReady) return;

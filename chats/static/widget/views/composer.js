@@ -1,10 +1,9 @@
 /** Where the visitor writes. */
 import { html } from "../../common/html.js";
+import { TooLong } from "../../common/lengths.js";
 import { t } from "../../common/words.js";
 import { useEffect, useRef } from "../../vendor/preact-hooks.js";
 import { Icon } from "./icons.js";
-
-export const LONGEST = 8000;
 
 /** Whether a key belongs to a word that is composed, as in Vietnamese or Japanese. Safari ends the composition first, and
 tells by the key's code alone. */
@@ -38,12 +37,13 @@ export function Composer({ state, actions }) {
 
   return html`<form class="composer" onSubmit=${submit}>
     ${files.length > 0 && html`<ul class="files">${files.map(attached)}</ul>`}
+    <${TooLong} text=${drafts.text} />
     <div class="row">
       ${config.attach_enabled &&
       html`<label class="icon attach" title=${t("Attach files")}><${Icon} name="attach" />
         <input type="file" multiple aria-label=${t("Attach files")}
           onChange=${(event) => (actions.attach(event.target.files), (event.target.value = ""))} /></label>`}
-      <textarea ref=${input} rows="1" dir="auto" maxlength=${LONGEST} value=${drafts.text}
+      <textarea ref=${input} rows="1" dir="auto" value=${drafts.text}
         aria-label=${t("Write a message")} placeholder=${config.bot_question ?? t("Write a message")}
         onInput=${(event) => (actions.draft({ text: event.target.value }), actions.typing())}
         onKeyDown=${onKeyDown} onPaste=${onPaste}></textarea>

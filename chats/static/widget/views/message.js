@@ -1,5 +1,6 @@
 /** One message, and the answer while it is made. What people wrote is shown as text, never as markup. */
 import { html } from "../../common/html.js";
+import { LONGEST_COMMENT, TooLong } from "../../common/lengths.js";
 import { t } from "../../common/words.js";
 import { useEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { Icon } from "./icons.js";
@@ -172,7 +173,8 @@ export function Rating({ drafts, actions }) {
     </fieldset>
     ${stars > 0 &&
     html`<label class="field"><span>${t("Tell us more (optional)")}</span>
-        <textarea rows="2" maxlength="2000" value=${comment} onInput=${(event) => actions.draft({ comment: event.target.value })}></textarea></label>
+        <textarea rows="2" value=${comment} onInput=${(event) => actions.draft({ comment: event.target.value })}></textarea></label>
+      <${TooLong} text=${comment} most=${LONGEST_COMMENT} />
       <button class="main">${t("Send rating")}</button>`}
   </form>`;
 }

@@ -1,0 +1,17 @@
+/** How long a text may be. What is too long is said beside the field: one with `maxlength` cuts what is pasted without a
+word. */
+import { html } from "./html.js";
+import { tn } from "./words.js";
+
+// Characters of a message, and of what is said with a rating.
+export const LONGEST = 8000;
+export const LONGEST_COMMENT = 2000;
+
+/** By how many characters, as the server counts them, a text is too long. */
+export const excess = (text, most = LONGEST) => (text.length > most ? Math.max(0, [...text.trim()].length - most) : 0);
+
+export function TooLong({ text, most }) {
+  const count = excess(text, most);
+  const said = () => tn("{count} character too many. Shorten the text to send it.", "{count} characters too many. Shorten the text to send it.", count);
+  return count > 0 && html`<p class="wrong fault" data-too-long role="status">${said()}</p>`;
+}
