@@ -1,4 +1,8 @@
 globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"{count} Zeichen zu viel. Kürzen Sie den Text, um ihn zu senden.",
+"{count} Zeichen zu viel. Kürzen Sie den Text, um ihn zu senden."
+],
 "Learning…": "Wird gelernt …",
 "Asking again…": "Wird erneut gefragt …",
 "{name} wrote": "{name} hat geschrieben",

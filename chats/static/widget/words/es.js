@@ -1,4 +1,8 @@
 globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"Sobra {count} carácter. Acorte el texto para enviarlo.",
+"Sobran {count} caracteres. Acorte el texto para enviarlo."
+],
 "Open the chat": "Abrir el chat",
 "{count} unread": [
 "{count} sin leer",

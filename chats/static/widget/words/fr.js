@@ -1,4 +1,8 @@
 globalThis.catalogue = { plural: (n) => Number((n > 1)), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"{count} caractère de trop. Raccourcissez le texte pour l’envoyer.",
+"{count} caractères de trop. Raccourcissez le texte pour l’envoyer."
+],
 "Open the chat": "Ouvrir la discussion",
 "{count} unread": [
 "{count} non lu",

@@ -1,4 +1,8 @@
 globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"{count} अक्षर ज़्यादा है। भेजने के लिए टेक्स्ट छोटा करें।",
+"{count} अक्षर ज़्यादा हैं। भेजने के लिए टेक्स्ट छोटा करें।"
+],
 "Open the chat": "चैट खोलें",
 "{count} unread": [
 "{count} अपठित",

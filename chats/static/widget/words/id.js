@@ -1,4 +1,8 @@
 globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"Kelebihan {count} karakter. Persingkat teks untuk mengirimnya.",
+"Kelebihan {count} karakter. Persingkat teks untuk mengirimnya."
+],
 "Open the chat": "Buka obrolan",
 "{count} unread": [
 "{count} belum dibaca",

@@ -1,4 +1,8 @@
 globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"{count} carattere di troppo. Accorci il testo per inviarlo.",
+"{count} caratteri di troppo. Accorci il testo per inviarlo."
+],
 "Open the chat": "Apri la chat",
 "{count} unread": [
 "{count} non letto",

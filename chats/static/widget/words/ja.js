@@ -1,4 +1,7 @@
 globalThis.catalogue = { plural: (n) => Number(0), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"{count}文字超過しています。短くしてから送信してください。"
+],
 "Open the chat": "チャットを開く",
 "{count} unread": [
 "未読 {count} 件"

@@ -1,4 +1,7 @@
 globalThis.catalogue = { plural: (n) => Number(0), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"{count}자 초과했습니다. 텍스트를 줄여서 보내 주세요."
+],
 "Open the chat": "채팅 열기",
 "{count} unread": [
 "읽지 않음 {count}개"

@@ -1,4 +1,8 @@
 globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"Terlebih {count} aksara. Pendekkan teks untuk menghantarnya.",
+"Terlebih {count} aksara. Pendekkan teks untuk menghantarnya."
+],
 "Open the chat": "Buka sembang",
 "{count} unread": [
 "{count} belum dibaca",

@@ -1,4 +1,8 @@
 globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"{count} teken te veel. Kort de tekst in om hem te versturen.",
+"{count} tekens te veel. Kort de tekst in om hem te versturen."
+],
 "Open the chat": "Chat openen",
 "{count} unread": [
 "{count} ongelezen",

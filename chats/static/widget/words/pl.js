@@ -1,4 +1,9 @@
 globalThis.catalogue = { plural: (n) => Number((n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2)), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"O {count} znak za dużo. Skróć tekst, aby go wysłać.",
+"O {count} znaki za dużo. Skróć tekst, aby go wysłać.",
+"O {count} znaków za dużo. Skróć tekst, aby go wysłać."
+],
 "Open the chat": "Otwórz czat",
 "{count} unread": [
 "{count} nieprzeczytana",

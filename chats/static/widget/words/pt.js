@@ -1,4 +1,8 @@
 globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"{count} caractere a mais. Encurte o texto para enviá-lo.",
+"{count} caracteres a mais. Encurte o texto para enviá-lo."
+],
 "Open the chat": "Abrir a conversa",
 "{count} unread": [
 "{count} por ler",

@@ -1,4 +1,9 @@
 globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2)), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"Лишний {count} символ. Сократите текст, чтобы отправить его.",
+"Лишние {count} символа. Сократите текст, чтобы отправить его.",
+"Лишних символов: {count}. Сократите текст, чтобы отправить его."
+],
 "Open the chat": "Открыть чат",
 "{count} unread": [
 "{count} непрочитанное",

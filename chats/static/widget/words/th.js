@@ -1,4 +1,7 @@
 globalThis.catalogue = { plural: (n) => Number(0), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"เกินมา {count} ตัวอักษร โปรดย่อข้อความก่อนส่ง"
+],
 "Open the chat": "เปิดแชต",
 "{count} unread": [
 "ยังไม่ได้อ่าน {count} ข้อความ"

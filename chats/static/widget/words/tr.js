@@ -1,4 +1,7 @@
 globalThis.catalogue = { plural: (n) => Number(0), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"{count} karakter fazla. Göndermek için metni kısaltın."
+],
 "Open the chat": "Sohbeti aç",
 "{count} unread": [
 "{count} okunmamış"

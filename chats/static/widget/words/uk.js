@@ -1,4 +1,9 @@
 globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2)), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"Зайвий {count} символ. Скоротіть текст, щоб надіслати його.",
+"Зайві {count} символи. Скоротіть текст, щоб надіслати його.",
+"Зайвих символів: {count}. Скоротіть текст, щоб надіслати його."
+],
 "Open the chat": "Відкрити чат",
 "{count} unread": [
 "{count} непрочитане",

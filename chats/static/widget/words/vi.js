@@ -1,4 +1,7 @@
 globalThis.catalogue = { plural: (n) => Number(0), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"Thừa {count} ký tự. Hãy rút ngắn văn bản để gửi."
+],
 "Sources": "Nguồn",
 "You": "Bạn",
 "File": "Tệp",

@@ -1,4 +1,7 @@
 globalThis.catalogue = { plural: (n) => Number(0), texts: {
+"{count} character too many. Shorten the text to send it.": [
+"超出 {count} 个字符。请缩短文字后再发送。"
+],
 "Open the chat": "打开聊天",
 "{count} unread": [
 "{count} 条未读"
