@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> None:
     sys.argv = ["granian", *_OPTIONS, "--backpressure", connections, *arguments]
     signal.signal(signal.SIGUSR1, _fail)
     try:
-        entrypoint()
+        entrypoint()  # type: ignore[no-untyped-call]
     finally:
         if _failures:
             sys.exit(1)
