@@ -93,7 +93,7 @@ def teach(screen, outside):
     press(screen, "Upload")
     screen.get_by_role("link", name="Add content").first.click()
     screen.get_by_role("link", name="Website", exact=True).click()
-    screen.get_by_label("URL").fill(outside.at("/help"))
+    screen.get_by_label("Address").fill(outside.at("/help"))
     press(screen, "Add website")
     run_jobs()
     # The page looks by itself whether they are read.
@@ -102,7 +102,7 @@ def teach(screen, outside):
 
 def show(screen):
     """The look, and the script tag for the page."""
-    screen.get_by_role("link", name="Look", exact=True).click()
+    screen.get_by_role("link", name="Appearance", exact=True).click()
     frame = screen.frame_locator("iframe")
     screen.get_by_label("Welcome").first.fill("Welcome to the tea house!")
     screen.get_by_label("Primary color").fill("#0f766e")
