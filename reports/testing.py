@@ -46,7 +46,7 @@ CHANNELS, TAGS, SENTIMENTS = ["api", "web", "chatapp"], ["vip", "late"], ["posit
 _DAYS = ["2026-03-28", "2026-03-29", "2026-03-30", "2026-10-24", "2026-10-25", "2026-10-26"]
 _COUNTED = ("chats", "messages", "credits_used", "rating_count", "handed_off", "bot_resolved")
 _NAMES = {formatting.label(name): name for name in _COUNTED}
-_NAMES |= {"Chat": "chat_id", "Rating": "rating"}
+_NAMES |= {"Conversation": "chat_id", "Rating": "rating"}
 
 
 def fill(bot: Any, began: datetime, *, chats: int) -> None:

@@ -226,7 +226,7 @@ def test_in_the_browser_an_order_is_looked_up_and_a_cancellation_asks(
     screen.goto(LIST)
     screen.get_by_role("link", name="Add function").click()
     screen.locator("#id_name").fill("Look up an order")
-    screen.get_by_label("Description", exact=True).fill("Says where an order is.")
+    screen.locator("#id_description").fill("Says where an order is.")
     screen.get_by_label("URL").fill(f"http://{shop.host_port}/orders/{{order_id}}")
     assert violations(screen) == []
     screen.get_by_role("button", name="Add function").click()

@@ -155,7 +155,7 @@ def test_words_of_a_pdf_without_spaces(tmp_path: Path) -> None:
     path.write_bytes(pdf_bytes(by_gaps, b"", glued))
     text = extraction.extract(path, file_name="c.pdf")
     assert [part.page for part in text.sections] == [1]
-    assert "1 of 3 pages hold no text" in text.warning
+    assert "1 of 3 pages have no text" in text.warning
 
 
 GLUED = (

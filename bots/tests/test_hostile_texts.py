@@ -201,7 +201,7 @@ NO_TEXTS = {
     "request_templates.origin", "request_templates.url", "request_templates.read_body",
     "chunking.embedded", "phrasebook.base_of", "spelling.errors",
     "child_process.run", "lexicon.by_language", "lexicon.pattern", "lexicon.words",
-    "quotation.extract",
+    "quotation.extract", "quotation.section_of",
 }  # fmt: skip
 
 

@@ -91,7 +91,7 @@ def test_a_file_of_a_refused_type_is_marked(socialnet, ann, settings):
     page_url = f"{socialnet.sim.origin}/"  # an HTML page
     message = came(socialnet, "attachment", type="file", url=page_url)
     shown = ann.get(f"/ai/chat/{message.conversation_id}/history").json()["items"][0]
-    assert "Send a picture" in shown["content"][0]["error"]
+    assert "Send an image" in shown["content"][0]["error"]
 
 
 def test_no_credential_goes_to_a_host_of_files(socialnet, settings):

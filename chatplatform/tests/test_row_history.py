@@ -49,7 +49,7 @@ def test_who_did_what_and_when_stands_on_the_page_the_newest_first(ann, ben):
     assert shown.count("User locked") == 1
     assert re.search("User role changed Role: agent → viewer Today [^,]+, Ann", shown)
     assert shown.index("User locked") < shown.index("User role changed")
-    assert "The platform" in shown
+    assert "System" in shown
     link = page_of(browser_of(ann.user), ben.user).content.decode()
     (path,) = re.findall(r'href="([^"]*subject__exact[^"]*)"', link)
     assert len(browser_of(ann.user).get(path).context["cl"].result_list) == 2

@@ -90,7 +90,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
     def who(self, row: Conversation) -> str:
         return names.who_of(row)
 
-    @column(gettext_lazy("Last message"))
+    @column(gettext_lazy("Latest message"))
     def last_words(self, row: Any) -> SafeString | str:
         """The last words; of a search, the words that were found."""
         found: SafeString | None = getattr(row, "found_words", None)

@@ -39,8 +39,8 @@ def test_a_note_does_not_look_like_a_message_to_the_customer(browser, chat, add_
 @pytest.mark.parametrize(
     ("location", "words"),
     [
-        ({"city": "Huế", "region": None, "country": "VN"}, "Place: Huế, VN<"),
-        ({"latitude": 0, "longitude": 105.8}, "Place: 0, 105.8<"),
+        ({"city": "Huế", "region": None, "country": "VN"}, "Location: Huế, VN<"),
+        ({"latitude": 0, "longitude": 105.8}, "Location: 0, 105.8<"),
     ],
 )
 def test_a_place_is_told_by_its_names_or_its_degrees(browser, chat, add_message, location, words):

@@ -120,7 +120,7 @@ def test_long_after_the_end_a_new_conversation_begins(server, chat):
     assert state(chat)[0] == "ended"
 
 
-@pytest.mark.parametrize(("more", "after all retries"), [({}, 1), ({"sent_at": AN_HOUR_AGO}, 0)])
+@pytest.mark.parametrize(("more", "jobs"), [({}, 1), ({"sent_at": AN_HOUR_AGO}, 0)])
 def test_a_customers_message_is_translated(server, chat, client_a, settings, more, jobs):
     settings.LLM_BASE_URL = "http://127.0.0.1:9/v1"
     client_a.config.auto_translate = True

@@ -150,12 +150,11 @@ def test_what_was_deleted_meanwhile_is_not_published(ann, bot, golden, runs):
     assert ann.delete(f"/ai/{bot.pk}/train/question-answer/{bad.pk}").status_code == 204
     refused = ann.post(f"{runs}/{run['id']}/publish")
     assert (refused.status_code, refused.json()["code"]) == (409, "not_held")
-    assert "deleted" in refused.json()["detail"]
     assert not AuditEvent.objects.filter(action="golden_run.published").exists()
     site = Browser()
     site.force_login(ann.user)
     page = site.get(reverse("admin:bots_goldenrun_change", args=[run["id"]])).content.decode()
-    assert "Deleted since: 1" in page
+    assert "Deleted: 1" in page
 
 
 def outcomes_on_pages(ann, run):

@@ -94,7 +94,7 @@ def test_each_question_of_a_message_is_answered_or_said_to_be_unknown(ann, bot):
     status, text = ask(ann, bot, "What does parking cost? Who won the football championship?")
     assert status == "answered"
     assert "18 euros" in text
-    assert "could not find anything on this: “Who won the football championship?”" in text
+    assert "couldn't find anything about this: “Who won the football championship?”" in text
 
 
 def test_a_short_question_goes_on_from_the_last_answer(ann, bot):

@@ -278,5 +278,5 @@ def test_what_there_was_to_choose_stands_below_what_was_said_then(ann, server, b
     site = Browser()
     site.force_login(ann.user)
     page = site.get(reverse("admin:chats_replay_change", args=[replay.pk])).content.decode()
-    (then,) = re.findall(r'"gained".*?Said then</p>\s*<p[^>]*>(.*?)</p>', page, re.DOTALL)
+    (then,) = re.findall(r'"gained".*?Original answer</p>\s*<p[^>]*>(.*?)</p>', page, re.DOTALL)
     assert then.endswith("one of these helps:\n▸ RETURNS\n▸ OPENING HOURS\n▸ Talk to a person")

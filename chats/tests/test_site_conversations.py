@@ -73,7 +73,7 @@ def test_an_owner_keeps_a_good_answer_and_fixes_a_wrong_one(screen, ann, bot):
     finding.wait_for()
     assert violations(screen) == []
     finding.locator("[data-fix] summary").click()
-    assert finding.locator("input[name$=-question]").input_value() == QUESTION
+    assert finding.locator("input[name$=-question]:visible").input_value() == QUESTION
     finding.locator("textarea").fill("From ten to six, every day.")
     finding.locator("[data-save]").click()
     screen.wait_for_url("**fixed=**")

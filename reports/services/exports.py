@@ -79,7 +79,7 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
         export = Export.objects.create(
             client=client, created_by=by, rows=rows,
             # A worker of the release before knows what was asked, but not all that could have been.
-            param=param.model_dump(mode="json", exclude_unset=True),
+            param=param.model_dump(mode="json", exclude_unset=True) | {"format": param.format},
             file_name=file_name(param), expires_at=timezone.now() + LIFETIME,
         )  # fmt: skip
         jobs.enqueue("reports.write_export", client_id=client.pk, export_id=str(export.pk))
@@ -110,7 +110,7 @@ def _why_failed(export: Export) -> str | None:
         name="reports.write_export", state=JobState.DEAD, args__export_id=str(export.pk)
     )
     if ended.filter(last_error__startswith=FilesUnavailable.__name__).exists():
-        return "The file store did not answer for over an hour: request this export again."
+        return "File storage was unavailable for over an hour. Request this export again."
     return None
 
 

@@ -87,7 +87,7 @@ def test_failures_stand_in_words_and_grouped_by_cause(failed, ann):
     for part in (
         "The file is empty.",
         "Robots",
-        "Shop page: the provider no longer accepts our token",
+        "Shop page: the provider no longer gives us access",
     ):
         assert part in page
     assert "https://receiver.example/hook" in page
@@ -105,7 +105,7 @@ def test_a_group_is_tried_again_and_the_others_stay(failed, bot, ann):
     documents = groups(browser)["documents"]
     assert [group.count for group in documents] == [2, 1]
     page = words(try_again(browser, "documents", documents[0]))
-    assert "2 under way" in page
+    assert "2 in progress" in page
     assert 'hx-trigger="every 2s"' in page
     assert Document.objects.filter(status="queued").count() == 2
     other.refresh_from_db()
@@ -186,7 +186,7 @@ def test_what_waits_of_a_channel_is_shown_to_its_client_alone(bot, ann, cara):
     assert "inbound" not in groups(entered(ann.user)), "what came just now is no failure"
     InboundCallback.objects.update(received_at="2026-11-01T10:20:00Z")
     make_chat(bot)
-    assert "1 × Channels whose messages wait" in words(
+    assert "1 × Channels with unprocessed messages" in words(
         entered(ann.user).get(reverse("admin:index"))
     )
     page = words(entered(ann.user).get(PATH))

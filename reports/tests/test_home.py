@@ -176,7 +176,7 @@ def test_the_week_has_seven_days_of_the_clients_time_zone(ann, bot, time_machine
     Feedback.objects.create(client=bot.client, conversation=chat, rating=4)
     _, chats, *_, rating, _ = entered(ann).get(HOME).context["figures"]
     assert (chats.value, chats.note) == ("2", "2 last week")
-    assert (rating.value, rating.note) == ("4.0 of 5", "1 rating")
+    assert (rating.value, rating.note) == ("4.0 out of 5", "1 rating")
 
 
 def test_credits_last_no_longer_than_the_trial(ann, chat, time_machine):

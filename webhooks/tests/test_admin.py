@@ -98,7 +98,7 @@ def test_an_endpoint_that_the_platform_switched_off_is_switched_on(ann_at_site, 
 def test_a_test_is_sent_and_no_second_one_meanwhile(ann_at_site, endpoint):
     assert "Test sent to" in act(ann_at_site, "send_test", endpoint).content.decode()
     assert Delivery.objects.get().is_test
-    assert "One test at a time" in act(ann_at_site, "send_test", endpoint).content.decode()
+    assert "one test at a time" in act(ann_at_site, "send_test", endpoint).content.decode()
     assert Delivery.objects.count() == 1
 
 

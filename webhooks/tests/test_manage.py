@@ -108,7 +108,7 @@ def test_an_endpoint_that_was_switched_off_is_revived_and_gets_what_waited(
     assert Delivery.objects.count() == 3
     page = text(site.get(path))
     assert 'data-state="off"' in page
-    assert "4 events wait" in page
+    assert "4 events are waiting" in page
     deliver()
     assert receiver.got == []
     assert 'data-state="on"' in text(site.post(path, {"form": "revive"}, follow=True))
@@ -257,7 +257,7 @@ def test_in_the_browser_yesterdays_deliveries_are_found_and_sent_again(
     screen.goto(reverse("admin:webhooks_webhookconfig_changelist"))
     screen.get_by_role("link", name=endpoint.url).click()
     assert violations(screen) == []
-    screen.get_by_label("New message").check()
+    screen.get_by_label("A message is added").check()
     screen.locator("#settings").get_by_role("button", name="Save").click()
     screen.get_by_role("status").get_by_text("Saved.").wait_for()
     assert WebhookConfig.objects.get().event_types == ["message.created"]
