@@ -1,7 +1,7 @@
 """The site's pages of conversations: the list, and a conversation's own page."""
 
 import uuid
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -69,6 +69,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
     )  # fmt: skip
     preview_path = "is_preview"
     codes = frozenset({"handoff_reason", "sentiment"})
+    labels: ClassVar = {"last_message": gettext_lazy("Latest message")}
     more_columns = (
         "chat_code", "handoff_reason", "message_count", "language", "sentiment", "created_at",
         "ended_at",
