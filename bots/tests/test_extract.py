@@ -61,15 +61,17 @@ def docx_bytes() -> bytes:
     return buffer.getvalue()
 
 
-def docx_with_part(body: bytes) -> bytes:
-    """A DOCX whose main part is `body`."""
+def docx_with_part(
+    part: bytes, place: str = "word/document.xml", whole: bytes | None = None
+) -> bytes:
+    """A DOCX with another part in the place of its own."""
     buffer = io.BytesIO()
     with (
-        zipfile.ZipFile(io.BytesIO(docx_bytes())) as source,
+        zipfile.ZipFile(io.BytesIO(whole or docx_bytes())) as source,
         zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as target,
     ):
         for name in source.namelist():
-            target.writestr(name, body if name == "word/document.xml" else source.read(name))
+            target.writestr(name, part if name == place else source.read(name))
     return buffer.getvalue()
 
 
@@ -141,7 +143,7 @@ def test_markdown_title_is_the_only_top_heading(file: Path) -> None:
 
 def test_markdown_link_targets_are_no_text(file: Path) -> None:
     text = read(file, b"# Shop\n\nAsk [us].\n\n[us]: https://example.com/ask\n", "a.md")
-    assert [s.text for s in text.sections] == ["Ask [us]."]
+    assert [s.text for s in text.sections] == ["Ask us."]
 
 
 def test_csv_rows_are_labelled(file: Path) -> None:
@@ -391,6 +393,9 @@ load(**values)  # *all* of them
 if ready:
     load()
 ```
+
+[badge]: https://a.example/build.svg
+[link]: https://a.example
 """
     assert sections_of(tmp_path, "README.md", text) == [
         (

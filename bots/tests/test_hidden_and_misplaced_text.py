@@ -17,6 +17,8 @@ TEXT_BOX = (
     "</w:pict></w:r>"
 )
 NOT_HIDDEN = '<w:vanish w:val="0"/>'
+NOT_STRUCK = '<w:strike w:val="0"/>'
+NAMESPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 SPANS_TWO = '<w:gridSpan w:val="2"/>'
 
 
@@ -59,6 +61,40 @@ def test_hidden_words_of_a_word_file(tmp_path: Path, hidden: str) -> None:
     seen = run(" Seen.", NOT_HIDDEN)
     body = f"<w:p>{run('Tea costs two euros.')}{hidden}{seen}</w:p>"
     assert word(tmp_path, body) == "[] Tea costs two euros. Seen."
+
+
+STYLES = "word/styles.xml"
+USUAL = '<w:style w:type="paragraph" w:default="1" w:styleId="N">'
+
+
+@pytest.mark.parametrize(
+    "styles",
+    [
+        "<w:docDefaults><w:rPrDefault><w:rPr><w:vanish/></w:rPr></w:rPrDefault></w:docDefaults>",
+        "<w:docDefaults><w:rPrDefault><w:rPr><w:strike/></w:rPr></w:rPrDefault></w:docDefaults>",
+        f"{USUAL}<w:rPr><w:vanish/></w:rPr></w:style>",
+        f'{USUAL}<w:basedOn w:val="B"/></w:style>'
+        '<w:style w:type="paragraph" w:styleId="B"><w:rPr><w:vanish/></w:rPr></w:style>',
+    ],
+)
+def test_words_of_a_word_file_that_its_defaults_hide(tmp_path: Path, styles: str) -> None:
+    body = f"<w:p>{run('Tea costs two euros.', NOT_HIDDEN + NOT_STRUCK)}{run(' SECRET')}</w:p>"
+    table = f"<w:tbl><w:tr>{cell('SECRET')}{cell('SECRET')}</w:tr></w:tbl>"
+    whole = docx_with_part(WORD + (body + table).encode() + b"</w:body></w:document>")
+    sheet = f'<w:styles xmlns:w="{NAMESPACE}">{styles}</w:styles>'
+    data = docx_with_part(sheet.encode(), STYLES, whole)
+    assert read(tmp_path, "a.docx", data) == "[] Tea costs two euros."
+
+
+def test_styles_that_show_what_the_defaults_hide(tmp_path: Path) -> None:
+    sheet = (
+        f'<w:styles xmlns:w="{NAMESPACE}"><w:docDefaults><w:rPrDefault><w:rPr><w:vanish/></w:rPr>'
+        f"</w:rPrDefault></w:docDefaults>{USUAL}<w:rPr>{NOT_HIDDEN}</w:rPr></w:style></w:styles>"
+    )
+    body = f"<w:p>{run('Tea costs two euros.')}</w:p>"
+    whole = docx_with_part(WORD + body.encode() + b"</w:body></w:document>")
+    data = docx_with_part(sheet.encode(), STYLES, whole)
+    assert read(tmp_path, "a.docx", data) == "[] Tea costs two euros."
 
 
 def test_parts_of_a_word_file_stand_in_their_place(tmp_path: Path) -> None:
@@ -211,6 +247,9 @@ def html(tmp_path: Path, body: str, head: str = "") -> str:
     [
         '<p style="display: none">SECRET</p>',
         '<p style="visibility:hidden">SECRET</p>',
+        '<p style="visibility:collapse">SECRET</p>',
+        '<p style="color: red; text-decoration: line-through">SECRET</p>',
+        '<p class="plain" style="display: none !important">SECRET</p>',
         "<p hidden>SECRET</p>",
         '<p class="staff">SECRET</p>',
         "<template><p>SECRET</p></template>",
@@ -225,6 +264,94 @@ def test_hidden_parts_of_a_page(tmp_path: Path, hidden: str) -> None:
     text = html(tmp_path, f"{hidden}<main><h1>Bakery</h1><p>{PLAIN}</p></main>", style)
     assert "SECRET" not in text
     assert PLAIN in text
+
+
+SECRET = '<p class="note in" id="one" data-cost="9">SECRET</p>'
+SEEN = SECRET.replace("SECRET", "SEEN")
+B = "<b class=b></b>"
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "main .in { display: none }",
+        "main > p.note { display: none }",
+        ".note.in { display: none }",
+        "[data-cost] { display: none }",
+        "p[data-cost^='9'] { DISPLAY: NONE }",
+        ".note:not(.out) { display: none }",
+        "h1 ~ p:last-child { display: none }",
+        "p:nth-of-type(2) { visibility: hidden }",
+        ":is(.in, .out) { visibility: collapse }",
+        ".in { content-visibility: hidden }",
+        ".in { text-decoration: line-through }",
+        "@media screen { .in { display: none } }",
+        "@media all and (min-width: 40em), print { .in { display: none } }",
+        "@media (width >= 600px) { @supports (display: grid) { .in { display: none } } }",
+        "@layer base { .in { display: none } }",
+        "main { & > .in { display: none } }",
+        ".in { @media screen { display: none } }",
+        ".in { display: none !important } #one { display: block }",
+        "p { display: block } .in { display: none } p { display: block }",
+        "/* .in { */ .out, .in /* } */ { color: red; display /**/: none }",
+        ".in { display: none } .no::such { display: block }",
+        ".in { display: none } p:hover { text-decoration: none } main .show { display: block }",
+    ],
+)
+def test_what_a_style_sheet_hides(tmp_path: Path, style: str) -> None:
+    body = f"<main><h1>Bakery</h1><p>{PLAIN}</p>{SECRET}</main>"
+    assert html(tmp_path, body, f"<style>{style}</style>") == f"[Bakery] {PLAIN}"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<style>.in { display: none } .in { display: block }</style>",
+        "<style>.note.in { display: block } .in { display: none }</style>",
+        "<style>.in { display: block !important } #one { display: none }</style>",
+        "<style>.note { visibility: hidden } .in { visibility: visible }</style>",
+        "<style>@media print { .in { display: none } }</style>",
+        "<style>@media screen and (max-width: 600px) { .in { display: none } }</style>",
+        "<style>@media not screen { .in { display: none } }</style>",
+        "<style>.out .in, .note.out, .note:not(.in) { display: none }</style>",
+        "<style>.in:hover, .in::before { display: none }</style>",
+        "<style>/* .in { display: none } */</style>",
+        "<style>.in { display: none } .in.is-open { display: block }</style>",
+        "<style>.in:not(.open) { display: none }</style>",
+        "<style>.in { display: none } .open > .in { display: block }</style>",
+        "<style>.in { display: none } .in[aria-expanded=true] { display: block }</style>",
+        "<style>.in { display: none } h1:hover ~ .in { display: block }</style>",
+        "<style>body { visibility: hidden }</style>",
+        "<style media=print>.in { display: none }</style>",
+        "<noscript><style>.in { display: none }</style></noscript>",
+    ],
+)
+def test_what_a_style_sheet_shows_or_a_click_opens(tmp_path: Path, head: str) -> None:
+    body = f"<main><h1>Bakery</h1><p>{PLAIN}</p>{SEEN}</main>"
+    assert html(tmp_path, body, head) == f"[Bakery] {PLAIN}\n\nSEEN"
+
+
+def test_visible_parts_of_invisible_ones(tmp_path: Path) -> None:
+    style = "<style>.box { visibility: hidden } .box .in { visibility: visible }</style>"
+    body = f"<main><p>{PLAIN}</p><div class=box>SECRET <b>SECRET</b>{SEEN} SECRET</div></main>"
+    assert html(tmp_path, body, style) == f"[] {PLAIN}\n\nSEEN"
+
+
+@pytest.mark.parametrize(
+    ("style", "body"),
+    [
+        (".b .a .a .a .a { display: none }", B + "<i class=a>" * 99 + "<p class=a>Tea</p>" * 99),
+        ("p:nth-of-type(3n) { display: none }", "<p>Tea</p>" * 9_000),
+        (".b ~ p ~ p ~ p { display: none }", B + "<p>Tea</p>" * 9_000),
+        (":has(:has(:has(.b))) { display: none }", B + "<i>" * 99 + "<p>Tea</p>" * 999),
+        ("[x] { display: none }" * 4_900, "<p>Tea</p>" * 9_000),
+        ("p { display: none }" * 60_000, "<p>Tea</p>"),
+    ],
+)
+def test_styles_that_take_too_long_are_refused(tmp_path: Path, style: str, body: str) -> None:
+    with pytest.raises(ExtractError) as caught:
+        html(tmp_path, body, f"<style>{style}</style>")
+    assert caught.value.code == "too_large"
 
 
 def test_questions_in_buttons_head_their_answers(tmp_path: Path) -> None:
@@ -257,7 +384,72 @@ def test_markdown_without_comments_and_with_underlined_headings(tmp_path: Path) 
         "<!-- SECRET\n\nSECRET -->\nCamp\n====\n\nDogs\n----\n\nNow ~~SECRET~~ five `<!-- x -->`.\n"
         "```\nname\n---\n```\n"
     )
-    shown = "[Dogs] Now  five <!-- x -->.\n\nname\u2028---"
+    shown = "[Dogs] Now five <!-- x -->.\n\nname\u2028---"
+    assert read(tmp_path, "a.md", text.encode()) == shown
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        '<div style="display:none">SECRET</div>',
+        '<div style="display:none">\n\nSECRET **again**\n\n- SECRET\n\n</div>',
+        "<p hidden>SECRET</p>",
+        "Now <span hidden>SECRET\nSECRET</span> five.",
+        "<details hidden><summary>SECRET</summary>SECRET</details>",
+        "<style>.staff { display: none }</style>\n\n<p class=staff>SECRET</p>",
+        "<template>SECRET</template>",
+        "Now <template>SECRET</template> five.",
+        "<script>SECRET</script>",
+        "<style>SECRET</style>",
+        "| Tea | Price |\n|--|--|\n| Green | 5 <s>SECRET</s> |",
+        "# Tea <strike>SECRET</strike>",
+        "[comment]: <> (SECRET)",
+        '[comment]: # "SECRET"',
+        "[//]: # SECRET and more",
+        "[note]: <> (SECRET\nSECRET)",
+        "A line.\n[comment]: <> (SECRET)",
+        "> [comment]: <> (SECRET)",
+        "A line <!-- SECRET\n\nSECRET --> that goes on.",
+        "1. First\n    <!-- SECRET -->",
+        "<div>\nOld: ~~SECRET~~\n</div>",
+    ],
+)
+def test_hidden_parts_of_markdown(tmp_path: Path, hidden: str) -> None:
+    text = read(tmp_path, "a.md", f"Intro.\n\n{hidden}\n\n{PLAIN}\n".encode())
+    assert "SECRET" not in text
+    assert "Intro." in text
+    assert PLAIN in text
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        "```html\n<div hidden>SEEN</div>\n```",
+        "~~~\n[comment]: <> (SEEN)\n~~~",
+        "    <p hidden>SEEN</p>\n    <!-- SEEN -->",
+        "Write `<p hidden>SEEN</p>`.",
+        "Write `` <!-- SEEN --> ``.",
+        "Write \\<!-- SEEN.",
+        "&lt;p hidden&gt;SEEN&lt;/p&gt;",
+        "2 < 3 SEEN > 1",
+        "Mail <SEEN@example.com>.",
+        "<name>SEEN</name>",
+        '<div align="center">\n\n**SEEN**\n\n</div>',
+        "<details><summary>More</summary>\n\nSEEN\n\n</details>",
+        "[note]: SEEN and more",
+        "[Write us](#SEEN) or ![SEEN](a.png)",
+        "112 SEEN",
+    ],
+)
+def test_shown_parts_of_markdown(tmp_path: Path, seen: str) -> None:
+    text = read(tmp_path, "a.md", f"Intro.\n\n{seen}\n\n{PLAIN}\n".encode())
+    assert "SEEN" in text
+    assert PLAIN in text
+
+
+def test_lines_and_numbers_of_markdown_stay(tmp_path: Path) -> None:
+    text = "Q: Far?\nNo.\n\n3. Open it.\n4. Tap\n   *twice*.\n\n- Tea ![cup](a)\n\n![badge](b)\n"
+    shown = "[Far?] No.\n\n3. Open it.\n4. Tap\ntwice.\n- Tea cup"
     assert read(tmp_path, "a.md", text.encode()) == shown
 
 

@@ -31,7 +31,7 @@ from bots.engine import (
 from bots.engine.groundedness import SourceCheck
 from bots.engine.types import Line, Question, Snippet
 from bots.ingest import chunking, extraction, url_normalization
-from bots.ingest.extraction import page_visibility, readers
+from bots.ingest.extraction import markdown, page_visibility
 from bots.ingest.extraction.document import ExtractedText
 from bots.language import (
     detection,
@@ -88,8 +88,7 @@ def _listened(text: str) -> None:
 
 
 def _markdown(text: str) -> None:
-    sections = readers._markdown_sections(readers._shown(extraction.document.clean(text)))
-    readers._TITLE.findall(text)
+    sections = markdown.read(extraction.document.clean(text)).sections
     chunking.chunk(ExtractedText("", "text/markdown", tuple(sections), "en"))
 
 
@@ -169,7 +168,7 @@ CALLS: dict[Callable[..., Any], Call] = {
     masking.Mask: _masked,
     slot_filling.extract: _listened,
     slot_filling.problem: lambda text: [slot_filling.problem(item, text) for item in FIELDS],
-    readers.read_markdown: _markdown,
+    markdown.read_markdown: _markdown,
     page_visibility.show: _styled,
     extraction.from_text: _plain,
     extraction.from_pair: lambda text: extraction.from_pair(text, text, default_language="en"),

@@ -4,14 +4,9 @@ import re
 from collections.abc import Container, Iterator
 from typing import Any
 
-_HIDES = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_RULE = re.compile(r"(?<![^{}])([^{}]++)\{([^{}]*+)\}")
-# Comments and at-rules, such as those for other media, are ignored.
-_NOT_PLAIN = re.compile(
-    r"/\*.*?(?:\*/|\Z)|@[^{};@]++\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\}", re.DOTALL
-)
-_SIMPLE_SELECTOR = re.compile(r"\w*([.#])([\w-]+)")
 _UNSEEN = frozenset({"template", "noscript", "del", "s", "strike", "script", "style"})
+# Scripts show the page itself once it is loaded.
+_PAGE = frozenset({"html", "body"})
 _HEADS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "th", "legend"})
 _NOT_TEXT = frozenset({"nav", "header", "footer", "form", "menu"})
 # The closed parts of accordions and tabs count as visible, since visitors can open them.
@@ -29,20 +24,32 @@ _SHORT = 2
 
 def show(tree: Any) -> None:
     """Remove what visitors do not see, and turn the questions of accordions into headings."""
+    # Parsers are loaded in the child only.
+    from bots.ingest.extraction import style_sheets  # noqa: PLC0415
+
     triggers = {element: None for element in tree.iter() if _is_trigger(element)}
     controlled = {name.lstrip("#") for item in triggers for name in _controls(item)}
-    hidden = _hidden_names(tree)
+    looks = style_sheets.looks(tree)
+    invisible = set[Any]()
     for element in [*tree.iter()]:
-        is_text = isinstance(element.tag, str)
-        if not is_text or element.tag in _UNSEEN or _is_banner(element):
+        look = looks.get(element, style_sheets.PLAIN)
+        is_unseen = not isinstance(element.tag, str) or element.tag in _UNSEEN or look.is_struck
+        if is_unseen or _is_banner(element):
             _remove(element)
-        elif _is_hidden(element, hidden):
-            if _is_panel(element, controlled, triggers):
-                # trafilatura would remove the panel as hidden.
-                for name in ("hidden", "style", "aria-hidden"):
-                    element.attrib.pop(name, None)
-            else:
-                _remove(element)
+            continue
+        is_hidden = look.is_hidden or _is_closed(element)
+        if is_hidden and (look.can_open or _is_panel(element, controlled, triggers)):
+            # trafilatura would remove the panel as hidden.
+            for name in ("hidden", "style", "aria-hidden"):
+                element.attrib.pop(name, None)
+        elif look.is_gone or _is_closed(element):
+            _remove(element)
+        elif element.tag not in _PAGE and (
+            element.getparent() in invisible if look.is_invisible is None else look.is_invisible
+        ):
+            invisible.add(element)
+    for element in invisible:
+        _empty(element)
     large = set[Any]()
     for button in [*tree.iter("button")]:
         _remove_banner_of(button, large)
@@ -51,8 +58,15 @@ def show(tree: Any) -> None:
 
 
 def _remove(element: Any) -> None:
-    if element.getparent() is not None and element.tag not in {"html", "body"}:
+    if element.getparent() is not None and element.tag not in _PAGE:
         element.drop_tree()
+
+
+def _empty(element: Any) -> None:
+    """Remove the text of an element, but not of those inside it, which may be visible."""
+    element.text = None
+    for child in element:
+        child.tail = None
 
 
 def _marks(element: Any) -> str:
@@ -73,26 +87,10 @@ def _controls(trigger: Any) -> Iterator[str]:
         yield from (trigger.get(name) or "").split()
 
 
-def _hidden_names(tree: Any) -> set[str]:
-    """The classes and ids, as ".class" and "#id", that the page's embedded style sheets hide."""
-    names: set[str] = set()
-    for style in tree.iter("style"):
-        for selectors, declarations in _RULE.findall(_NOT_PLAIN.sub("", style.text or "")):
-            if _HIDES.search(declarations):
-                matches = (
-                    _SIMPLE_SELECTOR.fullmatch(item.strip()) for item in selectors.split(",")
-                )
-                names |= {match[1] + match[2] for match in matches if match}
-    return names
-
-
-def _is_hidden(element: Any, names: set[str]) -> bool:
+def _is_closed(element: Any) -> bool:
     if element.get("hidden", "until-found").lower() != "until-found":
         return True
-    if element.tag == "dialog" and element.get("open") is None:
-        return True
-    own = {f".{name}" for name in element.get("class", "").split()} | {f"#{element.get('id')}"}
-    return bool(_HIDES.search(element.get("style", ""))) or not names.isdisjoint(own)
+    return bool(element.tag == "dialog" and element.get("open") is None)
 
 
 def _is_panel(element: Any, controlled: set[str], triggers: Container[Any]) -> bool:

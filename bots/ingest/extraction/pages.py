@@ -2,7 +2,7 @@
 
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from bots.ingest.extraction import encodings, page_visibility
 from bots.ingest.extraction.document import (
     Content,
     Headings,
+    Section,
     SectionBuilder,
     as_written,
     clean,
@@ -34,11 +35,12 @@ _BLOCKS = frozenset(
 _BOLD = frozenset({"b", "strong"})
 MAX_HEADING_WORDS = 40
 _MAX_NUMBER = 6
+_NUMBERED = re.compile(r"\d{1,9}[.)]\s")
 # The most columns or rows that one cell of a table may span.
 _MAX_SPAN = 100
 
 
-class _Block(NamedTuple):
+class Block(NamedTuple):
     """A piece of the web page: a heading with its level, a paragraph or a list item."""
 
     text: str
@@ -54,17 +56,12 @@ def read_html(path: Path) -> Content:
     html: Any = importlib.import_module("lxml.html")  # has no types
 
     page = path.read_bytes()
-    text = clean(encodings.decode(page, encodings.declared(page)))
-    # lxml refuses a str that declares an encoding.
-    data = re.sub(r"^\s*<\?xml[^>]*>", "", text).encode()
-    tree = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
+    tree = shown(clean(encodings.decode(page, encodings.declared(page))))
     title = " ".join((tree.findtext(".//title") or "").split())
-    _end_head(tree)
-    page_visibility.show(tree)
     # An aside inside the main text belongs to it; trafilatura would drop it.
     for aside in tree.iterfind(".//main//aside"):
         aside.tag = "div"
-    blocks = [block for block in _blocks(tree) if _says_something(block.text)]
+    blocks = [block for block in blocks_of(tree) if _says_something(block.text)]
     main = trafilatura.extract(
         html.tostring(tree, encoding="unicode"),
         include_comments=False,
@@ -77,7 +74,18 @@ def read_html(path: Path) -> Content:
         blocks = [
             block for block in blocks if block.level or _letters(block.shown or block.text) in kept
         ]
-    return Content(title, _sections(blocks, title).build())
+    return Content(title, sections(blocks, title))
+
+
+def shown(text: str) -> Any:
+    """The tree of a page, without what visitors do not see."""
+    html: Any = importlib.import_module("lxml.html")  # has no types
+    # lxml refuses a str that declares an encoding.
+    data = re.sub(r"^\s*<\?xml[^>]*>", "", text).encode()
+    tree = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
+    _end_head(tree)
+    page_visibility.show(tree)
+    return tree
 
 
 def _end_head(tree: Any) -> None:
@@ -107,20 +115,21 @@ def _letters(text: str) -> str:
     return "".join(letter for letter in text if letter.isalnum())
 
 
-def _sections(blocks: list[_Block], title: str) -> SectionBuilder:
-    sections, headings = SectionBuilder(), Headings(title)
+def sections(blocks: Iterable[Block], title: str) -> list[Section]:
+    built, headings = SectionBuilder(), Headings(title)
     was_item = False
     for block in blocks:
         if block.level:
-            sections.start_section(headings.below(block.level, block.text))
+            built.start_section(headings.below(block.level, block.text))
         else:
             glue = "\n" if was_item and block.is_item else "\n\n"
-            sections.add(f"- {block.text}" if block.is_item else block.text, glue=glue)
+            has_mark = not block.is_item or _NUMBERED.match(block.text)
+            built.add(block.text if has_mark else f"- {block.text}", glue=glue)
         was_item = block.is_item
-    return sections
+    return built.build()
 
 
-def _blocks(element: Any, *, is_item: bool = False) -> Iterator[_Block]:
+def blocks_of(element: Any, *, is_item: bool = False) -> Iterator[Block]:
     """The blocks inside an element, in the order of the web page."""
     inline: list[str] = [element.text or ""]
     for child in element:
@@ -135,7 +144,7 @@ def _blocks(element: Any, *, is_item: bool = False) -> Iterator[_Block]:
     yield from _joined(inline, is_item=is_item)
 
 
-def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[_Block]:
+def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[Block]:
     level = _HEADINGS.get(tag) or _TERMS.get(tag)
     text = _line(element).rstrip("¶")
     # A heading may link to itself, but is never a table of contents.
@@ -144,20 +153,20 @@ def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[_Block]:
     if level is None and tag == "p" and _is_bold_heading(element, text):
         level = 8
     if level and len(text.split()) <= MAX_HEADING_WORDS:
-        yield _Block(text, level)
+        yield Block(text, level)
     elif tag == "table" and not _is_layout(element):
         yield from _rows(element)
     elif tag == "pre":
-        yield _Block(as_written("".join(_words(element)).replace("\0", "\n")))
+        yield Block(as_written("".join(_words(element)).replace("\0", "\n")))
     else:
-        yield from _blocks(element, is_item=tag == "li" or (is_item and tag != "dd"))
+        yield from blocks_of(element, is_item=tag == "li" or (is_item and tag != "dd"))
 
 
-def _joined(inline: list[str], *, is_item: bool) -> Iterator[_Block]:
+def _joined(inline: list[str], *, is_item: bool) -> Iterator[Block]:
     lines = (" ".join(line.split()) for line in "".join(inline).split("\0"))
     text = "\n".join(line for line in lines if line)
     if text:
-        yield _Block(text, is_item=is_item)
+        yield Block(text, is_item=is_item)
 
 
 def _words(element: Any) -> Iterator[str]:
@@ -203,7 +212,7 @@ def _holds_more(cell: Any) -> bool:
     return any(tag in _BLOCKS for tag in below if isinstance(tag, str)) and len(below) > 1
 
 
-def _rows(table: Any) -> Iterator[_Block]:
+def _rows(table: Any) -> Iterator[Block]:
     """The rows of a data table, each cell with the name of its column."""
     header: dict[int, str] = {}
     rows: list[tuple[dict[int, str], str]] = []
@@ -216,11 +225,11 @@ def _rows(table: Any) -> Iterator[_Block]:
             rows.append((cells, shown))
     if not header and max((len(cells) for cells, _ in rows), default=0) > 2:
         for line in table_lines([{n: text for n, text in row.items() if text} for row, _ in rows]):
-            yield _Block(line.removeprefix("- "), is_item=True)
+            yield Block(line.removeprefix("- "), is_item=True)
         return
     for cells, shown in rows:
         text = labelled_row(header, cells).replace("\n", ", ")
-        yield _Block(text, is_item=True, shown=shown)
+        yield Block(text, is_item=True, shown=shown)
 
 
 def _grid(table: Any) -> Iterator[tuple[set[str], dict[int, str], str]]:

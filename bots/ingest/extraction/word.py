@@ -57,8 +57,14 @@ class _Styles:
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         root = office.parsed(archive, "word/styles.xml")
-        listed = () if root is None else root.iterfind("{*}style")
+        listed = [] if root is None else root.findall("{*}style")
         self._by_id = {_attribute(style, "styleId"): style for style in listed}
+        # The style of paragraphs that name none.
+        self._usual = next(
+            (_attribute(style, "styleId") for style in listed if _is_usual(style)), None
+        )
+        defaults = None if root is None else root.find("{*}docDefaults/{*}rPrDefault")
+        self._hides_all = defaults is not None and _is_hidden(defaults)
 
     def chain(self, style_id: str | None) -> Iterator[Any]:
         seen = set[str | None]()
@@ -72,6 +78,16 @@ class _Styles:
 
     def hides(self, style_id: str | None) -> bool:
         return bool(_first(_is_hidden(style) for style in self.chain(style_id)))
+
+    def hides_paragraph(self, style_id: str | None) -> bool:
+        """As `hides`, with what holds for all paragraphs."""
+        by_style = (_is_hidden(style) for style in self.chain(style_id or self._usual))
+        return bool(_first((*by_style, self._hides_all)))
+
+
+def _is_usual(style: Any) -> bool:
+    is_default = (_attribute(style, "default") or "0") not in _OFF
+    return is_default and _attribute(style, "type") == "paragraph"
 
 
 def _first(answers: Iterable[bool | None]) -> bool | None:
@@ -125,7 +141,7 @@ class _Reader:
             self.add_blocks(box, sections)
 
     def _text(self, paragraph: Any) -> str:
-        hides = self._styles.hides(_value(paragraph, "{*}pPr/{*}pStyle"))
+        hides = self._styles.hides_paragraph(_value(paragraph, "{*}pPr/{*}pStyle"))
         return "".join(self._inline(paragraph, hides=hides))
 
     def _inline(self, element: Any, *, hides: bool) -> Iterator[str]:

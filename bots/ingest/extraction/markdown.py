@@ -1,0 +1,71 @@
+"""Reads Markdown as the page that it stands for, so that what a page hides is hidden here too."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from bots.ingest.extraction import encodings, pages
+from bots.ingest.extraction.document import Content, clean
+
+# Comments and struck-out text, except in code. What CommonMark shows is hidden as well: comments
+# with blank lines inside a paragraph or without an end, definitions right below a paragraph, and
+# struck-out text between HTML tags.
+_HIDDEN = re.compile(
+    r"(?P<code>^(?P<fence>[ \t]*(?:```|~~~))[^\n]*\n(?s:.*?)(?:^(?P=fence)|\Z)"
+    r"|^(?: {4}|\t)[^\n]*$|`[^`\n]+`|\\<)"
+    r"|<!--(?s:.*?)(?:-->|\Z)|(?<!~)~~(?=\S)[^~\n]+~~"
+    r"|^ {0,3}\[[^\]\n]{1,200}\]:[ \t]*(?:<>|\#)"
+    r"""(?:[ \t]+(?:\([^()\n]*\)|"[^"\n]*"|'[^'\n]*'|[^\s("'][^\n]*))?[ \t]*$""",
+    re.MULTILINE,
+)
+# YAML between two rules; the lines are checked, since a text may also begin with a rule.
+_FRONT_MATTER = re.compile(r"\A\s*---\n(?:(?!---\n)(?:[\w-]+:|[ \t#-]).*+\n)++---\n")
+# The parser looks for the end of each bracket, through all the others.
+_BRACKETS = re.compile(r"\[{20,}")
+
+
+def read_markdown(path: Path) -> Content:
+    return read(clean(encodings.decode(path.read_bytes())))
+
+
+def read(text: str) -> Content:
+    text = _HIDDEN.sub(lambda match: match["code"] or "", _BRACKETS.sub("[" * 20, text))
+    page = _parser().render(_FRONT_MATTER.sub("", text))
+    tree = pages.shown(f"<body>{page}")
+    blocks = [block for block in pages.blocks_of(tree) if block.text]
+    # A single level-1 heading is the title; if there are several, none names the whole document.
+    titles = [block.text for block in blocks if block.level == 1]
+    title = titles[0] if len(titles) == 1 else ""
+    return Content(title, pages.sections(blocks, title))
+
+
+def _parser() -> Any:
+    from markdown_it import MarkdownIt  # noqa: PLC0415  parsers are loaded in the child only
+
+    parser = MarkdownIt("default", {"html": True, "breaks": True})
+    parser.core.ruler.push("words", _as_words)
+    return parser
+
+
+def _as_words(state: Any) -> None:
+    """Write the numbers of items, and what images stand for, as words of the text.
+
+    Images alone in their paragraph are mostly badges and stand for nothing.
+    """
+    from markdown_it.token import Token  # noqa: PLC0415  parsers are loaded in the child only
+
+    number = ""
+    for token in state.tokens:
+        if token.type == "list_item_open":
+            number = f"{token.info}{token.markup} " if token.info else ""
+        if token.type != "inline":
+            continue
+        says = any(
+            item.type in {"text", "code_inline"} and item.content.strip() for item in token.children
+        )
+        for item in token.children:
+            if item.type == "image":
+                item.type, item.content = "text", item.content if says else ""
+        if number:
+            token.children.insert(0, Token("text", "", 0, content=number))
+            number = ""

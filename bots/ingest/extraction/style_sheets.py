@@ -1,0 +1,372 @@
+"""Applies the style sheets inside a web page, as far as they hide its parts.
+
+Loaded in the child process only, as all parsers are.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import cssselect2
+import tinycss2
+
+from bots.ingest.extraction.document import ExtractError
+
+# Browsers have no limits, but nobody writes so much by hand.
+_MAX_CHARACTERS = 1_000_000
+_MAX_SELECTORS = 5_000
+_MAX_SELECTOR_CHARACTERS = 2_000
+_MAX_NESTED = 5
+# Steps from element to element, and selectors tried on an element: a few seconds.
+_MAX_STEPS = 4_000_000
+# An element that is come to costs as much as some steps, and so do some siblings.
+_NEW = 5
+_COPIED = 4
+
+_DECLARES = re.compile(r"display|visibility|decoration", re.IGNORECASE)
+_PROPERTIES = {
+    "display": "display",
+    "visibility": "visibility",
+    "content-visibility": "content-visibility",
+    "text-decoration": "text-decoration",
+    "text-decoration-line": "text-decoration",
+}
+# What a part is only while a visitor uses it, such as `:hover`, `.is-open` and `[open]`.
+_STATE = re.compile(
+    r"(?:is-|has-)?(?:active|checked|current|expanded|focus|focus-visible|focus-within|hover"
+    r"|open|opened|selected|show|shown|target|visible)",
+    re.IGNORECASE,
+)
+_STATE_ATTRIBUTE = re.compile(r"(?:aria|data)-|open|checked|selected", re.IGNORECASE)
+
+_ANY = tinycss2.parse_component_value_list("*")
+
+# The page as a desktop computer shows it.
+_WIDTH = 1_280
+_LENGTH = r"(\d{1,5}(?:\.\d{1,5})?)(px|r?em)"
+_MIN_WIDTH = re.compile(
+    rf"min-(?:device-)?width\s*:\s*{_LENGTH}|(?<!-)width\s*>=?\s*{_LENGTH}|{_LENGTH}\s*<=?\s*width"
+)
+_MAX_WIDTH = re.compile(
+    rf"max-(?:device-)?width\s*:\s*{_LENGTH}|(?<!-)width\s*<=?\s*{_LENGTH}|{_LENGTH}\s*>=?\s*width"
+)
+_FEATURE = re.compile(r"\(([^()]*)\)")
+_MEDIUM = re.compile(r"(?:(?:not|only)\s+)?([a-z]+)")
+_FEATURES = frozenset(
+    """
+    orientation:landscape hover:hover hover any-hover:hover pointer:fine pointer any-pointer:fine
+    prefers-color-scheme:light prefers-reduced-motion:no-preference scripting:enabled scripting
+    """.split()  # noqa: SIM905 - easier to read
+)
+
+# The identifiers in the value of each property.
+Declared = dict[str, frozenset[str]]
+
+
+class _Rule(NamedTuple):
+    normal: Declared
+    important: Declared
+    # The rule shows an element when a visitor hovers, clicks or the like.
+    is_opening: bool = False
+
+
+class Look(NamedTuple):
+    """How an element looks."""
+
+    is_gone: bool = False
+    is_struck: bool = False
+    # Like its parent if None.
+    is_invisible: bool | None = None
+    # Shown when a visitor hovers, clicks or the like.
+    can_open: bool = False
+
+    @property
+    def is_hidden(self) -> bool:
+        return self.is_gone or bool(self.is_invisible)
+
+
+PLAIN = Look()
+
+
+class _Steps:
+    """Counts what selectors cost, since those of strangers may multiply their steps."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self, steps: int) -> None:
+        self._count += steps
+        if self._count > _MAX_STEPS:
+            _refuse()
+
+
+class _Siblings(list[Any]):
+    steps: _Steps
+
+    def __iter__(self) -> Iterator[Any]:
+        self.steps.add(len(self) // _COPIED)
+        return super().__iter__()
+
+    def __getitem__(self, place: Any) -> Any:
+        found = super().__getitem__(place)
+        self.steps.add(len(found) // _COPIED if isinstance(place, slice) else 1)
+        return found
+
+
+class _Element(cssselect2.ElementWrapper):
+    def __init__(self, etree_element: Any, parent: Any, *arguments: Any, **options: Any) -> None:
+        super().__init__(etree_element, parent, *arguments, **options)
+        self.steps: _Steps = _Steps() if parent is None else parent.steps
+
+    @property
+    def ancestors(self) -> Iterator[Any]:
+        return self._from("parent")
+
+    @property
+    def previous_siblings(self) -> Iterator[Any]:
+        return self._from("previous")
+
+    def _from(self, way: str) -> Iterator[Any]:
+        element = getattr(self, way)
+        while element is not None:
+            self.steps.add(1)
+            yield element
+            element = getattr(element, way)
+
+    @cached_property
+    def etree_children(self) -> _Siblings:
+        children = _Siblings(super().etree_children)
+        children.steps = self.steps
+        return children
+
+    def iter_children(self) -> Iterator[Any]:
+        for child in super().iter_children():
+            self.steps.add(_NEW)
+            yield child
+
+
+class _Matcher(cssselect2.Matcher):
+    @staticmethod
+    def add_relevant_selectors(element: Any, selectors: Any, relevant_selectors: Any) -> None:
+        element.steps.add(len(selectors))
+        cssselect2.Matcher.add_relevant_selectors(element, selectors, relevant_selectors)
+
+
+def _refuse() -> None:
+    raise ExtractError("too_large", "The page has too many styles.")
+
+
+def looks(tree: Any) -> dict[Any, Look]:
+    """How the elements look of which a style sheet or their own style says so."""
+    matcher = _Matcher()
+    names = _names(tree)
+    sheets = [*_sheets(tree)]
+    for text in sheets:
+        nodes = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
+        for selector, rule in _rules(nodes):
+            _add(matcher, selector, rule, names)
+            if matcher.order > _MAX_SELECTORS:
+                _refuse()
+    elements = _Element.from_html_root(tree).iter_subtree() if matcher.order else ()
+    matched = {
+        element.etree_element: rules
+        for element in elements
+        if (rules := [item[3] for item in matcher.match(element)])
+    }
+    own = {
+        element: _declared(tinycss2.parse_blocks_contents(element.get("style")))
+        for element in tree.iter()
+        if isinstance(element.tag, str) and _DECLARES.search(element.get("style", ""))
+    }
+    return {
+        element: _look([*matched.get(element, ()), *filter(None, [own.get(element)])])
+        for element in matched.keys() | own.keys()
+    }
+
+
+def _sheets(tree: Any) -> Iterator[str]:
+    left = _MAX_CHARACTERS
+    for style in tree.iter("style"):
+        kind = (style.get("type") or "text/css").strip().lower()
+        is_used = not any(True for _ in style.iterancestors("noscript", "template"))
+        if is_used and kind == "text/css" and _is_shown(style.get("media") or "all"):
+            text = style.text or ""
+            left -= len(text)
+            if left < 0:
+                _refuse()
+            yield text
+
+
+def _names(tree: Any) -> set[str]:
+    """The classes and ids of the page, as ".class" and "#id"."""
+    elements = [element for element in tree.iter() if isinstance(element.tag, str)]
+    classes = {name for element in elements for name in element.get("class", "").split()}
+    return {f".{name}" for name in classes} | {f"#{element.get('id')}" for element in elements}
+
+
+def _rules(nodes: Iterable[Any], above: str = "", depth: int = 0) -> Iterator[tuple[str, _Rule]]:
+    """The selectors and declarations of rules, in their order; those inside others have both's.
+
+    The layers of a style sheet are taken as written one after the other.
+    """
+    nodes = [*nodes]
+    declared = _declared(nodes)
+    if above and declared:
+        yield above, declared
+    for node in nodes if depth < _MAX_NESTED else ():
+        if node.type == "qualified-rule":
+            selector = _text(node.prelude)
+            if above:
+                inner = selector if "&" in selector else f"& {selector}"
+                selector = inner.replace("&", f":is({above})")
+            if len(selector) <= _MAX_SELECTOR_CHARACTERS or not above:
+                yield from _rules(_inside(node), selector, depth + 1)
+        elif node.type == "at-rule" and node.content is not None and _applies(node):
+            yield from _rules(_inside(node), above, depth + 1)
+
+
+def _inside(node: Any) -> Any:
+    return tinycss2.parse_blocks_contents(node.content, skip_comments=True, skip_whitespace=True)
+
+
+def _text(tokens: Iterable[Any]) -> str:
+    try:
+        return str(tinycss2.serialize(tokens)).strip()
+    except RecursionError:
+        return ""
+
+
+def _applies(rule: Any) -> bool:
+    if rule.lower_at_keyword == "media":
+        return _is_shown(_text(rule.prelude))
+    if rule.lower_at_keyword == "supports":
+        return not _text(rule.prelude).lower().startswith("not")
+    return bool(rule.lower_at_keyword == "layer")
+
+
+def _is_shown(media: str) -> bool:
+    """Whether a desktop computer is one of the media, such as "screen and (min-width: 20em)"."""
+    return any(map(_holds, re.split(r",|\bor\b", media.lower())))
+
+
+def _holds(query: str) -> bool:
+    query = query.strip()
+    medium = _MEDIUM.match(query)
+    features = {"".join(item.split()) for item in _FEATURE.findall(query) if "width" not in item}
+    holds = (
+        (medium is None or medium[1] in {"all", "screen", "not", "only"})
+        and all(length <= _WIDTH for length in _lengths(_MIN_WIDTH, query))
+        and all(length >= _WIDTH for length in _lengths(_MAX_WIDTH, query))
+        and features <= _FEATURES
+    )
+    return holds != query.startswith("not")
+
+
+def _lengths(pattern: re.Pattern[str], query: str) -> Iterator[float]:
+    for match in pattern.finditer(query):
+        number, unit = (part for part in match.groups() if part)
+        yield float(number) * (1 if unit == "px" else 16)
+
+
+def _declared(nodes: Iterable[Any]) -> _Rule | None:
+    rule = _Rule({}, {})
+    for node in nodes:
+        name = _PROPERTIES.get(node.lower_name) if node.type == "declaration" else None
+        if name:
+            values = (token.lower_value for token in node.value if token.type == "ident")
+            (rule.important if node.important else rule.normal)[name] = frozenset(values)
+    return rule if rule.normal or rule.important else None
+
+
+def _add(matcher: Any, selector: str, rule: _Rule, names: set[str]) -> None:
+    """Add those selectors of a list that can match in a page with these classes and ids."""
+    declared = rule.normal | rule.important
+    hides = _look([_Rule(declared, {})]).is_hidden
+    shows = not hides and not declared.keys().isdisjoint({"display", "visibility"})
+    tokens = tinycss2.parse_component_value_list(selector, skip_comments=True)
+    for is_comma, group in groupby(tokens, key=lambda token: bool(token == ",")):
+        part = [] if is_comma else [*group]
+        while part and part[-1].type == "whitespace":
+            part.pop()
+        if part:
+            is_opening = hides and _excludes_state(part)
+            _add_one(matcher, part, rule._replace(is_opening=is_opening), names)
+        if shows and (without := _without_states(part)) != part:
+            _add_one(matcher, without, _Rule({}, {}, is_opening=True), names)
+
+
+def _add_one(matcher: Any, part: list[Any], rule: _Rule, names: set[str]) -> None:
+    pairs = zip(["", *part], part, strict=False)
+    used = {f".{now.value}" for before, now in pairs if before == "." and now.type == "ident"}
+    used |= {f"#{token.value}" for token in part if token.type == "hash"}
+    if not used <= names:
+        return
+    try:
+        compiled = cssselect2.compile_selector_list(part)
+    # Browsers ignore rules that they do not understand, too; the others nest too far.
+    except (cssselect2.SelectorError, NotImplementedError, SyntaxError, RecursionError):
+        return
+    for item in compiled:
+        if item.pseudo_element is None:
+            matcher.add_selector(item, rule)
+
+
+def _without_states(part: list[Any]) -> list[Any]:
+    """A selector without the states of its elements: `.faq > p` for `.faq.is-open > p:hover`.
+
+    The same selector if it selects by state alone.
+    """
+    kept: list[Any] = []
+    for is_between, group in groupby(part, key=_is_combinator):
+        tokens = [*group]
+        simple = tokens if is_between else _without_state(tokens)
+        kept += simple or _ANY
+    return part if kept[-1:] == _ANY else kept
+
+
+def _is_combinator(token: Any) -> bool:
+    return token.type == "whitespace" or (
+        token.type == "literal" and token.value in {">", "+", "~"}
+    )
+
+
+def _without_state(tokens: list[Any]) -> list[Any]:
+    kept: list[Any] = []
+    for token in tokens:
+        follows = bool(kept) and kept[-1].type == "literal" and kept[-1].value in {":", "."}
+        is_state = token.type == "ident" and bool(_STATE.fullmatch(token.value))
+        if follows and (is_state or (token.type == "function" and token.lower_name == "has")):
+            kept.pop()
+        elif token.type != "[] block" or not _STATE_ATTRIBUTE.match(_text(token.content)):
+            kept.append(token)
+    return kept
+
+
+def _excludes_state(part: list[Any]) -> bool:
+    """Whether a selector is of elements that are not in a state, such as `:not(.is-open)`."""
+    functions = (token for token in part if token.type == "function" and token.lower_name == "not")
+    return any(len(_without_state(item.arguments)) < len(item.arguments) for item in functions)
+
+
+def _look(rules: list[_Rule]) -> Look:
+    """What all rules for an element say together; the last one is the strongest."""
+    computed: Declared = {}
+    for rule in rules:
+        computed |= rule.normal
+    for rule in rules:
+        computed |= rule.important
+    display, visibility, content, decoration = (
+        computed.get(name, frozenset())
+        for name in ("display", "visibility", "content-visibility", "text-decoration")
+    )
+    is_invisible = None
+    if visibility & {"hidden", "collapse", "visible", "initial"}:
+        is_invisible = bool(visibility & {"hidden", "collapse"})
+    return Look(
+        "none" in display or "hidden" in content,
+        "line-through" in decoration,
+        is_invisible,
+        any(rule.is_opening for rule in rules),
+    )
