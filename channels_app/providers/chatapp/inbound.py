@@ -102,7 +102,8 @@ def _message_item(raw: Any, origin: _Origin, message: hook.ChatappMessage) -> ev
     number = (contact and contact.wa_id) or message.sender or ""
     user_id = message.from_user_id or (contact and contact.user_id) or number
     if not user_id:
-        return origin.left_out(raw, f"{message.type} of nobody")
+        is_typed = message.type != "unknown"
+        return origin.left_out(raw, f"{message.type} of nobody" if is_typed else "malformed")
     common = {
         "account_id": origin.account_id,
         "at": moment(message.timestamp) or origin.sent_at or timezone.now(),
@@ -225,8 +226,10 @@ def _read_content(message: hook.ChatappMessage) -> _Content:
     if message.type == "order" and message.order:
         lines = [as_text(message.order.get("text")), *_goods(message.order)]
         return _Content("\n".join(filter(None, lines)), metadata={"order": message.order})
-    # A text, or a type that is missing, unknown or without its content.
-    return _Content((message.text and message.text.body) or "")
+    # "unknown" stands for a type that is missing, too.
+    if message.type in {"text", "unknown"} and message.text:
+        return _Content(message.text.body or "")
+    return _Content()
 
 
 def _tapped(interactive: dict[str, Any]) -> _Content:
