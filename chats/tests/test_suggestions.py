@@ -80,14 +80,14 @@ def test_a_model_writes_suggestions_from_the_snippets(
             {"text": "Yes, within thirty days.", "snippets": [1, 99, -1]},
             {"text": "", "snippets": []},
             {"text": "We also fetch it at your home.", "snippets": []},
-            *({"text": f"Which shoes are it, {n}?", "snippets": []} for n in range(9)),
+            *({"text": f"Which shoes are it, {n}?", "snippets": []} for n in "abcdefghi"),
         ]
     }
     suggestions = server.post(path_of(question), {"count": 2, "tone": "formal"}).json()[
         "suggestions"
     ]
     texts = [item["text"] for item in suggestions]
-    assert texts == ["Yes, within thirty days.", "Which shoes are it, 0?"]
+    assert texts == ["Yes, within thirty days.", "Which shoes are it, a?"]
     assert [citation["document_id"] for citation in suggestions[0]["citations"]] == [document.pk]
     assert suggestions[1]["citations"] == []
     prompt = model.requests[0]["messages"]
