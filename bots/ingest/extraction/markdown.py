@@ -20,8 +20,8 @@ _HIDDEN = re.compile(
 )
 # YAML between two rules; the lines are checked, since a text may also begin with a rule.
 _FRONT_MATTER = re.compile(r"\A\s*---\n(?:(?!---\n)(?:[\w-]+:|[ \t#-]).*+\n)++---\n")
-# The parser looks for the end of each bracket, through all the others.
-_BRACKETS = re.compile(r"\[{20,}")
+# Lists inside lists count twice. A bracket costs as much time as this.
+_MAX_NESTED = 30
 
 
 def read_markdown(path: Path) -> Content:
@@ -29,7 +29,7 @@ def read_markdown(path: Path) -> Content:
 
 
 def read(text: str) -> Content:
-    text = _HIDDEN.sub(lambda match: match["code"] or "", _BRACKETS.sub("[" * 20, text))
+    text = _HIDDEN.sub(lambda match: match["code"] or "", text)
     page = _parser().render(_FRONT_MATTER.sub("", text))
     tree = pages.shown(f"<body>{page}")
     blocks = [block for block in pages.blocks_of(tree) if block.text]
@@ -42,7 +42,8 @@ def read(text: str) -> Content:
 def _parser() -> Any:
     from markdown_it import MarkdownIt  # noqa: PLC0415  parsers are loaded in the child only
 
-    parser = MarkdownIt("default", {"html": True, "breaks": True})
+    options = {"html": True, "breaks": True, "maxNesting": _MAX_NESTED}
+    parser = MarkdownIt("default", options)
     parser.core.ruler.push("words", _as_words)
     return parser
 

@@ -14,7 +14,7 @@ import tinycss2
 
 from bots.ingest.extraction.document import ExtractError
 
-# Browsers have no limits, but nobody writes so much by hand.
+# Of the style sheets of one page.
 _MAX_CHARACTERS = 1_000_000
 _MAX_SELECTORS = 5_000
 _MAX_SELECTOR_CHARACTERS = 2_000
@@ -25,6 +25,8 @@ _MAX_STEPS = 4_000_000
 _NEW = 5
 _COPIED = 4
 
+# Python reads no longer ones.
+_LONG_NUMBER = re.compile(r"\d{1000,}")
 _DECLARES = re.compile(r"display|visibility|decoration", re.IGNORECASE)
 _PROPERTIES = {
     "display": "display",
@@ -77,10 +79,8 @@ class Look(NamedTuple):
 
     is_gone: bool = False
     is_struck: bool = False
-    # Like its parent if None.
-    is_invisible: bool | None = None
-    # Shown when a visitor hovers, clicks or the like.
-    can_open: bool = False
+    is_invisible: bool | None = None  # None: like its parent
+    can_open: bool = False  # when a visitor hovers, clicks or the like
 
     @property
     def is_hidden(self) -> bool:
@@ -162,8 +162,7 @@ def looks(tree: Any) -> dict[Any, Look]:
     """How the elements look of which a style sheet or their own style says so."""
     matcher = _Matcher()
     names = _names(tree)
-    sheets = [*_sheets(tree)]
-    for text in sheets:
+    for text in _sheets(tree):
         nodes = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
         for selector, rule in _rules(nodes):
             _add(matcher, selector, rule, names)
@@ -176,9 +175,9 @@ def looks(tree: Any) -> dict[Any, Look]:
         if (rules := [item[3] for item in matcher.match(element)])
     }
     own = {
-        element: _declared(tinycss2.parse_blocks_contents(element.get("style")))
+        element: _declared(tinycss2.parse_blocks_contents(_LONG_NUMBER.sub("0", text)))
         for element in tree.iter()
-        if isinstance(element.tag, str) and _DECLARES.search(element.get("style", ""))
+        if isinstance(element.tag, str) and _DECLARES.search(text := element.get("style", ""))
     }
     return {
         element: _look([*matched.get(element, ()), *filter(None, [own.get(element)])])
@@ -196,7 +195,7 @@ def _sheets(tree: Any) -> Iterator[str]:
             left -= len(text)
             if left < 0:
                 _refuse()
-            yield text
+            yield _LONG_NUMBER.sub("0", text)
 
 
 def _names(tree: Any) -> set[str]:
@@ -207,9 +206,9 @@ def _names(tree: Any) -> set[str]:
 
 
 def _rules(nodes: Iterable[Any], above: str = "", depth: int = 0) -> Iterator[tuple[str, _Rule]]:
-    """The selectors and declarations of rules, in their order; those inside others have both's.
+    """The selectors and declarations of rules in their order; layers and nested rules are resolved.
 
-    The layers of a style sheet are taken as written one after the other.
+    Layers count as if their rules stood outside them.
     """
     nodes = [*nodes]
     declared = _declared(nodes)
@@ -337,7 +336,8 @@ def _without_state(tokens: list[Any]) -> list[Any]:
     for token in tokens:
         follows = bool(kept) and kept[-1].type == "literal" and kept[-1].value in {":", "."}
         is_state = token.type == "ident" and bool(_STATE.fullmatch(token.value))
-        if follows and (is_state or (token.type == "function" and token.lower_name == "has")):
+        is_has = token.type == "function" and token.lower_name == "has"
+        if follows and (is_state or is_has):
             kept.pop()
         elif token.type != "[] block" or not _STATE_ATTRIBUTE.match(_text(token.content)):
             kept.append(token)
