@@ -1,13 +1,14 @@
 """Computes sentence vectors; the only module that knows the packaged encoder."""
 
+import fcntl
 import importlib
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cache, lru_cache
-from threading import Lock
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ DIMENSION = 384
 MAX_QUESTION_CHARACTERS = 1_000
 # Plain English of that length stays below; each quote or emoji may be one or more tokens.
 MAX_QUESTION_TOKENS = 256
-# A longer question is encoded alone in its process: it takes a core for 0.1 to 0.3 seconds, and
-# sixteen at once would slow all others. A shorter one never waits.
+# A longer question is encoded alone on its machine: it takes a core for 0.1 to 0.3 seconds, and one
+# on each core would slow all others. A shorter one never waits.
 LONG_QUESTION_TOKENS = 64
 MAX_PASSAGE_CHARACTERS = 2_000
 MAX_PASSAGE_WORDS = 260
@@ -147,7 +148,13 @@ def embed_query(text: str) -> Vectors | None:
     )
 
 
-_long_question = Lock()
+@contextmanager
+def _alone_on_machine() -> Iterator[None]:
+    """Waits until no other thread or process of this machine is inside."""
+    # Every process of an installation can open this file, and a lock ends with its open file.
+    with Path(__file__).open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 @lru_cache(maxsize=5_000)  # some 8 MB; 30 MB if all are long
@@ -156,7 +163,7 @@ def _encoded(capped: str) -> Vectors:
     assert encoder is not None
     while (tokens := encoder.count_tokens(capped)) > MAX_QUESTION_TOKENS:
         capped = capped[: len(capped) * MAX_QUESTION_TOKENS // tokens]
-    with _long_question if tokens > LONG_QUESTION_TOKENS else nullcontext():
+    with _alone_on_machine() if tokens > LONG_QUESTION_TOKENS else nullcontext():
         vector = encoder.query(capped)
     vector.flags.writeable = False
     return vector

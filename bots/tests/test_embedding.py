@@ -92,6 +92,27 @@ def test_a_short_question_never_waits_for_long_ones(monkeypatch: pytest.MonkeyPa
     assert most == [1]
 
 
+def test_one_long_question_at_a_time_on_a_machine() -> None:
+    held = (
+        "import sys; from bots.language import embedding\n"
+        "with embedding._alone_on_machine():\n"
+        "    print('inside', flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", held], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with other, ThreadPoolExecutor(1) as threads:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"inside\n"
+        long = threads.submit(embedding.embed_query, f"Where is my parcel {uuid.uuid4()}? " * 20)
+        assert embedding.embed_query(f"Is {uuid.uuid4()} there?") is not None
+        with pytest.raises(TimeoutError):
+            long.result(timeout=1)
+        other.stdin.close()
+        assert long.result(timeout=20) is not None
+
+
 @pytest.mark.parametrize("text", ["", "\x00", "a\ud800b", "🙂" * 50, "x" * 200_000, "w " * 50_000])
 def test_odd_and_long_texts_have_a_vector(text: str) -> None:
     vector = embedding.embed_query(text)
