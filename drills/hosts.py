@@ -127,9 +127,8 @@ class Host:
             if command[0] == "nice":  # hosts do not share their processors
                 command = command[3:]
             if kind == "web":  # and few are lent to all of them here
-                command[command.index("--workers") + 1] = "1"
                 # As in deploy/systemd: `make run` stops sooner than a real site does.
-                command[command.index("--workers-kill-timeout") + 1] = "50"
+                command = [*command, "--workers", "1", "--workers-kill-timeout", "50"]
             self.running[kind] = subprocess.Popen(
                 ["ip", "netns", "exec", self.network.namespace(self.number), *command],
                 cwd=self.root, env=self.environ | dict(part.environ), stdin=subprocess.DEVNULL,
