@@ -206,7 +206,7 @@ def migrate(shop: DemoShop) -> str:
     owner = f"{DATABASE}:{password}@{address.hostname}:{address.port}"
     environ["DATABASE_OWNER_URL"] = address._replace(netloc=owner).geturl()
     done = subprocess.run(
-        [sys.executable, "manage.py", "migrate"], cwd=ROOT, env=os.environ | environ,
+        [sys.executable, "manage.py", "migrate"], cwd=ROOT, env=environ,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
