@@ -237,7 +237,7 @@ class WebhookConfigAdmin(TenantAdmin):
                          gettext("Saved.")),
             "replay": (replay, lambda data: deliveries.enqueue_replay(row, _range(data)),
                        gettext("The events are being resent.")),
-            "revive": (plain, lambda _: configs.revive(row, by=by),
+            "reenable": (plain, lambda _: configs.reenable_and_replay(row, by=by),
                        gettext("The webhook is on. Missed events are being sent.")),
             "test": (plain, lambda _: deliveries.queue_test(row),
                      gettext("Test sent. See the result below.")),
