@@ -21,7 +21,7 @@ from bots import forms, models
 from bots.pages import functions, language_models
 from bots.pages.bot import content, install, settings, states
 from bots.services import bots, documents, prompt_versions, publish_gate, web_urls
-from bots.services.install import create_bot
+from bots.services.website_keys import create_bot
 from bots.shapes.bot import BotDto
 from chatplatform.admin_base import (
     ReadOnlyInline,

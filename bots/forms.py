@@ -29,7 +29,7 @@ class NewBotForm(ServiceForm):
 
 
 class BotForm(SettingsForm):
-    """A form of a bot's page, which is sent and saved by itself and leaves the others as they are.
+    """One of the forms of a bot's page; each is saved separately.
 
     It is about `subject`: the bot, or one of its documents or websites. Unless a class says
     otherwise, its fields are settings of the bot.
@@ -75,9 +75,9 @@ class BotForm(SettingsForm):
         """Change these settings of the bot."""
         values = {name: value for name, value in data.items() if name not in _STYLE}
         if len(values) < len(data):
-            # A change replaces the whole style, so what other forms have goes with it.
-            drawn = {name: data[name] for name in data.keys() & _STYLE}
-            values["style"] = BotStyle(**self.bot.style | drawn)
+            # A change replaces the whole style, so it must include the values of other forms.
+            style = {name: data[name] for name in data.keys() & _STYLE}
+            values["style"] = BotStyle(**self.bot.style | style)
         return bots.update(self.bot, body=BotDto(**values), by=by)
 
     def saved_message(self, result: Any) -> str:
@@ -92,12 +92,12 @@ def zone_of(bot: Bot) -> ZoneInfo:
 
 
 def first_day(begin: datetime | None, bot: Bot) -> date | None:
-    """The day in the client's time zone that holds the begin of a period."""
+    """The day on which a period begins, in the client's time zone."""
     return begin.astimezone(zone_of(bot)).date() if begin else None
 
 
 def last_day(end: datetime | None, bot: Bot) -> date | None:
-    """The last day in the client's time zone of a period that ends at `end`."""
+    """The last day of a period that ends at `end`, in the client's time zone."""
     return first_day(end - timedelta(microseconds=1), bot) if end else None
 
 
@@ -112,7 +112,8 @@ def days_of(begin: datetime | None, end: datetime | None, bot: Bot) -> dict[str,
 
 
 def changed_times(form: BotForm) -> dict[str, datetime | None]:
-    """The ends of a period whose days were changed: the API may have set others within a day."""
+    """New values of `valid_from` and `valid_to`, only for days that were changed: the API may have
+    set times within a day, which the form does not show."""
     changed: dict[str, datetime | None] = {}
     # A period ends with the last moment of its last day.
     for name, column, days in (("valid_from", "valid_from", 0), ("valid_until", "valid_to", 1)):

@@ -2,12 +2,9 @@
 
 from django.urls import path
 
-from bots.views import media
+from bots.views.banner import serve_banner
 from bots.views.bot import BotViewSet, LanguageViewSet
-from bots.views.function_calling import FunctionCallingViewSet, FunctionCallViewSet
-from bots.views.golden import GoldenQuestionViewSet, GoldenRunViewSet
-from bots.views.language_model import LanguageModelViewSet
-from bots.views.train import (
+from bots.views.content import (
     BannerViewSet,
     CustomerInfoViewSet,
     DocumentViewSet,
@@ -17,6 +14,9 @@ from bots.views.train import (
     WebUrlViewSet,
     WelcomeViewSet,
 )
+from bots.views.function_calling import FunctionCallingViewSet, FunctionCallViewSet
+from bots.views.golden import GoldenQuestionViewSet, GoldenRunViewSet
+from bots.views.language_model import LanguageModelViewSet
 
 prompt = PromptViewSet.as_view({"post": "create", "get": "retrieve"})
 prompt_versions = PromptViewSet.as_view({"get": "list"})
@@ -88,7 +88,7 @@ urlpatterns = [
     ),
     path("ai/bot/<int:bot_id>/sample-questions", questions),
     # Public pictures; not an operation of the API.
-    path("media/banners/<str:name>", media.banner),
+    path("media/banners/<str:name>", serve_banner),
     # identity
     path("identity/languages", LanguageViewSet.as_view({"get": "retrieve", "put": "update"})),
     path("identity/languages/by-api-key", LanguageViewSet.as_view({"get": "retrieve_by_key"})),

@@ -386,7 +386,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "",
     "SORT_OPERATIONS": False,
     "PREPROCESSING_HOOKS": ["chatplatform.api.openapi.only_operations"],
-    "POSTPROCESSING_HOOKS": ["chatplatform.api.openapi.finish", "webhooks.catalogue.document"],
+    "POSTPROCESSING_HOOKS": ["chatplatform.api.openapi.finish", "webhooks.catalogue.add_webhooks"],
     # The page first shows only the names: two hundred open operations take the browser seconds.
     "SWAGGER_UI_SETTINGS": {
         "deepLinking": True,

@@ -8,11 +8,11 @@ class ChatsConfig(AppConfig):
 
     def ready(self) -> None:
         from bots.services import (  # noqa: PLC0415 - models are loaded by now
-            agent_presence,
-            document_usage,
+            agent_hooks,
+            document_usage_hooks,
         )
         from chats.services.core import presence  # noqa: PLC0415
         from chats.services.insight import cited_documents  # noqa: PLC0415
 
-        agent_presence.install(presence)
-        document_usage.install(cited_documents)
+        agent_hooks.install(presence)
+        document_usage_hooks.install(cited_documents)

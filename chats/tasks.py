@@ -57,6 +57,7 @@ def continue_after_approval(*, call_id: str) -> None:
     call_approvals.continue_reply(call_id)
 
 
+# A mail server may be slow: like a receiver of webhooks, it must not delay replies.
 @job("chats.mail_transcript", queue=Queue.WEBHOOK, max_attempts=11)
 def mail_transcript(*, conversation_id: str, email: str) -> None:
     """Mail a transcript to the customer; retried for about six minutes."""
@@ -107,7 +108,7 @@ def group_questions(*, bot_id: int) -> None:
 
 @job("chats.ask_learned", queue=Queue.INSIGHT, max_attempts=5)
 def ask_learned(*, document_id: int) -> None:
-    """Ask the questions again that this answer was written for."""
+    """Ask the bot again the unanswered questions for which this answer was written."""
     unanswered_questions.request_learned(document_id)
 
 
@@ -137,7 +138,7 @@ def clean_up() -> None:
 
 @job("chats.release_agent", queue=Queue.REPLY)
 def release_agent(*, user_id: int) -> None:
-    """Return the conversations of a disabled user or new viewer to the queue."""
+    """Return to the queue the conversations of a user who was disabled or became a viewer."""
     agent_actions.return_chats_of_agent(user_id)
 
 

@@ -14,8 +14,8 @@ from chats.views.desk import (
     PreviewViewSet,
     SavedReplyViewSet,
 )
-from chats.views.train import GoldenCollectViewSet, ReplayViewSet, UnansweredViewSet
-from chats.views.words import WordsViewSet
+from chats.views.quality import GoldenCollectViewSet, ReplayViewSet, UnansweredViewSet
+from chats.views.system_messages import WordsViewSet
 
 client_chat = ClientChatViewSet.as_view
 customer = CustomerViewSet.as_view

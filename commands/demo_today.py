@@ -22,7 +22,7 @@ from commands.demo_chats import SCRIPT
 from identity.auth import Principal
 from identity.models import ApiKey, User
 from webhooks.models import WebhookConfig
-from webhooks.services import configs
+from webhooks.services import endpoints
 from webhooks.shapes import webhook as webhook_shapes
 
 # Cut off in the middle, as after a broken download.
@@ -67,4 +67,4 @@ def _add_endpoint(owner: User) -> WebhookConfig | None:
     body = webhook_shapes.WebhookConfig(
         url=url, description="The shop's old server; it fails on purpose."
     )
-    return configs.create(owner.client, body, by=owner)
+    return endpoints.create(owner.client, body, by=owner)

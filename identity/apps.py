@@ -17,4 +17,4 @@ class SiteConfig(admin_apps.AdminConfig):
     """Django's admin site, with our own sign-in and views for every role."""
 
     default = False
-    default_site = "identity.pages.site.Site"
+    default_site = "identity.pages.admin_site.Site"

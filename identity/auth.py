@@ -299,17 +299,17 @@ def origin_host(origin: str) -> str | None:
 
 
 _ADMINS = (Role.OWNER.value, Role.ADMIN.value)
-_STAFF = (*_ADMINS, Role.AGENT.value)
+_AGENTS = (*_ADMINS, Role.AGENT.value)
 _VIEWER = (Role.VIEWER.value,)
 _SECRET_KEY = ("secret key",)
 _KEYS = (*_SECRET_KEY, "public key")
 
 # Work on chats and customers. Viewers may only read.
-BEARER = Access(("bearer",), _person, _STAFF, _VIEWER)
+BEARER = Access(("bearer",), _person, _AGENTS, _VIEWER)
 # A person's own account, such as signing out.
-BEARER_ANY_ROLE = Access(("bearer",), _person, _STAFF + _VIEWER)
+BEARER_ANY_ROLE = Access(("bearer",), _person, _AGENTS + _VIEWER)
 # For streams that a browser opens: EventSource cannot send headers.
-BEARER_OR_TICKET = Access(("bearer",), _person_or_ticket, _STAFF + _VIEWER)
+BEARER_OR_TICKET = Access(("bearer",), _person_or_ticket, _AGENTS + _VIEWER)
 # The content and behaviour of bots.
 TRAINER = Access(("bearer",), _person, (*_ADMINS, "trainer"))
 # Bots, functions, webhooks, keys, people and settings.
@@ -318,12 +318,12 @@ API_KEY = Access(("api_key",), _api_key, _KEYS, (), InvalidApiKey, _any_bot_allo
 SECRET_KEY = Access(("api_key",), _api_key, _SECRET_KEY, (), InvalidApiKey)
 # Work on customers, at the desk or by the client's own server.
 BEARER_OR_SECRET_KEY = Access(
-    ("bearer", "api_key"), _person_or(_api_key), _STAFF + _SECRET_KEY, _VIEWER
+    ("bearer", "api_key"), _person_or(_api_key), _AGENTS + _SECRET_KEY, _VIEWER
 )
 BEARER_OR_API_KEY = Access(
     ("bearer", "api_key"),
     _person_or(_api_key),
-    _STAFF + _KEYS,
+    _AGENTS + _KEYS,
     _VIEWER,
     admits_origin=_any_bot_allows,
 )
@@ -334,7 +334,7 @@ VISITOR_OR_SECRET_KEY = Access(
 BEARER_OR_VISITOR = Access(
     ("bearer", "api_key"),
     _person_or(_visitor_or_key),
-    _STAFF + _KEYS,
+    _AGENTS + _KEYS,
     _VIEWER,
     admits_origin=_any_bot_allows,
     takes_visitor=True,

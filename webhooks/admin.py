@@ -39,7 +39,7 @@ from webhooks.models import (
     Event,
     WebhookConfig,
 )
-from webhooks.services import configs, deliveries, event_history
+from webhooks.services import deliveries, endpoints, event_history
 from webhooks.shapes import webhook as webhook_shapes
 
 COLORS: dict[str, str] = {
@@ -203,7 +203,7 @@ class WebhookConfigAdmin(TenantAdmin):
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            made = configs.create(by.client, webhook_shapes.WebhookConfig(**data), by=by)
+            made = endpoints.create(by.client, webhook_shapes.WebhookConfig(**data), by=by)
             title = gettext("Your webhook is on")
             return self.page(
                 request, "admin/webhooks/new_secrets.html", title, endpoints=[made], is_new=True
@@ -233,17 +233,17 @@ class WebhookConfigAdmin(TenantAdmin):
         plain, by, make = ServiceForm(filled), viewer(request), webhook_shapes.WebhookConfig
         # For each button: the form, what it does, and the message about it.
         steps: dict[Any, tuple[ServiceForm, Callable[[dict[str, Any]], Any], str]] = {
-            "settings": (settings, lambda data: configs.update(row, make(**data), by=by),
+            "settings": (settings, lambda data: endpoints.update(row, make(**data), by=by),
                          gettext("Saved.")),
             "replay": (replay, lambda data: deliveries.enqueue_replay(row, _range(data)),
                        gettext("The events are being resent.")),
-            "revive": (plain, lambda _: configs.revive(row, by=by),
+            "reenable": (plain, lambda _: endpoints.reenable_and_replay(row, by=by),
                        gettext("The webhook is on. Missed events are being sent.")),
             "test": (plain, lambda _: deliveries.queue_test(row),
                      gettext("Test sent. See the result below.")),
-            "off": (plain, lambda _: configs.update(row, make(is_active=False), by=by),
+            "off": (plain, lambda _: endpoints.update(row, make(is_active=False), by=by),
                     gettext("The webhook is off. No events are sent.")),
-            "delete": (plain, lambda _: configs.delete(row, by=by),
+            "delete": (plain, lambda _: endpoints.delete(row, by=by),
                        gettext("%(webhook)s deleted.") % {"webhook": row}),
             "count": (replay, lambda data: deliveries.count_replay(row, _range(data)), ""),
         }  # fmt: skip
@@ -289,7 +289,7 @@ class WebhookConfigAdmin(TenantAdmin):
         failure = self._latest_failure(row, [*shown, *failed]) if row.failing_since else None
         missed = 0
         if not row.is_active:
-            missed = sum(deliveries.count_replay(row, body) for body in configs.missed_by(row))
+            missed = sum(deliveries.count_replay(row, body) for body in endpoints.missed_by(row))
         state, state_words = health_of(row)
         return self.page(
             request, "admin/webhooks/manage.html", row.description or row.url,
@@ -324,7 +324,7 @@ class WebhookConfigAdmin(TenantAdmin):
         assert isinstance(request.user, User), "the site admits people alone"
         for row in rows:
             try:
-                was_off = configs.switch_on(row, by=request.user)
+                was_off = endpoints.switch_on(row, by=request.user)
             except ApiError as exc:
                 messages.error(request, f"{row}: {exc}")
             else:
@@ -352,7 +352,7 @@ class WebhookConfigAdmin(TenantAdmin):
         by = viewer(request)
         return self.page(
             request, "admin/webhooks/new_secrets.html", gettext("New signing secret"),
-            endpoints=[configs.rotate_secret(row, by=by) for row in rows],
+            endpoints=[endpoints.rotate_secret(row, by=by) for row in rows],
         )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ _EXAMPLE_DEPTH = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class EventType:
     """A type of event.
 
     `data` maps each field to the name of a component of the OpenAPI document, or to a schema.
@@ -40,7 +40,7 @@ _BY: dict[str, Any] = {
     "anyOf": [{"$ref": "#/components/schemas/Identity"}, {"type": "null"}],
     "description": "The person on your team who did it; null if the customer or the platform did.",
 }
-_MOVE: _Data = {**_CHAT, "by": _BY}
+_STATUS_CHANGE: _Data = {**_CHAT, "by": _BY}
 _REASON = _field("string", "The reason.", "no_answer")
 _TAGS = _field(
     "array",
@@ -74,57 +74,65 @@ _NOTIFICATIONS = _field(
     "array", "For each recipient: `user_id` and the `notification`.", items={"type": "object"}
 )
 
-EVENTS: dict[str, Kind] = {
-    "conversation.created": Kind("A conversation was opened.", _CHAT),
-    "conversation.assigned": Kind("A conversation was assigned to an agent.", _MOVE),
-    "conversation.unassigned": Kind(
+EVENTS: dict[str, EventType] = {
+    "conversation.created": EventType("A conversation was opened.", _CHAT),
+    "conversation.assigned": EventType("A conversation was assigned to an agent.", _STATUS_CHANGE),
+    "conversation.unassigned": EventType(
         "A conversation no longer has an agent, because the agent returned it, did not answer in"
         " time or left; or it went from the queue back to the bot.",
-        _MOVE,
+        _STATUS_CHANGE,
     ),
-    "conversation.handed_off": Kind(
-        "The bot handed a conversation over.", {**_MOVE, "reason": _REASON}
+    "conversation.handed_off": EventType(
+        "The bot handed a conversation over.", {**_STATUS_CHANGE, "reason": _REASON}
     ),
-    "conversation.snoozed": Kind(
-        "A conversation was snoozed until a moment or the next message.", _MOVE
+    "conversation.snoozed": EventType(
+        "A conversation was snoozed until a set time or the next message.", _STATUS_CHANGE
     ),
-    "conversation.ended": Kind("A conversation ended; `ended_by` says by whom.", _MOVE),
-    "conversation.reopened": Kind("A conversation continues after its end or snooze.", _MOVE),
-    "message.created": Kind("A message was stored, from any sender.", _MESSAGE),
-    "message.delivered": Kind("A message reached the recipient's device.", _MESSAGE),
-    "message.read": Kind("A message was read.", _MESSAGE),
-    "message.failed": Kind("A message could not be delivered; `error` says why.", _MESSAGE),
-    "message.updated": Kind(
+    "conversation.ended": EventType(
+        "A conversation ended; `ended_by` says by whom.", _STATUS_CHANGE
+    ),
+    "conversation.reopened": EventType(
+        "A conversation continues after its end or snooze.", _STATUS_CHANGE
+    ),
+    "message.created": EventType("A message was stored, from any sender.", _MESSAGE),
+    "message.delivered": EventType("A message reached the recipient's device.", _MESSAGE),
+    "message.read": EventType("A message was read.", _MESSAGE),
+    "message.failed": EventType("A message could not be delivered; `error` says why.", _MESSAGE),
+    "message.updated": EventType(
         "A message changed after it was stored: the customer edited it, unsent it or reacted to it,"
         " it was translated, or it is uncertain whether it was sent (see `error`).",
         _MESSAGE,
     ),
-    "summary.created": Kind("A conversation was summarised.", {**_CHAT, "summary": "ChatSummary"}),
-    "tags.updated": Kind("A conversation's tags changed.", {**_CHAT, "tags": _TAGS}),
-    "sentiment.updated": Kind(
+    "summary.created": EventType(
+        "A conversation was summarised.", {**_CHAT, "summary": "ChatSummary"}
+    ),
+    "tags.updated": EventType("A conversation's tags changed.", {**_CHAT, "tags": _TAGS}),
+    "sentiment.updated": EventType(
         "A conversation's sentiment was computed.",
         {**_CHAT, "sentiment": _SENTIMENT, "score": _SCORE},
     ),
-    "customer.updated": Kind(
+    "customer.updated": EventType(
         "A customer's data changed: an agent, an API key or a channel changed it, or the customer"
         " gave it to the bot.",
         {"customer": "CustomerDto"},
     ),
-    "customer.merged": Kind(
+    "customer.merged": EventType(
         "Two customers were merged; `customer` is the one that remains.",
         {"customer": "CustomerDto", "merged_id": _MERGED},
     ),
-    "feedback.created": Kind("A customer gave feedback.", {**_CHAT, "feedback": "ChatFeedBackDto"}),
-    "feedback.updated": Kind(
+    "feedback.created": EventType(
+        "A customer gave feedback.", {**_CHAT, "feedback": "ChatFeedBackDto"}
+    ),
+    "feedback.updated": EventType(
         "A customer corrected feedback.", {**_CHAT, "feedback": "ChatFeedBackDto"}
     ),
-    "notification.created": Kind("Agents were notified.", {"notifications": _NOTIFICATIONS}),
-    "document.trained": Kind("A document was trained.", _DOCUMENT),
-    "document.failed": Kind("A document could not be trained; `error` says why.", _DOCUMENT),
-    "channel.connected": Kind("A messaging channel was connected.", _CHANNEL),
-    "channel.disconnected": Kind("A messaging channel is no longer connected.", _CHANNEL),
-    "credits.low": Kind("Credits are running low.", _CREDITS),
-    "webhook.test": Kind("A test was requested.", _TEST),
+    "notification.created": EventType("Agents were notified.", {"notifications": _NOTIFICATIONS}),
+    "document.trained": EventType("A document was trained.", _DOCUMENT),
+    "document.failed": EventType("A document could not be trained; `error` says why.", _DOCUMENT),
+    "channel.connected": EventType("A messaging channel was connected.", _CHANNEL),
+    "channel.disconnected": EventType("A messaging channel is no longer connected.", _CHANNEL),
+    "credits.low": EventType("Credits are running low.", _CREDITS),
+    "webhook.test": EventType("A test was requested.", _TEST),
 }
 
 _FORMATS = {
@@ -167,7 +175,7 @@ _HEADERS = {
 }
 
 
-def document(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+def add_webhooks(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Add the section `webhooks` to the OpenAPI document: every type, its schema, an example."""
     components = result["components"]["schemas"]
     result["webhooks"] = {name: _item(name, components) for name in EVENTS}

@@ -67,7 +67,7 @@ def yes_or_no(text: str, *, language: str) -> bool | None:
         answer = books[code].yes_or_no(heard) if code in books else None
         if answer is not None:
             return answer
-    spelt = {book.spells(text) for book in books.values()} - {None}
+    spelt = {book.exact_yes_or_no(text) for book in books.values()} - {None}
     return spelt.pop() if len(spelt) == 1 else None
 
 
@@ -90,7 +90,7 @@ def is_content(text: str, *, language: str) -> bool:
     """Whether a message only says that all is well, as customers do after an answer."""
     heard = NormalizedText.of(text)
     is_thumb = not heard.message and not _THUMBS.isdisjoint(text)
-    is_said = any(book.is_content(heard) for book in _own_and_english(language))
+    is_said = any(book.is_satisfied(heard) for book in _own_and_english(language))
     return (is_thumb or is_said) and not _ASKS.search(text)
 
 

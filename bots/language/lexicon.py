@@ -3,12 +3,14 @@
 A new language is a new file. `international.toml` holds what people write in any language.
 `phrasebook` explains the sections of phrases; the others are optional:
 
-`[writing]`: the script puts no spaces between words (`dense`); numbers are written as 1,234.5
-(`decimal_point`); letters that may be `respelt`. `[search]`: words without a topic (`stop`), and
-words that do not change what a question asks (`light`). `[questions]`: how questions begin and
-continue; `generic` are those that customers ask any business. `[sentences]`: abbreviations before
-which, or months at which, a sentence goes on. `[headings]`: words that mark questions and answers.
-`[citations]`: how models name a source. `[amounts]`, `[units]`: words for numbers and measures.
+`[writing]`: phrases are compared without spaces between words (`unspaced`); numbers are written as
+1,234.5 (`decimal_point`); letters that may be `respelt`. `[search]`: words without a topic
+(`stop`), and words that do not change what a question asks (`filler`). `[questions]`: how questions
+begin and continue; `generic` are those that customers ask any business. `[sentences]`: what a full
+stop may follow without ending a sentence (`titles`, `abbreviations`, `long_abbreviations`,
+`before_figures`, and ordinal numbers before `months`). `[headings]`: words that mark questions and
+answers. `[citations]`: how models name a source. `[amounts]`, `[units]`: words for numbers and
+measures.
 """
 
 import tomllib

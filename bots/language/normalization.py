@@ -8,10 +8,14 @@ from bots.language import lexicon
 
 QUESTION_MARKS = ("?", "？", "؟")
 _TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
-_DENSE_RUN = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
+# A letter of the scripts without spaces between words: Thai, Lao, Burmese, Khmer, Kana and Han.
+UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
+)
+_UNSPACED_RUN = re.compile(f"{UNSPACED.pattern}+")
 
 
-# No letter in any language has more combining marks.
+# No language puts more combining marks on one letter.
 _MOST_MARKS = 30
 _MAYBE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MOST_MARKS + 1},}}")
 _Form = Literal["NFC", "NFD", "NFKC"]
@@ -39,7 +43,7 @@ def _without_marks(run: re.Match[str]) -> str:
 
 
 def fold(text: str) -> str:
-    """Lower-case a text and remove diacritics, as Vietnamese is often typed on phones."""
+    """Lower-case a text and remove diacritics, which are often left out when typing Vietnamese."""
     if text.isascii():
         return text.lower()
     plain = normalize("NFD", text.lower().replace("đ", "d").replace("Đ", "d"))
@@ -47,7 +51,7 @@ def fold(text: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """A light English stem, without plural, -ing and -ed."""
+    """An English word without the endings of the plural, -ing and -ed."""
     if len(word) < 4 or not word.isascii():
         return word
     if word.endswith("ies"):
@@ -68,9 +72,9 @@ def tokens(text: str, *, language: str) -> list[str]:
     """The words for matching; in scripts without spaces, pairs of characters."""
     result: list[str] = []
     text = normalize("NFC", text.lower())
-    for run in _DENSE_RUN.findall(text):
+    for run in _UNSPACED_RUN.findall(text):
         result += [run[start : start + 2] for start in range(max(1, len(run) - 1))]
-    words = _TOKEN.findall(_DENSE_RUN.sub(" ", text))
+    words = _TOKEN.findall(_UNSPACED_RUN.sub(" ", text))
     result += (
         [_stem(word.removesuffix("'s").removesuffix("’s")) for word in words]
         if language == "en"
@@ -82,13 +86,13 @@ def tokens(text: str, *, language: str) -> list[str]:
 # Words that do not change what a question asks, in the form in which keys compare words. Question
 # words, negations and words that turn a question around, such as "to" and "from", must not be among
 # them.
-_LIGHT = " ".join(lexicon.words("search", "light"))
-_LIGHT_KEYS = frozenset(tokens(f"{_LIGHT} {fold(_LIGHT)}", language="en"))
+_FILLER_WORDS = " ".join(lexicon.words("search", "filler"))
+_FILLER_KEYS = frozenset(tokens(f"{_FILLER_WORDS} {fold(_FILLER_WORDS)}", language="en"))
 
 
 def same_question_key(question: str) -> str:
-    """A key that is equal for questions that differ only in light words, inflection, case or order.
+    """A key, equal for questions that differ only in filler words, inflection, case or order.
 
-    It is empty if the question only has light words.
+    It is empty if the question has only filler words.
     """
-    return " ".join(sorted(set(tokens(question, language="en")) - _LIGHT_KEYS))
+    return " ".join(sorted(set(tokens(question, language="en")) - _FILLER_KEYS))

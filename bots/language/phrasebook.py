@@ -4,17 +4,17 @@
 phrases that may be a whole message. `[person]`: how a customer asks for a human being. `[info]`:
 how a customer answers a question of the bot: words before and after the answer (`lead`, `tail`),
 clauses that decline (`refuse`) to `tell` it, beginnings of clauses that ask (`question`), and words
-that occur in sentences but not in names (`sentence`). `[deeds]`: how somebody `reports` to have
-`done` something for a customer.
+that occur in sentences but not in names (`sentence`). `[actions]`: how somebody `reports` that
+something was `done` for a customer.
 
 Phrases are compared without capitals, accents and punctuation; in Thai, Chinese, Japanese and
 Korean also without spaces. `~` stands for an ending, or for a beginning such as an article.
 
-The patterns of `[person]`, `[info]` and `[deeds]` are phrases with placeholders: `{who}` for one
+The patterns of `[person]`, `[info]` and `[actions]` are phrases with placeholders: `{who}` for one
 phrase of the list `who`, `{of*}` for up to five of the list `of`, `{of?}` for one or none, `a|b_c`
 for either phrase, `...` for up to four words of any kind. `asks` may occur anywhere in a clause;
-`whole` must be a whole clause and `bare` a whole message, apart from polite words; a clause that
-contains `never` asks for nobody.
+apart from polite words, `clause` must be a whole clause and `message` a whole message; a clause
+that contains `never` does not ask for a person.
 """
 
 import re
@@ -33,8 +33,10 @@ SmallTalk = Literal["greeting", "thanks", "goodbye", "about_bot"]
 
 # If a message is of several kinds, the first of these counts.
 _KINDS: tuple[SmallTalk, ...] = ("about_bot", "goodbye", "thanks", "greeting")
-_DENSE = frozenset(lexicon.by_language("writing", "dense"))
-_LATIN_TO_ARABIC = 0x0700
+_UNSPACED = frozenset(lexicon.by_language("writing", "unspaced"))
+# Below it are Latin, Greek, Cyrillic, Hebrew and Arabic, whose marks may be left out when typing.
+# In the scripts above it, such as Devanagari and Thai, marks are vowels: they are kept.
+_FIRST_AFTER_ARABIC = 0x0700
 _LETTERS = str.maketrans(
     {"đ": "d", "ł": "l", "ı": "i", "ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه", "ٱ": "ا", "ـ": "",
      "’": "'", "ʼ": "'", "`": "'", "´": "'"}
@@ -50,7 +52,7 @@ _MAX_LEAD = 14
 # A text this long that contains one word of `sentence` is a sentence.
 _SENTENCE_WORDS, _SENTENCE_LETTERS = 4, 6
 # Makes the preceding character an emoji.
-_AS_PICTURE = "\ufe0f"
+_VARIATION_SELECTOR_16 = "\ufe0f"
 _AROUND_ANSWER = " \t\n.,;:!\"'()«»“”„。，、！：;-–"
 
 
@@ -64,7 +66,7 @@ class NormalizedText:
 
     @classmethod
     def of(cls, text: str) -> "NormalizedText":
-        text = text[:_MAX_CHARACTERS].replace(_AS_PICTURE, "")
+        text = text[:_MAX_CHARACTERS].replace(_VARIATION_SELECTOR_16, "")
         message = plain(text)
         return cls(text, message, frozenset(message.split()))
 
@@ -96,7 +98,7 @@ def _without_accents(text: str) -> str:
     base = ""
     for letter in normalize("NFD", text):
         category = unicodedata.category(letter)
-        if category == "Mn" and base < chr(_LATIN_TO_ARABIC):
+        if category == "Mn" and base < chr(_FIRST_AFTER_ARABIC):
             continue
         if category[0] != "M":
             base = letter
@@ -110,7 +112,7 @@ class Phrasebook:
 
     def __init__(self, code: str, data: dict[str, Any]) -> None:
         self.code = code
-        self._is_dense = code in _DENSE
+        self._is_unspaced = code in _UNSPACED
         self.says: dict[str, str] = data["says"]
         self.labels: dict[str, str] = data["labels"]
         self._hears: dict[str, list[str]] = {
@@ -119,21 +121,21 @@ class Phrasebook:
         }
         self._person: dict[str, list[str]] = data["person"]
         self._info: dict[str, list[str]] = data["info"]
-        self._deeds: dict[str, list[str]] = data.get("deeds", {})
+        self._actions: dict[str, list[str]] = data.get("actions", {})
         self._respelt = str.maketrans(data.get("writing", {}).get("respelt", {}))
 
     def small_talk(self, heard: NormalizedText) -> SmallTalk | None:
         """The kind of small talk that the message is; None if it says anything else."""
         message = self._joined(heard.message)
-        is_known = self._is_dense or heard.words <= self._small_words
+        is_known = self._is_unspaced or heard.words <= self._small_words
         if len(message) > _MAX_SMALL or not is_known:
             return None
         kinds = self._small_talk.items()
         return next((kind for kind, pattern in kinds if pattern.fullmatch(message)), None)
 
-    def is_spoken_in(self, heard: NormalizedText) -> bool:
+    def is_written_in(self, heard: NormalizedText) -> bool:
         """Whether the message is small talk in this language's own words, or asks for a person."""
-        has_own_words = self._is_dense or not self.own_words.isdisjoint(heard.words)
+        has_own_words = self._is_unspaced or not self.own_words.isdisjoint(heard.words)
         return (has_own_words and self.small_talk(heard) is not None) or self.asks_for_person(heard)
 
     def asks_for_person(self, heard: NormalizedText) -> bool:
@@ -144,13 +146,13 @@ class Phrasebook:
         clauses = [
             clause for clause in map(self._joined, heard.clauses) if not self._is_aside(clause)
         ]
-        if len(clauses) <= 1 and any(map(self._bare.fullmatch, (message, *clauses))):
+        if len(clauses) <= 1 and any(map(self._whole_message.fullmatch, (message, *clauses))):
             return True
         # A polite request after other sentences: "My boots are torn. A person, please."
         if any(map(self._asked_politely.fullmatch, map(self._joined, heard.sentences))):
             return True
         return any(
-            (self._asks.search(clause) or self._whole.fullmatch(clause))
+            (self._asks.search(clause) or self._whole_clause.fullmatch(clause))
             and not self._never.search(clause)
             for clause in clauses
         )
@@ -168,20 +170,20 @@ class Phrasebook:
         message = self._joined(heard.message)
         return len(message) <= _MAX_SMALL and bool(self._nothing_more.fullmatch(message))
 
-    def is_content(self, heard: NormalizedText) -> bool:
+    def is_satisfied(self, heard: NormalizedText) -> bool:
         """Whether the whole message says that all is well: "ok", "great"."""
         message = self._joined(heard.message)
         return len(message) <= _MAX_SMALL and bool(self._fine.fullmatch(message))
 
     def asks_something(self, heard: NormalizedText) -> bool:
         """Whether a clause of the message asks a question or makes a request."""
-        find = self._question.search if self._is_dense else self._question.match
+        find = self._question.search if self._is_unspaced else self._question.match
         return any(find(self._joined(clause)) for clause in heard.clauses)
 
     def is_sentence(self, text: str) -> bool:
         """Whether a text is a sentence, as its pronouns, verbs and negations show."""
         words = self._joined(plain(text))
-        if self._is_dense:
+        if self._is_unspaced:
             hits = sum(word in words for word in self._info["sentence"])
             return hits > 1 or (hits == 1 and len(words) >= _SENTENCE_LETTERS)
         hits = sum(word in self._sentence_words for word in words.split())
@@ -191,7 +193,7 @@ class Phrasebook:
         """Whether the words before an answer only introduce it, or contain one of its names."""
         others = set(plain(text).split()) - self._introducing_words
         named = {word for name in names for word in plain(name).split()}
-        return self._is_dense or not others or not others.isdisjoint(named)
+        return self._is_unspaced or not others or not others.isdisjoint(named)
 
     def declines(self, heard: NormalizedText) -> bool:
         """Whether the message refuses to tell what it was asked for."""
@@ -202,26 +204,26 @@ class Phrasebook:
         """Whether a part of a message is only a yes, a greeting, thanks or other polite words."""
         return bool(self._all_polite.fullmatch(self._joined(plain(text))))
 
-    def reports_deed(self, words: str) -> bool:
+    def reports_action(self, words: str) -> bool:
         """Whether words, as `plain` returns them, report an action done for the customer."""
-        return bool(self._deeds) and bool(self._reports.search(self._joined(words)))
+        return bool(self._actions) and bool(self._reports.search(self._joined(words)))
 
     def answer_in(self, text: str) -> tuple[str, bool]:
         """The answer without the words around it, and whether any words introduced it."""
-        pieces = _letters_of(text) if self._is_dense else text.split()
+        pieces = _graphemes(text) if self._is_unspaced else text.split()
         begin = self._longest(self._lead, [pieces[:count] for count in _counts(pieces)])
         pieces = pieces[begin:]
         end = self._longest(self._tail, [pieces[-count:] for count in _counts(pieces)])
         kept = pieces[: len(pieces) - end]
-        return ("" if self._is_dense else " ").join(kept).strip(_AROUND_ANSWER), begin > 0
+        return ("" if self._is_unspaced else " ").join(kept).strip(_AROUND_ANSWER), begin > 0
 
     def _longest(self, pattern: re.Pattern[str], parts: Sequence[Sequence[str]]) -> int:
         """The length of the longest part that the whole pattern matches; 0 if none does."""
-        between = "" if self._is_dense else " "
+        between = "" if self._is_unspaced else " "
         heard = ((len(part), self._joined(plain(between.join(part)))) for part in parts)
         return max((size for size, words in heard if pattern.fullmatch(words)), default=0)
 
-    def spells(self, text: str) -> bool | None:
+    def exact_yes_or_no(self, text: str) -> bool | None:
         """`yes_or_no` for a single phrase spelt with all its accents; None if it is ASCII."""
         text = normalize("NFC", text).casefold().strip(" .!,。！")
         if text.isascii():
@@ -306,53 +308,59 @@ class Phrasebook:
 
     @cached_property
     def _asks(self) -> re.Pattern[str]:
-        return re.compile(f"{self._start}{self._patterns('asks')}")
+        return re.compile(f"{self._start}{self._person_pattern('asks')}")
 
     @cached_property
-    def _whole(self) -> re.Pattern[str]:
-        return re.compile(f"{self._polite}{{0,4}}{self._patterns('whole')}{self._polite}{{0,6}}")
+    def _whole_clause(self) -> re.Pattern[str]:
+        return re.compile(
+            f"{self._polite}{{0,4}}{self._person_pattern('clause')}{self._polite}{{0,6}}"
+        )
 
     @cached_property
-    def _bare(self) -> re.Pattern[str]:
-        return re.compile(f"{self._polite}{{0,4}}{self._patterns('bare')}{self._polite}{{0,6}}")
+    def _whole_message(self) -> re.Pattern[str]:
+        return re.compile(
+            f"{self._polite}{{0,4}}{self._person_pattern('message')}{self._polite}{{0,6}}"
+        )
 
     @cached_property
     def _asked_politely(self) -> re.Pattern[str]:
-        """A `bare` request with a "please"; without it, the same words may answer a question."""
+        """A `message` request with a "please"; without it, the same words may answer a question."""
         polite = {*self._hears["around"], *self._hears["thanks"]}
-        please = [] if self._is_dense else [w for w in self._info["tail"] if w in polite]
+        please = [] if self._is_unspaced else [w for w in self._info["tail"] if w in polite]
         behind = f".*{self._start}{self._any(please)}" if please else "(?!)"
-        return re.compile(f"(?={behind}){self._bare.pattern}")
+        return re.compile(f"(?={behind}){self._whole_message.pattern}")
 
     @cached_property
     def _never(self) -> re.Pattern[str]:
-        return re.compile(f"{self._start}{self._patterns('never')}")
+        return re.compile(f"{self._start}{self._person_pattern('never')}")
 
     @cached_property
     def _reports(self) -> re.Pattern[str]:
-        reports = "|".join(map(self._pattern, self._deeds["reports"]))
+        reports = "|".join(map(self._pattern, self._actions["reports"]))
         return re.compile(f"{self._start}(?:{reports})")
 
     @cached_property
     def _lead(self) -> re.Pattern[str]:
-        return re.compile(f"{self._polite}{{0,3}}{self._informs('lead')}{{1,2}}")
+        return re.compile(f"{self._polite}{{0,3}}{self._info_pattern('lead')}{{1,2}}")
 
     @cached_property
     def _tail(self) -> re.Pattern[str]:
-        return re.compile(f"{self._informs('tail')}{{1,2}}")
+        return re.compile(f"{self._info_pattern('tail')}{{1,2}}")
 
     @cached_property
     def _refuse(self) -> re.Pattern[str]:
-        return re.compile(f"{self._polite}{{0,3}}{self._informs('refuse')}{self._polite}{{0,3}}")
+        return re.compile(
+            f"{self._polite}{{0,3}}{self._info_pattern('refuse')}{self._polite}{{0,3}}"
+        )
 
     @cached_property
     def _question(self) -> re.Pattern[str]:
         return re.compile(
-            self._informs("question") if self._is_dense
-            else f"{self._polite}{{0,3}}{self._informs('question')}"
+            self._info_pattern("question") if self._is_unspaced
+            else f"{self._polite}{{0,3}}{self._info_pattern('question')}"
         )  # fmt: skip
 
-    def _informs(self, name: str) -> str:
+    def _info_pattern(self, name: str) -> str:
         return "(?:" + "|".join(map(self._pattern, self._info[name])) + ")"
 
     @cached_property
@@ -366,13 +374,13 @@ class Phrasebook:
 
     @property
     def _start(self) -> str:
-        return "" if self._is_dense else "(?<![^ ])"
+        return "" if self._is_unspaced else "(?<![^ ])"
 
     def _joined(self, words: str) -> str:
         """Words as the patterns expect them: a space after each word, or no spaces at all."""
-        return words.replace(" ", "") if self._is_dense else f"{words} "
+        return words.replace(" ", "") if self._is_unspaced else f"{words} "
 
-    def _patterns(self, name: str) -> str:
+    def _person_pattern(self, name: str) -> str:
         return "(?:" + "|".join(map(self._pattern, self._person[name])) + ")"
 
     def _pattern(self, template: str) -> str:
@@ -380,12 +388,12 @@ class Phrasebook:
 
     def _element(self, token: str) -> str:
         if token == "...":
-            return ".{0,12}?" if self._is_dense else "(?:[^ ]+ ){0,4}?"
+            return ".{0,12}?" if self._is_unspaced else "(?:[^ ]+ ){0,4}?"
         slot = _SLOT.fullmatch(token)
         if slot is None:
             return self._any(token.replace("_", " ").split("|"))
         times = {"": "", "?": "?", "*": "{0,5}"}[slot[2]]
-        return self._any((self._person | self._info | self._deeds)[slot[1]]) + times
+        return self._any((self._person | self._info | self._actions)[slot[1]]) + times
 
     def _any(self, phrases: Iterable[str]) -> str:
         """A pattern for any one of the phrases, longest first."""
@@ -397,7 +405,7 @@ class Phrasebook:
         after = "[^ ]{0,6}" if word.endswith("~") else ""
         spelt = [re.escape(self._joined(core).rstrip()) for core in self._spellings(word)]
         core = f"(?:{'|'.join(spelt)})" if len(spelt) > 1 else spelt[0]
-        return before + core + after + ("" if self._is_dense else " ")
+        return before + core + after + ("" if self._is_unspaced else " ")
 
     def _spellings(self, phrase: str) -> list[str]:
         """The spellings of a phrase, as `plain` returns them; in German also with `ue` for `ü`."""
@@ -405,15 +413,15 @@ class Phrasebook:
         return list(dict.fromkeys([plain(phrase), plain(phrase.translate(self._respelt))]))
 
 
-def _letters_of(text: str) -> list[str]:
+def _graphemes(text: str) -> list[str]:
     """The letters of a text, each with its combining marks."""
-    letters: list[str] = []
+    graphemes: list[str] = []
     for letter in text:
-        if letters and unicodedata.category(letter)[0] == "M":
-            letters[-1] += letter
+        if graphemes and unicodedata.category(letter)[0] == "M":
+            graphemes[-1] += letter
         else:
-            letters.append(letter)
-    return letters
+            graphemes.append(letter)
+    return graphemes
 
 
 def _counts(pieces: Sequence[str]) -> range:
@@ -448,20 +456,20 @@ def languages_of(text: str) -> list[str]:
         return []
     by_word, by_person = _codes_by_hint()
     # Scripts without spaces have no words to look up, so their languages are always tried.
-    hinted = set[str]() if text.isascii() else set(_DENSE)
+    hinted = set[str]() if text.isascii() else set(_UNSPACED)
     hinted.update(
         *(by_word[word] for word in heard.words if word in by_word),
         *(codes for person, codes in by_person.items() if person in heard.message),
     )
     return [
-        code for code, book in all_books().items() if code in hinted and book.is_spoken_in(heard)
+        code for code, book in all_books().items() if code in hinted and book.is_written_in(heard)
     ]
 
 
 def reports_deed(text: str) -> bool:
     """Whether a text reports in any language that something was done for the customer."""
     words = plain(text)
-    return any(book.reports_deed(words) for book in all_books().values())
+    return any(book.reports_action(words) for book in all_books().values())
 
 
 @call_once

@@ -1,6 +1,6 @@
 """Extracts the values of customer-info fields from a customer's messages, by rules alone.
 
-A value may stand in a sentence ("my mail is bob@example.com"). It is validated like a value from
+A value may be part of a sentence ("my mail is bob@example.com"). It is validated like a value from
 the API.
 """
 
@@ -10,11 +10,11 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Any, Literal, TypeVar
 
 from bots.language import lexicon, phrasebook
-from bots.language.normalization import normalize
+from bots.language.normalization import UNSPACED, normalize
 from bots.language.phrasebook import NormalizedText, Phrasebook
 from chatplatform.call_once import call_once
 
@@ -25,10 +25,10 @@ T = TypeVar("T")
 Field = Mapping[str, Any]
 AnswerKind = Literal["given", "wrong", "declined", "other"]
 
-# Maximum length of an invalid answer, in words or (dense scripts) characters; a longer text is
-# about something else.
-_MAX_ATTEMPT, _MAX_ATTEMPT_DENSE = 3, 12
-_MAX_TEXT_WORDS, _MAX_TEXT_DENSE = 25, 60
+# Maximum length of an invalid answer, in words, or in characters of unspaced scripts; a longer
+# text is about something else.
+_MAX_ATTEMPT, _MAX_ATTEMPT_UNSPACED = 3, 12
+_MAX_TEXT_WORDS, _MAX_TEXT_UNSPACED = 25, 60
 # Maximum words of a name or place. Longer texts are answers only if they contain digits, as
 # postal addresses do.
 _MAX_NAME_WORDS = 8
@@ -56,7 +56,10 @@ _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[./年-]\s?(\d{1,2})\s?[./月-]\s?(\
 # Languages that write 1,234.5; all others write 1.234,5.
 _POINT_IS_DECIMAL = frozenset(lexicon.by_language("writing", "decimal_point"))
 _DATE_SETTINGS = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
-_THAI_ERA, _THAI_FROM = 543, 2400
+# Thai dates count years of the Buddhist era, 543 ahead; a year from 2400 on is taken as one.
+_BUDDHIST_ERA, _BUDDHIST_FROM = 543, 2400
+# Korean too: its spaces are often left out.
+_UNSPACED = re.compile(rf"{UNSPACED.pattern}|[\uac00-\ud7af]")
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class SlotAnswer:
     kind: AnswerKind
     value: Any = None
     # Whether the message contains nothing else.
-    is_all: bool = True
+    has_nothing_else: bool = True
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class SlotResult:
     kind: AnswerKind
     values: Mapping[str, Any]
     # Whether they contain nothing else.
-    is_all: bool
+    has_nothing_else: bool
 
 
 def extract(
@@ -93,7 +96,7 @@ def extract(
     to a text field.
     """
     kind: AnswerKind = "other"
-    values, is_all, asks = dict[str, Any](), True, False
+    values, has_nothing_else, asks = dict[str, Any](), True, False
     for text in (item[:_MAX_READ] for item in texts):
         reading = (
             read(asked, text, language=language, is_asked_again=is_asked_again)
@@ -107,11 +110,12 @@ def extract(
         others = [field for field in fields if field["name"] not in values]
         unasked, is_alone = read_unasked(others, text, language=language)
         values |= unasked
-        is_all = is_all and (is_alone or (is_given and reading.is_all))
+        is_whole = is_alone or (is_given and reading.has_nothing_else)
+        has_nothing_else = has_nothing_else and is_whole
         asks = asks or (reading.kind != "declined" and asks_something(text, language=language))
     if asks and kind != "given":
         kind = "other"
-    return SlotResult(kind, values, bool(values) and is_all and not asks)
+    return SlotResult(kind, values, bool(values) and has_nothing_else and not asks)
 
 
 def read(field: Field, text: str, *, language: str, is_asked_again: bool = False) -> SlotAnswer:
@@ -123,7 +127,9 @@ def read(field: Field, text: str, *, language: str, is_asked_again: bool = False
         value = None if _says_something_else(field, text, value, book) else value
     if value is not None and problem(field, value) is None:
         beside = _size(text) - _size(str(value))
-        return SlotAnswer("given", value, is_all=field["type"] == "text" or beside <= _MAX_SENTENCE)
+        return SlotAnswer(
+            "given", value, has_nothing_else=field["type"] == "text" or beside <= _MAX_SENTENCE
+        )
     is_one_clause = len(heard.clauses) == 1 and not _QUESTION_MARK.search(text)
     if (not asks or is_one_clause) and _declines(heard, language):
         return SlotAnswer("declined")
@@ -139,19 +145,19 @@ def read_unasked(
 ) -> tuple[dict[str, str], bool]:
     """The e-mail address and phone number that a message clearly gives, and whether that is all.
 
-    They are clear if a sentence has only one, and words introduce it ("my mail is …") or it stands
-    nearly alone.
+    A sentence gives one clearly if it contains no other, and introduces it ("my mail is …") or says
+    hardly anything else.
     """
-    book, given, is_all = _book(language), dict[str, str](), True
+    book, given, has_nothing_else = _book(language), dict[str, str](), True
     for sentence in filter(str.strip, _SENTENCE.split(_in_ascii_digits(text))):
-        found = _address_in(sentence, book)
+        found = _contact_in(sentence, book)
         field = next((field for field in fields if found and field["type"] == found[0]), None)
         if found is None or field is None or field["name"] in given:
-            is_all = is_all and book.is_polite(sentence)
+            has_nothing_else = has_nothing_else and book.is_polite(sentence)
         elif problem(field, found[1]) is None:
             given[field["name"]] = found[1]
-            is_all = is_all and found[2]
-    return given, bool(given) and is_all and not asks_something(text, language=language)
+            has_nothing_else = has_nothing_else and found[2]
+    return given, bool(given) and has_nothing_else and not asks_something(text, language=language)
 
 
 def asks_something(text: str, *, language: str) -> bool:
@@ -187,7 +193,7 @@ def _words(field: Field, text: str, book: Phrasebook) -> str | None:
     bare = _bare(text, field, book)
     if not bare or book.small_talk(heard) or _declines(heard, book.code) or book.is_polite(text):
         return None
-    is_short = len(bare) <= _MAX_TEXT_DENSE if _is_dense(bare) else (
+    is_short = len(bare) <= _MAX_TEXT_UNSPACED if _is_unspaced(bare) else (
         len(bare.split()) <= _MAX_TEXT_WORDS
     )  # fmt: skip
     return bare if is_short and any(letter.isalnum() for letter in bare) else None
@@ -198,17 +204,17 @@ def _says_something_else(field: Field, text: str, value: str, book: Phrasebook) 
     is_long = len(value.split()) > _MAX_NAME_WORDS and not any(map(str.isdecimal, value))
     if is_long or book.is_sentence(value):
         return True
-    before = _without_manners(_in_ascii_digits(text), field, book).partition(value)[0]
+    before = _strip_pleasantries(_in_ascii_digits(text), field, book).partition(value)[0]
     return not book.introduces(before, [field["name"], *field["label"].values()])
 
 
 def _bare(text: str, field: Field, book: Phrasebook) -> str:
     """A text without polite parts, the field's label, and words that introduce or end an answer."""
-    text = _without_manners(text, field, book)
+    text = _strip_pleasantries(text, field, book)
     return book.answer_in(text)[0] or text
 
 
-def _without_manners(text: str, field: Field, book: Phrasebook) -> str:
+def _strip_pleasantries(text: str, field: Field, book: Phrasebook) -> str:
     """A text without polite parts and the field's label."""
     text = text.strip()
     while (cut := _PART.search(text)) and book.is_polite(text[: cut.start()]):
@@ -271,8 +277,10 @@ def _date(text: str, language: str) -> str | None:
 
 
 def _iso(year: int, month: int, day: int) -> str | None:
+    if year >= _BUDDHIST_FROM:
+        year -= _BUDDHIST_ERA
     try:
-        return datetime(year - _THAI_ERA * (year >= _THAI_FROM), month, day).date().isoformat()  # noqa: DTZ001
+        return date(year, month, day).isoformat()
     except ValueError:
         return None
 
@@ -295,27 +303,27 @@ def _option(field: Field, text: str, book: Phrasebook) -> str | None:
     inside = {
         value
         for name, value in by_name
-        if name.strip() and (name in spoken or (_is_dense(text) and name.strip() in spoken))
+        if name.strip() and (name in spoken or (_is_unspaced(text) and name.strip() in spoken))
     }
     return _only(list(exact or inside))
 
 
-def _address_in(sentence: str, book: Phrasebook) -> tuple[str, str, bool] | None:
-    """Type and value of the only address in a sentence, and whether the sentence says no more."""
+def _contact_in(sentence: str, book: Phrasebook) -> tuple[str, str, bool] | None:
+    """Type and value of the only contact detail in a sentence, and whether it says nothing else."""
     mails, phones = _EMAIL.findall(sentence), _phones(_EMAIL.sub(" ", sentence))
     phones = [number for number in phones if number.startswith("+")]
     if len(mails) + len(phones) != 1:
         return None
     kind, value = ("email", mails[0]) if mails else ("phone", phones[0])
     before, _, behind = sentence.partition(value)
-    # "x" replaces the address, whose punctuation would be read as words.
+    # "x" replaces the contact detail, whose punctuation would be read as words.
     _, is_introduced = book.answer_in(f"{_last_part(before)} x")
     beside = _size(before) + _size(behind)
     asks = bool(_QUESTION_MARK.search(sentence))
     if not is_introduced and (asks or beside > _MAX_BESIDE):
         return None
-    is_all = not _size(behind) or book.is_polite(behind)
-    return kind, value, is_all and (is_introduced or beside <= _MAX_BESIDE)
+    has_nothing_else = not _size(behind) or book.is_polite(behind)
+    return kind, value, has_nothing_else and (is_introduced or beside <= _MAX_BESIDE)
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -335,23 +343,24 @@ def _is_attempt(field: Field, text: str, book: Phrasebook) -> bool:
     if field["type"] in {"email", "phone"}:
         is_word = " " not in text.strip() and text.isascii()
         return is_word or (is_introduced and any(letter.isdecimal() for letter in text))
-    is_short = len(text) <= _MAX_ATTEMPT_DENSE if _is_dense(text) else _size(text) <= _MAX_ATTEMPT
-    return is_short or is_introduced
+    if _is_unspaced(text):
+        return is_introduced or len(text) <= _MAX_ATTEMPT_UNSPACED
+    return is_introduced or _size(text) <= _MAX_ATTEMPT
 
 
 def _size(text: str) -> int:
     """The number of words; in scripts without spaces, estimated as one per four letters."""
     words = phrasebook.plain(text).split()
-    return sum(len(word) // 4 + 1 if _is_dense(word) else 1 for word in words)
+    return sum(len(word) // 4 + 1 if _is_unspaced(word) else 1 for word in words)
 
 
 def _last_part(text: str) -> str:
-    between = r"[,;،，、]\s*|\s+" if _is_dense(text) else r"[,;،]\s*"
+    between = r"[,;،，、]\s*|\s+" if _is_unspaced(text) else r"[,;،]\s*"
     return re.split(between, text.rstrip())[-1]
 
 
-def _is_dense(text: str) -> bool:
-    return bool(re.search(r"[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]", text))
+def _is_unspaced(text: str) -> bool:
+    return bool(_UNSPACED.search(text))
 
 
 def _book(language: str) -> Phrasebook:

@@ -40,11 +40,12 @@ class Bot(TenantModel):
     style = models.JSONField(default=dict)
     welcome_message = models.JSONField(default=dict)
     terms = models.JSONField(default=dict)
-    # The question that the widget shows in its input field.
+    # The placeholder of the widget's input field.
     bot_question = models.CharField(max_length=300, default="", blank=True)
-    # Text shown beside the closed widget, by language.
+    # The invitation, a text beside the closed widget, by language.
     engaging_message = models.JSONField(default=dict)
-    # When the widget speaks up by itself: after so many seconds, on which pages, to whom.
+    # When the widget shows the invitation, or opens by itself: after how many seconds, on which
+    # pages, to which visitors.
     engaging_seconds = models.PositiveSmallIntegerField(default=0, db_default=0)
     engaging_pages = models.CharField(max_length=500, default="", db_default="", blank=True)
     engaging_visitors = models.CharField(
@@ -53,12 +54,16 @@ class Bot(TenantModel):
     attach_enabled = models.BooleanField(default=True)
     # Customers may export a transcript of their conversation.
     export_enabled = models.BooleanField(default=False)
+    # The widget opens by itself.
     auto_pop_up = models.BooleanField(default=False)
     is_fullscreen = models.BooleanField(default=False)
+    # Whether websites show the widget at all.
     is_visible = models.BooleanField(default=True)
+    # The team may try the bot in a preview.
     allow_preview = models.BooleanField(default=True)
     # Agents answer instead of the bot: new conversations go to the queue.
     agent_reply = models.BooleanField(default=False)
+    # The bot may be deleted.
     delete_available = models.BooleanField(default=True)
     is_disabled = models.BooleanField(default=False)
     # Null: those of the client's ClientConfig.
@@ -82,8 +87,8 @@ class Bot(TenantModel):
     banner_alt = models.CharField(max_length=200, default="", blank=True)
     banner_valid_from = models.DateTimeField(null=True)
     banner_valid_to = models.DateTimeField(null=True)
-    # New documents and instructions are held back until a golden run shows that they break no
-    # golden question, or a person publishes them.
+    # New documents and instructions wait for a golden run, and stay back if a question that passed
+    # before fails, unless a person publishes them.
     hold_back_worse = models.BooleanField(default=False, db_default=False)
     # The website that showed the widget last, and when, to the minute.
     seen_on = models.CharField(max_length=253, default="", db_default="", blank=True)

@@ -70,12 +70,12 @@ class GoldenRun(TenantModel):
     # Whether this run decides if the change is published, and its decision.
     is_publish_gate = models.BooleanField(default=False)
     outcome = models.CharField(max_length=10, choices=GoldenOutcome, default="", blank=True)
-    # The questions as they were at the start, each with its result in the latest run without a
+    # The questions when the run began, each with its result in the latest run that tested no
     # change.
     questions = models.JSONField(default=list)
     results = models.JSONField(default=list)
     passed = models.PositiveSmallIntegerField(default=0)
-    # Questions that passed before and fail now; and those that failed before and pass now.
+    # Regressions: questions that passed before and fail now. Improvements: the reverse.
     broke = models.JSONField(default=list)
     better = models.JSONField(default=list)
     engine = models.CharField(max_length=40, default="", blank=True)

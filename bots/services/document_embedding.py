@@ -16,7 +16,7 @@ from bots.ingest.chunking import embedded
 from bots.language import embedding
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
 from bots.services import bots, documents, large_bots, publish_gate
-from bots.shapes.train import DocumentDto
+from bots.shapes.content import DocumentDto
 from chatplatform import jobs
 from webhooks.services import announce
 

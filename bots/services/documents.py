@@ -26,7 +26,7 @@ from bots.models import (
     WebUrl,
 )
 from bots.services import bots
-from bots.shapes.train import ImportantDocumentDto, RefusedFile, SkippedFile
+from bots.shapes.content import ImportantDocumentDto, RefusedFile, SkippedFile
 from chatplatform import jobs, media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, TooLarge, first_or_404
 from identity.models import ApiKey, User

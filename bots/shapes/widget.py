@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from bots.models import Bot, SampleQuestion
 from bots.shapes.bot import BotStyle, EngagingVisitors, Greeting, Languages
-from bots.shapes.train import Upload
+from bots.shapes.content import Upload
 from chatplatform.api.shapes import (
     MAX_ID,
     NOT_BLANK,

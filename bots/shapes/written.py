@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import Field
 
 from bots.models import Document, DocumentStage, DocumentStatus
-from bots.shapes.train import IS_ANSWERING, STAGE, DocumentError
+from bots.shapes.content import IS_ANSWERING, STAGE, DocumentError
 from chatplatform.api.shapes import Moment, Shape, Text, example, read_only
 
 MAX_TITLE, MAX_TEXT = 200, 20_000

@@ -14,13 +14,13 @@ from bots.pages.bot.install_forms import INSTALL
 from bots.pages.bot.settings import BEHAVIOUR, LOOK, SET_BY_API
 from bots.services.bots import WITH_DEFAULT_FIELD, WRITABLE
 from bots.shapes.bot import BotDto, BotStyle
-from bots.shapes.train import PromptDto
+from bots.shapes.content import PromptDto
 from bots.shapes.widget import BotBannerDto
 from bots.testing import trained
 from chatplatform.form_fields import TextsField
 from chatplatform.testing import run_jobs
 from identity.models import ApiKey
-from identity.pages.settings.fields import WeekField
+from identity.pages.settings.week_field import WeekField
 from identity.testing import make_person
 
 NEW = reverse("admin:bots_bot_new_bot")

@@ -156,7 +156,7 @@ def test_the_same_question():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_question_of_light_words_alone_matches_no_other(ann, bot):
+def test_a_question_of_filler_words_alone_matches_no_other(ann, bot):
     create(ann, bot, {"question": "Can you?", "answer": "We can."})
     run_jobs()
     assert retrieval.search(Bot.objects.get(), "May I?", language="en").confidence < 1

@@ -5,7 +5,7 @@ from typing import Any
 from django.db import connection
 
 from chatplatform.jobs import leases
-from chatplatform.jobs.freezing import MAY_RUN
+from chatplatform.jobs.frozen_clients import MAY_RUN
 from chatplatform.jobs.registry import declared
 from chatplatform.models import Job
 

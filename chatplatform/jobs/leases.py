@@ -27,7 +27,7 @@ from django.db.models.functions import Now
 
 from chatplatform.api.request_context import serving
 from chatplatform.jobs import lease_renewer, registry, worker_liveness
-from chatplatform.jobs.freezing import MAY_RUN
+from chatplatform.jobs.frozen_clients import MAY_RUN
 from chatplatform.jobs.registry import call_with_known, declared
 from chatplatform.media_stores import FilesUnavailable
 from chatplatform.models import Job, JobState

@@ -10,7 +10,7 @@ from django.db import Error, connection
 from kombu.exceptions import OperationalError
 
 from chatplatform.jobs import heartbeat, leases, worker_liveness
-from chatplatform.jobs.freezing import MAY_RUN
+from chatplatform.jobs.frozen_clients import MAY_RUN
 from chatplatform.jobs.registry import CHANNEL, Queue, declared
 from chatplatform.jobs.stop_event import Stop
 from chatplatform.live import pubsub, valkey

@@ -1,4 +1,4 @@
-"""Template filters that show codes and shares in words, such as `{{ code|humanize_code }}`."""
+"""Template filters that show values as text: codes, locations and shares."""
 
 import re
 from collections.abc import Mapping
@@ -58,7 +58,7 @@ def humanize_code(code: object) -> str:
 
 
 @register.filter
-def where(location: Mapping[str, Any]) -> str:
+def location_text(location: Mapping[str, Any]) -> str:
     """A location as city, region and country, or as latitude and longitude."""
 
     def joined(*names: str) -> str:

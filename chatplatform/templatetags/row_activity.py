@@ -1,4 +1,4 @@
-"""The history of a row, for its page: `{% activity_of page row as activity %}`."""
+"""What happened to a row, for its page: `{% activity_of page row as activity %}`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

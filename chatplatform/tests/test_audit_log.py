@@ -17,7 +17,7 @@ from django.db import connection, transaction
 from chatplatform.testing import at_once
 from commands.management.commands.migrate import grant
 from identity.models import ApiKey, AuditAnchor, AuditEvent, AuditLink
-from identity.services import audit, audit_log, audit_retention
+from identity.services import audit, audit_queries, audit_retention
 from identity.testing import make_key
 
 LOG, FILE = "/identity/audit", "/identity/audit/export"
@@ -76,7 +76,7 @@ def test_it_is_exported_as_lines_and_as_a_table(ann, cara, monkeypatch):
         "user.created", "user.disabled", "audit_log.exported",
     ]  # fmt: skip
     assert table[0]["subject"] == "'=1+1"
-    monkeypatch.setattr(audit_log, "MAX_EXPORTED", 1)
+    monkeypatch.setattr(audit_queries, "MAX_EXPORTED", 1)
     assert ann.get(FILE).json()["code"] == "too_many_events"
 
 

@@ -174,7 +174,7 @@ def test_a_visitor_asks_for_fewer_at_once(client_a, bot, settings):
 
 
 # What a visitor does that a reply may follow.
-DOORS = {
+ENTRY_POINTS = {
     "message": lambda visitor, chat: visitor.post(f"{CHAT}/{chat.pk}", HELLO),
     "file": lambda visitor, chat: visitor.upload(
         f"{CHAT}/files/{chat.pk}", files=SimpleUploadedFile("a.txt", b"x")
@@ -184,25 +184,25 @@ DOORS = {
 }
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
 def test_whatever_a_reply_may_follow_counts_for_the_visitor(
-    door, client_a, bot, settings, monkeypatch
+    entry_point, client_a, bot, settings, monkeypatch
 ):
     settings.RATE_LIMIT_SCALE = 0.1
     monkeypatch.setattr(rate_limits, "VISITORS_BURST", 30)
     page = make_key(client_a, "public", bot.pk)
     (visitor, chat), (other, others) = (visit(page, message=QUESTION) for _ in range(2))
     for _ in range(2):
-        assert DOORS[door](visitor, chat).status_code < 300
+        assert ENTRY_POINTS[entry_point](visitor, chat).status_code < 300
     before = everything()
-    for item in DOORS.values():
+    for item in ENTRY_POINTS.values():
         reply = item(visitor, chat)
         assert is_refused(reply)
         assert left(reply)["replies"] == 0
         assert '"replies";q=2;w=60, "burst";q=3;w=10, ' in reply["RateLimit-Policy"]
     assert everything() == before
     assert visitor.get(f"{CHAT}/{chat.pk}").status_code == 200
-    assert DOORS[door](other, others).status_code < 300
+    assert ENTRY_POINTS[entry_point](other, others).status_code < 300
 
 
 def everything():

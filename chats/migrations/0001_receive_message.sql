@@ -51,7 +51,7 @@ DECLARE
     near record;
     chat chats_conversation;
     stored chats_message;
-    door record;
+    result record;
     reply_key text := 'chat:' || of_chat;
     scope text;
     lacks_credits boolean;
@@ -106,10 +106,10 @@ BEGIN
             FROM unnest(chat.language || near.languages) WITH ORDINALITY AS expected (code, rank)
             WHERE split_part(code, '-', 1) = ANY (candidates) ORDER BY rank LIMIT 1),
         guess, chat.language);
-    door := chats_store_message(stored, event, NULL);
-    seq := (door.chat).last_seq;
-    shown := door.shown;
-    channels := door.channels;
+    result := chats_store_message(stored, event, NULL);
+    seq := (result.chat).last_seq;
+    shown := result.shown;
+    channels := result.channels;
     owner := chat.assign_type;
     handoff_reason := chat.handoff_reason;
     has_job := scope IS NOT NULL AND NOT (coalesce(lacks_credits, false) AND credits = 'short');

@@ -2,8 +2,8 @@
 -- `chats_count_messages`. A customer's plain message is received by `chats_receive_message`
 -- (0001_receive_message.sql). See docs/decisions/0038.
 
--- Whether a caller may see a chat: a key of the client or of its bot, and of pages the one that
--- opened it, for the same visitor. Previews are the staff's.
+-- Whether a caller may see a chat: a key of the client or of its bot, and of public keys the one
+-- that opened it, for the same visitor. Previews are the team's alone.
 CREATE FUNCTION chats_may_see(
     chat chats_conversation, of_client bigint, of_bot bigint, of_public_key bigint, of_visitor bigint
 ) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -12,8 +12,8 @@ SELECT chat.client_id = of_client AND NOT chat.is_preview
     AND (of_public_key IS NULL OR chat.opened_by_key_id = of_public_key AND chat.visitor_id = of_visitor)
 $$;
 
--- The door for every single message: appends it to its chat, which the caller has locked, counts
--- it there, and announces it as `event`; without an event it is not announced.
+-- Stores messages one by one: appends a message to its chat, which the caller has locked, counts it
+-- there, and announces it as `event`; without an event it is not announced.
 -- `message`: its columns. Number and client are set here, and so is what was left null: its time,
 -- its recipient, and the values of an ordinary message.
 -- `links`: signed links to the message's stored files, by the files' ids.

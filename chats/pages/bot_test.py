@@ -13,7 +13,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext
 
 from bots.models import Bot, Document, DocumentStatus, GoldenQuestion, SampleQuestion
-from bots.pages.bot import steps
+from bots.pages.bot import frame
 from bots.services import bots, golden_questions
 from bots.shapes.golden import GoldenQuestionDto
 from chatplatform.admin_base import TenantAdmin, viewer
@@ -22,10 +22,9 @@ from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.templatetags.codes import humanize_code
 from chats.forms import AnswerForm, AskForm
 from chats.models import NO_ANSWER, AssignType, Conversation, Message, SenderType
-from chats.pages import answers, transcripts
+from chats.pages import transcripts, written_answers
 from chats.services.core import reply_policy
-from chats.services.data_exchange import bot_previews
-from chats.services.reply import incoming, reply_replay
+from chats.services.reply import incoming, preview_chats, reply_replay
 from chats.shapes.bot_preview import GenerateChatRequest
 from chats.shapes.reply_explanation import StoredReceipt
 
@@ -84,9 +83,9 @@ class BotTestPages(TenantAdmin):
             lines = [{"role": "user", "content": data["question"]}]
             body = GenerateChatRequest.model_validate({"messages": lines})
             message = (
-                bot_previews.continue_chat(chat, body)
+                preview_chats.continue_chat(chat, body)
                 if chat
-                else bot_previews.open_preview(by.client, bot_id, body, by=by)
+                else preview_chats.open_preview(by.client, bot_id, body, by=by)
             )
             return redirect("admin:chats_tried_bot", bot_id, message.conversation_id)
 
@@ -102,7 +101,7 @@ class BotTestPages(TenantAdmin):
         if request.method == "POST":
             sources = [item["title"][:300] for item in reply.citations]
             body = GoldenQuestionDto(
-                question=answers.one_line(asked.text),
+                question=written_answers.one_line(asked.text),
                 expected_source=sources[0] if sources else None,
             )
             try:
@@ -119,13 +118,13 @@ class BotTestPages(TenantAdmin):
         place = reverse("admin:chats_tried_bot", args=[bot_id, chat_id])
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            document = answers.write(bot, data, asked=asked, by=viewer(request))
+            document = written_answers.write(bot, data, asked=asked, by=viewer(request))
             query = urlencode({"fixed": reply.pk, "document": document.pk})
             return redirect(f"{place}?{query}#answer-{reply.pk}")
 
         if request.method != "POST":
             return redirect(place)
-        initial = answers.initial(bot, asked.text)
+        initial = written_answers.initial(bot, asked.text)
         form = AnswerForm(request.POST, initial=initial, prefix=str(reply.pk))
         done = form.carry_out(act)
         return done or self._show(request, bot, chat, changes={reply.pk: {"form": form}})
@@ -179,7 +178,7 @@ class BotTestPages(TenantAdmin):
     ) -> HttpResponse:
         """The page; `changes` of the findings are by the answer's id."""
         context: dict[str, Any] = {"bot": bot, "chat": chat, "form": form or AskForm()}
-        context["tabs"] = steps.tabs(self, request, bot, "test")
+        context["tabs"] = frame.tabs(self, request, bot, "test")
         if chat:
             lines = transcripts.part_of(chat).lines
             found = _findings(bot, lines, may_teach=self.has_teach_permission(request))
@@ -213,12 +212,12 @@ def _findings(
     """What the page says about each answer to a question."""
     rows = [line.row for line in lines if line.row is not None]
     texts = {row.pk: row.text for row in rows}
-    asked = {answers.one_line(text) for text in texts.values()}
+    asked = {written_answers.one_line(text) for text in texts.values()}
     golden = GoldenQuestion.objects.filter(bot=bot, question__in=asked)
     kept = set(golden.values_list("question", flat=True))
     found = {}
     for row in rows:
-        question = answers.one_line(texts.get(row.in_reply_to_id, ""))
+        question = written_answers.one_line(texts.get(row.in_reply_to_id, ""))
         if row.receipt is None or not question:
             continue
         receipt = StoredReceipt.from_row(row)
@@ -230,7 +229,7 @@ def _findings(
             has_no_answer=receipt.decision in NO_ANSWER,
             is_golden=question in kept,
             may_judge=may_judge,
-            form=AnswerForm(initial=answers.initial(bot, question), prefix=str(row.pk))
+            form=AnswerForm(initial=written_answers.initial(bot, question), prefix=str(row.pk))
             if may_judge
             else None,
         )

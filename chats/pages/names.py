@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import formats, timezone
 from django.utils.translation import gettext, gettext_noop
 
-from chatplatform.templatetags.codes import where
+from chatplatform.templatetags.codes import location_text
 from chats.models import AssignType, Conversation, Customer, Status
 from chats.services.desk.customer_records import FOREVER
 
@@ -50,7 +50,7 @@ def customer_name(
     known = customer.name or customer.email or customer.phone
     if known:
         return known
-    place = where(location) if location else channel_name(channel) if channel else ""
+    place = location_text(location) if location else channel_name(channel) if channel else ""
     at = timezone.localtime(began or customer.created_at)
     time = f"{at:%H:%M}"
     if at.date() != timezone.localdate():

@@ -18,7 +18,7 @@ from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
 from chats.forms import AnswerForm
 from chats.models import GroupStatus, QuestionGroup
-from chats.pages import answers, names
+from chats.pages import names, written_answers
 from chats.services.insight import question_groups, unanswered_questions
 
 # Conversations shown on a detail page.
@@ -139,7 +139,7 @@ class QuestionGroupAdmin(TenantAdmin):
             except SourceExists as exc:
                 # If the bot has learned it since, the question leaves the list.
                 unanswered_questions.request_again(group)
-                raise answers.exists_already(exc) from exc
+                raise written_answers.exists_already(exc) from exc
             messages.success(
                 request,
                 gettext("Saved. We'll ask the bot again once it has learned the answer."),

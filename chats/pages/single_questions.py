@@ -17,7 +17,7 @@ from chatplatform import navigation
 from chatplatform.admin_base import TenantAdmin, viewer
 from chats.forms import AnswerForm
 from chats.models import Message
-from chats.pages import answers
+from chats.pages import written_answers
 from chats.services.insight import question_groups
 
 
@@ -58,14 +58,14 @@ class SingleQuestionPages(TenantAdmin):
         assert asked, "the rows are replies"
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            answers.write(bot, data, asked=asked, by=viewer(request))
+            written_answers.write(bot, data, asked=asked, by=viewer(request))
             messages.success(request, gettext("Saved. Ask the bot again in a moment."))
             if viewer(request).client_id != bot.client_id:
                 return redirect("admin:chats_unanswered")
             query = urlencode({"question": data["question"]})
             return redirect(f"{reverse('admin:chats_try_bot', args=[bot.pk])}?{query}")
 
-        initial = answers.initial(bot, asked.text)
+        initial = written_answers.initial(bot, asked.text)
         is_known = "edits" in initial
         return self.form_page(
             request, AnswerForm(request.POST or None, initial=initial), act,

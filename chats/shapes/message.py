@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bots.shapes.train import Upload
+from bots.shapes.content import Upload
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
     MAX_ID,

@@ -186,7 +186,7 @@ def asked(answer_kind, **fields):
     return InfoFacts(field, next="name", **fields)
 
 
-GIVEN = asked("given", filled={"email": "a@b.example"}, is_all=True)
+GIVEN = asked("given", filled={"email": "a@b.example"}, has_nothing_else=True)
 WRONG, DECLINED, OTHER = asked("wrong"), asked("declined"), asked("other")
 NOTED = CannedReply("info_noted", Receipt("info_given"))
 NOTED_AND_ASKED = CannedReply("info_noted", Receipt("info_given", asks_for="name"))
@@ -199,7 +199,10 @@ REPEATED = CannedReply("not_email", Receipt("info_wrong", asks_for="email"))
     [
         (replace(QUESTION, info=GIVEN), NOTED_AND_ASKED),
         (replace(QUESTION, info=replace(GIVEN, next=None)), NOTED),
-        (replace(QUESTION, info=replace(GIVEN, is_all=False)), AskEngine(QUESTION.question)),
+        (
+            replace(QUESTION, info=replace(GIVEN, has_nothing_else=False)),
+            AskEngine(QUESTION.question),
+        ),
         (replace(QUESTION, info=replace(GIVEN, asked=None)), NOTED_AND_ASKED),
         (replace(QUESTION, info=WRONG), REPEATED),
         (
@@ -234,7 +237,7 @@ ANSWERED = Answer("We sell tea.", (CITATION,), Receipt("answered", TRACE))
         (ANSWERED, InfoFacts(next="name"), "name"),
         (ANSWERED, InfoFacts(), None),
         (ANSWERED, OTHER, None),
-        (ANSWERED, replace(GIVEN, is_all=False), "name"),
+        (ANSWERED, replace(GIVEN, has_nothing_else=False), "name"),
         (NOTED, GIVEN, "name"),
         (NOTED, replace(GIVEN, next=None), None),
         (REPEATED, WRONG, "email"),

@@ -18,7 +18,7 @@ HUGE = 10**30
 @pytest.fixture(params=["metadata", "attributes", "customer", "message"])
 def send(request, page, server, chat):
     """Send free keys and values to one of the operations that accept them."""
-    doors = {
+    operations = {
         "metadata": lambda free: server.post(OPEN, f'{{"metadata": {free}}}'),
         "attributes": lambda free: page.post(OPEN, f'{{"customer": {{"attributes": {free}}}}}'),
         "customer": lambda free: server.post(
@@ -29,7 +29,7 @@ def send(request, page, server, chat):
             f'{{"sender": {{"type": "customer"}}, "text": "Hello", "metadata": {free}}}',
         ),
     }
-    return doors[request.param]
+    return operations[request.param]
 
 
 def counted():

@@ -1,4 +1,4 @@
-"""After a channel's reply window nobody writes free text, whichever door is tried."""
+"""After a channel's reply window nobody writes free text, whichever operation is tried."""
 
 from datetime import timedelta
 

@@ -10,16 +10,16 @@ from django.utils import timezone
 
 from bots.pages.company_settings import CompanyForm
 from bots.shapes.bot import BotLanguageConfigDto
-from chats.pages.message_settings import GROUPS
-from chats.shapes.words import NAMES
+from chats.pages.system_messages import GROUPS
+from chats.shapes.system_messages import NAMES
 from identity.models import AuditEvent, CreditEntry, CreditOrder, EmailNotification
+from identity.pages.admin_site import SETTINGS_PAGES
 from identity.pages.settings import business_hours, conversations, notifications, plan
 from identity.pages.sign_in_providers import ProviderForm
-from identity.pages.site import SETTINGS_PAGES
 from identity.services import credits
 from identity.shapes.clients import CompanyName, TopUpAmount
 from identity.shapes.configs import ClientConfigDto, EmailNotificationRequest
-from identity.shapes.providers import SignInProviderDto
+from identity.shapes.sign_in_providers import SignInProviderDto
 
 # The two columns of the config that are sentences: the page with all messages has the second too.
 SENTENCES = {"handoff_message": "handover", "out_of_hours_message": "closed"}

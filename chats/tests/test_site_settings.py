@@ -8,7 +8,7 @@ from chatplatform.testing.browser import PHONE, violations
 from chats.models import Message
 from chats.testing import make_chat
 from identity.models import Client, ClientConfig, EmailNotification
-from identity.pages.site import SETTINGS_PAGES
+from identity.pages.admin_site import SETTINGS_PAGES
 from identity.testing import enter_site
 
 CLOSED = "Chúng tôi mở cửa lại lúc chín giờ."

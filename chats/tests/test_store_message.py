@@ -1,6 +1,6 @@
-"""Every door stores, numbers, counts and announces messages by the same rules.
+"""Every entry point stores, numbers, counts and announces messages by the same rules.
 
-Random messages by all doors are compared with a model of the rules in plain Python.
+Random messages by all entry points are compared with a model of the rules in plain Python.
 """
 
 import uuid

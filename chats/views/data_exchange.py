@@ -4,7 +4,7 @@ import uuid
 from typing import Any
 
 from bots.services import bots, documents
-from bots.shapes.train import DeletedCount
+from bots.shapes.content import DeletedCount
 from bots.shapes.widget import KeyBotQuery
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import operation

@@ -14,7 +14,7 @@ from chatplatform.api.pagination import Page, page
 from chatplatform.live.streaming import StreamingReply
 from chats.models import Customer
 from chats.services.core import attachments, row_json, staff_notifications
-from chats.services.data_exchange import bot_previews, erasing, exporting
+from chats.services.data_exchange import erasing, exporting
 from chats.services.desk import (
     agent_actions,
     customer_records,
@@ -22,7 +22,7 @@ from chats.services.desk import (
     inbox,
     saved_replies,
 )
-from chats.services.reply import incoming
+from chats.services.reply import incoming, preview_chats
 from chats.shapes import desk as desk_shapes
 from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
 from chats.shapes.conversation import ChatCounts, ChatsQuery, Conversation, ConversationsResponse
@@ -288,12 +288,12 @@ class PreviewViewSet(ChatsViewSet):
         self, request: HttpRequest, bot_id: int, body: GenerateChatRequest
     ) -> HttpResponseBase:
         """Try a bot: open a preview conversation with these messages and generate the reply."""
-        message = bot_previews.open_preview(
+        message = preview_chats.open_preview(
             self.client, bot_id, body, by=self.user, client_message_id=idempotency.stable_id()
         )
         turn = incoming.turn_of(message)
         return reply_responses.respond(
-            request, turn, reply=body.reply, shape=bot_previews.with_receipt
+            request, turn, reply=body.reply, shape=preview_chats.with_receipt
         )
 
     @operation(
@@ -311,7 +311,7 @@ class PreviewViewSet(ChatsViewSet):
     ) -> HttpResponseBase:
         """Generate the next reply: to further `messages` in a preview, else to the last message."""
         chat = self._chat(chat_id)
-        message = bot_previews.continue_chat(
+        message = preview_chats.continue_chat(
             chat,
             body,
             client_message_id=idempotency.stable_id(),
@@ -320,7 +320,7 @@ class PreviewViewSet(ChatsViewSet):
         idempotency.store_result_id(str(message.pk))
         turn = incoming.turn_of(message)
         return reply_responses.respond(
-            request, turn, reply=body.reply, shape=bot_previews.with_receipt
+            request, turn, reply=body.reply, shape=preview_chats.with_receipt
         )
 
 

@@ -13,7 +13,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import condition, require_safe
 
-from bots.services import bots, install
+from bots.services import bots, website_keys
 from chatplatform.web.languages import spoken_to
 from identity.auth import LOOPBACK, origin_host, origin_matches
 from identity.models import KeyScope
@@ -100,7 +100,7 @@ def _note_website(request: HttpRequest, bot_id: int, hosts: list[str]) -> None:
     origin = f"{parts.scheme}://{parts.netloc}"
     host = origin_host(origin)
     if host and origin_matches(origin, hosts):
-        install.note_website(bot_id, host=host)
+        website_keys.note_website(bot_id, host=host)
 
 
 def _language(request: HttpRequest) -> str:

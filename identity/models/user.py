@@ -1,4 +1,4 @@
-"""The people of clients, and their saved views."""
+"""Users, of clients and of the platform, and their saved views."""
 
 from typing import Any
 
@@ -27,12 +27,12 @@ class UserManager(BaseUserManager["User"]):
         return self.create_user(email, password, is_superuser=True, **fields)
 
     def for_client(self, client: Client) -> models.QuerySet["User"]:
-        """Only this client's people."""
+        """Only this client's users."""
         return self.filter(client=client)
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """One of a client's people, or platform staff (superuser without a client)."""
+    """A client's user, or one of the platform staff: a superuser without a client."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, null=True, related_name="users")
     # In lower case, so that an address belongs to one account.
@@ -75,13 +75,13 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def is_invited(self) -> bool:
-        """Whether a client's person has neither chosen a password nor signed in yet."""
+        """Whether a client's user has neither chosen a password nor signed in yet."""
         never = self.last_login is None and not self.has_usable_password()
         return never and self.client_id is not None and not self.is_disabled
 
     @property
     def is_staff(self) -> bool:
-        """Whether the user may enter the site: platform staff, and the people of clients."""
+        """Whether the user may enter the site, under Django's name: clients' users may too."""
         return self.is_superuser or self.client_id is not None
 
     @property

@@ -172,7 +172,7 @@ class UserAdmin(TenantAdmin):
 
     @button("View as", permissions=["view_as"], url_path="view-as", icon="visibility")
     def view_as(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Impersonate this person until the staff member leaves or signs out."""
+        """Impersonate this person until the viewer leaves or signs out."""
         person: User = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:

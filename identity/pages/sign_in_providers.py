@@ -15,7 +15,7 @@ from chatplatform.admin_base import PLATFORM, TenantAdmin, confirm_action, each,
 from chatplatform.forms import Setting, SettingsForm
 from identity.models import SignInProvider
 from identity.services import sign_in_providers
-from identity.shapes.providers import SignInProviderDto
+from identity.shapes.sign_in_providers import SignInProviderDto
 
 
 class ProviderForm(SettingsForm):

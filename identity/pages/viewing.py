@@ -30,7 +30,7 @@ class ViewAs(Middleware):
     """During an impersonation, makes the impersonated person the user of each request.
 
     Nothing can be changed: methods that write are refused, and so are writes to the database. Only
-    leaving the impersonation and signing out still concern the staff member.
+    leaving the impersonation and signing out still concern the platform staff.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
@@ -66,7 +66,7 @@ def is_write(exc: InternalError) -> bool:
 
 
 def leave(request: HttpRequest) -> HttpResponse:
-    """End the impersonation, and redirect the staff member to the client's overview."""
+    """End the impersonation, and redirect to the client's overview."""
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     person = viewing.leave(request.session.session_key)

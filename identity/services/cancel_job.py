@@ -1,4 +1,4 @@
-"""Lets staff cancel a job, with a record in the audit log of its client."""
+"""Lets platform staff cancel a job, with a record in the audit log of its client."""
 
 from django.db import transaction
 

@@ -1,4 +1,4 @@
-"""Orders for credits: a client's admin makes them, staff or a payment provider close them."""
+"""Orders for credits: made by a client's admin, closed by platform staff or a payment provider."""
 
 import uuid
 from collections.abc import Mapping

@@ -91,7 +91,7 @@ def check_code(user: User, code: str, *, address: str) -> None:
 def authenticate(
     *, email: str, password: str, address: str, admits_staff: bool = False
 ) -> User | None:
-    """The client's user (or one of the staff) with this e-mail address and password, else None.
+    """The user of a client or the platform with this e-mail address and password, else None.
 
     401 `provider_required` if their company requires its own provider; 429 after too many failures,
     even for the right password.

@@ -7,7 +7,7 @@ from chatplatform import egress, jobs
 from chatplatform.api.errors import Invalid, first_or_404
 from identity.models import AttemptKind, Client, ProviderAccount, Role, SignInProvider, User
 from identity.services import attempts, audit, mails
-from identity.shapes.providers import SignInProviderDto
+from identity.shapes.sign_in_providers import SignInProviderDto
 
 _SET = ("issuer", "application_id", "email_domains", "is_required", "creates_agents")
 PURPOSE = "sign-in"

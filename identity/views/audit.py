@@ -9,10 +9,10 @@ from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import RawResponse, operation
 from chatplatform.api.pagination import page
 from identity.auth import ADMIN, TenantViewSet
-from identity.services import audit_log
+from identity.services import audit_queries
 from identity.shapes.audit import AuditEvent, AuditEventsResponse, AuditExportQuery, AuditQuery
 
-FILE = RawResponse(tuple(audit_log.MIME_TYPES.values()), "The rows as a file, as a download.")
+FILE = RawResponse(tuple(audit_queries.MIME_TYPES.values()), "The rows as a file, as a download.")
 
 
 class AuditViewSet(TenantViewSet):
@@ -22,7 +22,9 @@ class AuditViewSet(TenantViewSet):
 
         Events in conversations are in `GET /webhook/events`. No operation changes or deletes a row.
         """
-        return page(audit_log.find(self.client, query), query, by="-id", shape=AuditEvent.from_row)
+        return page(
+            audit_queries.find(self.client, query), query, by="-id", shape=AuditEvent.from_row
+        )
 
     @operation(
         "identity", "Export Audit Log", access=ADMIN, returns=FILE, also={409: Error}, waits=True
@@ -30,8 +32,8 @@ class AuditViewSet(TenantViewSet):
     def export(self, query: AuditExportQuery) -> HttpResponseBase:
         """The same rows as a file, oldest first; 409 `too_many_events` above 100,000 rows."""
         return media.file_response(
-            audit_log.export(self.client, query, by=self.user),
-            mime_type=audit_log.MIME_TYPES[query.format],
+            audit_queries.export(self.client, query, by=self.user),
+            mime_type=audit_queries.MIME_TYPES[query.format],
             cache_control="no-store",
             download_as=f"audit.{query.format}",
         )

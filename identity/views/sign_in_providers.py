@@ -3,7 +3,7 @@
 from chatplatform.api.operation import operation
 from identity.auth import ADMIN, TenantViewSet
 from identity.services import sign_in_providers
-from identity.shapes.providers import SignInProviderDto
+from identity.shapes.sign_in_providers import SignInProviderDto
 
 
 class SignInProviderViewSet(TenantViewSet):

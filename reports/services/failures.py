@@ -28,7 +28,7 @@ from chatplatform.templatetags.codes import humanize_code
 from chats.models import MessageStatus
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryState
-from webhooks.services import configs, deliveries
+from webhooks.services import deliveries, endpoints
 
 # Deliveries are kept for a month, but older failures are no longer of interest.
 _DELIVERIES_SINCE = timedelta(days=7)
@@ -288,7 +288,7 @@ KINDS = {
     ),
     "endpoints": Kind(
         gettext_noop("Webhooks that are failing or were turned off"),
-        configs.failing,
+        endpoints.failing,
         ("url", "pk", "is_active"),
         lambda url, pk, is_active: str(url) if is_active else f"{url}: turned off",
         lambda url, pk, is_active: _endpoint(pk),

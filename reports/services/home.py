@@ -19,7 +19,7 @@ from identity.models import Client, Plan, Subscription, User
 from identity.services import credit_forecast, saved_views
 from reports.services import charts, failures, formatting, overview, periods
 from reports.services import warnings as client_warnings
-from reports.services.figures import Figure, compared
+from reports.services.kpi_cards import KpiCard, compared
 from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import ChatOverview, Figures
 
@@ -54,7 +54,7 @@ class Hint:
     verb: str = ""
 
 
-def figures(client: Client) -> list[Figure]:
+def figures(client: Client) -> list[KpiCard]:
     """Waiting customers, and the last seven days compared with the seven before."""
     found = _week(client)
     now, before, days = found.current, found.previous, found.series
@@ -96,7 +96,7 @@ def _week(client: Client) -> ChatOverview:
     return overview.of(client, PeriodQuery(date_from=first))
 
 
-def _solved(found: ChatOverview, path: str) -> Figure:
+def _solved(found: ChatOverview, path: str) -> KpiCard:
     now, before = (formatting.share(one.bot_resolved, one.chats) for one in _both(found))
     return compared(
         "bot_resolved_share", now, before, path=path, title=gettext("Resolved by the bot"),
@@ -105,14 +105,14 @@ def _solved(found: ChatOverview, path: str) -> Figure:
     )  # fmt: skip
 
 
-def _response(found: ChatOverview, path: str) -> Figure:
+def _response(found: ChatOverview, path: str) -> KpiCard:
     now, before = (one.person_response_seconds.p50 for one in _both(found))
     note = gettext("median · {value} last week").format(value=formatting.duration(before))
     title = gettext("First human response")
     return compared("person_response_p50", now, before, path=path, title=title, note=note)
 
 
-def _rating(found: ChatOverview) -> Figure:
+def _rating(found: ChatOverview) -> KpiCard:
     now, before = (one.rating_mean for one in _both(found))
     count = found.current.rating_count
     return compared(
@@ -206,7 +206,7 @@ def set_up_steps(client: Client, reader: User) -> list[Hint]:
     ]
 
 
-def _waiting(client: Client) -> Figure:
+def _waiting(client: Client) -> KpiCard:
     rows = Conversation.objects.for_client(client).filter(
         status=Status.OPEN, assign_type=AssignType.QUEUE, is_preview=False
     )
@@ -215,7 +215,7 @@ def _waiting(client: Client) -> Figure:
     )
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
-        return Figure(
+        return KpiCard(
             gettext("Waiting now"),
             formatting.number(rows.count()),
             gettext("no one is waiting"),
@@ -223,12 +223,12 @@ def _waiting(client: Client) -> Figure:
         )
     wait = formatting.duration((timezone.now() - oldest).total_seconds())
     note = gettext("longest wait {wait}").format(wait=wait)
-    return Figure(gettext("Waiting now"), formatting.number(rows.count()), note, path)
+    return KpiCard(gettext("Waiting now"), formatting.number(rows.count()), note, path)
 
 
-def _credits(client: Client) -> Figure:
+def _credits(client: Client) -> KpiCard:
     account = Subscription.objects.get(client=client)
-    return Figure(
+    return KpiCard(
         gettext("Credits"),
         formatting.number(account.credits_left),
         _end_of_credits(account, ZoneInfo(client.timezone)),

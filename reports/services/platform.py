@@ -11,13 +11,13 @@ from chatplatform.models import Job, JobState
 from chatplatform.web import health
 from identity.models import Client, CreditOrder, OrderStatus
 from reports.services import failures, formatting
-from reports.services.figures import Figure
 from reports.services.home import Hint, failure_hints
+from reports.services.kpi_cards import KpiCard
 
 _WEEK = timedelta(days=7)
 
 
-def figures() -> list[Figure]:
+def figures() -> list[KpiCard]:
     """Clients, pending credit orders, failed jobs, and the health of all parts."""
     clients = Client.objects.aggregate(
         all=Count("pk"),
@@ -30,19 +30,19 @@ def figures() -> list[Figure]:
     failed = [part for part in parts if part.status == "failed"]
     note = gettext("{new} new this week, {disabled} disabled").format(**clients)
     return [
-        Figure(
+        KpiCard(
             gettext("Companies"), formatting.number(clients["all"]), note,
             failures.list_path("identity_client"),
         ),
-        Figure(
+        KpiCard(
             gettext("Pending credit orders"), formatting.number(orders), gettext("to review"),
             failures.list_path("identity_creditorder", status__exact=OrderStatus.PENDING),
         ),
-        Figure(gettext("Failed jobs"), formatting.number(dead), gettext(
+        KpiCard(gettext("Failed jobs"), formatting.number(dead), gettext(
             "after all retries"
         ),
                reverse("failures")),
-        Figure(
+        KpiCard(
             gettext("Health"),
             gettext("{count} of {all} failed").format(count=len(failed), all=len(parts))
             if failed

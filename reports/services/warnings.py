@@ -23,7 +23,7 @@ from identity.services import credits
 from reports.services import formatting, mutes
 from reports.shapes import warnings as shapes
 from webhooks.models import WebhookConfig
-from webhooks.services import configs
+from webhooks.services import endpoints
 
 _DAY = timedelta(days=1)
 # For tokens that we cannot renew. For others, the warning comes after half of the time in which we
@@ -218,7 +218,7 @@ _RULES = (
             "n",
         ),
         gettext_noop("Fix your server, turn the webhook back on, then resend missed events."),
-        lambda client, _: configs.failing().filter(client=client), "url", since="failing_since",
+        lambda client, _: endpoints.failing().filter(client=client), "url", since="failing_since",
     ),
     _Rule(
         "chats_unanswered_soon", "warning",

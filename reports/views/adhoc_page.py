@@ -19,10 +19,10 @@ from identity.models import Client, User
 from identity.services import saved_views
 from reports.models import Export
 from reports.services import adhoc, charts, exports, formatting, periods
-from reports.services.figures import compared
+from reports.services.kpi_cards import compared
 from reports.shapes import adhoc as shapes
+from reports.views.page_frame import FIELDS, entered_dates, path_to, problems, show, viewer_of
 from reports.views.report import download
-from reports.views.site_page import FIELDS, entered_dates, path_to, problems, show, viewer_of
 
 _FIELDS = {name for name in shapes.SearchAdhocReportParam.model_fields if name != "timezone"}
 _LISTS = {

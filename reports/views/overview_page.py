@@ -16,11 +16,11 @@ from chatplatform import replica
 from chatplatform.api.errors import ApiError
 from identity.models import Client
 from reports.services import charts, formatting, overview, periods
-from reports.services.figures import Figure, compared
+from reports.services.kpi_cards import KpiCard, compared
 from reports.services.periods import Period
 from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import ChatOverview, Figures, PartFigures, Times
-from reports.views.site_page import entered_dates, path_to, problems, show, viewer_of
+from reports.views.page_frame import entered_dates, path_to, problems, show, viewer_of
 
 _PRESETS = (7, 30, 90, 365)
 # The figures that the overview has for each day.
@@ -111,7 +111,7 @@ def _shown(found: ChatOverview, period: Period, bot: Bot | None) -> dict[str, An
     }  # fmt: skip
 
 
-def _cards(found: ChatOverview, chosen: dict[str, Any]) -> list[Figure]:
+def _cards(found: ChatOverview, chosen: dict[str, Any]) -> list[KpiCard]:
     """Counts linked to their conversations, then durations, ratings and sentiments."""
     now, before = found.current, found.previous
     counts: list[tuple[str, dict[str, Any]]] = [

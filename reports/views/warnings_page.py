@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from reports.services import mutes, warnings
 from reports.shapes.warnings import MuteWarningDto
-from reports.views.site_page import path_to, show, viewer_of
+from reports.views.page_frame import path_to, show, viewer_of
 
 # The number of days that a button mutes, and its label; any other number unmutes.
 _DAYS = {"1": gettext_noop("1 day"), "7": gettext_noop("1 week"), "30": gettext_noop("30 days")}

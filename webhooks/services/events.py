@@ -19,7 +19,8 @@ from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
 from webhooks.services import event_log_json, feed_order
 from webhooks.shapes import webhook as webhook_shapes
 
-# Stores the event, a delivery for each endpoint that takes its type, and the body if any does.
+# Stores the event, a delivery for each endpoint that subscribes to its type, and if there is one,
+# the body to deliver.
 _ANNOUNCE = """
 SELECT webhooks_announce(%(id)s, %(client)s, %(type)s, %(data)s, %(conversation)s, %(sequence)s,
     %(now)s, %(only)s)
@@ -38,7 +39,7 @@ def announce(
     sequence: int | None = None,
     only_to: uuid.UUID | None = None,
 ) -> Event:
-    """Append an event to the client's log and queue it for the endpoints that take its type.
+    """Append an event to the client's log and queue it for the endpoints that subscribe to it.
 
     It belongs to the caller's transaction. `sequence` numbers the events of `conversation_id`
     without gaps: the caller takes it from the conversation's row, under that row's lock. `only_to`
@@ -66,7 +67,7 @@ def announce(
     with connection.cursor() as cursor:
         cursor.execute(_ANNOUNCE, params)
         (channels,) = cursor.fetchone()
-    event._state.adding = False
+    event._state.adding = False  # the function has stored the row
     pubsub.signal_on_commit(*channels)
     return event
 
@@ -94,7 +95,7 @@ def feed_channel(client_id: int) -> str:
     return f"feed:{client_id}"
 
 
-def find_place(client: Client, event_id: str) -> int | None:
+def position_of(client: Client, event_id: str) -> int | None:
     """The feed position of the event with this id (`evt_…`); None if it has none."""
     row_id = webhook_shapes.row_id(event_id)
     if row_id is None:
@@ -148,10 +149,10 @@ def purge_expired() -> None:
         return month.rows(Delivery, "event_id").exists()
 
     partitions.drop_before(Event, before, is_needed=has_deliveries)
-    gone = min(first_id(before), partitions.first_kept_id(Event))
+    first_kept_id = min(first_id(before), partitions.first_kept_id(Event))
     with connection.cursor() as cursor:
         while True:
-            cursor.execute(_DELETE_ENTRIES, [gone])
+            cursor.execute(_DELETE_ENTRIES, [first_kept_id])
             if not cursor.rowcount:
                 break
 

@@ -22,7 +22,7 @@ from webhooks.models import (
     Payload,
     WebhookConfig,
 )
-from webhooks.services import announce, configs, deliveries
+from webhooks.services import announce, deliveries, endpoints
 from webhooks.services.delivery_dispatcher import LEASE_SECONDS, Dispatcher
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -95,7 +95,7 @@ def test_signatures_expire(age, is_taken):
 
 def test_both_secrets_sign_after_a_rotation(client_a, ann, listening, receiver, deliver):
     old = listening.secret
-    new = configs.rotate_secret(listening, by=ann.user).secret
+    new = endpoints.rotate_secret(listening, by=ann.user).secret
     announce(client_a.pk, "message.created", {})
     deliver()
     assert receiver.verify(old) == receiver.verify(new)
@@ -401,7 +401,7 @@ def test_a_delivery_given_up_while_it_is_sent_stays_so(
     announce(client_a.pk, "message.created", {})
 
     def delete():
-        configs.delete(listening, by=ann.user)
+        endpoints.delete(listening, by=ann.user)
         assert run_jobs() == 1
 
     with run_before("webhooks.services.circuit_breaker.next_state", delete):

@@ -254,9 +254,9 @@ def test_events_that_nobody_reads_do_not_pile_up(client_a, client_b):
 
 def test_the_place_of_an_event_id(client_a, client_b):
     announced = [announce(client_a.pk, "t.t", {}) for _ in range(3)]
-    place = events.find_place(client_a, event_id(announced[0]))
+    place = events.position_of(client_a, event_id(announced[0]))
     assert place
     rest = [entry.pk for entry in events.read_feed(client_a, place)]
     assert rest == [event.pk for event in announced[1:]]
-    assert events.find_place(client_b, event_id(announced[0])) is None
-    assert events.find_place(client_a, "nonsense") is None
+    assert events.position_of(client_b, event_id(announced[0])) is None
+    assert events.position_of(client_a, "nonsense") is None

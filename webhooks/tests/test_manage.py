@@ -1,4 +1,4 @@
-"""An endpoint is added, tested, understood, revived and deleted in the site."""
+"""An endpoint is added, tested, understood, reenabled and deleted in the site."""
 
 import re
 from datetime import timedelta
@@ -96,7 +96,7 @@ def test_a_test_is_sent_and_its_result_is_said_in_words(site, path):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_endpoint_that_was_switched_off_is_revived_and_gets_what_waited(
+def test_an_endpoint_that_was_switched_off_is_reenabled_and_gets_what_waited(
     site, listening, receiver, deliver, client_a
 ):
     path = reverse("admin:webhooks_webhookconfig_manage", args=[listening.pk])
@@ -111,7 +111,7 @@ def test_an_endpoint_that_was_switched_off_is_revived_and_gets_what_waited(
     assert "4 events are waiting" in page
     deliver()
     assert receiver.got == []
-    assert 'data-state="on"' in text(site.post(path, {"form": "revive"}, follow=True))
+    assert 'data-state="on"' in text(site.post(path, {"form": "reenable"}, follow=True))
     run_jobs()
     deliver()
     row = WebhookConfig.objects.get()
@@ -186,7 +186,7 @@ def test_it_is_switched_off_and_deleted(site, path):
 
 
 @pytest.mark.parametrize(
-    "form", ["test", "off", "delete", "revive", "settings", "replay", "roll", "try"]
+    "form", ["test", "off", "delete", "reenable", "settings", "replay", "roll", "try"]
 )
 def test_others_do_nothing_to_it(ben, cara, path, form):
     for person, status in ((ben, 403), (cara, 404)):

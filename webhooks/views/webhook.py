@@ -11,7 +11,7 @@ from chatplatform.live.pubsub import Listener
 from chatplatform.live.streaming import Events, InThread, ServerSent, StreamEvent, StreamingReply
 from identity.auth import ADMIN, TenantViewSet
 from webhooks.models import Delivery
-from webhooks.services import configs, deliveries, event_log_json, events
+from webhooks.services import deliveries, endpoints, event_log_json, events
 from webhooks.shapes import webhook as webhook_shapes
 
 # How long a test waits for its result: the receiver's time limit plus a margin.
@@ -26,7 +26,7 @@ class ConfigViewSet(TenantViewSet):
 
         `GET /webhook/configs` lists all endpoints.
         """
-        return webhook_shapes.WebhookConfig.from_row(configs.get(self.client, query.config_id))
+        return webhook_shapes.WebhookConfig.from_row(endpoints.get(self.client, query.config_id))
 
     @operation(
         "Webhook", "Create Webhook Config", access=ADMIN, status=201, also={409: None},
@@ -37,14 +37,14 @@ class ConfigViewSet(TenantViewSet):
 
         409 `too_many_endpoints` if there are already ten.
         """
-        config = configs.create(self.client, body, by=self.user)
+        config = endpoints.create(self.client, body, by=self.user)
         return webhook_shapes.WebhookConfig.from_row(config, config.secret)
 
     @operation("Webhook", "Rotate Webhook Secret", access=ADMIN, also={404: None})
     def rotate_secret(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
         """Create a new signing secret, shown once. The old one also signs for 24 hours."""
-        config = configs.get(self.client, query.config_id)
-        rotated = configs.rotate_secret(config, by=self.user)
+        config = endpoints.get(self.client, query.config_id)
+        rotated = endpoints.rotate_secret(config, by=self.user)
         return webhook_shapes.WebhookConfig.from_row(rotated, rotated.secret)
 
     @operation(
@@ -54,7 +54,9 @@ class ConfigViewSet(TenantViewSet):
     def list(self, query: Page) -> dict[str, Any]:
         """List all endpoints, oldest first."""
         return page(
-            configs.list_for_client(self.client), query, shape=webhook_shapes.WebhookConfig.from_row
+            endpoints.list_for_client(self.client),
+            query,
+            shape=webhook_shapes.WebhookConfig.from_row,
         )
 
     @operation("Webhook", "Update Webhook Config", access=ADMIN, waits=True)
@@ -65,13 +67,13 @@ class ConfigViewSet(TenantViewSet):
 
         If you switch it off, its waiting deliveries end as `gave_up`; they can be replayed.
         """
-        config = configs.get(self.client, config_id)
-        return webhook_shapes.WebhookConfig.from_row(configs.update(config, body, by=self.user))
+        config = endpoints.get(self.client, config_id)
+        return webhook_shapes.WebhookConfig.from_row(endpoints.update(config, body, by=self.user))
 
     @operation("Webhook", "Delete Webhook Config", access=ADMIN, status=204)
     def destroy(self, config_id: uuid.UUID) -> None:
         """Delete an endpoint. Its deliveries stay in the event log for 30 to 61 days."""
-        configs.delete(configs.get(self.client, config_id), by=self.user)
+        endpoints.delete(endpoints.get(self.client, config_id), by=self.user)
 
 
 class EventViewSet(TenantViewSet):
@@ -86,7 +88,7 @@ class EventViewSet(TenantViewSet):
         only one attempt; the delivery is `pending` if it has not ended within 20 seconds. An
         endpoint takes one test at a time and six per minute; beyond that 429 with Retry-After.
         """
-        test = deliveries.queue_test(configs.get(self.client, query.config_id))
+        test = deliveries.queue_test(endpoints.get(self.client, query.config_id))
         return StreamingReply(_until_ended(test), as_stream=False, status_of=lambda _: 200)
 
     @operation("Webhook", "Get Webhook Events", access=ADMIN, returns=webhook_shapes.EventsResponse)
@@ -113,7 +115,7 @@ class EventViewSet(TenantViewSet):
         active endpoint takes the event.
         """
         event = events.get(self.client, event_id)
-        target = configs.get(self.client, query.config_id) if query.config_id else None
+        target = endpoints.get(self.client, query.config_id) if query.config_id else None
         deliveries.replay(event, target)
         return event_log_json.read(event)
 
@@ -122,7 +124,7 @@ class EventViewSet(TenantViewSet):
     )
     def replay_range(self, body: webhook_shapes.EventReplayRequest) -> webhook_shapes.Replay:
         """Send a range of events to an endpoint again; a worker queues them, oldest first."""
-        config = configs.get(self.client, body.config_id)
+        config = endpoints.get(self.client, body.config_id)
         return deliveries.enqueue_replay(config, body)
 
 

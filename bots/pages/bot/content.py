@@ -14,8 +14,8 @@ from django.utils.translation import gettext, gettext_lazy
 
 from bots.forms import BotForm
 from bots.models import Bot, Chunk, Document, DocumentSource, WebUrl
-from bots.pages.bot import content_forms, states, steps
-from bots.services import document_usage, documents, publish_gate, web_urls
+from bots.pages.bot import content_forms, frame, states
+from bots.services import document_usage_hooks, documents, publish_gate, web_urls
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.forms import ServiceForm
 
@@ -49,12 +49,12 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     keys, count = _keys(bot, kind, search, number)
     rows = _rows(bot, keys)
     used = _used(bot, rows)
-    may_add = steps.may(page, request, "train")
+    may_add = frame.may(page, request, "train")
     add = {
         "title": gettext("Add content"), "icon": "add", "is_primary": True,
         "link": reverse("admin:bots_bot_add_content", args=[bot.pk, "files"]),
     }  # fmt: skip
-    return steps.show(
+    return frame.show(
         page, request, bot, "content",
         title=gettext("Content"),
         actions=[add] if may_add else [],
@@ -123,7 +123,7 @@ def _add_runs(bot: Bot, sites: list[Any]) -> None:
 
 def _used(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
     """How many answers used each row of the list: a website's are those of all its pages."""
-    answers = document_usage.answers(bot)
+    answers = document_usage_hooks.answers(bot)
     found = {("document", pk): count for pk, count in answers.items()}
     sites = [row for row in rows if isinstance(row, WebUrl)]
     pages = Document.objects.filter(bot=bot, web_url__in=sites, pk__in=answers)
@@ -166,15 +166,15 @@ def add(page: TenantAdmin, request: HttpRequest, bot: Bot, way: str) -> HttpResp
     """Add content in one of four ways; the others are one click away."""
     if way not in content_forms.WAYS:
         raise Http404
-    steps.check(page, request, "train")
+    frame.check(page, request, "train")
     forms = {way: content_forms.WAYS[way]}
     content = reverse("admin:bots_bot_content", args=[bot.pk])
-    parts, done = steps.bind_forms(page, request, bot, forms, then=content)
+    parts, done = frame.bind_forms(page, request, bot, forms, then=content)
     if done:
         return done
     if way == "answer":
         parts[way].form.initial["question"] = request.GET.get("question", "")[:300]
-    return steps.show(
+    return frame.show(
         page, request, bot, "content",
         template="admin/bots/add_content.html",
         title=gettext("Add content"),
@@ -197,7 +197,7 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
     made["use"] = content_forms.UseForm
     if not row.web_url_id:
         made["again"] = content_forms.ReadAgainForm
-    has_text_in_form = "edit" in made and steps.may(page, request, "train")
+    has_text_in_form = "edit" in made and frame.may(page, request, "train")
     passages = Chunk.objects.filter(document=row).order_by("position")
     return _show_row(
         page, request, row, made,
@@ -205,7 +205,7 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
         title=name_of(row),
         document_page=page.admin_site.get_model_admin(Document),
         is_file=bool(row.file),
-        used=document_usage.answers(bot).get(row.pk, 0),
+        used=document_usage_hooks.answers(bot).get(row.pk, 0),
         passages=[] if has_text_in_form else passages[:_PASSAGES_SHOWN],
         more=max(0, row.chunk_count - _PASSAGES_SHOWN),
         delete=reverse("admin:bots_bot_delete_document", args=[bot.pk, row.pk]),
@@ -235,17 +235,17 @@ def _show_row(
     **context: Any,
 ) -> HttpResponse:
     """The page of a document or website: its forms and its state."""
-    parts, done = steps.bind_forms(page, request, row, forms)
+    parts, done = frame.bind_forms(page, request, row, forms)
     if done:
         return done
     state, color = states.label(row)
     context |= {"state": state, "color": color, "details": states.details(row)}
-    return steps.show(
+    return frame.show(
         page, request, row.bot, "content",
         row=row,
         parts=parts,
         is_busy=states.is_busy(row),
-        delete=delete if steps.may(page, request, "train") else None,
+        delete=delete if frame.may(page, request, "train") else None,
         **context,
     )  # fmt: skip
 
@@ -271,7 +271,7 @@ def delete_website(
 def _delete(
     page: TenantAdmin, request: HttpRequest, bot: Bot, name: str, act: Callable[[], object]
 ) -> HttpResponse:
-    steps.check(page, request, "train")
+    frame.check(page, request, "train")
 
     def remove(data: dict[str, Any]) -> HttpResponse:
         act()
@@ -283,7 +283,7 @@ def _delete(
         title=gettext("Delete %(name)s?") % {"name": name},
         button=gettext("Delete"),
         intro=gettext("The bot will stop using it. This can't be undone."),
-        tabs=steps.tabs(page, request, bot, "content"),
+        tabs=frame.tabs(page, request, bot, "content"),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from bots.forms import BotForm, changed_times, day_field, days_of
 from bots.models import Bot, Document, DocumentSource, DocumentStatus, WebUrl
 from bots.services import documents, web_urls, written_sources
-from bots.shapes.train import ImportantDocumentDto
+from bots.shapes.content import ImportantDocumentDto
 from bots.shapes.web_url import WebUrlDto
 from bots.shapes.written import QuestionAnswerDto, TextDto
 from chatplatform.forms import FilesField, Setting

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 from bots.forms import BotForm
 from chatplatform.forms import refusals
 from identity.models import User
-from identity.pages.settings.fields import WeekField
+from identity.pages.settings.week_field import WeekField
 from identity.shapes.configs import Holiday
 
 _SPAN = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?\s*[-–—]\s*(\d{1,2})(?:[:.h](\d\d))?")

@@ -7,10 +7,10 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from bots.models import Bot
-from bots.pages.bot import steps
+from bots.pages.bot import frame
 from bots.pages.bot.install_forms import INSTALL
 from bots.services import visitor_identity
-from bots.services.install import find_key
+from bots.services.website_keys import find_key
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.forms import ServiceForm
 
@@ -23,13 +23,13 @@ _WAYS = [
 
 def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     """Where the bot may be shown, its script tag, and its first visit."""
-    steps.check(page, request, "manage")
+    frame.check(page, request, "manage")
     is_theirs = viewer(request).client_id == bot.client_id
     forms = {name: form for name, form in INSTALL.items() if is_theirs or name != "tag"}
-    parts, done = steps.bind_forms(page, request, bot, forms)
+    parts, done = frame.bind_forms(page, request, bot, forms)
     if done:
         return done
-    return steps.show(
+    return frame.show(
         page, request, bot, "install",
         title=gettext("Install"),
         parts=parts,
@@ -44,8 +44,8 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 
 def identity_secret(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     """Create the secret that signs the ids of customers who are signed in to the website."""
-    steps.check(page, request, "manage")
-    tabs = steps.tabs(page, request, bot, "install")
+    frame.check(page, request, "manage")
+    tabs = frame.tabs(page, request, bot, "install")
 
     def act(data: dict[str, Any]) -> HttpResponse:
         secret = visitor_identity.replace_secret(bot, by=viewer(request))

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from django.utils.translation import gettext, gettext_lazy
 
 from bots.forms import BotForm
-from bots.services import install
+from bots.services import website_keys
 from chatplatform.forms import Setting
 from identity.auth import LOOPBACK
 from identity.forms import PAGES_DAILY_CREDITS, daily_credits_field
@@ -72,10 +72,10 @@ class TagForm(BotForm):
 
     @property
     def is_needed(self) -> bool:
-        return install.find_key(self.bot) is None
+        return website_keys.find_key(self.bot) is None
 
     def submit(self, data: dict[str, Any], by: User) -> bool:
-        install.create_key(self.bot, daily_credits=PAGES_DAILY_CREDITS, by=by)
+        website_keys.create_key(self.bot, daily_credits=PAGES_DAILY_CREDITS, by=by)
         return True
 
 
@@ -88,7 +88,7 @@ class DailyCreditsForm(BotForm):
         return self.key is not None
 
     def stored(self) -> dict[str, Any]:
-        self.key = install.find_key(self.bot)
+        self.key = website_keys.find_key(self.bot)
         return {"daily_credits": self.key.daily_credits if self.key else None}
 
     def add_fields(self) -> None:

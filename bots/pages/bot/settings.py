@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 
 from bots.forms import BotForm, languages_of
 from bots.models import Bot, GoldenQuestion, GoldenRun, LanguageModel
-from bots.pages.bot import behaviour_forms, contact_forms, hours_forms, look_forms, steps
+from bots.pages.bot import behaviour_forms, contact_forms, frame, hours_forms, look_forms
 from bots.services import bots, widget_config
 from bots.shapes.bot import SETUP_STEPS
 from chatplatform.admin_base import TenantAdmin, viewer
@@ -84,7 +84,7 @@ def quality(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         (gettext("Replays"), gettext("How the bot would answer past questions today."),
          "admin:chats_replay_changelist", None),
     ]  # fmt: skip
-    return steps.show(
+    return frame.show(
         page, request, bot, "quality",
         title=gettext("Quality"),
         cards=[(title, words, f"{reverse(name)}{of_bot}", count)
@@ -115,8 +115,8 @@ def _show(
     forms: dict[str, type[BotForm]],
     **context: Any,
 ) -> HttpResponse:
-    steps.check(page, request, "train")
-    parts, done = steps.bind_forms(page, request, bot, forms)
+    frame.check(page, request, "train")
+    parts, done = frame.bind_forms(page, request, bot, forms)
     if done:
         return done
     preview_path = reverse("admin:bots_bot_preview", args=[bot.pk])
@@ -124,4 +124,4 @@ def _show(
     context["previews"] = [
         (name, f"{preview_path}?language={code}") for code, name in language_choices(codes)
     ]
-    return steps.show(page, request, bot, active, parts=parts, **context)
+    return frame.show(page, request, bot, active, parts=parts, **context)

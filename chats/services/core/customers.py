@@ -30,7 +30,7 @@ class CustomerBlocked(ApiError):
 
 
 MAX_ATTRIBUTES = 200
-# Prefix of the external ids of staff members who try a bot in the role of a customer.
+# Prefix of the external ids of users who try a bot in the role of a customer.
 STAFF = "staff:"
 _FIELDS = ("name", "email", "phone", "avatar_url")
 # If a bot's customer-info field has one of these names, its value is the customer's own column.
@@ -250,7 +250,7 @@ def merged_attributes(known: dict[str, Any], new: dict[str, Any]) -> dict[str, A
 
 
 def announce_update(customer: Customer) -> None:
-    """Announce a changed customer, except staff members who try a bot as customers."""
+    """Announce a changed customer, except a user who tries a bot as one."""
     if (customer.external_id or "").startswith(STAFF):
         return
     data = {"customer": CustomerDto.from_row(customer).model_dump(mode="json")}

@@ -1,6 +1,6 @@
 """The most frequent statements in SQL, and calls of the database functions that store messages.
 
-`chats_store_message`, which stores every single message, is in
+`chats_store_message`, which stores messages one by one, is in
 `chats/migrations/0001_store_message.sql`, `chats_receive_message` in `0001_receive_message.sql`.
 docs/decisions/0038 gives the reasons.
 """

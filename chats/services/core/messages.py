@@ -1,4 +1,4 @@
-"""Messages, numbered without gaps and announced; `chats_store_message` stores every single one."""
+"""Messages: numbered without gaps, announced, and stored one by one by `chats_store_message`."""
 
 import uuid
 from collections.abc import Collection, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Notifications about chats that the client's people should look at; previews cause none."""
+"""Notifications about chats that the team should look at; previews cause none."""
 
 import re
 import uuid
@@ -22,13 +22,13 @@ STAFF = (Role.OWNER, Role.ADMIN, Role.AGENT)
 
 
 def staff(client_id: int) -> QuerySet[User]:
-    """The client's people who may have a chat."""
+    """The client's users who may have a chat."""
     rows = User.objects.filter(client_id=client_id)
     return rows.filter(role__in=STAFF, is_disabled=False)
 
 
 def enqueue_waiting(chat: Conversation) -> None:
-    """Notify the staff that a chat entered the queue, and have it assigned. A job chooses whom:
+    """Notify the team that a chat entered the queue, and have it assigned. A job chooses whom:
     Valkey, which knows who is online, must not be asked while the chat is locked."""
     if chat.is_preview:
         return
@@ -38,7 +38,7 @@ def enqueue_waiting(chat: Conversation) -> None:
 
 
 def notify_waiting(chat_id: str) -> None:
-    """Notify the staff who are online of a chat in the queue; if nobody is online, all staff."""
+    """Notify the agents who are online of a chat in the queue; if nobody is, the whole team."""
     chat = Conversation.objects.filter(pk=chat_id).first()
     if chat is None:
         return  # deleted meanwhile
@@ -48,8 +48,8 @@ def notify_waiting(chat_id: str) -> None:
 
 
 def notify_unanswered(chat: Conversation, *, online: set[int]) -> None:
-    """Notify the chat's agent of a customer who waits too long; without an agent, the staff who are
-    online, or all staff."""
+    """Notify the chat's agent of a customer who waits too long; without an agent, those who
+    are online, or the whole team."""
     to = [chat.assignee_id] if chat.assignee_id else _audience(chat, online)
     _notify(chat, NotificationKind.UNANSWERED, to)
     waited = timezone.now() - (chat.waiting_since or timezone.now())

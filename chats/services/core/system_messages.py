@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from bots.language import phrasebook
-from chats.shapes.words import NAMES, SAID_WHEN, PlatformWord, PlatformWords, WordName
+from chats.shapes.system_messages import NAMES, SAID_WHEN, PlatformWord, PlatformWords, WordName
 from identity.models import ClientConfig, User
 from identity.services import configs
 

@@ -35,13 +35,13 @@ SETTLED_AFTER = timedelta(seconds=5)
 
 def conversations(key: ApiKey, query: MigratePage) -> QuerySet[Conversation]:
     """The conversations that a key may export, except those of the last seconds."""
-    _record_begin(key, "conversations", query)
+    _record_start(key, "conversations", query)
     settled = visible_to_key(key).filter(created_at__lt=timezone.now() - SETTLED_AFTER)
-    return whole(settled)
+    return with_related_rows(settled)
 
 
-def whole(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
-    """The conversations with all related rows that their portable form contains."""
+def with_related_rows(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
+    """The conversations with the related rows that their portable form contains."""
     chat_feedback = Feedback.objects.filter(message__isnull=True)
     return rows.select_related("customer", "assignee", "last_message").prefetch_related(
         Prefetch("taggings", Tagging.objects.order_by("id")),
@@ -53,7 +53,7 @@ def whole(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
 def messages(key: ApiKey, query: MigratePage) -> QuerySet[Message]:
     """The messages of the conversations that a secret key may export, with internal notes and
     without those of the last seconds."""
-    _record_begin(key, "messages", query)
+    _record_start(key, "messages", query)
     rows = Message.objects.for_client(key.client).filter(conversation__is_preview=False)
     if key.bot_id:
         rows = rows.filter(conversation__bot_id=key.bot_id)
@@ -61,7 +61,7 @@ def messages(key: ApiKey, query: MigratePage) -> QuerySet[Message]:
     return settled.prefetch_related("feedback_set")
 
 
-def _record_begin(key: ApiKey, noun: str, query: MigratePage) -> None:
+def _record_start(key: ApiKey, noun: str, query: MigratePage) -> None:
     """Record an export in the audit log, at its first list page only."""
     if not query.cursor:
         audit.record_export(key.client_id, noun, by=key, asked=query)
@@ -89,7 +89,7 @@ def write_customer(caller: Principal, customer_id: int) -> IO[bytes]:
 def _add_customer(archive: zipfile.ZipFile, customer: Customer) -> int:
     """Write all entries; return the number of chats and messages."""
     archive.writestr("customer.json", as_json(CustomerDto.from_row(customer)))
-    chats = whole(Conversation.objects.filter(customer=customer))
+    chats = with_related_rows(Conversation.objects.filter(customer=customer))
     count = _add_lines(
         archive, "conversations.jsonl", map(ConversationEntity.from_row, _each(chats))
     )

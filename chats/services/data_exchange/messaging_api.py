@@ -202,7 +202,7 @@ def _answered_message(chat: Conversation, body: MessageRequest) -> Message | Non
 
 
 def _agent(client_id: int, reference: str | None) -> User | None:
-    """The client's staff member with this id or e-mail address; None if there is none."""
+    """The client's user with this id or e-mail address; None if there is none."""
     if not reference:
         return None
     is_id = reference.isascii() and reference.isdigit()

@@ -87,7 +87,7 @@ def events_for(
     stands at `error_location`, is unknown; 429 if too many feeds are open."""
     assert user.client
     client, now = user.client, events.end_of_feed(user.client)
-    place = events.find_place(client, last_event_id) if last_event_id else now
+    place = events.position_of(client, last_event_id) if last_event_id else now
     if place is None:
         raise Invalid.field(*error_location, msg="There is no such event: start without one.")
     held = Place(user)

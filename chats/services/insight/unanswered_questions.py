@@ -57,7 +57,7 @@ def request_again(group: QuestionGroup) -> None:
 
 
 def request_learned(document_id: int) -> None:
-    """After a document was trained, have the questions that it was written for asked again."""
+    """Queue the questions for which a document was written, now that it is trained."""
     with transaction.atomic():
         for group in QuestionGroup.objects.filter(document=document_id):
             _enqueue(group)

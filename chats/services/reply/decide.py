@@ -135,7 +135,7 @@ class InfoFacts:
     asked: AskedField | None = None
     # The fields that the message fills, and whether it says nothing else.
     filled: Mapping[str, Any] = field(default_factory=dict)
-    is_all: bool = False
+    has_nothing_else: bool = False
     # The field to ask for next, if the reply leaves room for a question (`ask_next`).
     next: str | None = None
 
@@ -323,7 +323,7 @@ def _reply_to_info(info: InfoFacts) -> CannedReply | None:
         return CannedReply(NOT_A[asked.type], Receipt("info_wrong", asks_for=asked.name))
     if asked and asked.answer_kind == "wrong":
         return CannedReply("info_declined", Receipt("info_wrong"))
-    return CannedReply("info_noted", Receipt("info_given")) if info.is_all else None
+    return CannedReply("info_noted", Receipt("info_given")) if info.has_nothing_else else None
 
 
 def _as_wished(handover: HandOver, policy: HandoffPolicy) -> HandOver | CannedReply:

@@ -121,8 +121,8 @@ def wanted_fields(chat: Conversation) -> tuple[str, ...]:
 
 
 def _unknown_fields(chat: Conversation) -> list[Field]:
-    """The bot's fields whose values are unknown. A preview's customer is a staff member, so there
-    only the values given in the chat count."""
+    """The bot's fields whose values are unknown. A preview's customer is a user of the
+    client, so there only the values given in the chat count."""
     fields = chat.bot.customer_info_fields
     if not fields:
         return []
@@ -156,7 +156,7 @@ def _info(
         if name and asked
         else None,
         filled=result.values,
-        is_all=result.is_all,
+        has_nothing_else=result.has_nothing_else,
         next=next((name for name in left if past.count(name) == passed_over.count(name)), None),
     )
 

@@ -16,7 +16,7 @@ from django.db import transaction
 from bots.models import Bot, Document, DocumentStatus
 from bots.services import bots, document_embedding, documents, prompt_versions, training
 from bots.shapes.bot import BotDto
-from bots.shapes.train import PromptDto
+from bots.shapes.content import PromptDto
 from chatplatform.settings import stored_secret
 from commands import demo_chats, demo_today
 from identity.models import ApiKey, Client, KeyScope, User

@@ -12,8 +12,8 @@ from unfold.widgets import INPUT_CLASSES
 
 from chatplatform.admin_base import viewer
 from chatplatform.forms import ServiceForm, Setting
-from identity.pages.settings.fields import END_OF_DAY, MIDNIGHT, WeekField
 from identity.pages.settings.frame import ConfigForm, Part, own_client, sent, show
+from identity.pages.settings.week_field import END_OF_DAY, MIDNIGHT, WeekField
 from identity.services import configs, public_holidays, time_zones
 from identity.services.bot_hooks import bots
 from identity.shapes.configs import ClientConfigDto, DayHours, Holiday, stored_holidays

@@ -12,7 +12,7 @@ from identity.models import SignInProvider, User
 from identity.pages.settings.frame import Part, own_client, sent, show
 from identity.pages.sign_in_providers import ProviderForm
 from identity.services import sign_in_providers
-from identity.shapes.providers import SignInProviderDto
+from identity.shapes.sign_in_providers import SignInProviderDto
 
 
 @calls_out

@@ -7,7 +7,7 @@ from chatplatform import media
 from chatplatform.api import errors
 
 
-def banner(request: HttpRequest, name: str) -> HttpResponseBase:
+def serve_banner(request: HttpRequest, name: str) -> HttpResponseBase:
     """A banner's picture. A new picture gets a new name, so browsers may cache it forever."""
     if request.method not in {"GET", "HEAD"}:
         return errors.error_response(405, "Only GET is allowed here.", headers={"Allow": "GET"})

@@ -14,7 +14,7 @@ _MORE = ("bot_resolved", "sentiment_positive", "rating_mean")
 
 
 @dataclass(frozen=True)
-class Figure:
+class KpiCard:
     """A figure of a card; `note` compares or explains it."""
 
     title: str
@@ -33,7 +33,7 @@ class Figure:
         return charts.points(self.days)
 
 
-def compared(name: str, now: Any, before: Any, *, path: str = "", **other: object) -> Figure:
+def compared(name: str, now: Any, before: Any, *, path: str = "", **other: object) -> KpiCard:
     """A metric with its change against the period before. `other` holds more fields."""
     # In the digits that are shown.
     places = {"share": 2, "stars": 1}.get(formatting.unit_of(name), 0)
@@ -50,7 +50,7 @@ def compared(name: str, now: Any, before: Any, *, path: str = "", **other: objec
         "change": _change(name, gain, before) if gain else "",
         "is_better": is_better,
     }
-    return Figure(**fields | other)  # type: ignore[arg-type]
+    return KpiCard(**fields | other)  # type: ignore[arg-type]
 
 
 def _change(name: str, gain: float, before: float) -> str:

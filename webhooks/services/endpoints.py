@@ -103,7 +103,7 @@ def switch_on(config: WebhookConfig, *, by: User) -> bool:
     return True
 
 
-def revive(config: WebhookConfig, *, by: User) -> None:
+def reenable_and_replay(config: WebhookConfig, *, by: User) -> None:
     """Switch an endpoint on, and replay what it missed since it failed or was switched off."""
     row = get(config.client, config.pk)
     with transaction.atomic():
@@ -125,7 +125,7 @@ def missed_by(config: WebhookConfig) -> list[webhook_shapes.EventReplayRequest]:
 
 
 def delete(config: WebhookConfig, *, by: User | ApiKey) -> None:
-    """Delete an endpoint; its deliveries stay in the log for 30 to 61 days."""
+    """Delete an endpoint; its deliveries stay until their month is dropped, after 30 to 61 days."""
     with transaction.atomic():
         _lock(config)
         WebhookConfig.objects.filter(pk=config.pk).update(

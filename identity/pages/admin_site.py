@@ -49,7 +49,7 @@ from identity.services import saved_views as saved_view_services
 from identity.services.freezing import ensure_not_frozen
 from identity.services.viewing import REFUSED
 
-# Views that staff can reach before they have set up a required second factor.
+# Views that platform staff can reach before they have set up a required second factor.
 _BEFORE_SECOND_FACTOR = {"second_factor", "logout", "jsi18n"}
 
 # Only the desk's own scripts run; nothing loads from elsewhere, and no text becomes markup.
@@ -64,7 +64,7 @@ SETTINGS_PAGES = {
     "company": "bots.pages.company_settings.page",
     "hours": "identity.pages.settings.business_hours.page",
     "handover": "identity.pages.settings.conversations.handover",
-    "messages": "chats.pages.message_settings.page",
+    "messages": "chats.pages.system_messages.page",
     "after": "identity.pages.settings.conversations.after",
     "notifications": "identity.pages.settings.notifications.page",
     "privacy": "identity.pages.settings.notifications.privacy",
@@ -138,7 +138,7 @@ class OwnPassword(PasswordChangeView):
 
 
 class Site(UnfoldAdminSite):
-    """Django's admin site for platform staff and for the people of clients."""
+    """Django's admin site for platform staff and clients' users."""
 
     login_form = SignInForm
 
@@ -184,8 +184,8 @@ class Site(UnfoldAdminSite):
         return never_cache(functools.partial(view, self))
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
-        """Redirect staff without a required second factor to its set-up, and refuse writes during
-        an impersonation."""
+        """Redirect platform staff without a required second factor to its set-up, and refuse writes
+        during an impersonation."""
         shown = super().admin_view(view, cacheable)
 
         @functools.wraps(shown)

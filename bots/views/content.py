@@ -17,7 +17,7 @@ from bots.services import (
     welcome,
     written_sources,
 )
-from bots.shapes.train import (
+from bots.shapes.content import (
     Body_upload_files_ai__bot_id__train_document_post,
     DocumentDto,
     DocumentsQuery,

@@ -12,7 +12,7 @@ from chatplatform.admin_base import viewer
 from chatplatform.form_fields import language_name
 from chatplatform.forms import ServiceForm
 from chats.services.core import system_messages
-from chats.shapes.words import MAX_TEXT, PlatformWord
+from chats.shapes.system_messages import MAX_TEXT, PlatformWord
 from identity.pages.settings.frame import Part, own_client, sent, show
 
 # The sentences of each form, in the words of those who write them.

@@ -2,7 +2,7 @@
 
 from chatplatform.api.operation import operation
 from chats.services.core import system_messages
-from chats.shapes.words import PlatformWords
+from chats.shapes.system_messages import PlatformWords
 from identity.auth import ADMIN, BEARER, TenantViewSet
 from identity.services import configs
 

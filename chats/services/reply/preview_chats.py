@@ -1,4 +1,4 @@
-"""Previews: chats in which a client's staff try a bot; they notify nobody and count nowhere."""
+"""Previews: chats in which a client's users try a bot; they notify nobody and count nowhere."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def open_preview(
     if not body.messages:
         raise Invalid.field("body", "messages", msg="A new chat needs a message.", type="missing")
     with transaction.atomic():
-        # The customer that stands for a staff member in previews.
+        # The customer that stands for a user in previews.
         customer, _ = Customer.objects.get_or_create(
             client=by.client,
             external_id=f"{customers.STAFF}{by.pk}",
@@ -93,7 +93,7 @@ def continue_chat(
 
 
 def with_receipt(turn: dict[str, Any]) -> dict[str, Any]:
-    """A turn as staff see it: with the receipt of the reply."""
+    """A turn as the team sees it: with the receipt of the reply."""
     reply = turn["reply"]
     receipts = Message.objects.filter(pk=reply["id"]) if reply else Message.objects.none()
     return GeneratedChat.from_turn(turn, receipts.values_list("receipt", flat=True).first() or {})
