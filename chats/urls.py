@@ -61,6 +61,10 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/history", ChatViewSet.as_view({"get": "history"})),
     path("ai/chat/<uuid:chat_id>/steps", ChatViewSet.as_view({"get": "steps"})),
     path(
+        "ai/chat/<uuid:chat_id>/messages/<uuid:message_id>",
+        ChatViewSet.as_view({"put": "edit_message", "delete": "delete_message"}),
+    ),
+    path(
         "ai/chat/<uuid:chat_id>/messages/<uuid:message_id>/receipt",
         ChatViewSet.as_view({"get": "receipt"}),
     ),
@@ -79,6 +83,7 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/end", ChatViewSet.as_view({"post": "end"})),
     path("ai/chat/<uuid:chat_id>/agent-end", ChatViewSet.as_view({"post": "agent_end"})),
     path("ai/chat/<uuid:chat_id>/snooze", ChatViewSet.as_view({"post": "snooze"})),
+    path("ai/chat/<uuid:chat_id>/priority", ChatViewSet.as_view({"put": "prioritize"})),
     path("ai/chat/<uuid:chat_id>/read", ChatViewSet.as_view({"post": "read"})),
     path("ai/chat/notifications", NotificationViewSet.as_view({"get": "list"})),
     path("ai/chat/notifications/read", NotificationViewSet.as_view({"put": "read_all"})),
@@ -109,6 +114,7 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/tags/auto", InsightViewSet.as_view({"post": "auto_tag"})),
     path("ai/chat/<uuid:chat_id>/tags/auto-temp", InsightViewSet.as_view({"post": "propose_tags"})),
     path("ai/chat/<uuid:chat_id>/sentiment", InsightViewSet.as_view({"post": "analyse_sentiment"})),
+    path("ai/chat/<uuid:chat_id>/rewrite", InsightViewSet.as_view({"post": "rewrite"})),
     path("ai/chat/<uuid:chat_id>/feedback", InsightViewSet.as_view({"post": "rate"})),
     path("ai/chat/feedbacks", InsightViewSet.as_view({"get": "ratings"})),
     # AI / chat: the live feed

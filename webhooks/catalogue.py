@@ -85,6 +85,7 @@ EVENTS: dict[str, Kind] = {
     "conversation.handed_off": Kind(
         "The bot handed a conversation over.", {**_MOVE, "reason": _REASON}
     ),
+    "conversation.prioritized": Kind("The priority of a conversation was changed.", _MOVE),
     "conversation.snoozed": Kind(
         "A conversation was snoozed until a moment or the next message.", _MOVE
     ),
@@ -95,8 +96,8 @@ EVENTS: dict[str, Kind] = {
     "message.read": Kind("A message was read.", _MESSAGE),
     "message.failed": Kind("A message could not be delivered; `error` says why.", _MESSAGE),
     "message.updated": Kind(
-        "A message changed after it was stored: the customer edited it, unsent it or reacted to it,"
-        " it was translated, or it is uncertain whether it was sent (see `error`).",
+        "A message changed after it was stored: its sender edited or deleted it, the customer"
+        " reacted to it, it was translated, or it is uncertain whether it was sent (see `error`).",
         _MESSAGE,
     ),
     "summary.created": Kind("A conversation was summarised.", {**_CHAT, "summary": "ChatSummary"}),

@@ -5,6 +5,7 @@ from chats.models.conversation import (
     AssignType,
     Conversation,
     LockedConversation,
+    Priority,
     ReplyScope,
     Status,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "NO_ANSWER",
     "Notification",
     "NotificationKind",
+    "Priority",
     "QuestionGroup",
     "Replay",
     "ReplayChange",

@@ -18,7 +18,7 @@ from chatplatform.api.shapes import (
     without_default,
 )
 from chats import models
-from chats.shapes.conversation import AssignTypeEnum
+from chats.shapes.conversation import AssignTypeEnum, ConversationPriority
 from chats.shapes.message import MessageText, NewFiles, NewMessage
 from chats.shapes.people import Identity
 from webhooks.models import Event
@@ -88,6 +88,20 @@ class ManualChatFilesDto(NewFiles):
         )
 
 
+class MessageEdit(Shape):
+    """The new text of a message."""
+
+    model_config = example(text="Your parcel left us this morning and arrives on Friday.")
+
+    text: MessageText = Field(description="The text, 1 to 8,000 characters; files stay.")
+
+    @model_validator(mode="after")
+    def _not_blank(self) -> Self:
+        if not self.text.strip():
+            raise ValueError("text must not be blank")
+        return self
+
+
 class ChatSnoozeDto(Shape):
     """The end of a snooze."""
 
@@ -99,10 +113,18 @@ class ChatSnoozeDto(Shape):
     )
 
 
+class ChatPriorityDto(Shape):
+    """The priority of a conversation."""
+
+    model_config = example(priority="urgent")
+
+    priority: ConversationPriority
+
+
 class ChatStep(Shape):
     """Something that happened to a conversation other than a message."""
 
-    _OF_CHAT: ClassVar = ("assignee", "assign_type", "snoozed_until", "ended_by")
+    _OF_CHAT: ClassVar = ("assignee", "assign_type", "priority", "snoozed_until", "ended_by")
 
     id: str = Field(description="The event's id, `evt_…`.")
     type: str = Field(description="The event's type, such as `conversation.assigned`.")
@@ -112,6 +134,7 @@ class ChatStep(Shape):
     )
     assignee: Identity | None = Field(None, description="The agent who had it afterwards.")
     assign_type: AssignTypeEnum = Field(description="Who had to act next afterwards.")
+    priority: ConversationPriority = Field(description="Its priority afterwards.")
     reason: str | None = Field(None, description="Why it was handed over; null for other steps.")
     snoozed_until: Moment | None = Field(None, description="Until when it was snoozed, if it was.")
     ended_by: str | None = Field(None, description="Who ended it; null if it had not ended.")

@@ -13,7 +13,7 @@ from chatplatform.api.operation import Form, RawResponse, operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.live.streaming import StreamingReply
 from chats.models import Customer
-from chats.services.core import attachments, row_json, staff_notifications
+from chats.services.core import agent_messages, attachments, row_json, staff_notifications
 from chats.services.data_exchange import bot_previews, erasing, exporting
 from chats.services.desk import (
     agent_actions,
@@ -99,6 +99,26 @@ class ChatViewSet(ChatsViewSet):
             message = agent_actions.send(chat, body.words, by=self.user, files=files)
         return Message.from_row(message)
 
+    @operation("AI / chat", "Edit Message", access=BEARER, returns=Message, also={409: Error})
+    def edit_message(
+        self, chat_id: uuid.UUID, message_id: uuid.UUID, body: desk_shapes.MessageEdit
+    ) -> dict[str, Any]:
+        """Replace the text of the latest message that you sent to the customer, who sees that it
+        was edited.
+
+        409 `not_latest_message` for any other message, and `sent_by_channel` on a messaging
+        channel, which has sent it.
+        """
+        chat = self._chat(chat_id)
+        return Message.from_row(agent_messages.edit(chat, message_id, body.text, by=self.user))
+
+    @operation("AI / chat", "Delete Message", access=BEARER, returns=Message, also={409: Error})
+    def delete_message(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> dict[str, Any]:
+        """Delete the text and files of the latest message that you sent to the customer, who sees
+        that it was deleted. Refused as editing is."""
+        chat = self._chat(chat_id)
+        return Message.from_row(agent_messages.delete(chat, message_id, by=self.user))
+
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=MessagesResponse)
     def history(self, chat_id: uuid.UUID, query: HistoryQuery) -> dict[str, Any]:
         """List a conversation's messages with its internal notes, oldest first by default."""
@@ -166,6 +186,14 @@ class ChatViewSet(ChatsViewSet):
         """Snooze a conversation until a given time; a customer's message reopens it sooner."""
         chat = self._chat(chat_id)
         return Conversation.from_row(agent_actions.snooze(chat, until=body.until, by=self.user))
+
+    @operation("AI / chat", "Set Chat Priority", access=BEARER, also={409: Error})
+    def prioritize(self, chat_id: uuid.UUID, body: desk_shapes.ChatPriorityDto) -> Conversation:
+        """Set how urgent a conversation is; 409 `chat_ended` if it has ended."""
+        chat = self._chat(chat_id)
+        return Conversation.from_row(
+            agent_actions.prioritize(chat, priority=body.priority, by=self.user)
+        )
 
     @operation("AI / chat", "Mark Chat As Read", access=BEARER)
     def read(self, chat_id: uuid.UUID) -> Conversation:

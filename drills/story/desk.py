@@ -13,6 +13,7 @@ def tell(world: World) -> None:
     take_and_answer(world)
     give_back(world)
     snooze(world)
+    prioritize(world)
     read_why(world)
     find_chats(world)
     read_notifications(world)
@@ -91,6 +92,16 @@ def snooze(world: World) -> None:
     world.ask(chat_id, "One more thing", reply="none")
     assert world.ben.get(f"/ai/chat/{chat_id}")["status"] == "open", "the customer wakes it"
     assert world.events("conversation.reopened", conversation_id=chat_id)
+
+
+def prioritize(world: World) -> None:
+    chat_id = wants_a_person(world)
+    wants_a_person(world)
+    changed = world.ben.put(f"/ai/chat/{chat_id}/priority", {"priority": "urgent"})
+    assert changed["priority"] == "urgent"
+    queue = world.ben.get("/ai/chats", assign_type="queue", status="open", sort="priority")
+    assert queue["items"][0]["id"] == chat_id, "the most urgent is on top"
+    assert world.events("conversation.prioritized", conversation_id=chat_id)
 
 
 def read_why(world: World) -> None:
