@@ -272,9 +272,9 @@ def rewrite(text: str, *, style: Style, to: str) -> Task[TranslationDraft]:
         task = translate(text, to=to)
     else:
         task = Task(
-            f"The material is a message from a company's agent to a customer. {_STYLES[style]} Write"
-            " in the language of the material. Keep figures, names, links, addresses and whatever"
-            " stands in brackets as they are. Add nothing, and answer nothing.",
+            f"The material is a message from a company's agent to a customer. {_STYLES[style]}"
+            " Write in the language of the material. Keep figures, names, links, addresses and"
+            " whatever stands in brackets as they are. Add nothing, and answer nothing.",
             _fenced("TEXT", text),
             TranslationDraft,
             max_tokens=min(200 + 2 * len(text), 12_000),

@@ -102,10 +102,9 @@ def _record(caller: Principal, customer: Customer, changed: list[str]) -> None:
             caller.client_id, f"customer.{action}", by=by, subject=subject, changes=until
         )  # fmt: skip
         changed = [name for name in changed if name not in {"blocked_until", "block_reason"}]
-    if fields := changed:
-        audit.record(
-            caller.client_id, "customer.updated", by=by, subject=subject, changes={"fields": fields}
-        )  # fmt: skip
+    if changed:
+        fields = {"fields": changed}
+        audit.record(caller.client_id, "customer.updated", by=by, subject=subject, changes=fields)
 
 
 def merge(caller: Principal, customer_id: int, *, merged_id: int) -> Customer:
