@@ -12,6 +12,7 @@ from chats.views.desk import (
     FeedViewSet,
     NotificationViewSet,
     PreviewViewSet,
+    PushViewSet,
     SavedReplyViewSet,
 )
 from chats.views.train import GoldenCollectViewSet, ReplayViewSet, UnansweredViewSet
@@ -90,6 +91,12 @@ urlpatterns = [
     path(
         "ai/chat/notifications/<uuid:notification_id>/read",
         NotificationViewSet.as_view({"put": "read"}),
+    ),
+    path("ai/chat/push-key", PushViewSet.as_view({"get": "key_for_browsers"})),
+    path("ai/chat/push-subscriptions", PushViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "ai/chat/push-subscriptions/<uuid:subscription_id>",
+        PushViewSet.as_view({"delete": "destroy"}),
     ),
     path("ai/chat/saved-replies", saved_replies({"get": "list", "post": "create"})),
     path(

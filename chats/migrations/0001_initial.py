@@ -278,6 +278,23 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='PushSubscription',
+            fields=[
+                ('id', models.UUIDField(default=chatplatform.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('sign_in', models.UUIDField()),
+                ('endpoint', models.CharField(max_length=1000, unique=True)),
+                ('p256dh', models.CharField(max_length=100)),
+                ('auth', models.CharField(max_length=40)),
+                ('device', models.CharField(blank=True, default='', max_length=200)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='push_subscriptions', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'abstract': False,
+            },
+        ),
+        migrations.CreateModel(
             name='SavedReply',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -20,6 +20,7 @@ from chats.models.message import (
     text_content,
 )
 from chats.models.notification import Notification, NotificationKind
+from chats.models.push_subscription import PushSubscription
 from chats.models.question_group import GroupedQuestion, GroupStatus, QuestionGroup
 from chats.models.replay import Replay, ReplayChange, ReplayedReply, ReplayStatus
 from chats.models.saved_reply import SavedReply
@@ -45,6 +46,7 @@ __all__ = [
     "Notification",
     "NotificationKind",
     "Priority",
+    "PushSubscription",
     "QuestionGroup",
     "Replay",
     "ReplayChange",

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from chatplatform import web_push
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
     Language,
@@ -190,6 +191,70 @@ class ReadCount(Shape):
     """How many notifications were marked as read."""
 
     count: int = Field(description="How many were unread before.")
+
+
+def _browser_key(text: str) -> str:
+    web_push.read_public_key(text)
+    return text
+
+
+def _secret(text: str) -> str:
+    if len(web_push.from_base64(text)) != 16:
+        raise ValueError("must be 16 bytes in Base64 for URLs")
+    return text
+
+
+class PushKeys(Shape):
+    """The keys with which messages to a browser are encrypted."""
+
+    p256dh: Annotated[Text, Field(max_length=100), AfterValidator(_browser_key)] = Field(
+        description="The browser's public key: a point of P-256 in Base64 for URLs."
+    )
+    auth: Annotated[Text, Field(max_length=40), AfterValidator(_secret)] = Field(
+        description="The shared secret: 16 bytes in Base64 for URLs."
+    )
+
+
+class NewPushSubscription(Shape):
+    """A browser's push subscription, as `PushSubscription.toJSON()` returns it."""
+
+    model_config = example(
+        endpoint="https://push.example/send/8f2c",
+        keys={
+            "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SR"
+            "pkNtoIAiw4",
+            "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+        },
+    )
+
+    endpoint: Text = Field(
+        description="The address of the browser's push service: https.",
+        max_length=1000,
+        pattern=r"^https?://[^\s]+$",
+    )
+    keys: PushKeys = Field(description="For the encryption.")
+
+
+class PushSubscription(Shape):
+    """A browser in which you are called while your inbox is closed."""
+
+    id: uuid.UUID = Field(description="UUIDv7.")
+    device: str = Field(description="Browser and system, such as `Chrome, Android`; may be empty.")
+    created_at: Moment = Field(description="When it was first subscribed.")
+
+    @classmethod
+    def from_row(cls, row: models.PushSubscription) -> "PushSubscription":
+        return cls.copy_from(row)
+
+
+class PushSubscriptionsResponse(ListPage[PushSubscription]):
+    """A page of push subscriptions, newest first."""
+
+
+class PushKey(Shape):
+    """The key for `applicationServerKey` of the browser's `PushManager.subscribe()`."""
+
+    public_key: str = Field(description="A point of P-256 in Base64 for URLs.")
 
 
 class NotificationsQuery(Page):

@@ -28,6 +28,7 @@ from chatplatform.api.errors import Forbidden
 from identity.forms import check_own_password
 from identity.models import Role, SavedView, User
 from identity.pages import (
+    desk_app,
     mailed_links,
     profile,
     provider_sign_in,
@@ -55,7 +56,8 @@ _BEFORE_SECOND_FACTOR = {"second_factor", "logout", "jsi18n"}
 # Only the desk's own scripts run; nothing loads from elsewhere, and no text becomes markup.
 DESK_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; connect-src 'self';"
-    " img-src 'self' blob:; media-src 'self'; base-uri 'none'; form-action 'none';"
+    " img-src 'self' blob:; media-src 'self'; manifest-src 'self'; worker-src 'self';"
+    " base-uri 'none'; form-action 'none';"
     " frame-ancestors 'none'; require-trusted-types-for 'script'"
 )
 
@@ -149,6 +151,9 @@ class Site(UnfoldAdminSite):
         return [
             path("desk/", own(self.desk), name="desk"),
             path("desk/token/", own(self.desk_token), name="desk_token"),
+            # A browser fetches these two by itself, also after a sign-out.
+            path("desk/worker.js", self._open(desk_app.worker), name="desk_worker"),
+            path("desk/app.webmanifest", self._open(desk_app.manifest), name="desk_manifest"),
             path("profile/", own(functools.partial(profile.page, self)), name="profile"),
             path("sign-ins/", own(self.sign_ins), name="sign_ins"),
             path("second-factor/", own(second_factor_page), name="second_factor"),

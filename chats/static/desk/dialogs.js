@@ -9,6 +9,7 @@ import * as chats from "./chats.js";
 import { KEYS } from "./keys.js";
 import { PRIORITY_NAMES, label } from "./labels.js";
 import { presence, safeAddress } from "./people.js";
+import { Devices } from "./push.js";
 import { Receipt } from "./receipt.js";
 import { Replies } from "./replies.js";
 import { PRIORITIES } from "./reducer.js";
@@ -223,6 +224,7 @@ function Menu({ state }) {
       ${otherLanguages().map((code) => html`<li key=${code}><button type="button" lang=${code} onClick=${() => turnTo(code)}>${nameOf(code)}</button></li>`)}
       <li><label><input type="checkbox" checked=${hasSound()} onChange=${(event) => setSound(event.target.checked)} /> ${t("Sound")}</label></li>
       <li><label><input type="checkbox" checked=${canNotify()} disabled=${canNotify()} onChange=${allowNotifications} /> ${t("Browser notifications")}</label></li>
+      <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "devices" } })}>${t("Notifications on your devices")}</button></li>
       ${state.me.role !== "viewer" && html`<li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Saved replies")}</button></li>`}
       <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "help" } })}>${t("Keyboard shortcuts")} <kbd>?</kbd></button></li>
       <li><a class="button" href=${state.me.role === "agent" ? "/admin/chats/conversation/" : "/admin/"}>${t("Admin")}</a></li>
@@ -244,6 +246,7 @@ const KINDS = {
   source: [msg("Sources"), Source],
   receipt: [msg("Why did the bot say this?"), Receipt],
   replies: [msg("Saved replies"), Replies],
+  devices: [msg("Notifications on your devices"), ({ state }) => html`<${Devices} me=${state.me} />`],
   help: [msg("Keyboard shortcuts"), Help],
   menu: [msg("Settings"), Menu],
 };
