@@ -221,8 +221,8 @@ class NewPushSubscription(Shape):
     model_config = example(
         endpoint="https://push.example/send/8f2c",
         keys={
-            "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SR"
-            "pkNtoIAiw4",
+            "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6S"
+            "RpkNtoIAiw4",
             "auth": "BTBZMqHH6r4Tts7J_aSIgg",
         },
     )
