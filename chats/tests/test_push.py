@@ -190,7 +190,7 @@ def unsubscribe(ben, ann):
 
 
 def sign_out(ben, ann):
-    assert ben.post("/identity/signout").status_code in {200, 204}
+    assert ben.post("/identity/revoke").status_code in {200, 204}
 
 
 def deactivate(ben, ann):
