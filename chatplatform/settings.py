@@ -95,28 +95,10 @@ def _field_keys(entries: list[str]) -> list[tuple[str, bytes]]:
 #: Keys that encrypt stored secrets: the Base64 of 32 bytes each, newest first, separated by commas
 #: ([renewal](operations.md#renew-the-secrets)). Default: derived from `SECRET_KEY`.
 FIELD_KEYS = _field_keys(env.list("FIELD_KEYS", default=[]) or ["SECRET_KEY"])
-# The number of points of the curve P-256, and so the limit of its private keys.
-_P256 = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
-
-
-def _push_key(text: str) -> bytes:
-    """VAPID_PRIVATE_KEY: the Base64 of 32 bytes, also as URLs have it and without padding."""
-    if not text:
-        made = int.from_bytes(hashlib.sha256(b"push-key:" + SECRET_KEY.encode()).digest(), "big")
-        return (made % (_P256 - 1) + 1).to_bytes(32, "big")
-    try:
-        key = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except ValueError as exc:
-        raise ImproperlyConfigured(f"VAPID_PRIVATE_KEY is not Base64 ({exc}).") from exc
-    if len(key) != 32 or not 0 < int.from_bytes(key, "big") < _P256:
-        raise ImproperlyConfigured("VAPID_PRIVATE_KEY is no private key of P-256 (32 bytes).")
-    return key
-
-
-#: Signs push notifications to agents' browsers: a private key of P-256, its 32 bytes in Base64.
-#: After a change each browser is called again once its inbox was opened. Default: derived from
-#: `SECRET_KEY`.
-VAPID_PRIVATE_KEY = _push_key(env.str("VAPID_PRIVATE_KEY", default="").strip())
+#: Signs push notifications to agents' browsers: a private key of P-256, its 32 bytes in Base64 for
+#: URLs. After a change each browser is called again once its inbox was opened. Default: derived
+#: from `SECRET_KEY`.
+VAPID_PRIVATE_KEY = env.str("VAPID_PRIVATE_KEY", default="")
 # In development only this machine's names: otherwise a foreign site could rebind its host name to
 # this machine and read what is shown here (DNS rebinding).
 _OWN_NAMES = ["localhost", "127.0.0.1", "[::1]"]

@@ -1,6 +1,7 @@
 """Web Push: a message is encrypted for one browser (RFC 8291) and signed as ours (RFC 8292)."""
 
 import base64
+import hashlib
 import os
 import struct
 import time
@@ -35,7 +36,7 @@ _TIMEOUT_SECONDS = 10
 
 def public_key() -> str:
     """The key by which a browser's push service knows our messages, in Base64 for URLs."""
-    return to_base64(_point(_own_key().public_key()))
+    return to_base64(_point(own_key().public_key()))
 
 
 def read_public_key(text: str) -> bytes:
@@ -99,8 +100,11 @@ def _derived(secret: bytes, length: int, *, salt: bytes, info: bytes) -> bytes:
     return HKDF(SHA256(), length, salt=salt, info=info).derive(secret)
 
 
-def _own_key() -> ec.EllipticCurvePrivateKey:
-    return ec.derive_private_key(int.from_bytes(settings.VAPID_PRIVATE_KEY, "big"), _CURVE)
+def own_key() -> ec.EllipticCurvePrivateKey:
+    """VAPID_PRIVATE_KEY, or what is derived from SECRET_KEY; ValueError if it is no key."""
+    given, derived = settings.VAPID_PRIVATE_KEY, b"push-key:" + settings.SECRET_KEY.encode()
+    secret = from_base64(given) if given else hashlib.sha256(derived).digest()
+    return ec.derive_private_key(int.from_bytes(secret, "big"), _CURVE)
 
 
 def _point(key: ec.EllipticCurvePublicKey) -> bytes:
@@ -110,7 +114,7 @@ def _point(key: ec.EllipticCurvePublicKey) -> bytes:
 def _token(endpoint: str) -> str:
     """Says to the push service who sends, and whom it may ask about it."""
     service = urlsplit(endpoint)
-    pem = _own_key().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    pem = own_key().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     claims = {
         "aud": f"{service.scheme}://{service.netloc}",
         "exp": int(time.time()) + _TOKEN_SECONDS,

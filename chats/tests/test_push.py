@@ -18,7 +18,7 @@ from django.db import connection
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
-from chatplatform import web_push
+from chatplatform import checks, web_push
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
 from chatplatform.testing.servers import serving
@@ -264,7 +264,7 @@ def test_inner_addresses_are_not_called(service, device, own, server, settings):
     "change",
     [
         {"endpoint": "http://127.0.0.1:1/x"}, {"endpoint": "http://push.example/x"},
-        {"endpoint": "ftp://push.example/x"}, {"endpoint": "https://p.example/" + "x" * 1000},
+        {"endpoint": "ftp://push.example/x"}, {"endpoint": "https://[::1"}, {"endpoint": "https://p.example/" + "x" * 1000},
         {"keys": {**PUSH["keys"], "p256dh": "BCVx"}}, {"keys": {**PUSH["keys"], "auth": "BTBZ"}},
         {"keys": {**PUSH["keys"], "p256dh": "!"}}, {"keys": {}},
         {"keys": {**PUSH["keys"], "p256dh": to_base64(b"\4" + b"\1" * 64)}},
@@ -321,6 +321,14 @@ def test_the_database_waits_as_long_as_the_service(device, own, server):
         )
         (wait,) = cursor.fetchone()
     assert abs((wait - push.WAIT).total_seconds()) < 1
+
+
+@pytest.mark.parametrize("key", ["!", "AAAA" * 10, "AA" * 22, "____" * 10 + "___"])
+def test_a_wrong_key_is_found_at_the_start(settings, key):
+    settings.VAPID_PRIVATE_KEY = "yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw"
+    assert checks.push_key() == []
+    settings.VAPID_PRIVATE_KEY = key
+    assert [message.id for message in checks.push_key()] == ["chatplatform.E007"]
 
 
 def test_the_encryption_is_that_of_the_standards_example():

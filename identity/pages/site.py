@@ -19,6 +19,7 @@ from django.utils.decorators import method_decorator
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
+from django.views.generic import TemplateView
 from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.sites import UnfoldAdminSite
 
@@ -28,7 +29,6 @@ from chatplatform.api.errors import Forbidden
 from identity.forms import check_own_password
 from identity.models import Role, SavedView, User
 from identity.pages import (
-    desk_app,
     mailed_links,
     profile,
     provider_sign_in,
@@ -139,6 +139,12 @@ class OwnPassword(PasswordChangeView):
         return redirect(str(self.success_url))
 
 
+def _file(name: str, content_type: str) -> Any:
+    """A template that is no page, for everybody, which is never cached."""
+    view = TemplateView.as_view(template_name=f"admin/{name}", content_type=content_type)
+    return never_cache(view)
+
+
 class Site(UnfoldAdminSite):
     """Django's admin site for platform staff and for the people of clients."""
 
@@ -152,8 +158,12 @@ class Site(UnfoldAdminSite):
             path("desk/", own(self.desk), name="desk"),
             path("desk/token/", own(self.desk_token), name="desk_token"),
             # A browser fetches these two by itself, also after a sign-out.
-            path("desk/worker.js", self._open(desk_app.worker), name="desk_worker"),
-            path("desk/app.webmanifest", self._open(desk_app.manifest), name="desk_manifest"),
+            path("desk/worker.js", _file("desk_worker.js", "text/javascript"), name="desk_worker"),
+            path(
+                "desk/app.webmanifest",
+                _file("desk.webmanifest", "application/manifest+json"),
+                name="desk_manifest",
+            ),
             path("profile/", own(functools.partial(profile.page, self)), name="profile"),
             path("sign-ins/", own(self.sign_ins), name="sign_ins"),
             path("second-factor/", own(second_factor_page), name="second_factor"),

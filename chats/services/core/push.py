@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import translation
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from chatplatform import egress, jobs, web_push
 from chatplatform.api.errors import Invalid, first_or_404
@@ -23,6 +23,11 @@ MAX_DEVICES = 20
 WAIT = timedelta(seconds=5)
 # What is not a notification: a customer's message in the person's own conversation.
 MESSAGE = "message"
+_TITLES = {
+    MESSAGE: gettext_noop("%(name)s wrote"),
+    NotificationKind.ASSIGNED.value: gettext_noop("Assigned to you: %(name)s"),
+    NotificationKind.MENTIONED.value: gettext_noop("You were mentioned: %(name)s"),
+}
 
 
 def subscribe(
@@ -30,8 +35,12 @@ def subscribe(
 ) -> PushSubscription:
     """Call the person in this browser, and nobody else in it; the oldest devices above
     `MAX_DEVICES` are dropped."""
-    if not egress.keeps_secrets(body.endpoint, purpose=web_push.PURPOSE):
-        raise Invalid.field("body", "endpoint", msg="Must begin with https://.")
+    try:
+        is_safe = egress.keeps_secrets(body.endpoint, purpose=web_push.PURPOSE)
+    except egress.Blocked:
+        is_safe = False
+    if not is_safe:
+        raise Invalid.field("body", "endpoint", msg="Must be an address with https.")
     with transaction.atomic():
         row, is_new = PushSubscription.objects.update_or_create(
             endpoint=body.endpoint,
@@ -132,12 +141,7 @@ def _is_wanted(chat: Conversation, kind: str, person: User) -> bool:
 def _title(chat: Conversation, kind: str, person: User) -> str:
     """What the browser shows, in the person's language: no more than who it is about."""
     with translation.override(person.language):
-        name = {"name": str(chat.customer)}
-        if kind == MESSAGE:
-            return gettext("%(name)s wrote") % name
-        if kind == NotificationKind.MENTIONED:
-            return gettext("You were mentioned: %(name)s") % name
-        return gettext("Assigned to you: %(name)s") % name
+        return gettext(_TITLES[kind]) % {"name": str(chat.customer)}
 
 
 def _record(row: PushSubscription, action: str, *, by: User) -> None:
