@@ -264,7 +264,8 @@ def test_inner_addresses_are_not_called(service, device, own, server, settings):
     "change",
     [
         {"endpoint": "http://127.0.0.1:1/x"}, {"endpoint": "http://push.example/x"},
-        {"endpoint": "ftp://push.example/x"}, {"endpoint": "https://[::1"}, {"endpoint": "https://p.example/" + "x" * 1000},
+        {"endpoint": "ftp://push.example/x"}, {"endpoint": "https://[::1"},
+        {"endpoint": "https://p.example/" + "x" * 1000},
         {"keys": {**PUSH["keys"], "p256dh": "BCVx"}}, {"keys": {**PUSH["keys"], "auth": "BTBZ"}},
         {"keys": {**PUSH["keys"], "p256dh": "!"}}, {"keys": {}},
         {"keys": {**PUSH["keys"], "p256dh": to_base64(b"\4" + b"\1" * 64)}},

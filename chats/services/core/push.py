@@ -42,6 +42,7 @@ def subscribe(
     if not is_safe:
         raise Invalid.field("body", "endpoint", msg="Must be an address with https.")
     with transaction.atomic():
+        PushSubscription.objects.filter(endpoint=body.endpoint).exclude(user=user).delete()
         row, is_new = PushSubscription.objects.update_or_create(
             endpoint=body.endpoint,
             defaults={

@@ -56,7 +56,7 @@ class Popup extends Component {
   render({ name, shown, choices, columns = 1, isDisabled }, { isOpen }) {
     return html`
       <div class="popup" ref=${this.place} onKeyDown=${this.onKey} onFocusOut=${this.onLeave} onMouseDown=${keepFocus}>
-        <button type="button" ref=${this.opener} aria-haspopup="true" aria-expanded=${String(isOpen)} disabled=${isDisabled}
+        <button type="button" ref=${this.opener} aria-expanded=${String(isOpen)} disabled=${isDisabled}
           onClick=${() => this.setState({ isOpen: !isOpen })}>${shown}</button>
         ${isOpen && html`<ul class=${columns > 1 ? "popup-list grid" : "popup-list"} aria-label=${name}>
           ${choices.map(([value, words]) => html`<li key=${value}><button type="button" class="plain" onClick=${() => this.choose(value)}>${words}</button></li>`)}
