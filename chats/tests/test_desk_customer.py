@@ -91,7 +91,7 @@ def test_the_most_urgent_chat_stands_on_top(screen, shop, zoe):
     expect(rows).to_have_count(2)
     expect(rows.first).to_contain_text("Zoe")
     row(screen, "Yan").click()
-    screen.locator(".head").click()
+    screen.locator(".head h2").click()
     screen.keyboard.press("p")
     dialog = screen.get_by_role("dialog")
     expect(dialog.get_by_role("button", name="Normal")).to_be_focused()

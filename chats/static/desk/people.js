@@ -31,7 +31,7 @@ export const blockName = (until) => (until >= FOREVER ? t("Blocked") : t("Blocke
 /** How urgent a chat is, unless it is as most are. */
 export function Priority({ priority }) {
   if (priority === "normal") return null;
-  return html`<span class=${`chip ${priority}`} data-priority=${priority}>${label(PRIORITY_NAMES, priority)}</span>`;
+  return html`<span class=${`priority ${priority}`} data-priority=${priority}>${label(PRIORITY_NAMES, priority)}</span>`;
 }
 
 /** Whether a colleague is at the desk. */

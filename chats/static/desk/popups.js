@@ -7,7 +7,7 @@ import { Icon } from "./icons.js";
 import { STYLES, label } from "./labels.js";
 
 const EMOJI = [...new Intl.Segmenter().segment(
-  "😀😄😊🙂😉😍🤗🤔😅😂🙃😎😌😕😟😢😭😡👍👎👌👏🙏💪🤝👋✌️🤞👀❤️💚💙💔✨⭐🔥🎉🎁🎂☕🍀🌞🌧️❄️✅❌⚠️❗❓💡📌📎📦🚚🏠🏬💳💶🧾📅⏰📞✉️🔒🔑",
+  "😀😄😊🙂😉😍🤗🤔😅😂🙃😎😌😕😟😢😭😡👍👎👌👏🙏💪🤝👋✌️🤞👀❤️💚💙💔✨⭐🔥🎉🎁🎂☕🍀🌞🌧️❄️✅❌⚠️❗❓💡📌📎📦🚚🏠🏬💳💶🧾📅⏰📞✉️🔑",
 )].map(({ segment }) => segment);
 const EMOJI_A_ROW = 8;
 const STEPS = { ArrowRight: () => 1, ArrowLeft: () => -1, ArrowDown: (columns) => columns, ArrowUp: (columns) => -columns };
