@@ -12,12 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-)
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from django.conf import settings
 from joserfc import jwt
 from joserfc.jwk import ECKey
@@ -114,10 +109,9 @@ def _point(key: ec.EllipticCurvePublicKey) -> bytes:
 def _token(endpoint: str) -> str:
     """Says to the push service who sends, and whom it may ask about it."""
     service = urlsplit(endpoint)
-    pem = own_key().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     claims = {
         "aud": f"{service.scheme}://{service.netloc}",
         "exp": int(time.time()) + _TOKEN_SECONDS,
         "sub": f"mailto:{parseaddr(settings.DEFAULT_FROM_EMAIL)[1]}",
     }
-    return jwt.encode({"alg": "ES256", "typ": "JWT"}, claims, ECKey.import_key(pem))
+    return jwt.encode({"alg": "ES256", "typ": "JWT"}, claims, ECKey.import_key(own_key()))

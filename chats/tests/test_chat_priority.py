@@ -61,7 +61,8 @@ def test_the_most_urgent_comes_first_then_the_longest_wait(ben, bot):
         for priority in ("urgent", "high", "normal", "low")
         for minutes in (60, 5)
     ]
-    seen, query = [], {"sort": "priority", "limit": "3"}
+    seen: list[str] = []
+    query = {"sort": "priority", "limit": "3"}
     while query.get("cursor") or not seen:
         page = ben.get(LIST, query).json()
         seen += [item["id"] for item in page["items"]]

@@ -150,9 +150,10 @@ def test_a_customers_message_calls_the_agent_once(service, device, own, server):
     scheme, _, parts = headers["authorization"].partition(" ")
     token, key = (part.strip()[2:] for part in parts.split(","))
     assert (scheme, key) == ("vapid", web_push.public_key())
-    point = web_push.from_base64(key)
-    jwk = {"kty": "EC", "crv": "P-256", "x": to_base64(point[1:33]), "y": to_base64(point[33:])}
-    claims = jwt.decode(token, ECKey.import_key(jwk)).claims
+    ours = ec.EllipticCurvePublicKey.from_encoded_point(
+        ec.SECP256R1(), base64.urlsafe_b64decode(key + "=")
+    )
+    claims = jwt.decode(token, ECKey.import_key(ours)).claims
     assert claims["aud"] == service.origin
     assert claims["sub"].startswith("mailto:")
 

@@ -35,6 +35,7 @@ def subscribe(
 ) -> PushSubscription:
     """Call the person in this browser, and nobody else in it; the oldest devices above
     `MAX_DEVICES` are dropped."""
+    assert user.client
     try:
         is_safe = egress.keeps_secrets(body.endpoint, purpose=web_push.PURPOSE)
     except egress.Blocked:
