@@ -98,6 +98,12 @@ TRIED_IN = {
     "POST /identity/subscription/payments": (
         "identity/tests/test_credit_orders.py", "credits.topped_up"
     ),
+    "PUT /ai/chat/{chat_id}/messages/{message_id}": (
+        "chats/tests/test_change_message.py", "message.edited"
+    ),
+    "DELETE /ai/chat/{chat_id}/messages/{message_id}": (
+        "chats/tests/test_change_message.py", "message.deleted"
+    ),
     # Every channel is connected by the same service.
     **dict.fromkeys(
         (
