@@ -91,7 +91,7 @@ BEGIN
     channels := webhooks_announce(event, chat.client_id, 'message.created',
         '{"message":' || shown || '}', chat.id, chat.last_event_seq, message.created_at);
     IF by_customer AND chat.assignee_id IS NOT NULL THEN
-        -- Calls the chat's agent in each browser, as chats.services.core.push.enqueue does.
+        -- Calls the chat's agent in each browser, as chats.services.core.push.enqueue_calls does.
         INSERT INTO chatplatform_job (
             client_id, name, dedupe_key, args, due_at, trace_id, state, progress, last_error,
             priority

@@ -72,7 +72,7 @@ def unsubscribe(user: User, subscription_id: uuid.UUID) -> None:
         row.delete()
 
 
-def enqueue(chat: Conversation, kind: NotificationKind, to: Iterable[int]) -> None:
+def enqueue_calls(chat: Conversation, kind: NotificationKind, to: Iterable[int]) -> None:
     """Have people called for a notification that is still unread in a moment."""
     rows = PushSubscription.objects.filter(client_id=chat.client_id, user_id__in=list(to))
     for subscription_id in rows.order_by("id").values_list("pk", flat=True):

@@ -173,4 +173,4 @@ def _notify(
         ]
         announce(chat.client_id, "notification.created", {"notifications": pairs})
     if kind in _CALLS:
-        push.enqueue(chat, kind, (row.user_id for row in rows if not row.is_read))
+        push.enqueue_calls(chat, kind, (row.user_id for row in rows if not row.is_read))
