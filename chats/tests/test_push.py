@@ -171,16 +171,14 @@ def test_an_assignment_and_a_mention_call_in_the_persons_language(service, devic
     assert not any(title.startswith(("Assigned", "You")) for title in titles)
 
 
-def test_whoever_acts_or_has_seen_the_news_is_not_called(
-    service, device, ann, ben, bot, own, server
-):
-    taken, given = make_chat(bot), make_chat(bot)
+def test_whoever_acts_or_has_seen_the_news_is_not_called(service, device, ann, ben, own, server):
+    taken, given = make_chat(own.bot), make_chat(own.bot)
     assert ben.post(f"/ai/chat/{taken.pk}/assign", {"assign_type": "agent"}).status_code == 200
     give(ann, ben, given)
     ben.put("/ai/chat/notifications/read")
     say(server, own)
     ben.post(f"/ai/chat/{own.pk}/read")
-    say(server, make_chat(bot))
+    say(server, make_chat(own.bot))
     run_pushes()
     assert service.bodies == []
 
@@ -204,8 +202,9 @@ def demote(ben, ann):
     assert ann.put(path, {"role": "viewer"}).status_code == 200
 
 
+@pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("leave", [unsubscribe, sign_out, deactivate, demote])
-def test_nobody_is_called_who_has_left(service, device, ann, ben, own, server, leave):
+def test_nobody_is_called_who_has_left(service, ann, ben, own, server, leave):
     say(server, own)
     leave(ben, ann)
     run_pushes()
@@ -277,10 +276,10 @@ def test_what_is_no_subscription_is_refused(ben, change):
     assert not PushSubscription.objects.exists()
 
 
-def test_each_sees_and_ends_only_their_own(service, ann, ben, cara, nobody, server, client_a):
+def test_each_sees_and_ends_only_their_own(service, ann, ben, cara, nobody, server):
     chrome = "Mozilla/5.0 (Linux; Android 15) Chrome/140.0"
     subscribed(service, ben, **{"User-Agent": chrome})
-    viewer = make_person(client_a, Role.VIEWER, "Vic")
+    viewer = make_person(ben.client, Role.VIEWER, "Vic")
     subscribed(service, viewer)
     (row,) = ben.get(PATH).json()["items"]
     assert set(row) == {"id", "device", "created_at"}
