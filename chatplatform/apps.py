@@ -12,6 +12,7 @@ class Config(AppConfig):
 
         register(checks.limits_in_order, "chatplatform")
         register(checks.payment_secret, "chatplatform")
+        register(checks.push_key, "chatplatform")
         register(checks.egress_purposes, "chatplatform")
         register(checks.deployment, Tags.security)
         register(checks.channels, Tags.security)

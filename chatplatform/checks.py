@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
-from chatplatform import key_check
+from chatplatform import key_check, web_push
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.egress import PURPOSES, TIMEOUT_SECONDS
 from chatplatform.signatures import is_secret
@@ -49,6 +49,11 @@ _BAD_PAYMENT_SECRET = Error(
     hint="Set it to `whsec_` and the Base64 of 24 bytes or more, as the payment provider has it.",
     id="chatplatform.E003",
 )
+_BAD_PUSH_KEY = Error(
+    "VAPID_PRIVATE_KEY is no private key of P-256.",
+    hint="Set it to 32 bytes in Base64 for URLs, or leave it out.",
+    id="chatplatform.E007",
+)
 
 
 def limits() -> list[tuple[str, float]]:
@@ -76,6 +81,15 @@ def limits_in_order(**_: Any) -> list[CheckMessage]:
         for (inner, least), (outer, most) in pairwise(limits())
         if least >= most
     ]
+
+
+def push_key(**_: Any) -> list[CheckMessage]:
+    """Whether VAPID_PRIVATE_KEY, if set, can sign push notifications."""
+    try:
+        web_push.own_key()
+    except ValueError:
+        return [_BAD_PUSH_KEY]
+    return []
 
 
 def payment_secret(**_: Any) -> list[CheckMessage]:

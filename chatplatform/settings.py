@@ -95,6 +95,10 @@ def _field_keys(entries: list[str]) -> list[tuple[str, bytes]]:
 #: Keys that encrypt stored secrets: the Base64 of 32 bytes each, newest first, separated by commas
 #: ([renewal](operations.md#renew-the-secrets)). Default: derived from `SECRET_KEY`.
 FIELD_KEYS = _field_keys(env.list("FIELD_KEYS", default=[]) or ["SECRET_KEY"])
+#: Signs push notifications to agents' browsers: a private key of P-256, its 32 bytes in Base64 for
+#: URLs. After a change each browser is called again once its inbox was opened. Default: derived
+#: from `SECRET_KEY`.
+VAPID_PRIVATE_KEY = env.str("VAPID_PRIVATE_KEY", default="")
 # In development only this machine's names: otherwise a foreign site could rebind its host name to
 # this machine and read what is shown here (DNS rebinding).
 _OWN_NAMES = ["localhost", "127.0.0.1", "[::1]"]

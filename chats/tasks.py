@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from chatplatform.jobs import Queue, job, periodic
-from chats.services.core import answer_mails, staff_notifications, tags
+from chats.services.core import answer_mails, push, staff_notifications, tags
 from chats.services.data_exchange import customer_transcripts, erasing, retention
 from chats.services.desk import agent_actions, routing, timers
 from chats.services.insight import (
@@ -70,6 +70,12 @@ def mail_answers(*, conversation_id: str) -> None:
     answer_mails.mail(conversation_id)
 
 
+@job("chats.send_push", queue=Queue.WEBHOOK, max_attempts=11)
+def send_push(*, subscription_id: str, conversation_id: str, kind: str) -> None:
+    """Call a person in one browser; retried for about six minutes."""
+    push.send(subscription_id, conversation_id, kind)
+
+
 @job("chats.notify_waiting", queue=Queue.REPLY, max_attempts=5)
 def notify_waiting(*, conversation_id: str) -> None:
     """Notify the team that a conversation entered the queue."""
@@ -131,9 +137,11 @@ def replay_next(*, replay_id: str) -> None:
 
 @periodic("chats.clean_up")
 def clean_up() -> None:
-    """Start deleting conversations whose retention period is over; delete old questions."""
+    """Start deleting conversations whose retention period is over; delete old questions, and push
+    subscriptions whose sign-in has ended."""
     retention.enqueue_expired()
     question_groups.clean_up()
+    push.clean_up()
 
 
 @job("chats.release_agent", queue=Queue.REPLY)

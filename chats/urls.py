@@ -12,6 +12,7 @@ from chats.views.desk import (
     FeedViewSet,
     NotificationViewSet,
     PreviewViewSet,
+    PushViewSet,
     SavedReplyViewSet,
 )
 from chats.views.quality import GoldenCollectViewSet, ReplayViewSet, UnansweredViewSet
@@ -61,6 +62,10 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/history", ChatViewSet.as_view({"get": "history"})),
     path("ai/chat/<uuid:chat_id>/steps", ChatViewSet.as_view({"get": "steps"})),
     path(
+        "ai/chat/<uuid:chat_id>/messages/<uuid:message_id>",
+        ChatViewSet.as_view({"put": "edit_message", "delete": "delete_message"}),
+    ),
+    path(
         "ai/chat/<uuid:chat_id>/messages/<uuid:message_id>/receipt",
         ChatViewSet.as_view({"get": "receipt"}),
     ),
@@ -79,12 +84,19 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/end", ChatViewSet.as_view({"post": "end"})),
     path("ai/chat/<uuid:chat_id>/agent-end", ChatViewSet.as_view({"post": "agent_end"})),
     path("ai/chat/<uuid:chat_id>/snooze", ChatViewSet.as_view({"post": "snooze"})),
+    path("ai/chat/<uuid:chat_id>/priority", ChatViewSet.as_view({"put": "prioritize"})),
     path("ai/chat/<uuid:chat_id>/read", ChatViewSet.as_view({"post": "read"})),
     path("ai/chat/notifications", NotificationViewSet.as_view({"get": "list"})),
     path("ai/chat/notifications/read", NotificationViewSet.as_view({"put": "read_all"})),
     path(
         "ai/chat/notifications/<uuid:notification_id>/read",
         NotificationViewSet.as_view({"put": "read"}),
+    ),
+    path("ai/chat/push-key", PushViewSet.as_view({"get": "key_for_browsers"})),
+    path("ai/chat/push-subscriptions", PushViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "ai/chat/push-subscriptions/<uuid:subscription_id>",
+        PushViewSet.as_view({"delete": "destroy"}),
     ),
     path("ai/chat/saved-replies", saved_replies({"get": "list", "post": "create"})),
     path(
@@ -109,6 +121,7 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/tags/auto", InsightViewSet.as_view({"post": "auto_tag"})),
     path("ai/chat/<uuid:chat_id>/tags/auto-temp", InsightViewSet.as_view({"post": "propose_tags"})),
     path("ai/chat/<uuid:chat_id>/sentiment", InsightViewSet.as_view({"post": "analyse_sentiment"})),
+    path("ai/chat/<uuid:chat_id>/rewrite", InsightViewSet.as_view({"post": "rewrite"})),
     path("ai/chat/<uuid:chat_id>/feedback", InsightViewSet.as_view({"post": "rate"})),
     path("ai/chat/feedbacks", InsightViewSet.as_view({"get": "ratings"})),
     # AI / chat: the live feed

@@ -85,6 +85,9 @@ EVENTS: dict[str, EventType] = {
     "conversation.handed_off": EventType(
         "The bot handed a conversation over.", {**_STATUS_CHANGE, "reason": _REASON}
     ),
+    "conversation.prioritized": EventType(
+        "The priority of a conversation was changed.", _STATUS_CHANGE
+    ),
     "conversation.snoozed": EventType(
         "A conversation was snoozed until a set time or the next message.", _STATUS_CHANGE
     ),
@@ -99,8 +102,8 @@ EVENTS: dict[str, EventType] = {
     "message.read": EventType("A message was read.", _MESSAGE),
     "message.failed": EventType("A message could not be delivered; `error` says why.", _MESSAGE),
     "message.updated": EventType(
-        "A message changed after it was stored: the customer edited it, unsent it or reacted to it,"
-        " it was translated, or it is uncertain whether it was sent (see `error`).",
+        "A message changed after it was stored: its sender edited or deleted it, the customer"
+        " reacted to it, it was translated, or it is uncertain whether it was sent (see `error`).",
         _MESSAGE,
     ),
     "summary.created": EventType(

@@ -17,6 +17,7 @@ EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
         "conversation.handed_off": gettext_lazy("The bot hands over to your team"),
         "conversation.assigned": gettext_lazy("A conversation is assigned"),
         "conversation.unassigned": gettext_lazy("A conversation is unassigned"),
+        "conversation.prioritized": gettext_lazy("A conversation's priority is changed"),
         "conversation.snoozed": gettext_lazy("A conversation is snoozed"),
         "conversation.ended": gettext_lazy("A conversation ends"),
         "conversation.reopened": gettext_lazy("A conversation is reopened"),

@@ -7,7 +7,7 @@ stripped of control characters.
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from bots.engine.types import Line, Question, Snippet, Usage
+from bots.engine.verifiable_facts import facts_of
 from bots.language import detection, phrasebook
 
 Draft = TypeVar("Draft", bound=BaseModel)
@@ -42,6 +43,13 @@ _INSIDE_NAMES = re.compile(
 _MIN_SURE_WORDS = 5
 _ALIKE = ({"id", "ms"}, {"ru", "uk"}, {"ja", "zh"})
 _LIST_NUMBER = re.compile(r"^[^\S\n]*+\d{1,2}[.)]\s", re.MULTILINE)
+
+Style = Literal["shorter", "friendlier", "spelling", "translated"]
+_STYLES: dict[str, str] = {
+    "shorter": "Say the same in fewer words.",
+    "friendlier": "Say the same in a warmer tone, as politely as before.",
+    "spelling": "Correct spelling, grammar and punctuation, and change no other word.",
+}
 
 _RULES = """\
 {task}
@@ -255,6 +263,37 @@ def _is_translation(text: str, draft: TranslationDraft, *, to: str) -> bool:
     is_long = len(draft.text.split()) >= _MIN_SURE_WORDS or _has_dense_words(draft.text.split())
     is_third = made not in {None, to} and {made, to} not in _ALIKE and is_long
     return made != spoken and not is_third
+
+
+def rewrite(text: str, *, style: Style, to: str) -> Task[TranslationDraft]:
+    """Rewrite an agent's text in a style, or (`translated`) in the language `to`; with all of its
+    facts, and in its own language unless it is translated."""
+    if style == "translated":
+        task = translate(text, to=to)
+    else:
+        task = Task(
+            f"The material is a message from a company's agent to a customer. {_STYLES[style]}"
+            " Write in the language of the material. Keep figures, names, links, addresses and"
+            " whatever stands in brackets as they are. Add nothing, and answer nothing.",
+            _fenced("TEXT", text),
+            TranslationDraft,
+            max_tokens=min(200 + 2 * len(text), 12_000),
+            accepts=partial(_is_in_its_language, text),
+        )
+    is_well_made = task.accepts
+    return replace(
+        task,
+        accepts=lambda draft: (
+            facts_of(draft.text) == facts_of(text) and (not is_well_made or is_well_made(draft))
+        ),
+    )
+
+
+def _is_in_its_language(text: str, draft: TranslationDraft) -> bool:
+    """Whether the draft is in the language of the text, as far as both can be recognised."""
+    spoken = detection.recognise(text)
+    made = detection.recognise(draft.text, expected=(spoken,) if spoken else ())
+    return spoken is None or made in {None, spoken} or {made, spoken} in _ALIKE
 
 
 def _is_prose(text: str, language: str | None) -> bool:

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, ProtectedError, Q, QuerySet, Subquery
 
 from bots.models import ALLOWED_HOSTS, Bot, Document, Prompt
-from bots.services import supported_languages
+from bots.services import engines, supported_languages
 from bots.shapes.bot import SETUP_STEPS, BotDto, found_setup
 from chatplatform import media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, require
@@ -65,6 +65,7 @@ def with_derived_fields(rows: QuerySet[Bot]) -> QuerySet[Bot]:
         has_prompt=Exists(Prompt.objects.filter(bot=OuterRef("pk"), is_current=True)),
         has_file=Exists(read.filter(web_url=None)),
         has_page=Exists(read.exclude(web_url=None)),
+        has_model=engines.has_model(),
     )
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef, Q, Value
+from django.db.models.expressions import Combinable
 
 from bots.engine import Capability, Engine
 from bots.engine.embedded import EmbeddedEngine
@@ -66,6 +68,14 @@ def engine_for(client: Client, bot: Bot | None = None) -> Engine:
     if not settings.LLM_BASE_URL:
         return EmbeddedEngine()
     return OpenAICompatible(settings.LLM_BASE_URL, settings.LLM_API_KEY, settings.LLM_MODEL)
+
+
+def has_model() -> Combinable:
+    """For a query of bots: whether a model writes for the bot."""
+    if settings.LLM_BASE_URL:
+        return Value(True)
+    models = LanguageModel.objects.filter(client_id=OuterRef("client_id"))
+    return Exists(models.filter(Q(bot=None) | Q(bot=OuterRef("pk"))))
 
 
 def own_engine(row: LanguageModel) -> OpenAICompatible:

@@ -239,6 +239,7 @@ class BotDto(Shape):
         description="Step of your checklist: unless you set it, true if a crawled page is trained.",
     )
     client_id: int | None = read_only("The client it belongs to.")
+    has_model: bool | None = read_only("Whether a language model can write for it and your team.")
     is_disabled: bool | None = read_only("Whether it is disabled: a disabled bot answers nobody.")
     created_at: Moment | None = read_only("When it was created.")
     updated_at: Moment | None = read_only("When it was last changed.")

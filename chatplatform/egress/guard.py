@@ -19,7 +19,9 @@ from django.utils.translation import gettext_noop
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 
 # The purposes of calls to other servers; an entry of EGRESS_ALLOW may name one.
-PURPOSES = frozenset({"model", "function", "crawl", "webhook", "sign-in"}) | MESSAGING_CHANNELS
+PURPOSES = (
+    frozenset({"model", "function", "crawl", "webhook", "sign-in", "push"}) | MESSAGING_CHANNELS
+)
 
 # One text for all reasons, so that nobody can map our network with it.
 REFUSAL = gettext_noop(

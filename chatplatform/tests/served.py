@@ -40,6 +40,7 @@ from chats.models import (
     GroupedQuestion,
     Message,
     Notification,
+    PushSubscription,
     QuestionGroup,
     Replay,
     SavedReply,
@@ -59,6 +60,15 @@ PNG = bytes.fromhex(
     "01010100b138f6140000000049454e44ae426082"
 )
 TOMORROW = (timezone.now() + timedelta(days=1)).isoformat()
+# The browser's keys of RFC 8291's example.
+PUSH: dict[str, Any] = {
+    "endpoint": "https://push.example/8f2c",
+    "keys": {
+        "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6S"
+        "RpkNtoIAiw4",
+        "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+    },
+}
 # A body that is accepted, for every operation that takes one.
 REGISTRATION = {
     "company_name": "Delta", "full_name": "Dan Moss", "email": "dan@delta.example",
@@ -106,11 +116,15 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/chat/{chat_id}/manual"): {"text": "Hello"},
     ("POST", "/ai/chat/{chat_id}/manual/files"): {"files": ("a.txt", b"Hello")},
     ("POST", "/ai/chat/{chat_id}/snooze"): {"until": TOMORROW},
+    ("PUT", "/ai/chat/{chat_id}/priority"): {"priority": "urgent"},
+    ("POST", "/ai/chat/push-subscriptions"): PUSH,
     ("POST", "/ai/chat/saved-replies"): {"shortcut": "late", "texts": {"en": "Sorry."}},
     ("PUT", "/ai/chat/saved-replies/{saved_reply_id}"): {
         "shortcut": "late", "texts": {"en": "Sorry."}, "is_shared": False,
     },
     ("POST", "/ai/client/chat/suggestions/{chat_id}"): {"count": 2},
+    ("POST", "/ai/chat/{chat_id}/rewrite"): {"text": "Hello", "style": "shorter"},
+    ("PUT", "/ai/chat/{chat_id}/messages/{message_id}"): {"text": "Hello again"},
     ("POST", "/client/translate"): {"text": "Hello", "out_lang_code": "vi"},
     ("POST", "/ai/translate"): {"text": "Hello", "out_lang_code": "vi"},
     ("POST", "/client/summarize"): {"text": "We open at nine. We close at five."},
@@ -354,6 +368,13 @@ def chat_rows(chat: Conversation, owner: Person) -> dict[str, Any]:
         ).pk,
         "attachment_id": attachment.pk,
         "notification_id": notification.pk,
+        "subscription_id": PushSubscription.objects.create(
+            client=owner.client,
+            user=owner.user,
+            sign_in=uuid.uuid4(),
+            endpoint=f"https://push.example/{uuid.uuid4()}",
+            **PUSH["keys"],
+        ).pk,
     }
 
 
@@ -438,6 +459,7 @@ MISSING: dict[str, Any] = {
     "call_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "customer_id": 999_999_999, "merged_id": 999_999_999,
     "notification_id": uuid.UUID(int=7 << 76 | 2 << 62 | 2),
+    "subscription_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "job_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "erasure_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "config_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1), "event_id": f"evt_{1:032x}",

@@ -34,6 +34,7 @@ NOT_AUDITED_BECAUSE = {
         "POST /ai/chat/{chat_id}/unassign", "POST /ai/chat/{chat_id}/manual",
         "POST /ai/chat/{chat_id}/manual/files", "POST /ai/chat/{chat_id}/end",
         "POST /ai/chat/{chat_id}/agent-end", "POST /ai/chat/{chat_id}/snooze",
+        "PUT /ai/chat/{chat_id}/priority",
         "POST /ai/chat/{chat_id}/summarize", "POST /ai/chat/{chat_id}/tags",
         "PUT /ai/chat/{chat_id}/tags", "POST /ai/chat/{chat_id}/tags/auto",
         "POST /ai/chat/{chat_id}/sentiment", "POST /ai/chat/{chat_id}/feedback",
@@ -57,7 +58,8 @@ NOT_AUDITED_BECAUSE = {
     "it answers and stores no change": {
         "POST /ai/{bot_id}/generate-chat", "POST /ai/chat/{chat_id}/tags/auto-temp",
         "POST /ai/client/chat/suggestions/{chat_id}", "POST /client/translate",
-        "POST /ai/translate", "POST /client/summarize", "POST /report/adhoc/search",
+        "POST /ai/chat/{chat_id}/rewrite", "POST /ai/translate", "POST /client/summarize",
+        "POST /report/adhoc/search",
         "POST /identity/verify-reset-token", "POST /config/{client_id}/email-notification/test",
         "POST /ai/model/test", "POST /ai/chat/{chat_id}/messages/{message_id}/replay",
     },
@@ -95,6 +97,12 @@ TRIED_IN = {
     ),
     "POST /identity/subscription/payments": (
         "identity/tests/test_credit_orders.py", "credits.topped_up"
+    ),
+    "PUT /ai/chat/{chat_id}/messages/{message_id}": (
+        "chats/tests/test_change_message.py", "message.edited"
+    ),
+    "DELETE /ai/chat/{chat_id}/messages/{message_id}": (
+        "chats/tests/test_change_message.py", "message.deleted"
     ),
     # Every channel is connected by the same service.
     **dict.fromkeys(

@@ -45,6 +45,7 @@ from chats.models import (
     GroupedQuestion,
     Message,
     Notification,
+    PushSubscription,
     QuestionGroup,
     Replay,
     ReplayedReply,
@@ -286,6 +287,13 @@ def notifications(at: Place, count: int) -> list[Any]:
     )  # fmt: skip
 
 
+def push_subscriptions(at: Place, count: int) -> list[Any]:
+    return rows(
+        PushSubscription, count, client=at.client, user=at.user, sign_in=new_ids(count),
+        endpoint="https://push.example/own-{}".format,
+    )  # fmt: skip
+
+
 def client_tags(at: Place, count: int) -> list[Any]:
     chats(at, count)
     return rows(ClientTag, count, client=at.client, name="own-{}".format)
@@ -346,6 +354,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/ai/chat/history/customer/{customer_id}": of_parent(chats, "customer_id"),
     "/ai/chat/{chat_id}/history": messages,
     "/ai/chat/notifications": notifications,
+    "/ai/chat/push-subscriptions": push_subscriptions,
     "/ai/chat/saved-replies": saved_replies,
     "/ai/chat/feedbacks": chats,
     "/ai/tags": client_tags,
@@ -396,7 +405,7 @@ BOUNDED_BECAUSE = {
 }
 # Filters that join other tables, or choose another order.
 FILTERS = {
-    "/ai/chats": {"q": "hello", "status": "open", "is_assigned": "true", "sort": "longest_wait"},
+    "/ai/chats": {"q": "hello", "status": "open", "is_assigned": "true", "sort": "priority"},
     "/webhook/events": {"order": "asc", "state": "failed"},
 }
 

@@ -58,6 +58,8 @@ PROBED_BECAUSE = {
 }
 CONFLICT_BECAUSE = {
     ("DELETE", "/ai/bot/{bot_id}"): "a bot with conversations is not deleted",
+    ("PUT", "/ai/chat/{chat_id}/messages/{message_id}"): "the message is not the caller's",
+    ("DELETE", "/ai/chat/{chat_id}/messages/{message_id}"): "the message is not the caller's",
     ("GET", "/chatapp/{client_id}/templates/{bot_id}"): "the bot's number is given up here",
     ("POST", "/chatapp/{client_id}/templates/{bot_id}"): "the bot's number is given up here",
 }

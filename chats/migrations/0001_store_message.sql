@@ -90,6 +90,19 @@ BEGIN
     END LOOP;
     channels := webhooks_announce(event, chat.client_id, 'message.created',
         '{"message":' || shown || '}', chat.id, chat.last_event_seq, message.created_at);
+    IF by_customer AND chat.assignee_id IS NOT NULL THEN
+        -- Calls the chat's agent in each browser, as chats.services.core.push.enqueue_calls does.
+        INSERT INTO chatplatform_job (
+            client_id, name, dedupe_key, args, due_at, trace_id, state, progress, last_error,
+            priority
+        )
+        SELECT chat.client_id, 'chats.send_push', concat_ws(':', id, chat.id, 'message'),
+            jsonb_build_object(
+                'subscription_id', id, 'conversation_id', chat.id, 'kind', 'message'),
+            clock_timestamp() + interval '5 seconds', '', 'queued', 0, '', 0
+        FROM chats_pushsubscription WHERE user_id = chat.assignee_id
+        ON CONFLICT (name, dedupe_key) WHERE state = 'queued' DO NOTHING;
+    END IF;
 END $$;
 
 -- What is stored in bulk (imported, or made for the demo) is of any age: all that the chats have,

@@ -5,6 +5,7 @@ from chats.models.conversation import (
     AssignType,
     Conversation,
     LockedConversation,
+    Priority,
     ReplyScope,
     Status,
 )
@@ -19,6 +20,7 @@ from chats.models.message import (
     text_content,
 )
 from chats.models.notification import Notification, NotificationKind
+from chats.models.push_subscription import PushSubscription
 from chats.models.question_group import GroupedQuestion, GroupStatus, QuestionGroup
 from chats.models.replay import Replay, ReplayChange, ReplayedReply, ReplayStatus
 from chats.models.saved_reply import SavedReply
@@ -43,6 +45,8 @@ __all__ = [
     "NO_ANSWER",
     "Notification",
     "NotificationKind",
+    "Priority",
+    "PushSubscription",
     "QuestionGroup",
     "Replay",
     "ReplayChange",

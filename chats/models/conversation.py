@@ -26,6 +26,13 @@ class AssignType(models.TextChoices):
     AGENT = "agent"
 
 
+class Priority(models.TextChoices):
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+    URGENT = "urgent"
+
+
 class Conversation(TenantModel):
     """A conversation. `status` says whether it is in progress, `assign_type` who must act next.
 
@@ -49,6 +56,9 @@ class Conversation(TenantModel):
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
     assign_type = models.CharField(max_length=10, choices=AssignType, default=AssignType.BOT)
     assignee = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
+    priority = models.CharField(
+        max_length=6, choices=Priority, default=Priority.NORMAL, db_default=Priority.NORMAL
+    )
     version = models.PositiveIntegerField(default=1)
     waiting_since = models.DateTimeField(null=True)
     handoff_reason = models.CharField(max_length=60, null=True)

@@ -25,6 +25,8 @@ class Customer(TenantModel):
     self_reported_fields = models.JSONField(default=list)
     # What the customer sends until then is refused.
     blocked_until = models.DateTimeField(null=True)
+    # Why, for the team.
+    block_reason = models.CharField(max_length=300, null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -38,7 +38,8 @@ class MessageStatus(models.TextChoices):
 class Message(TenantModel):
     """One message of a conversation, numbered by `seq` without gaps.
 
-    The text never changes unless the customer edits or deletes the message in the channel.
+    The text never changes unless its sender edits or deletes it: a customer in the channel, an
+    agent the latest message that they sent.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -77,7 +78,7 @@ class Message(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
     delivered_at = models.DateTimeField(null=True)
     read_at = models.DateTimeField(null=True)
-    # What customers did in the channel: edited, deleted, reacted (an emoji or a word for it).
+    # When its sender edited or deleted it, and how the customer reacted (an emoji or a word).
     edited_at = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
     customer_reaction = models.CharField(max_length=40, default="", blank=True)

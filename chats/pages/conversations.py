@@ -64,8 +64,8 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
     list_display = ("who", "last_words", "state", "channel_icon", "client", "bot", "latest_at")
     list_display_links = ("who",)
     list_filter = (
-        "status", "assign_type", WaitingFilter, BeganFilter, AnsweredByFilter, HandoffFilter,
-        "channel", "bot",
+        "status", "assign_type", "priority", WaitingFilter, BeganFilter, AnsweredByFilter,
+        HandoffFilter, "channel", "bot",
     )  # fmt: skip
     preview_path = "is_preview"
     codes = frozenset({"handoff_reason", "sentiment"})

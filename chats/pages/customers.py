@@ -49,6 +49,9 @@ class BlockForm(ServiceForm):
         ],
         initial=7,
     )  # fmt: skip
+    reason = forms.CharField(
+        label=gettext_lazy("Reason (only your team sees it)"), max_length=300, required=False
+    )
 
 
 @admin.register(Customer)
@@ -153,7 +156,8 @@ class CustomerAdmin(ListsWithoutPreviews):
             days = timedelta(days=data["days"])
             until = timezone.now() + days if days else customer_records.FOREVER
             said = gettext("%(name)s is blocked.") % {"name": self.who(row)}
-            return self._save(request, row, {"blocked_until": until}, said)
+            block = {"blocked_until": until, "block_reason": data["reason"] or None}
+            return self._save(request, row, block, said)
 
         return self.form_page(
             request, BlockForm(request.POST or None), act,

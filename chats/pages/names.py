@@ -19,6 +19,12 @@ CHANNELS = {
     "chatapp": ("Chatapp", "call"),
     "localapp": ("Localapp", "sms"),
 }
+PRIORITIES = {
+    "low": gettext_noop("Low"),
+    "normal": gettext_noop("Normal"),
+    "high": gettext_noop("High"),
+    "urgent": gettext_noop("Urgent"),
+}
 ENDINGS = {
     "customer": gettext_noop("the customer"),
     "agent": gettext_noop("an agent"),

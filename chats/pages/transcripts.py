@@ -103,6 +103,10 @@ def _words(kind: str, data: Any) -> str:
             words = gettext("Returned to the bot")
         case "conversation.unassigned":
             words = gettext("Returned to the queue")
+        case "conversation.prioritized":
+            words = gettext("Priority: %(name)s") % {
+                "name": gettext(names.PRIORITIES[then["priority"]])
+            }
         case "conversation.snoozed":
             words = gettext("Snoozed")
         case "conversation.ended":

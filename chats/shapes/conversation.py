@@ -35,6 +35,11 @@ AssignTypeEnum = TypeAliasType(
     ],
 )
 
+ConversationPriority = Annotated[
+    Literal["low", "normal", "high", "urgent"],
+    Field(description="How urgent it is for your team; `normal` unless somebody changed it."),
+]
+
 
 class Conversation(Shape):
     """A conversation between a customer and a bot or agent."""
@@ -48,6 +53,7 @@ class Conversation(Shape):
     status: ConversationStatus
     assign_type: AssignTypeEnum = Field(description="Who must act next.")
     assignee: Identity | None = Field(None, description="The agent who has it; null if none does.")
+    priority: ConversationPriority = "normal"
     version: int = Field(description="Increases with each change of owner or status.")
     customer_id: int = Field(description="The customer's number.")
     customer: CustomerInfo = Field(description="The customer.")
@@ -210,6 +216,7 @@ class ChatsQuery(Page):
     assign_type: AssignTypeEnum | None = Field(
         None, description="Only those where this side must act next."
     )
+    priority: ConversationPriority | None = Field(None, description="Only with this priority.")
     mine: bool | None = Field(None, description="Only yours; false: the others. No API keys.")
     is_assigned: bool | None = Field(None, description="Only those of agents; false: the others.")
     is_unread: bool | None = Field(
@@ -239,10 +246,11 @@ class ChatsQuery(Page):
         None, description="Only conversations opened at this time or later."
     )
     created_to: Moment | None = Field(None, description="Only those opened before this time.")
-    sort: Literal["newest", "longest_wait"] = Field(
+    sort: Literal["newest", "longest_wait", "priority"] = Field(
         "newest",
         description="`newest`: the newest activity first. `longest_wait`: those whose customer has"
-        " waited longest for a person first, then the others by newest activity.",
+        " waited longest for a person first, then the others by newest activity. `priority`: the"
+        " most urgent first, those of one priority as `longest_wait` has them.",
     )
 
 

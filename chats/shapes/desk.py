@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from chatplatform import web_push
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
     Language,
@@ -18,7 +19,7 @@ from chatplatform.api.shapes import (
     without_default,
 )
 from chats import models
-from chats.shapes.conversation import AssignTypeEnum
+from chats.shapes.conversation import AssignTypeEnum, ConversationPriority
 from chats.shapes.message import MessageText, NewFiles, NewMessage
 from chats.shapes.people import Identity
 from webhooks.models import Event
@@ -88,6 +89,20 @@ class ManualChatFilesDto(NewFiles):
         )
 
 
+class MessageEdit(Shape):
+    """The new text of a message."""
+
+    model_config = example(text="Your parcel left us this morning and arrives on Friday.")
+
+    text: MessageText = Field(description="The text, 1 to 8,000 characters; files stay.")
+
+    @model_validator(mode="after")
+    def _not_blank(self) -> Self:
+        if not self.text.strip():
+            raise ValueError("text must not be blank")
+        return self
+
+
 class ChatSnoozeDto(Shape):
     """The end of a snooze."""
 
@@ -99,10 +114,18 @@ class ChatSnoozeDto(Shape):
     )
 
 
+class ChatPriorityDto(Shape):
+    """The priority of a conversation."""
+
+    model_config = example(priority="urgent")
+
+    priority: ConversationPriority
+
+
 class ChatStep(Shape):
     """Something that happened to a conversation other than a message."""
 
-    _OF_CHAT: ClassVar = ("assignee", "assign_type", "snoozed_until", "ended_by")
+    _OF_CHAT: ClassVar = ("assignee", "assign_type", "priority", "snoozed_until", "ended_by")
 
     id: str = Field(description="The event's id, `evt_…`.")
     type: str = Field(description="The event's type, such as `conversation.assigned`.")
@@ -112,6 +135,7 @@ class ChatStep(Shape):
     )
     assignee: Identity | None = Field(None, description="The agent who had it afterwards.")
     assign_type: AssignTypeEnum = Field(description="Who had to act next afterwards.")
+    priority: ConversationPriority = Field(description="Its priority afterwards.")
     reason: str | None = Field(None, description="Why it was handed over; null for other steps.")
     snoozed_until: Moment | None = Field(None, description="Until when it was snoozed, if it was.")
     ended_by: str | None = Field(None, description="Who ended it; null if it had not ended.")
@@ -167,6 +191,70 @@ class ReadCount(Shape):
     """How many notifications were marked as read."""
 
     count: int = Field(description="How many were unread before.")
+
+
+def _browser_key(text: str) -> str:
+    web_push.read_public_key(text)
+    return text
+
+
+def _secret(text: str) -> str:
+    if len(web_push.from_base64(text)) != 16:
+        raise ValueError("must be 16 bytes in Base64 for URLs")
+    return text
+
+
+class PushKeys(Shape):
+    """The keys with which messages to a browser are encrypted."""
+
+    p256dh: Annotated[Text, Field(max_length=100), AfterValidator(_browser_key)] = Field(
+        description="The browser's public key: a point of P-256 in Base64 for URLs."
+    )
+    auth: Annotated[Text, Field(max_length=40), AfterValidator(_secret)] = Field(
+        description="The shared secret: 16 bytes in Base64 for URLs."
+    )
+
+
+class NewPushSubscription(Shape):
+    """A browser's push subscription, as `PushSubscription.toJSON()` returns it."""
+
+    model_config = example(
+        endpoint="https://push.example/send/8f2c",
+        keys={
+            "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6S"
+            "RpkNtoIAiw4",
+            "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+        },
+    )
+
+    endpoint: Text = Field(
+        description="The address of the browser's push service: https.",
+        max_length=1000,
+        pattern=r"^https?://[^\s]+$",
+    )
+    keys: PushKeys = Field(description="For the encryption.")
+
+
+class PushSubscription(Shape):
+    """A browser in which you are called while your inbox is closed."""
+
+    id: uuid.UUID = Field(description="UUIDv7.")
+    device: str = Field(description="Browser and system, such as `Chrome, Android`; may be empty.")
+    created_at: Moment = Field(description="When it was first subscribed.")
+
+    @classmethod
+    def from_row(cls, row: models.PushSubscription) -> "PushSubscription":
+        return cls.copy_from(row)
+
+
+class PushSubscriptionsResponse(ListPage[PushSubscription]):
+    """A page of push subscriptions, newest first."""
+
+
+class PushKey(Shape):
+    """The key for `applicationServerKey` of the browser's `PushManager.subscribe()`."""
+
+    public_key: str = Field(description="A point of P-256 in Base64 for URLs.")
 
 
 class NotificationsQuery(Page):

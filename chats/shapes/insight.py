@@ -21,7 +21,7 @@ from chatplatform.api.shapes import (
     read_only,
 )
 from chats import models
-from chats.shapes.message import Citation, Sentiment
+from chats.shapes.message import Citation, MessageText, Sentiment
 
 MAX_TAGS = 20
 MAX_TAG_CHARS = 60
@@ -265,6 +265,7 @@ class FeedbacksQuery(Page):
     thumb: Thumb | None = Field(None, description="Only feedback with this thumb.")
     reason: FeedbackReason | None = Field(None, description="Only feedback with this reason.")
     chat_id: uuid.UUID | None = Field(None, description="Only feedback on this conversation.")
+    customer_id: RowId | None = Field(None, description="Only feedback of this customer.")
     created_from: Moment | None = Field(None, description="Only feedback from this time or later.")
     created_to: Moment | None = Field(None, description="Only feedback from before this time.")
 
@@ -297,6 +298,24 @@ class ReplySuggestions(Shape):
     suggestions: list[Suggestion] = Field(
         description="The suggestions; empty if nothing fits, because none is invented."
     )
+
+
+class RewriteRequest(Shape):
+    """An agent's text and how to rewrite it."""
+
+    model_config = example(text="We send the parcle tomorow.", style="spelling")
+
+    text: MessageText = Field(description="The text, 1 to 8,000 characters.")
+    style: Literal["shorter", "friendlier", "spelling", "translated"] = Field(
+        description="`shorter`; `friendlier`; `spelling`: correct spelling and grammar;"
+        " `translated`: in the conversation's language."
+    )
+
+
+class RewrittenText(Shape):
+    """A rewritten text; nothing is sent or stored."""
+
+    text: str = Field(description="The text, with the same figures, links and addresses.")
 
 
 class TranslationRequest(Shape):

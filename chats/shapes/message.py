@@ -190,9 +190,9 @@ class Message(Shape):
     created_at: Moment = Field(description="When it was stored.")
     delivered_at: Moment | None = Field(None, description="When it reached the reader's device.")
     read_at: Moment | None = Field(None, description="When it was read.")
-    edited_at: Moment | None = Field(None, description="When the customer last edited it.")
+    edited_at: Moment | None = Field(None, description="When its sender last edited it.")
     deleted_at: Moment | None = Field(
-        None, description="When the customer deleted it in the channel; its content is gone."
+        None, description="When its sender deleted it; its content is gone."
     )
     customer_reaction: str | None = Field(
         None, description="The customer's reaction in the channel: an emoji, or a word for it."

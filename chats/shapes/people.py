@@ -117,6 +117,12 @@ class CustomerDto(CustomerInfo):
         " messaging channels. Null or a past time: not blocked. For a block without an end, send"
         " `9999-01-01T00:00:00Z`.",
     )
+    block_reason: Text | None = Field(
+        None,
+        max_length=300,
+        description="Why the customer is blocked, for your team; the customer never sees it. It is"
+        " removed together with the block.",
+    )
     created_at: Moment | None = read_only("When the customer was created.")
 
 

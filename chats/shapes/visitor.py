@@ -68,6 +68,10 @@ class VisitorMessage(Shape):
         " visitor."
     )
     created_at: Moment = Field(description="When it was stored.")
+    edited_at: Moment | None = Field(description="When its sender last edited it.")
+    deleted_at: Moment | None = Field(
+        description="When its sender deleted it; its content is gone."
+    )
 
     @classmethod
     def from_message(cls, message: dict[str, Any]) -> dict[str, Any]:

@@ -105,8 +105,10 @@ def test_an_agent_blocks_and_unblocks_a_customer(screen, shop, ben):
     card = screen.get_by_role("region", name="Customer and conversation")
     card.get_by_role("button", name="Block…").click()
     assert violations(screen) == []
+    screen.get_by_role("dialog").locator("[name=reason]").fill("Insults")
     screen.get_by_role("dialog").get_by_role("button", name="1 week").click()
     card.get_by_role("button", name="Unblock").wait_for()
+    expect(card).to_contain_text("Insults")
     expect(screen.locator(".head")).to_contain_text("Blocked until")
     until = Customer.objects.get().blocked_until
     assert until

@@ -112,6 +112,18 @@ class InsightViewSet(ChatsViewSet):
         """Judge the customer's sentiment, and store it on the conversation and its messages."""
         return chat_analysis.analyse_sentiment(self._chat(chat_id))
 
+    @operation("AI / chat", "Rewrite Reply", access=BEARER, also=PAID, waits=True)
+    def rewrite(
+        self, chat_id: uuid.UUID, body: insight_shapes.RewriteRequest
+    ) -> insight_shapes.RewrittenText:
+        """Rewrite a reply before you send it: shorter, friendlier, corrected or translated.
+
+        Needs a model: 503 `engine_not_configured` without one. What the model returns in another
+        language, or without a figure, link or address of the text, is refused: 503
+        `engine_unavailable`.
+        """
+        return language_tasks.rewrite(self._chat(chat_id), body)
+
     @operation("AI / chat", "Create Chat Feed Back", access=BEARER_OR_VISITOR, also={409: Error})
     def rate(
         self, chat_id: uuid.UUID, body: insight_shapes.ChatFeedBackDto

@@ -6,14 +6,14 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 
 from bots.models import Bot
-from chatplatform import media
+from chatplatform import media, web_push
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import Form, RawResponse, operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.live.streaming import StreamingReply
 from chats.models import Customer
-from chats.services.core import attachments, row_json, staff_notifications
+from chats.services.core import agent_messages, attachments, push, row_json, staff_notifications
 from chats.services.data_exchange import erasing, exporting
 from chats.services.desk import (
     agent_actions,
@@ -49,7 +49,7 @@ from identity.auth import (
     bearer_token,
     session_check,
 )
-from identity.services import tokens
+from identity.services import site_sessions, tokens
 
 CUSTOMER_FILE = RawResponse(("application/zip",), "The customer's data, as a download.")
 FILES = Form(desk_shapes.ManualChatFilesDto, files=("files",))
@@ -98,6 +98,26 @@ class ChatViewSet(ChatsViewSet):
         with attachments.stored(body.files) as files:
             message = agent_actions.send(chat, body.words, by=self.user, files=files)
         return Message.from_row(message)
+
+    @operation("AI / chat", "Edit Message", access=BEARER, returns=Message, also={409: Error})
+    def edit_message(
+        self, chat_id: uuid.UUID, message_id: uuid.UUID, body: desk_shapes.MessageEdit
+    ) -> dict[str, Any]:
+        """Replace the text of the latest message that you sent to the customer, who sees that it
+        was edited.
+
+        409 `not_latest_message` for any other message, and `sent_by_channel` on a messaging
+        channel, which has sent it.
+        """
+        chat = self._chat(chat_id)
+        return Message.from_row(agent_messages.edit(chat, message_id, body.text, by=self.user))
+
+    @operation("AI / chat", "Delete Message", access=BEARER, returns=Message, also={409: Error})
+    def delete_message(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> dict[str, Any]:
+        """Delete the text and files of the latest message that you sent to the customer, who sees
+        that it was deleted. Refused as editing is."""
+        chat = self._chat(chat_id)
+        return Message.from_row(agent_messages.delete(chat, message_id, by=self.user))
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=MessagesResponse)
     def history(self, chat_id: uuid.UUID, query: HistoryQuery) -> dict[str, Any]:
@@ -166,6 +186,14 @@ class ChatViewSet(ChatsViewSet):
         """Snooze a conversation until a given time; a customer's message reopens it sooner."""
         chat = self._chat(chat_id)
         return Conversation.from_row(agent_actions.snooze(chat, until=body.until, by=self.user))
+
+    @operation("AI / chat", "Set Chat Priority", access=BEARER, also={409: Error})
+    def prioritize(self, chat_id: uuid.UUID, body: desk_shapes.ChatPriorityDto) -> Conversation:
+        """Set how urgent a conversation is; 409 `chat_ended` if it has ended."""
+        chat = self._chat(chat_id)
+        return Conversation.from_row(
+            agent_actions.prioritize(chat, priority=body.priority, by=self.user)
+        )
 
     @operation("AI / chat", "Mark Chat As Read", access=BEARER)
     def read(self, chat_id: uuid.UUID) -> Conversation:
@@ -347,6 +375,47 @@ class NotificationViewSet(TenantViewSet):
     def read_all(self) -> desk_shapes.ReadCount:
         """Mark all of the caller's own notifications as read."""
         return desk_shapes.ReadCount(count=staff_notifications.mark_all_read(self.user))
+
+
+class PushViewSet(TenantViewSet):
+    @operation("AI / chat", "Get Push Key", access=BEARER_ANY_ROLE)
+    def key_for_browsers(self) -> desk_shapes.PushKey:
+        """Get the key with which a browser subscribes to push notifications."""
+        return desk_shapes.PushKey(public_key=web_push.public_key())
+
+    @operation(
+        "AI / chat",
+        "Get Push Subscriptions",
+        access=BEARER_ANY_ROLE,
+        returns=desk_shapes.PushSubscriptionsResponse,
+    )
+    def list(self, query: Page) -> dict[str, Any]:
+        """List the browsers in which you are called, newest first."""
+        rows = push.list_for_user(self.user)
+        return page(rows, query, by="-id", shape=desk_shapes.PushSubscription.from_row)
+
+    @operation("AI / chat", "Create Push Subscription", access=BEARER_ANY_ROLE, status=201)
+    def create(
+        self, request: HttpRequest, body: desk_shapes.NewPushSubscription
+    ) -> desk_shapes.PushSubscription:
+        """Be called in this browser: when a conversation is assigned to you, a note mentions you,
+        or a customer writes in your conversation, and you have not seen it five seconds later.
+
+        It ends with the sign-in that subscribed. The same `endpoint` again replaces it; of more
+        than 20 browsers the oldest are dropped.
+        """
+        row = push.subscribe(
+            self.user,
+            body,
+            sign_in=tokens.sign_in_of(bearer_token(request)),
+            device=site_sessions.device_of(request.headers.get("User-Agent", "")),
+        )
+        return desk_shapes.PushSubscription.from_row(row)
+
+    @operation("AI / chat", "Delete Push Subscription", access=BEARER_ANY_ROLE, status=204)
+    def destroy(self, subscription_id: uuid.UUID) -> None:
+        """Be called no more in one of your browsers."""
+        push.unsubscribe(self.user, subscription_id)
 
 
 class FeedViewSet(ChatsViewSet):

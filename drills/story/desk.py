@@ -13,10 +13,13 @@ def tell(world: World) -> None:
     take_and_answer(world)
     give_back(world)
     snooze(world)
+    prioritize(world)
     read_why(world)
     find_chats(world)
     read_notifications(world)
     save_replies(world)
+    change_a_message(world)
+    be_called(world)
     watch_live(world)
 
 
@@ -93,6 +96,16 @@ def snooze(world: World) -> None:
     assert world.events("conversation.reopened", conversation_id=chat_id)
 
 
+def prioritize(world: World) -> None:
+    chat_id = wants_a_person(world)
+    wants_a_person(world)
+    changed = world.ben.put(f"/ai/chat/{chat_id}/priority", {"priority": "urgent"})
+    assert changed["priority"] == "urgent"
+    queue = world.ben.get("/ai/chats", assign_type="queue", status="open", sort="priority")
+    assert queue["items"][0]["id"] == chat_id, "the most urgent is on top"
+    assert world.events("conversation.prioritized", conversation_id=chat_id)
+
+
 def read_why(world: World) -> None:
     chat_id = world.open_chat()["id"]
     reply = world.ask(chat_id, RETURNS)["reply"]
@@ -141,6 +154,28 @@ def save_replies(world: World) -> None:
     assert shown["text"] == "So sorry, Zoe. Ben Fox"
     assert world.ann.get(path)["items"] == [], "Ben's own"
     ben.delete(f"{path}/{saved['id']}")
+    assert ben.get(path)["items"] == []
+
+
+def change_a_message(world: World) -> None:
+    chat_id = wants_a_person(world)
+    sent = world.ben.post(f"/ai/chat/{chat_id}/manual", {"text": "It cosst nothing."})
+    path = f"/ai/chat/{chat_id}/messages/{sent['id']}"
+    assert world.ben.put(path, {"text": "It costs nothing."})["edited_at"]
+    read = world.server.get(f"/ai/client/chat/history/{chat_id}")["items"]
+    assert read[-1]["content"][0]["text"] == "It costs nothing."
+    assert world.ben.delete(path)["content"] == []
+    assert len(world.events("message.updated", conversation_id=chat_id)) == 2
+
+
+def be_called(world: World) -> None:
+    """Ben's browser subscribes; no push service is called, since he reads what is new."""
+    ben, path = world.ben, "/ai/chat/push-subscriptions"
+    key = ben.get("/ai/chat/push-key")["public_key"]
+    keys = {"p256dh": key, "auth": "BTBZMqHH6r4Tts7J_aSIgg"}
+    made = ben.post(path, {"endpoint": "https://push.example/8f2c", "keys": keys})
+    assert [row["id"] for row in ben.get(path)["items"]] == [made["id"]]
+    ben.delete(f"{path}/{made['id']}")
     assert ben.get(path)["items"] == []
 
 

@@ -18,6 +18,7 @@ def tell(world: World) -> None:
     keep_the_list_of_tags(world, chat_id)
     feel(world, chat_id)
     suggest(world, chat_id)
+    rewrite(world, chat_id)
     work_on_texts(world)
 
 
@@ -99,6 +100,13 @@ def suggest(world: World, chat_id: str) -> None:
         (suggested,) = made["suggestions"]
         assert (suggested["text"], len(suggested["citations"])) == ("Within thirty days.", 1)
     assert len(world.history(chat_id)) == before, "nothing is said"
+
+
+def rewrite(world: World, chat_id: str) -> None:
+    body = {"text": "We close at 6, so come early please.", "style": "shorter"}
+    with world.spends(), world.model_writes({"text": "We close at 6: come early."}):
+        made = world.ben.post(f"/ai/chat/{chat_id}/rewrite", body)
+    assert made["text"] == "We close at 6: come early."
 
 
 def work_on_texts(world: World) -> None:

@@ -19,6 +19,7 @@ from django.utils.decorators import method_decorator
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
+from django.views.generic import TemplateView
 from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.sites import UnfoldAdminSite
 
@@ -55,7 +56,8 @@ _BEFORE_SECOND_FACTOR = {"second_factor", "logout", "jsi18n"}
 # Only the desk's own scripts run; nothing loads from elsewhere, and no text becomes markup.
 DESK_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; connect-src 'self';"
-    " img-src 'self' blob:; media-src 'self'; base-uri 'none'; form-action 'none';"
+    " img-src 'self' blob:; media-src 'self'; manifest-src 'self'; worker-src 'self';"
+    " base-uri 'none'; form-action 'none';"
     " frame-ancestors 'none'; require-trusted-types-for 'script'"
 )
 
@@ -137,6 +139,12 @@ class OwnPassword(PasswordChangeView):
         return redirect(str(self.success_url))
 
 
+def _file(name: str, content_type: str) -> Any:
+    """A template that is no page, for everybody, which is never cached."""
+    view = TemplateView.as_view(template_name=f"admin/{name}", content_type=content_type)
+    return never_cache(view)
+
+
 class Site(UnfoldAdminSite):
     """Django's admin site for platform staff and clients' users."""
 
@@ -149,6 +157,13 @@ class Site(UnfoldAdminSite):
         return [
             path("desk/", own(self.desk), name="desk"),
             path("desk/token/", own(self.desk_token), name="desk_token"),
+            # A browser fetches these two by itself, also after a sign-out.
+            path("desk/worker.js", _file("desk_worker.js", "text/javascript"), name="desk_worker"),
+            path(
+                "desk/app.webmanifest",
+                _file("desk.webmanifest", "application/manifest+json"),
+                name="desk_manifest",
+            ),
             path("profile/", own(functools.partial(profile.page, self)), name="profile"),
             path("sign-ins/", own(self.sign_ins), name="sign_ins"),
             path("second-factor/", own(second_factor_page), name="second_factor"),

@@ -108,6 +108,15 @@ def end(request: HttpRequest, user: User) -> None:
         logout(request)
 
 
+def device_of(user_agent: str) -> str:
+    """Browser and system as people call them; empty if both are unknown."""
+    found = [
+        next((name for sign, name in signs.items() if sign in user_agent), "")
+        for signs in (_BROWSERS, _SYSTEMS)
+    ]
+    return ", ".join(filter(None, found))
+
+
 @dataclass(frozen=True)
 class SignIn:
     """One of a person's sign-ins, to the site or (`is_program`) to the API."""
@@ -123,11 +132,7 @@ class SignIn:
     @property
     def device(self) -> str:
         """Browser and system as people call them: "Firefox, Windows"."""
-        found = [
-            next((name for sign, name in signs.items() if sign in self.browser), "")
-            for signs in (_BROWSERS, _SYSTEMS)
-        ]
-        return ", ".join(filter(None, found)) or self.browser
+        return device_of(self.browser) or self.browser
 
 
 def list_own(user: User, *, current: str | None) -> list[SignIn]:

@@ -185,6 +185,14 @@ def parse_claims(access_token: str) -> Claims | None:
         return None
 
 
+def sign_in_of(access_token: str) -> uuid.UUID:
+    """The family of a valid access token: the sign-in that it belongs to."""
+    claims = parse_claims(access_token)
+    if claims is None:
+        raise NotAuthenticated
+    return claims[2]
+
+
 def make_ticket(access_token: str) -> str:
     """A one-time ticket for a valid access token, for the URL of a browser's EventSource; 503
     without Valkey. It replaces the token in one request within a minute. Valkey never stores a

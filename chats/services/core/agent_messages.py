@@ -1,14 +1,44 @@
 """Agents' messages to customers, from the desk or through a channel's own operations."""
 
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
-from chats.models import AssignType, Conversation, LockedConversation, Message, Status
-from chats.services.core import answer_mails, attachments, conversations, lifecycle, messages
+from chatplatform.api.errors import ApiError, first_or_404
+from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chats.models import (
+    AssignType,
+    Conversation,
+    LockedConversation,
+    Message,
+    SenderType,
+    Status,
+)
+from chats.services.core import (
+    answer_mails,
+    attachments,
+    conversations,
+    lifecycle,
+    message_status,
+    messages,
+    translations,
+)
 from chats.shapes.desk import ManualChatMessageDto
 from identity.models import User
+from identity.services import audit
+
+
+class NotLatestMessage(ApiError):
+    code, status = "not_latest_message", 409
+    detail = "You can only change the latest message you sent in this conversation."
+
+
+class SentByChannel(ApiError):
+    code, status = "sent_by_channel", 409
+    detail = "A messaging channel has sent this message, so it can't be changed here."
 
 
 def send(
@@ -61,6 +91,52 @@ def send_template(
         return messages.append_by_agent(
             chat, by=by, content=[template], client_message_id=client_message_id
         )
+
+
+def edit(chat: Conversation, message_id: uuid.UUID, text: str, *, by: User) -> Message:
+    """Replace the text of the agent's latest message to the customer, who sees that it was edited;
+    its files stay, and it is translated anew."""
+    with transaction.atomic():
+        locked, message = _lock_latest_own(chat, message_id, by=by)
+        messages.replace_text(message, text, at=timezone.now())
+        language = translations.language_of_agent(locked, text)
+        message_status.write(message, language=language)
+        translations.enqueue_for_customer(locked, message)
+        _record_change(locked, message, "message.edited", by=by)
+    return message
+
+
+def delete(chat: Conversation, message_id: uuid.UUID, *, by: User) -> Message:
+    """Clear the agent's latest message to the customer, who sees that one was deleted."""
+    with transaction.atomic():
+        locked, message = _lock_latest_own(chat, message_id, by=by)
+        messages.clear(message, at=timezone.now())
+        _record_change(locked, message, "message.deleted", by=by)
+    return message
+
+
+def _lock_latest_own(
+    chat: Conversation, message_id: uuid.UUID, *, by: User
+) -> tuple[LockedConversation, Message]:
+    """The locked chat and the agent's message; 409 if it may not be changed any more."""
+    locked = conversations.lock(chat)
+    lifecycle.ensure_not_ended(locked)
+    rows = Message.objects.filter(conversation=locked, is_note=False)
+    message = first_or_404(rows.filter(pk=message_id))
+    if locked.channel in MESSAGING_CHANNELS:
+        raise SentByChannel
+    own = rows.filter(sender_type=SenderType.AGENT, sender_id=str(by.pk), deleted_at=None)
+    latest = own.order_by("-seq").first()
+    if latest is None or latest.pk != message.pk:
+        raise NotLatestMessage
+    return locked, message
+
+
+def _record_change(chat: LockedConversation, message: Message, action: str, *, by: User) -> None:
+    """Announce the change and add it to the audit log, which does not keep the words."""
+    if not chat.is_preview:
+        message_status.announce_message(chat, "message.updated", message)
+    audit.record(chat.client_id, action, by=by, subject=f"message:{message.pk}")
 
 
 def _take(chat: LockedConversation, *, by: User) -> None:

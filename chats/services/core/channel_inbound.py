@@ -12,9 +12,8 @@ from django.utils import timezone
 from bots.language import detection
 from bots.models import Bot
 from chatplatform.customer_channels import MessagingChannel
-from chats.models import AssignType, Conversation, Message, SenderType, Status, text_content
+from chats.models import AssignType, Conversation, Message, SenderType, Status
 from chats.services.core import (
-    attachments,
     conversations,
     lifecycle,
     message_status,
@@ -100,11 +99,7 @@ def edit(message: Message, text: str, *, at: datetime) -> None:
         chat, row = message_status.lock(message)
         if row.deleted_at or (row.edited_at and row.edited_at > at):
             return
-        others = [piece for piece in row.content if piece["type"] != "text"]
-        content = [*text_content(text), *others]
-        message_status.write(
-            row, content=content, text=messages.text_of(content), translations={}, edited_at=at
-        )
+        messages.replace_text(row, text, at=at)
         translations.enqueue_for_agents(chat, row)
         message_status.announce_message(chat, "message.updated", row)
 
@@ -115,8 +110,7 @@ def unsend(message: Message, *, at: datetime) -> None:
         chat, row = message_status.lock(message)
         if row.deleted_at:
             return
-        message_status.write(row, content=[], text="", translations={}, deleted_at=at)
-        attachments.remove_of(row)
+        messages.clear(row, at=at)
         message_status.announce_message(chat, "message.updated", row)
 
 

@@ -6,19 +6,32 @@ from datetime import datetime
 from typing import Any, Required, TypedDict, Unpack
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Case, IntegerField, Q, QuerySet, When
 from django.db.models.functions import Now
 
 from bots.models import Bot
 from bots.services import bots
 from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404
-from chats.models import AssignType, Conversation, Customer, LockedConversation, Status
+from chats.models import (
+    AssignType,
+    Conversation,
+    Customer,
+    LockedConversation,
+    Priority,
+    Status,
+)
 from chats.services.core import customers, fast_sql, staff_notifications, visitor_permissions
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import ChatCustomer, CustomerInfo
 from identity.auth import Principal
 from identity.models import ApiKey
 from webhooks.services import announce
+
+# A conversation's priority as a number: the greater, the more urgent.
+RANK = Case(
+    *(When(priority=name, then=place) for place, name in enumerate(Priority.values)),
+    output_field=IntegerField(),
+)
 
 
 class ChatEnded(ApiError):
@@ -71,8 +84,8 @@ def get(caller: Principal, **by: Any) -> Conversation:
 
 
 def place_in_queue(chat: Conversation) -> int | None:
-    """The chat's place among the bot's open chats that wait for an agent, from 1; None if it does
-    not wait."""
+    """The chat's place among the bot's open chats that wait for an agent, from 1, the most urgent
+    first; None if it does not wait."""
     if chat.status != Status.OPEN or chat.assign_type != AssignType.QUEUE:
         return None
     waiting = Conversation.objects.filter(
@@ -82,7 +95,9 @@ def place_in_queue(chat: Conversation) -> int | None:
         assign_type=AssignType.QUEUE,
         is_preview=False,
     )
-    before = waiting.filter(waiting_since__lt=chat.waiting_since) if chat.waiting_since else waiting
+    rank = Priority.values.index(chat.priority)
+    longer = Q(waiting_since__lt=chat.waiting_since) if chat.waiting_since else Q()
+    before = waiting.annotate(rank=RANK).filter(Q(rank__gt=rank) | Q(longer, rank=rank))
     return before.exclude(pk=chat.pk).count() + 1
 
 

@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from operator import attrgetter
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -226,8 +227,9 @@ def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Cust
         gone.delete()
         for name in ("external_id", *_FIELDS, "import_source_id"):
             setattr(kept, name, getattr(kept, name) or getattr(gone, name))
-        blocks = [row.blocked_until for row in (kept, gone) if row.blocked_until]
-        kept.blocked_until = max(blocks, default=None)
+        blocked = [row for row in (kept, gone) if row.blocked_until]
+        longest = max(blocked, key=attrgetter("blocked_until"), default=kept)
+        kept.blocked_until, kept.block_reason = longest.blocked_until, longest.block_reason
         kept.attributes = merged_attributes(gone.attributes, kept.attributes)
         kept.save()
         audit.record(

@@ -69,6 +69,7 @@ def list_for_client(client: Client, query: FeedbacksQuery) -> QuerySet[Feedback]
     filters = {
         "conversation__bot_id": query.bot_id,
         "conversation_id": query.chat_id,
+        "conversation__customer_id": query.customer_id,
         "rating": query.rating,
         "thumb": query.thumb,
         "reason": query.reason,

@@ -1,7 +1,8 @@
-"""The life of a conversation: all changes of its status and of its owner.
+"""The life of a conversation: all changes of its status, its owner and its priority.
 
 `status` says whether it is worked on, paused or closed; `assign_type` says who must act next. Each
 function is one move: it refuses what is not allowed, adds 1 to `version`, and announces the change.
+A change of priority is no move: it leaves `version`, so that a reply being written still counts.
 No other module writes these columns of an existing row.
 """
 
@@ -14,7 +15,15 @@ from chatplatform.api.errors import ApiError
 from chatplatform.api.shapes import Moment, iso
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.jobs import enqueue
-from chats.models import AssignType, Conversation, LockedConversation, Message, SenderType, Status
+from chats.models import (
+    AssignType,
+    Conversation,
+    LockedConversation,
+    Message,
+    Priority,
+    SenderType,
+    Status,
+)
 from chats.services.core import channel_hooks, conversations, presence, staff_notifications
 from chats.shapes.people import Identity
 from identity.models import User
@@ -113,6 +122,13 @@ def to_bot(chat: LockedConversation, *, by: User | None) -> None:
     if before:
         staff_notifications.notify_unassigned(chat, from_=before, by=by)
         presence.enqueue_assignment(chat.client)
+
+
+def prioritize(chat: LockedConversation, priority: Priority, *, by: User) -> None:
+    """Set the chat's priority, by which lists and the strategies sort."""
+    chat.priority = priority
+    chat.save(update_fields=["priority"])
+    _announce(chat, "conversation.prioritized", by=by)
 
 
 def snooze(chat: LockedConversation, *, until: datetime, by: User) -> None:

@@ -31,6 +31,7 @@ from chats.services.core import (
     customers,
     fast_sql,
     lifecycle,
+    message_status,
     row_json,
     staff_notifications,
     standard_replies,
@@ -241,6 +242,21 @@ def build_content(
 def text_of(content: Sequence[dict[str, Any]]) -> str:
     """All text of a message's content, for the bot and the search."""
     return "\n".join(piece["text"] for piece in content if piece.get("text"))
+
+
+def replace_text(message: Message, text: str, *, at: datetime) -> None:
+    """Write the new text of an edited message; its files stay, its translations go."""
+    others = [piece for piece in message.content if piece["type"] != "text"]
+    content = [*text_content(text), *others]
+    message_status.write(
+        message, content=content, text=text_of(content), translations={}, edited_at=at
+    )
+
+
+def clear(message: Message, *, at: datetime) -> None:
+    """Write that a message was deleted: its text and files go, the empty row stays."""
+    message_status.write(message, content=[], text="", translations={}, deleted_at=at)
+    attachments.remove_of(message)
 
 
 def find_reply(message: Message | fast_sql.PlainMessage) -> Message | None:

@@ -12,12 +12,14 @@ from bots.language.normalization import fold
 from chatplatform import jobs
 from chatplatform.api.errors import first_or_404
 from chats.models import Conversation, Message, Notification, NotificationKind
-from chats.services.core import presence
+from chats.services.core import presence, push
 from chats.shapes import desk as desk_shapes
 from identity.models import Role, User
 from identity.services import mails
 from webhooks.services import announce
 
+# What a person is called for who has no inbox open.
+_CALLS = {NotificationKind.ASSIGNED, NotificationKind.MENTIONED}
 STAFF = (Role.OWNER, Role.ADMIN, Role.AGENT)
 
 
@@ -170,3 +172,5 @@ def _notify(
             for row, shape in zip(rows, shapes, strict=True)
         ]
         announce(chat.client_id, "notification.created", {"notifications": pairs})
+    if kind in _CALLS:
+        push.enqueue_calls(chat, kind, (row.user_id for row in rows if not row.is_read))

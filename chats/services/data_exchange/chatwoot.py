@@ -48,6 +48,9 @@ def messages(exported: Iterable[Json], conversations: Iterable[Json]) -> Iterato
             yield _message(source, chat, seqs[chat["id"]])
 
 
+_PRIORITIES = {"low": "low", "high": "high", "urgent": "urgent"}
+
+
 def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Json:
     meta = source.get("meta") or {}
     assignee = meta.get("assignee")
@@ -68,6 +71,7 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
         "status": "ended" if ended else "snoozed" if snoozed_until else "open",
         "assign_type": owner,
         "assignee_email": (assignee or {}).get("email"),
+        "priority": _PRIORITIES.get(source.get("priority") or "", "normal"),
         "version": 1,
         "customer": _customer(meta.get("sender") or {}),
         "customer_id": (meta.get("sender") or {}).get("id") or 0,

@@ -1,4 +1,4 @@
-"""Agents' actions in a chat: take it, give it away, reply, leave a note, snooze, end.
+"""Agents' actions in a chat: take it, give it away, reply, leave a note, prioritize, snooze, end.
 
 `routing` assigns by the client's strategy.
 """
@@ -18,6 +18,7 @@ from chats.models import (
     Conversation,
     LockedConversation,
     Message,
+    Priority,
     Status,
     text_content,
 )
@@ -65,6 +66,16 @@ def snooze(chat: Conversation, *, until: datetime, by: User) -> Conversation:
         lifecycle.ensure_not_ended(chat)
         lifecycle.ensure_own_chat(chat, by=by)
         lifecycle.snooze(chat, until=until, by=by)
+    return chat
+
+
+def prioritize(chat: Conversation, *, priority: str, by: User) -> Conversation:
+    """Set a chat's priority, also a colleague's chat's; 409 if the chat has ended."""
+    with transaction.atomic():
+        chat = conversations.lock(chat)
+        lifecycle.ensure_not_ended(chat)
+        if chat.priority != priority:
+            lifecycle.prioritize(chat, Priority(priority), by=by)
     return chat
 
 

@@ -14,7 +14,7 @@ from chats.shapes.people import CustomerDto, CustomersQuery
 from identity.auth import Principal
 from identity.services import audit
 
-_COLUMNS = ("external_id", "name", "email", "phone", "avatar_url", "blocked_until")
+_COLUMNS = ("external_id", "name", "email", "phone", "avatar_url", "blocked_until", "block_reason")
 
 
 # The end of a block that nothing but unblocking ends.
@@ -77,6 +77,8 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
             setattr(customer, name, getattr(body, name) or empty)
         if customer.blocked_until:
             customer.blocked_until = min(customer.blocked_until, FOREVER)
+        else:
+            customer.block_reason = None
         customer.attributes = customers.merged_attributes(customer.attributes, body.attributes)
         changed = [name for name, value in before.items() if getattr(customer, name) != value]
         if changed:
@@ -99,10 +101,10 @@ def _record(caller: Principal, customer: Customer, changed: list[str]) -> None:
         audit.record(
             caller.client_id, f"customer.{action}", by=by, subject=subject, changes=until
         )  # fmt: skip
-    if fields := [name for name in changed if name != "blocked_until"]:
-        audit.record(
-            caller.client_id, "customer.updated", by=by, subject=subject, changes={"fields": fields}
-        )  # fmt: skip
+        changed = [name for name in changed if name not in {"blocked_until", "block_reason"}]
+    if changed:
+        fields = {"fields": changed}
+        audit.record(caller.client_id, "customer.updated", by=by, subject=subject, changes=fields)
 
 
 def merge(caller: Principal, customer_id: int, *, merged_id: int) -> Customer:

@@ -29,10 +29,19 @@ MAX_COUNTED = 10_000
 MAX_STEPS = 200
 STEPS = [
     f"conversation.{what}"
-    for what in ("assigned", "unassigned", "handed_off", "snoozed", "ended", "reopened")
+    for what in (
+        "assigned",
+        "unassigned",
+        "handed_off",
+        "prioritized",
+        "snoozed",
+        "ended",
+        "reopened",
+    )
 ]
 NEWEST_ACTIVITY = ("-activity", "-id")
 LONGEST_WAIT = ("-urgency", "-id")
+BY_PRIORITY = ("-rank", "-urgency", "-id")
 # In microseconds since 1970. Minus any present time it is still greater than any present time.
 _FAR_FUTURE = Value(10**17, BigIntegerField())
 _ACTIVITY = Coalesce("last_message_at", "created_at")
@@ -41,7 +50,8 @@ _ACTIVITY = Coalesce("last_message_at", "created_at")
 def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
     """The chats that the caller may see and that match every filter of the query."""
     exact = (
-        "status", "assign_type", "bot_id", "customer_id", "channel", "assignee_id", "sentiment",
+        "status", "assign_type", "priority", "bot_id", "customer_id", "channel", "assignee_id",
+        "sentiment",
     )  # fmt: skip
     filters: dict[str, Any] = {
         name: getattr(query, name) for name in exact if getattr(query, name) is not None
@@ -55,20 +65,22 @@ def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
     rows = conversations.visible_to_caller(caller).filter(
         _state(caller.user, query), is_preview=query.previews, **filters
     )
-    if query.sort == "longest_wait":
+    if query.sort == "newest":
+        rows = rows.annotate(activity=_ACTIVITY)
+    else:
         # Highest for the longest wait; chats that do not wait follow by activity.
         waits = _FAR_FUTURE - _Microseconds("waiting_since")
         activity = _Microseconds(_ACTIVITY)
         urgency = Coalesce(waits, activity, output_field=BigIntegerField())
-        rows = rows.annotate(urgency=urgency)
-    else:
-        rows = rows.annotate(activity=_ACTIVITY)
+        rows = rows.annotate(urgency=urgency, rank=conversations.RANK)
     return rows.filter(pk__in=search(caller.client, query.q)) if query.q else rows
 
 
 def order_of(query: ChatsQuery) -> tuple[str, ...]:
     """The order of the list that `chats` returns for the query."""
-    return LONGEST_WAIT if query.sort == "longest_wait" else NEWEST_ACTIVITY
+    return {"newest": NEWEST_ACTIVITY, "longest_wait": LONGEST_WAIT, "priority": BY_PRIORITY}[
+        query.sort
+    ]
 
 
 def counts(user: User) -> ChatCounts:

@@ -69,13 +69,15 @@ def _agents_with_capacity(config: ClientConfig, online: set[int]) -> list[User]:
 
 
 def assign_waiting(client_id: int) -> None:
-    """Assign a client's waiting chats, the longest wait first, until no agent has capacity."""
+    """Assign a client's waiting chats, the most urgent first and then the longest wait, until no
+    agent has capacity."""
     # Read before any row is locked: Valkey may take a second to fail.
     online = presence.online(client_id)
     if not online:
         return
     rows = _waiting().filter(client_id=client_id).exclude(bot__in=_closed_bots(client_id))
-    for chat in rows.order_by("waiting_since", "id")[:BATCH]:
+    urgent_first = conversations.RANK.desc()
+    for chat in rows.order_by(urgent_first, "waiting_since", "id")[:BATCH]:
         if not _assign(chat, online):
             return
 

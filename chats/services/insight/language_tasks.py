@@ -1,4 +1,4 @@
-"""Language tasks: translations, summaries of any text, and suggested replies."""
+"""Language tasks: translations, summaries, suggested replies, and agents' texts rewritten."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -21,6 +21,8 @@ from chats.services.insight import credit_cap, transcripts
 from chats.shapes.insight import (
     MAX_TRANSLATED_CHARS,
     ReplySuggestions,
+    RewriteRequest,
+    RewrittenText,
     Suggestion,
     SuggestionRequest,
     SummarizeRequest,
@@ -144,6 +146,20 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
             else _quotes(found, language)
         )
         return ReplySuggestions(suggestions=suggestions[: body.count])
+
+
+def rewrite(chat: Conversation, body: RewriteRequest) -> RewrittenText:
+    """Rewrite an agent's text with the model; figures, links and addresses stay."""
+    with engines.paid_work(
+        chat.client,
+        bot=chat.bot,
+        purpose=f"rewrite:{chat.pk}",
+        characters=2 * len(body.text),
+        needs_model=True,
+    ) as work:
+        mask = transcripts.mask_for(chat.client)
+        task = text_tasks.rewrite(mask.hide(body.text), style=body.style, to=chat.language)
+        return RewrittenText(text=mask.reveal(work.complete(task).text))
 
 
 def _translated(

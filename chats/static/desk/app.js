@@ -8,6 +8,7 @@ import * as chats from "./chats.js";
 import * as keys from "./keys.js";
 import * as live from "./live.js";
 import { Page } from "./page.js";
+import * as push from "./push.js";
 import { dispatch, read, subscribe } from "./store.js";
 import * as viewing from "./viewing.js";
 
@@ -42,6 +43,7 @@ async function start() {
   }
   begin(chats.open);
   viewing.begin();
+  push.begin(read().me);
   addEventListener("popstate", follow);
   follow();
   document.body.dataset.ready = "yes";

@@ -24,6 +24,12 @@ export async function suggest(chatId) {
   return reply && { found: reply.suggestions[0] ?? null };
 }
 
+/** A text in another style; null if that did not work. */
+export async function rewrite(chatId, text, style) {
+  const made = await attempt(() => post(`/ai/chat/${chatId}/rewrite`, { text, style }));
+  return made && made.text;
+}
+
 /** Adds a translation to a message on this screen; nothing is stored. */
 export async function translate(message, language) {
   const text = message.content.map((piece) => piece.text).filter(Boolean).join("\n");

@@ -1,6 +1,7 @@
 /** Calls the agent back to the desk: badge, sound, the browser's notifications. */
 
 import { t } from "../common/words.js";
+import { isPushed } from "./push.js";
 import { isOwn } from "./reducer.js";
 import { dispatch, read, remember, subscribe } from "./store.js";
 
@@ -44,7 +45,7 @@ export function announce(event, before) {
   if (!isForMe && !isWaiting) return;
   const isSeen = document.hasFocus() && (isWaiting || before.openId === chat.id);
   if (hasSound() && !(isForMe && isSeen)) beep();
-  if (isSeen || !canNotify()) return;
+  if (isSeen || !canNotify() || (isForMe && isPushed(before.me))) return;
   const name = chat.customer.name || t("Customer {id}", { id: chat.customer_id });
   const title = isForMe ? t("{name} wrote", { name }) : t("A customer is waiting");
   const shown = new Notification(title, { tag: chat.id, body: isForMe ? words(message) : name });

@@ -5,7 +5,7 @@ import { language, t } from "../common/words.js";
 import { Component } from "../vendor/preact.js";
 import { askWhy, translate } from "./assist.js";
 import { Icon } from "./icons.js";
-import { ENDINGS, REASONS, STATUSES, label } from "./labels.js";
+import { ENDINGS, PRIORITY_NAMES, REASONS, STATUSES, label } from "./labels.js";
 import * as outbox from "./outbox.js";
 import { Face, safeAddress, senderName } from "./people.js";
 import { dispatch } from "./store.js";
@@ -17,10 +17,10 @@ const ON_THE_LEFT = new Set(["customer"]);
 /** Drawn anew only if the message itself changed. */
 export class Bubble extends Component {
   shouldComponentUpdate(next) {
-    return ["message", "isFollowing"].some((name) => next[name] !== this.props[name]);
+    return ["message", "isFollowing", "isChangeable"].some((name) => next[name] !== this.props[name]);
   }
 
-  render({ state, chat, message, isFollowing }) {
+  render({ state, chat, message, isFollowing, isChangeable }) {
     const { sender, is_note: isNote } = message;
     const name = senderName(state, chat, sender);
     const side = ON_THE_LEFT.has(sender.type) ? "left" : "right";
@@ -29,10 +29,10 @@ export class Bubble extends Component {
         ${side === "left" && html`<${Face} name=${name} kind=${isFollowing ? "ghost" : ""} />`}
         <div class="bubble">
           ${!isFollowing && html`<p class="from">${isNote && html`<${Icon} name="lock" /> `}<bdi>${name}</bdi>${isNote && html` · ${t("Only your team sees this")}`}</p>`}
-          ${message.deleted_at ? html`<p class="quiet">${t("The customer deleted this message.")}</p>` : message.content.map((piece, place) => html`<${Piece} key=${place} piece=${piece} />`)}
+          ${message.deleted_at ? html`<p class="quiet">${sender.type === "customer" ? t("The customer deleted this message.") : t("This message was deleted.")}</p>` : message.content.map((piece, place) => html`<${Piece} key=${place} piece=${piece} />`)}
           <${Translations} chat=${chat} message=${message} />
           <${Sources} citations=${message.citations} />
-          <${Foot} chat=${chat} message=${message} />
+          <${Foot} chat=${chat} message=${message} isChangeable=${isChangeable} />
         </div>
       </article>
     `;
@@ -91,13 +91,16 @@ export function Sources({ citations }) {
   `;
 }
 
-function Foot({ chat, message }) {
+function Foot({ chat, message, isChangeable }) {
+  const ask = (kind) => () => dispatch({ type: "dialog", dialog: { kind, message } });
   const { sender, status, is_note: isNote } = message;
   const isOurs = sender.type !== "customer" && !isNote;
   const isMade = ["bot", "system"].includes(sender.type) && !message.is_welcome;
   return html`
     <p class="foot">
       ${isMade && html`<button type="button" class="link" title=${t("Why did the bot say this?")} onClick=${() => askWhy(chat, message)}>${t("Why?")}</button>`}
+      ${isChangeable && html`<button type="button" class="link" onClick=${ask("edit")}>${t("Edit")}</button>
+        <button type="button" class="link" onClick=${ask("delete")}>${t("Delete")}</button>`}
       ${message.edited_at && html`<span>${t("edited")}</span>`}
       ${message.customer_reaction && html`<span>${message.customer_reaction}</span>`}
       <time title=${dayAndClock(message.created_at)}>${clock(message.created_at)}</time>
@@ -145,6 +148,8 @@ function words(step, me) {
     case "conversation.unassigned":
       if (step.assign_type === "bot") return by ? t("{by} returned this to the bot", { by }) : t("Returned to the bot");
       return by ? t("{by} returned this to the queue", { by }) : t("Returned to the queue");
+    case "conversation.prioritized":
+      return t("{by} set the priority to {priority}", { by: by ?? t("A teammate"), priority: label(PRIORITY_NAMES, step.priority) });
     case "conversation.snoozed":
       return t("Snoozed until {time}", { time: dayAndClock(step.snoozed_until) });
     case "conversation.ended":

@@ -5,29 +5,34 @@ import { t } from "../common/words.js";
 import { Component } from "../vendor/preact.js";
 import { get, post } from "./api.js";
 import * as chats from "./chats.js";
-import { CHANNELS, MOODS, REASONS, label } from "./labels.js";
-import { Face, blockName, customerName } from "./people.js";
-import { blockedUntil } from "./reducer.js";
+import { Customer, Fact } from "./customer.js";
+import { CHANNELS, MOODS, PRIORITY_NAMES, REASONS, label } from "./labels.js";
 import { dispatch } from "./store.js";
 import { dayAndClock, languageName } from "./times.js";
 
 export class Card extends Component {
-  state = { others: [] };
+  state = { others: [], ratings: {} };
 
   componentDidMount() {
     this.load();
   }
 
   componentDidUpdate(before) {
-    if (before.chat.customer_id !== this.props.chat.customer_id) this.load();
+    const { chat, state } = this.props;
+    if (before.chat.customer_id !== chat.customer_id || before.state.gone !== state.gone) this.load();
   }
 
   async load() {
     const { customer_id: id } = this.props.chat;
-    this.setState({ others: [] });
+    this.setState({ others: [], ratings: {} });
     get(`/ai/customers/${id}`).then((customer) => dispatch({ type: "customer", customer })).catch(() => null);
-    const page = await get(`/ai/chat/history/customer/${id}`, { limit: 10 }).catch(() => null);
-    if (page && id === this.props.chat.customer_id) this.setState({ others: page.items });
+    const [page, rated] = await Promise.all([
+      get(`/ai/chat/history/customer/${id}`, { limit: 10 }),
+      get("/ai/chat/feedbacks", { customer_id: id, limit: 100 }),
+    ]).catch(() => []);
+    if (!page || id !== this.props.chat.customer_id) return;
+    const ofChats = rated.items.filter((one) => !one.message_id);
+    this.setState({ others: page.items, ratings: Object.fromEntries(ofChats.map((one) => [one.chat_id, one.rating])) });
   }
 
   summarise = async () => {
@@ -40,31 +45,20 @@ export class Card extends Component {
     }
   };
 
-  render({ state, chat }, { others }) {
-    const { customer } = chat;
-    const name = customerName(chat);
+  render({ state, chat }, { others, ratings }) {
     const ask = (kind) => () => dispatch({ type: "dialog", dialog: { kind, ids: [chat.id] } });
-    const isBlocked = blockedUntil(state, chat);
     const earlier = others.filter((other) => other.id !== chat.id);
     return html`
       <section class="card" aria-label=${t("Customer and conversation")}>
         <button type="button" class="plain only-narrow" onClick=${() => dispatch({ type: "pane", pane: "thread" })}>← ${t("Close")}</button>
-        <div class="person"><${Face} name=${name} /><h2><bdi>${name}</bdi></h2></div>
-        ${isBlocked && html`<p class="fault">${blockName(isBlocked)}</p>`}
-        ${state.me.role !== "viewer" && (isBlocked
-          ? html`<button type="button" onClick=${() => chats.block(chat, null)}>${t("Unblock")}</button>`
-          : html`<button type="button" onClick=${ask("block")}>${t("Block…")}</button>`)}
-        <dl>
-          <${Fact} name=${t("Email")} value=${customer.email} />
-          <${Fact} name=${t("Phone")} value=${customer.phone} />
-          <${Fact} name=${t("Your ID")} value=${customer.external_id} />
-          ${Object.entries(customer.attributes).map(([key, value]) => html`<${Fact} key=${key} name=${key} value=${asText(value)} />`)}
-        </dl>
+        <${Customer} key=${chat.customer_id} state=${state} chat=${chat} />
         <h3>${t("This conversation")}</h3>
         <dl>
           <${Fact} name=${t("Bot")} value=${state.bots[chat.bot_id]?.bot_name} />
           <${Fact} name=${t("Channel")} value=${label(CHANNELS, chat.channel)} />
           <${Fact} name=${t("Language")} value=${languageName(chat.language)} />
+          <div><dt>${t("Priority")}</dt><dd>${label(PRIORITY_NAMES, chat.priority)}${" "}
+            ${state.me.role !== "viewer" && chat.status !== "ended" && html`<button type="button" class="link" onClick=${ask("priority")}>${t("Change")}</button>`}</dd></div>
           <${Fact} name=${t("Started")} value=${dayAndClock(chat.created_at)} />
           <${Fact} name=${t("Handed over")} value=${chat.handoff_reason && label(REASONS, chat.handoff_reason)} />
           <${Fact} name=${t("Sentiment")} value=${chat.sentiment && label(MOODS, chat.sentiment)} />
@@ -78,16 +72,15 @@ export class Card extends Component {
         ${chat.summary ? html`<p class="said" dir="auto">${chat.summary}</p>` : null}
         ${state.me.role !== "viewer" && html`<button type="button" onClick=${this.summarise}>${t("Summarize")}</button>`}
         ${earlier.length > 0 && html`<h3>${t("Earlier conversations")}</h3><ul class="others">
-          ${earlier.map((other) => html`<li key=${other.id}><button type="button" class="link" onClick=${() => chats.open(other.id)}>${dayAndClock(other.created_at)}</button></li>`)}
+          ${earlier.map((other) => html`<li key=${other.id}><button type="button" class="plain" onClick=${() => chats.open(other.id)}>
+            <span class="subject" dir="auto">${subject(other)}</span>
+            <span class="quiet">${dayAndClock(other.created_at)}${ratings[other.id] && html` · <span role="img" aria-label=${t("Rated {count} of 5", { count: ratings[other.id] })}>${"★".repeat(ratings[other.id])}</span>`}</span></button></li>`)}
         </ul>`}
       </section>
     `;
   }
 }
 
-const asText = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
-
-function Fact({ name, value }) {
-  if (!value) return null;
-  return html`<div><dt dir="auto">${name}</dt><dd dir="auto">${value}</dd></div>`;
-}
+/** What an earlier chat was about: its summary, else what was said last in it. */
+const subject = ({ summary, last_message: last }) =>
+  summary ?? (last?.content.map((piece) => piece.text || piece.file_name || "").join(" ") || t("No messages"));

@@ -1,7 +1,7 @@
 /** What an agent does with chats: open, take, give, end, snooze, tag. */
 
 import { t, tn } from "../common/words.js";
-import { Refusal, SignedOut, Unreachable, get, post, put } from "./api.js";
+import { Refusal, SignedOut, Unreachable, call, get, post, put } from "./api.js";
 import { leave } from "./delayed.js";
 import { fetchChat, onReadAgain } from "./live.js";
 import * as outbox from "./outbox.js";
@@ -174,9 +174,47 @@ export function go(step) {
   if (next) open(next);
 }
 
+export async function prioritize(ids, priority) {
+  await Promise.all(ids.map((id) => attempt(async () => keep(await put(`/ai/chat/${id}/priority`, { priority })))));
+  dispatch({ type: "unselected" });
+}
+
+/** Changes what is known of a customer; the reason is left to whoever asked. */
+export async function describe(id, changes) {
+  dispatch({ type: "customer", customer: await put(`/ai/customers/${id}`, changes) });
+}
+
 /** Refuses what a customer sends until then; null: no longer. */
-export function block({ customer_id: id }, until) {
-  return attempt(async () => dispatch({ type: "customer", customer: await put(`/ai/customers/${id}`, { blocked_until: until }) }));
+export function block({ customer_id: id }, until, reason = null) {
+  return attempt(() => describe(id, { blocked_until: until, block_reason: reason }));
+}
+
+/** Merges the second customer into the first. */
+export function merge(id, merged_id) {
+  return attempt(async () => {
+    dispatch({ type: "merged", customer: await post(`/ai/customers/${id}/merge/${merged_id}`), merged_id });
+    toast(t("Merged."), { seconds: 3 });
+  });
+}
+
+/** Other customers with the same e-mail address or phone number. */
+export async function duplicatesOf(customer) {
+  const same = { email: (text) => text?.trim().toLowerCase(), phone: (text) => text?.replace(/\D/g, "") };
+  const found = new Map();
+  for (const [name, key] of Object.entries(same)) {
+    if (!key(customer[name])) continue;
+    const { items } = await get("/ai/customers", { q: customer[name], limit: 20 });
+    for (const other of items) {
+      if (other.id !== customer.id && key(other[name]) === key(customer[name])) found.set(other.id, other);
+    }
+  }
+  return [...found.values()];
+}
+
+/** Replaces one's own latest message, or (null) deletes it. */
+export function changeMessage({ id, conversation_id: chatId }, text) {
+  const path = `/ai/chat/${chatId}/messages/${id}`;
+  return attempt(async () => dispatch({ type: "message", message: await (text === null ? call("DELETE", path) : put(path, { text })), kind: "message.updated" }));
 }
 
 export async function setTags(id, names) {

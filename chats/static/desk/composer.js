@@ -11,10 +11,13 @@ import { Icon } from "./icons.js";
 import { OBSTACLES, label } from "./labels.js";
 import * as outbox from "./outbox.js";
 import { customerName, presence } from "./people.js";
+import { Emoji, Rewrite } from "./popups.js";
 import { draftOf, filesOf, obstacle } from "./reducer.js";
-import { dispatch } from "./store.js";
+import { dispatch, toast } from "./store.js";
+import { languageName } from "./times.js";
 
-const SHORTCUT = /^\/(\S{0,40})$/;
+/** A slash at the beginning or behind a space, and what follows it up to the caret. */
+const SHORTCUT = /(^|\s)\/(\S{0,40})$/;
 const MENTION = /(^|[\s(])@([^@\n]{0,40})$/u;
 const MAX_FILES = 10;
 
@@ -69,13 +72,13 @@ export class Composer extends Component {
 
   /** Saved replies behind a slash, people behind an @ of a note. */
   async offer(text) {
-    const shortcut = !this.isNote && text.match(SHORTCUT);
     const caret = this.field.current?.selectionStart ?? text.length;
+    const shortcut = !this.isNote && text.slice(0, caret).match(SHORTCUT);
     const mention = this.isNote && text.slice(0, caret).match(MENTION);
     if (shortcut) {
-      const found = await assist.savedReplies(shortcut[1]);
+      const found = await assist.savedReplies(shortcut[2]);
       if (this.draft.text !== text) return; // written on meanwhile
-      this.setState({ options: found.map((reply) => savedReply(reply)), chosen: 0, isNothing: !found.length });
+      this.setState({ options: found.map((reply) => savedReply(reply)), chosen: 0, isNothing: !found.length && !shortcut.index });
     } else if (mention) {
       this.setState({ options: people(this.props.state, mention[2]), chosen: 0 });
     } else if (this.state.options.length || this.state.isNothing) {
@@ -85,20 +88,49 @@ export class Composer extends Component {
 
   async choose(option) {
     const { chat } = this.props;
+    const caret = this.field.current.selectionStart;
     this.setState({ options: [] });
     if (option.reply) {
       const made = await assist.render(chat.id, option.reply.id);
       if (!made) return;
-      this.change({ text: made.text });
+      this.replace(caret, SHORTCUT, made.text);
       this.setState({ missing: made.missing });
     } else {
-      const { text } = this.draft;
-      const caret = this.field.current.selectionStart;
-      const before = text.slice(0, caret).replace(MENTION, `$1@${option.label} `);
-      this.change({ text: before + text.slice(caret) });
+      this.replace(caret, MENTION, `@${option.label} `);
     }
-    this.field.current.focus();
   }
+
+  /** Puts words where the caret is, in place of what `pattern` finds before it; the caret follows them. */
+  replace(caret, pattern, words) {
+    const { text } = this.draft;
+    const before = text.slice(0, caret).replace(pattern, (_, space) => `${space ?? ""}${words}`);
+    this.change({ text: before + text.slice(caret) });
+    const field = this.field.current;
+    field.focus();
+    // Once the field has them.
+    setTimeout(() => field.setSelectionRange(before.length, before.length));
+  }
+
+  insert = (words) => this.replace(this.field.current.selectionEnd, /()$/, words);
+
+  /** Begins a saved reply where the caret is. */
+  beginShortcut = () => {
+    const before = this.draft.text.slice(0, this.field.current.selectionEnd);
+    this.insert(!before || /\s$/.test(before) ? "/" : " /");
+    setTimeout(() => this.offer(this.draft.text));
+  };
+
+  rewrite = async (style) => {
+    const { chat } = this.props;
+    const { text } = this.draft;
+    this.setState({ isRewriting: true });
+    const made = await assist.rewrite(chat.id, text, style);
+    this.setState({ isRewriting: false });
+    if (made === null || this.draft.text !== text) return; // refused, or written on meanwhile
+    this.change({ text: made });
+    toast(t("Text rewritten."), { undo: () => dispatch({ type: "draft", id: chat.id, draft: { text } }), seconds: 10 });
+    this.field.current?.focus();
+  };
 
   send = () => {
     const { chat, state } = this.props;
@@ -164,7 +196,7 @@ export class Composer extends Component {
     this.setState({ isOver: event.type === "dragover" });
   };
 
-  render({ state, chat }, { options, chosen, suggestion, isOver, missing, isNothing }) {
+  render({ state, chat }, { options, chosen, suggestion, isOver, missing, isNothing, isRewriting }) {
     const hindrance = obstacle(state, chat);
     if (hindrance === "only_read") return html`<p class="composer quiet">${label(OBSTACLES, hindrance)}</p>`;
     const { isNote, files } = this;
@@ -196,8 +228,10 @@ export class Composer extends Component {
         <div class="tools">
           <label class="button"><${Icon} name="clip" /><span class="hidden">${t("Attach files")}</span>
             <input class="hidden" type="file" multiple onChange=${(event) => this.add(event.target.files)} /></label>
-          ${!isNote && html`<button type="button" onClick=${() => this.write("/")}>/<span class="hidden"> ${t("Saved replies")}</span></button>`}
+          <${Emoji} onChoose=${this.insert} />
+          ${!isNote && html`<button type="button" onClick=${this.beginShortcut}>/<span class="hidden"> ${t("Saved replies")}</span></button>`}
           ${!isNote && html`<button type="button" onClick=${this.suggest}><${Icon} name="spark" /> ${t("Suggest")}</button>`}
+          ${!isNote && state.bots[chat.bot_id]?.has_model && html`<${Rewrite} language=${languageName(chat.language)} isBusy=${isRewriting} isDisabled=${!text.trim() || excess(text)} onChoose=${this.rewrite} />`}
           <button type="button" class="first send" disabled=${(!text.trim() && !files.length) || excess(text)} onClick=${this.send}>
             ${isNote ? t("Add note") : t("Send")} <kbd>Ctrl ↵</kbd>
           </button>

@@ -7,9 +7,12 @@ import { put, signOut } from "./api.js";
 import { allowNotifications, canNotify, hasSound, setSound } from "./attention.js";
 import * as chats from "./chats.js";
 import { KEYS } from "./keys.js";
+import { PRIORITY_NAMES, label } from "./labels.js";
 import { presence, safeAddress } from "./people.js";
+import { Devices } from "./push.js";
 import { Receipt } from "./receipt.js";
 import { Replies } from "./replies.js";
+import { PRIORITIES } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { blockPresets, snoozePresets } from "./times.js";
 
@@ -87,15 +90,82 @@ function Snooze({ state, ids }) {
 }
 
 function Block({ state, ids: [id] }) {
-  const until = (moment) => () => {
+  const until = (moment) => ({ currentTarget: { form } }) => {
+    const reason = form.reason.value.trim();
     close();
-    chats.block(state.chats[id], moment);
+    chats.block(state.chats[id], moment, reason || null);
   };
   return html`
-    <p>${t("Until the block ends, they can't write to you on any channel, and no one sees what they try to send.")}</p>
+    <form>
+      <p>${t("Until the block ends, they can't write to you on any channel, and no one sees what they try to send.")}</p>
+      <p class="quiet">${t("On your website they read that they can't write right now. They still see the conversation.")}</p>
+      <label>${t("Reason (only your team sees it)")} <input name="reason" maxlength="300" dir="auto" /></label>
+      <ul class="choices">
+        ${blockPresets(state.now).map(([name, moment], place) => html`<li key=${name}><button type="button" autofocus=${place === 0} onClick=${until(moment)}>${t(name)}</button></li>`)}
+      </ul>
+    </form>
+  `;
+}
+
+function Priority({ state, ids }) {
+  const set = (priority) => () => {
+    close();
+    chats.prioritize(ids, priority);
+  };
+  const now = ids.length === 1 ? state.chats[ids[0]].priority : "normal";
+  return html`
     <ul class="choices">
-      ${blockPresets(state.now).map(([name, moment], place) => html`<li key=${name}><button type="button" autofocus=${place === 0} onClick=${until(moment)}>${t(name)}</button></li>`)}
+      ${PRIORITIES.map((name) => html`<li key=${name}><button type="button" autofocus=${name === now} aria-pressed=${String(ids.length === 1 && name === now)} onClick=${set(name)}>${label(PRIORITY_NAMES, name)}</button></li>`)}
     </ul>
+  `;
+}
+
+/** The customer with an id of the client's own remains, else the older one. */
+function Merge({ customers }) {
+  const [kept, gone] = [...customers].sort((one, other) => Boolean(other.external_id) - Boolean(one.external_id) || one.id - other.id);
+  const act = () => {
+    close();
+    chats.merge(kept.id, gone.id);
+  };
+  return html`
+    <table class="keys"><tbody>
+      ${[kept, gone].map((one) => html`<tr><th scope="row"><bdi>${one.name || t("Customer {id}", { id: one.id })}</bdi></th>
+        <td dir="auto">${[one.email, one.phone, one.external_id].filter(Boolean).join(" · ")}</td></tr>`)}
+    </tbody></table>
+    <p>${t("The first one stays. It gets the other one's conversations, and the details that it lacks.")} ${kept.external_id && gone.external_id && t("The other one's ID is dropped.")}</p>
+    <p>${t("Merge them only if you're sure that they are the same person. You can't undo this.")}</p>
+    <p class="acts"><button type="button" class="first" onClick=${act}>${t("Merge")}</button>
+      <button type="button" autofocus onClick=${close}>${t("Cancel")}</button></p>
+  `;
+}
+
+function Edit({ message }) {
+  const save = (event) => {
+    event.preventDefault();
+    const text = event.target.text.value.trim();
+    if (!text) return;
+    close();
+    chats.changeMessage(message, text);
+  };
+  const said = message.content.map((piece) => piece.type === "text" && piece.text).filter(Boolean).join("\n");
+  return html`
+    <form onSubmit=${save}>
+      <label>${t("Message")} <textarea name="text" rows="5" maxlength="8000" required autofocus dir="auto" defaultValue=${said}></textarea></label>
+      <p class="quiet">${t("The customer sees that it was edited.")}</p>
+      <button type="submit" class="first">${t("Save")}</button>
+    </form>
+  `;
+}
+
+function Delete({ message }) {
+  const act = () => {
+    close();
+    chats.changeMessage(message, null);
+  };
+  return html`
+    <p>${t("Its text and files are deleted for good. The customer sees that a message was deleted.")}</p>
+    <p class="acts"><button type="button" class="first" onClick=${act}>${t("Delete")}</button>
+      <button type="button" autofocus onClick=${close}>${t("Cancel")}</button></p>
   `;
 }
 
@@ -108,7 +178,7 @@ function Tags({ state, ids: [id] }) {
   };
   return html`
     <form onSubmit=${save}>
-      <label>${t("Tags, separated by commas")} <input name="tags" autofocus maxlength="1300" dir="auto" value=${state.chats[id].tags.join(", ")} /></label>
+      <label>${t("Tags, separated by commas")} <input name="tags" autofocus maxlength="1300" dir="auto" defaultValue=${state.chats[id].tags.join(", ")} /></label>
       <button type="submit" class="first">${t("Save")}</button>
     </form>
   `;
@@ -154,6 +224,7 @@ function Menu({ state }) {
       ${otherLanguages().map((code) => html`<li key=${code}><button type="button" lang=${code} onClick=${() => turnTo(code)}>${nameOf(code)}</button></li>`)}
       <li><label><input type="checkbox" checked=${hasSound()} onChange=${(event) => setSound(event.target.checked)} /> ${t("Sound")}</label></li>
       <li><label><input type="checkbox" checked=${canNotify()} disabled=${canNotify()} onChange=${allowNotifications} /> ${t("Browser notifications")}</label></li>
+      <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "devices" } })}>${t("Notifications on your devices")}</button></li>
       ${state.me.role !== "viewer" && html`<li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Saved replies")}</button></li>`}
       <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "help" } })}>${t("Keyboard shortcuts")} <kbd>?</kbd></button></li>
       <li><a class="button" href=${state.me.role === "agent" ? "/admin/chats/conversation/" : "/admin/"}>${t("Admin")}</a></li>
@@ -167,10 +238,15 @@ const KINDS = {
   assign: [msg("Assign…"), Assign],
   snooze: [msg("Snooze"), Snooze],
   block: [msg("Block this customer?"), Block],
+  priority: [msg("Priority"), Priority],
+  merge: [msg("Merge these customers?"), Merge],
+  edit: [msg("Edit message"), Edit],
+  delete: [msg("Delete this message?"), Delete],
   tags: [msg("Tags"), Tags],
   source: [msg("Sources"), Source],
   receipt: [msg("Why did the bot say this?"), Receipt],
   replies: [msg("Saved replies"), Replies],
+  devices: [msg("Notifications on your devices"), ({ state }) => html`<${Devices} me=${state.me} />`],
   help: [msg("Keyboard shortcuts"), Help],
   menu: [msg("Settings"), Menu],
 };

@@ -17,6 +17,7 @@ export const KEYS = [
   { keys: ["A"], name: msg("Take or assign the conversation"), act: takeOrAssign },
   { keys: ["E"], name: msg("End the conversation and open the next one"), act: () => withChosen((ids) => chats.end(ids)) },
   { keys: ["S"], name: msg("Snooze"), act: () => ask("snooze") },
+  { keys: ["P"], name: msg("Priority"), act: () => ask("priority") },
   { keys: ["T"], name: msg("Tags"), act: () => ask("tags") },
   { keys: ["Z"], name: msg("Undo"), act: undoLatest },
   { keys: ["/"], name: msg("Search (in a reply: saved replies)"), act: () => document.getElementById("search").focus() },

@@ -56,6 +56,20 @@ export const MOODS = {
   negative: msg("negative"),
 };
 
+export const PRIORITY_NAMES = {
+  urgent: msg("Urgent"),
+  high: msg("High"),
+  normal: msg("Normal"),
+  low: msg("Low"),
+};
+
+/** How a reply can be rewritten; into the customer's language, it has a name. */
+export const STYLES = {
+  shorter: msg("Shorter"),
+  friendlier: msg("Friendlier"),
+  spelling: msg("Fix spelling"),
+};
+
 export const CHANNELS = {
   web: msg("Website"),
   api: msg("API"),

@@ -7,7 +7,7 @@ import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
 import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label } from "./labels.js";
 import * as live from "./live.js";
-import { Face, customerName, holder } from "./people.js";
+import { Face, Priority, customerName, holder } from "./people.js";
 import { VIEWS, rows } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { clock, languageName, midnight, span, urgency, written } from "./times.js";
@@ -72,6 +72,7 @@ function Bulk({ state }) {
     <div class="bulk" role="group" aria-label=${tn("{count} selected", "{count} selected", ids.length)}>
       <span>${tn("{count} selected", "{count} selected", ids.length)}</span>
       <button type="button" onClick=${ask("assign")}>${t("Assign…")}</button>
+      <button type="button" onClick=${ask("priority")}>${t("Priority")}</button>
       <button type="button" onClick=${ask("snooze")}>${t("Snooze")}</button>
       <button type="button" onClick=${() => chats.end(ids)}>${t("End")}</button>
       <button type="button" onClick=${() => dispatch({ type: "unselected" })}>${t("Clear")}</button>
@@ -117,6 +118,7 @@ class Row extends Component {
           <span class="what">
             <span class="line">
               <bdi class="name">${name}</bdi>
+              <${Priority} priority=${chat.priority} />
               ${wait
                 ? html`<span class=${`wait ${level}`} title=${level === "late" ? t("waiting {time}, past the target", { time: wait }) : t("waiting {time}", { time: wait })}><${Icon} name="clock" /> ${wait}</span>`
                 : html`<time class="quiet">${when(chat, today)}</time>`}

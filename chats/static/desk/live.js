@@ -4,7 +4,7 @@ import { follow } from "../common/events.js";
 import { Refusal, SignedOut, Unreachable, get, headers } from "./api.js";
 import { announce } from "./attention.js";
 import * as outbox from "./outbox.js";
-import { isByWait } from "./reducer.js";
+import { isByUrgency } from "./reducer.js";
 import { chooseView, dispatch, read } from "./store.js";
 import { hear } from "./viewing.js";
 
@@ -130,7 +130,7 @@ async function loadCounts() {
 /** The first page of the list that is shown, or the next one. */
 export async function loadList({ isMore = false } = {}) {
   const { view, query, list } = read();
-  const wanted = query ? { q: query } : { ...QUERIES[view], sort: isByWait(view) ? "longest_wait" : "newest" };
+  const wanted = query ? { q: query } : { ...QUERIES[view], sort: isByUrgency(view) ? "priority" : "newest" };
   const cursor = isMore && list.cursor ? { cursor: list.cursor } : {};
   await tolerant(async () => {
     const page = await get("/ai/chats", { ...wanted, ...cursor, limit: 50 });

@@ -2,6 +2,7 @@
 
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
+import { PRIORITY_NAMES, label } from "./labels.js";
 import { FOREVER, dayAndClock } from "./times.js";
 
 const COLOURS = 6;
@@ -26,6 +27,12 @@ export function holder(state, chat) {
 
 /** Until when a customer is blocked, in words. */
 export const blockName = (until) => (until >= FOREVER ? t("Blocked") : t("Blocked until {time}", { time: dayAndClock(until) }));
+
+/** How urgent a chat is, unless it is as most are. */
+export function Priority({ priority }) {
+  if (priority === "normal") return null;
+  return html`<span class=${`priority ${priority}`} data-priority=${priority}>${label(PRIORITY_NAMES, priority)}</span>`;
+}
 
 /** Whether a colleague is at the desk. */
 export const presence = (state, id) => (state.online[id] ? t("online") : t("offline"));

@@ -5,7 +5,8 @@ const KEPT_THREADS = 30;
 const KEPT_CHATS = 1000;
 const TYPING_MS = 10_000;
 const VIEWING_MS = 45_000;
-const REFERENCE = /^conversation\.(assigned|unassigned|handed_off|snoozed|ended|reopened)$/;
+const REFERENCE = /^conversation\.(assigned|unassigned|handed_off|prioritized|snoozed|ended|reopened)$/;
+export const PRIORITIES = ["urgent", "high", "normal", "low"];
 
 export function initial({ view = "mine", now = 0 } = {}) {
   return {
@@ -22,6 +23,7 @@ export function initial({ view = "mine", now = 0 } = {}) {
     list: { ids: [], cursor: null, isLoading: true },
     chats: {},
     customers: {}, // those of the chats that were opened
+    gone: {}, // customers who were merged into others
     threads: {},
     openId: null,
     pane: "list",
@@ -53,6 +55,7 @@ const CHANGES = {
   list: listed,
   chat: (state, { chat }) => ({ ...state, chats: { ...state.chats, [chat.id]: newer(state, chat) } }),
   customer: (state, { customer }) => withCustomer(state, customer),
+  merged: (state, { customer, merged_id: gone }) => withCustomer(state, customer, gone),
   opened: opened,
   left: (state) => ({ ...state, pane: "list" }),
   pane: (state, { pane }) => ({ ...state, pane }),
@@ -68,7 +71,7 @@ const CHANGES = {
   // The feed has a gap: what is known may be old.
   forgotten: (state) => ({ ...state, threads: {}, chats: shownChats({ ...state, threads: {} }) }),
   event: happened,
-  message: (state, { message }) => withMessage(state, message),
+  message: (state, { message, kind }) => withMessage(state, message, kind),
   ready: (state, { online }) => ({ ...state, online: Object.fromEntries(online.map((id) => [id, true])) }),
   presence: (state, { user_id: id, name, is_online: isOnline }) => ({
     ...state,
@@ -183,6 +186,7 @@ function happened(state, { event }) {
     return withMessage(state, data.message, type === "message.created" ? "new" : type);
   }
   if (type === "customer.updated") return withCustomer(state, data.customer);
+  if (type === "customer.merged") return withCustomer(state, data.customer, data.merged_id);
   if (!data?.conversation) return state;
   const next = { ...state, chats: { ...state.chats, [id]: data.conversation } };
   const thread = next.threads[id];
@@ -201,19 +205,22 @@ function stepOf({ id, type, timestamp, data }) {
     by: data.by ?? null,
     assignee: chat.assignee,
     assign_type: chat.assign_type,
+    priority: chat.priority,
     reason: data.reason ?? null,
     snoozed_until: chat.snoozed_until,
     ended_by: chat.ended_by,
   };
 }
 
-function withCustomer(state, customer) {
+/** A customer as they are now; the chats of one who was merged into them (`gone`) are theirs. */
+function withCustomer(state, customer, gone = null) {
   const chats = Object.fromEntries(
     Object.entries(state.chats).map(([id, chat]) =>
-      chat.customer_id === customer.id ? [id, { ...chat, customer }] : [id, chat],
+      [customer.id, gone].includes(chat.customer_id) ? [id, { ...chat, customer, customer_id: customer.id }] : [id, chat],
     ),
   );
-  return { ...state, chats, customers: { ...state.customers, [customer.id]: customer } };
+  const merged = gone ? { ...state.gone, [gone]: true } : state.gone;
+  return { ...state, chats, gone: merged, customers: { ...state.customers, [customer.id]: customer } };
 }
 
 /** Until when the customer of a chat is blocked; null if they are not. */
@@ -293,19 +300,23 @@ function byActivity(one, other) {
   return activity(other) - activity(one) || (one.id < other.id ? 1 : -1);
 }
 
+function byUrgency(one, other) {
+  return PRIORITIES.indexOf(one.priority) - PRIORITIES.indexOf(other.priority) || byWait(one, other);
+}
+
 function byWait(one, other) {
   if (!one.waiting_since !== !other.waiting_since) return one.waiting_since ? -1 : 1;
   if (!one.waiting_since) return byActivity(one, other);
   return Date.parse(one.waiting_since) - Date.parse(other.waiting_since) || byActivity(one, other);
 }
 
-export const isByWait = (view) => ["mine", "unassigned", "all"].includes(view);
+export const isByUrgency = (view) => ["mine", "unassigned", "all"].includes(view);
 
 /** The chats of the list as they stand now, in their order. */
 export function rows(state) {
   const { view, query, list, chats, me, leaving } = state;
   if (query) return list.ids.map((id) => chats[id]).filter((chat) => chat && !leaving[chat.id]);
-  const compare = isByWait(view) ? byWait : byActivity;
+  const compare = isByUrgency(view) ? byUrgency : byActivity;
   const shown = Object.values(chats).filter((chat) => !leaving[chat.id] && BELONGS[view](chat, me)).sort(compare);
   if (!list.cursor) return shown;
   // Behind the last fetched one others may stand that were not fetched yet.
@@ -321,6 +332,15 @@ export function obstacle(state, chat) {
   if (!chat.can_reply) return "window_closed";
   if (chat.assign_type === "agent" && !isMine(chat, state.me) && state.me.role === "agent") return "of_other";
   return null;
+}
+
+/** The message that the caller may still change: the latest of theirs that the customer sees. */
+export function changeable(state, chat, messages) {
+  const isClosed = chat.status === "ended" || !["web", "api"].includes(chat.channel);
+  if (isClosed || state.me.role === "viewer") return null;
+  const isOwnWord = ({ sender, is_note: isNote, deleted_at: deletedAt }) =>
+    sender.type === "agent" && sender.id === String(state.me.id) && !isNote && !deletedAt;
+  return messages.findLast(isOwnWord) ?? null;
 }
 
 export const isOwn = (state, chat) => isMine(chat, state.me);

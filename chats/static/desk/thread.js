@@ -8,8 +8,8 @@ import { Bubble, Pending, Step } from "./bubble.js";
 import * as chats from "./chats.js";
 import { Composer } from "./composer.js";
 import { Icon } from "./icons.js";
-import { Face, blockName, customerName, holder } from "./people.js";
-import { blockedUntil, viewersOf } from "./reducer.js";
+import { Face, Priority, blockName, customerName, holder } from "./people.js";
+import { blockedUntil, changeable, viewersOf } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { day, midnight } from "./times.js";
 
@@ -36,7 +36,7 @@ function Head({ state, chat }) {
       <button type="button" class="plain only-narrow" aria-label=${t("Back to list")} onClick=${chats.close}>←</button>
       <${Face} name=${name} />
       <div class="who">
-        <h2><bdi>${name}</bdi></h2>
+        <h2><bdi>${name}</bdi> <${Priority} priority=${chat.priority} /></h2>
         <p class="quiet">${isEnded ? t("Ended") : holder(state, chat)}${until && html` · <strong class="fault">${blockName(until)}</strong>`}</p>
         <p class="quiet viewers" role="status" dir="auto">${others.length > 0 && t("Also viewing: {names}", { names: others.join(", ") })}</p>
       </div>
@@ -101,6 +101,7 @@ class Transcript extends Component {
 
 /** Messages and steps in their order, with a line for each day and before what is new. */
 function lines(state, chat, { messages, steps, cursor, unreadFrom }) {
+  const own = changeable(state, chat, messages);
   const since = cursor && messages.length ? messages[0].created_at : "";
   const entries = [
     ...messages.map((message) => ({ at: message.created_at, message })),
@@ -119,7 +120,7 @@ function lines(state, chat, { messages, steps, cursor, unreadFrom }) {
     shown.push(
       message
         ? html`<${Bubble} key=${message.id} state=${state} chat=${chat} message=${message}
-            isFollowing=${follows(before?.message, message)} />`
+            isFollowing=${follows(before?.message, message)} isChangeable=${message === own} />`
         : html`<${Step} key=${step.id} step=${step} me=${state.me} />`,
     );
     before = entry;

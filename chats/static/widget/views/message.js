@@ -111,7 +111,7 @@ export function Message({ message, language, isLast, isContinued, state, thumb, 
   const isOurs = type !== "customer";
   const translation = translated(message, language);
   const pieces = ((!isOriginal && translation) || message.content).filter((piece) => piece.type !== "feedback");
-  if (!pieces.length) return null;
+  if (!pieces.length && !message.deleted_at) return null;
   const time = new Date(message.created_at).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
   const isRateable = type === "bot" && !message.is_welcome;
   const sources = sourcesOf(message.citations);
@@ -119,8 +119,10 @@ export function Message({ message, language, isLast, isContinued, state, thumb, 
   return html`<li class=${`message ${type}${isContinued ? " continued" : ""}`}>
     <p class=${isContinued ? "unseen" : "by"}><bdi>${isOurs ? name : t("You")}</bdi> <time datetime=${message.created_at}>${time}</time></p>
     <div class="bubble">
+      ${message.deleted_at && html`<p class="by">${t("This message was deleted.")}</p>`}
       ${pieces.map((piece) => html`<${Piece} piece=${piece} isOurs=${isOurs} places=${places} onChoose=${isLast && actions.send} />`)}
     </div>
+    ${message.edited_at && !message.deleted_at && html`<p class="by">${t("Edited")}</p>`}
     ${translation &&
     html`<${Origin} language=${message.language} isOriginal=${isOriginal} onToggle=${() => setIsOriginal(!isOriginal)} locale=${locale} />`}
     ${sources.length > 0 && html`<${Sources} sources=${sources} />`}

@@ -1,0 +1,105 @@
+"""The agents' desk in a browser: help while writing, and what was written changed afterwards."""
+
+import pytest
+from playwright.sync_api import expect
+
+from bots.models import LanguageModel
+from chatplatform.testing import stub_model
+from chatplatform.testing.browser import violations
+from chats.models import Message
+from chats.tests.test_desk import enter, log, row, seen_by_customer, show, write, write_in
+
+
+@pytest.fixture
+def chat_id(shop):
+    return write_in(shop, "Zoe")
+
+
+def open_chat(screen, person):
+    enter(screen, person)
+    show(screen, "Unassigned")
+    row(screen, "Zoe").click()
+    return screen.locator("#composer")
+
+
+def test_a_saved_reply_is_used_in_the_middle_of_a_reply(screen, shop, ann, ben, chat_id):
+    body = {"shortcut": "late", "texts": {"en": "it is late."}, "is_shared": True}
+    assert ann.post("/ai/chat/saved-replies", body).status_code == 201
+    composer = open_chat(screen, ben)
+    composer.fill("Dear Zoe, Bye")
+    for _ in "Bye":
+        screen.keyboard.press("ArrowLeft")
+    screen.keyboard.type("/la")
+    screen.get_by_role("option", name="/late").wait_for()
+    screen.keyboard.press("Enter")
+    expect(composer).to_have_value("Dear Zoe, it is late.Bye")
+    screen.keyboard.type(" ")
+    expect(composer).to_have_value("Dear Zoe, it is late. Bye")
+    composer.fill("and/or 24/7")
+    screen.wait_for_timeout(300)
+    expect(screen.get_by_role("option")).to_have_count(0)
+
+
+def test_an_emoji_is_put_where_the_caret_is(screen, ben, chat_id):
+    composer = open_chat(screen, ben)
+    composer.fill("Hello Zoe")
+    screen.keyboard.press("Home")
+    screen.get_by_role("button", name="Emoji").click()
+    choices = screen.get_by_role("list", name="Emoji").get_by_role("button")
+    expect(choices.first).to_be_focused()
+    assert violations(screen) == []
+    screen.keyboard.press("ArrowRight")
+    screen.keyboard.press("ArrowDown")
+    sign = choices.nth(9).inner_text()
+    screen.keyboard.press("Enter")
+    expect(composer).to_have_value(f"{sign}Hello Zoe")
+    expect(composer).to_be_focused()
+    screen.get_by_role("button", name="Emoji").click()
+    screen.keyboard.press("Escape")
+    expect(choices).to_have_count(0)
+    expect(screen.get_by_role("button", name="Emoji")).to_be_focused()
+
+
+def test_the_agents_latest_message_is_edited_and_deleted(screen, shop, ben, chat_id):
+    open_chat(screen, ben)
+    write(screen, "It cosst 5 €.")
+    expect(log(screen).locator(".agent:not(.pending)")).to_have_count(1)
+    log(screen).get_by_role("button", name="Edit").click()
+    dialog = screen.get_by_role("dialog")
+    text = dialog.get_by_label("Message")
+    expect(text).to_have_value("It cosst 5 €.")
+    text.fill("It costs 5 €.")
+    assert violations(screen) == []
+    screen.wait_for_timeout(5_500)  # the desk is drawn anew every five seconds
+    expect(text).to_have_value("It costs 5 €.")
+    dialog.get_by_role("button", name="Save").click()
+    expect(log(screen)).to_contain_text("It costs 5 €.")
+    expect(log(screen)).to_contain_text("edited")
+    assert seen_by_customer(shop, chat_id)[-1] == "It costs 5 €."
+    log(screen).get_by_role("button", name="Delete").click()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(log(screen)).to_contain_text("This message was deleted.")
+    expect(log(screen).get_by_role("button", name="Edit")).to_have_count(0)
+    assert Message.objects.get(sender_type="agent").text == ""
+
+
+def test_a_reply_is_rewritten_where_a_model_is_set(screen, shop, ben, chat_id, outside_port):
+    with stub_model.running("json", outside_port) as model:
+        model.json_answer = {"text": "We send it tomorrow."}
+        LanguageModel.objects.create(client=ben.client, base_url=model.base_url, model="stub")
+        composer = open_chat(screen, ben)
+        button = screen.get_by_role("button", name="Rewrite")
+        expect(button).to_be_disabled()
+        composer.fill("We sendd it tomorrow.")
+        button.click()
+        assert violations(screen) == []
+        screen.get_by_role("button", name="Fix spelling").click()
+        expect(composer).to_have_value("We send it tomorrow.")
+        screen.get_by_role("button", name="Undo").click()
+        expect(composer).to_have_value("We sendd it tomorrow.")
+
+
+def test_without_a_model_nothing_offers_to_rewrite(screen, ben, chat_id):
+    open_chat(screen, ben)
+    expect(screen.get_by_role("button", name="Suggest")).to_be_visible()
+    expect(screen.get_by_role("button", name="Rewrite")).to_have_count(0)

@@ -1,0 +1,120 @@
+"""The agents' desk in a browser: what an agent does for a customer beside answering."""
+
+import pytest
+from playwright.sync_api import expect
+
+from chatplatform.testing.browser import PHONE, violations
+from chats.models import Conversation, Customer, Feedback
+from chats.tests.test_desk import enter, log, row, say, show, write_in
+
+
+def card_of(screen):
+    return screen.get_by_role("region", name="Customer and conversation")
+
+
+@pytest.fixture
+def zoe(screen, shop, ben):
+    """Zoe's chat, open at Ben's desk."""
+    chat_id = write_in(shop, "Zoe")
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    row(screen, "Zoe").click()
+    return Conversation.objects.get(pk=chat_id)
+
+
+def test_what_is_known_of_a_customer_is_changed_in_place(screen, zoe, problems):
+    card = card_of(screen)
+    card.locator("[data-field=email]").click()
+    field = card.locator("input[name=email]")
+    expect(field).to_be_focused()
+    field.fill("zoe@shop.example")
+    assert violations(screen) == []
+    screen.keyboard.press("Enter")
+    expect(card.locator("[data-field=email]")).to_contain_text("zoe@shop.example")
+    expect(card.locator("[data-field=email]")).to_be_focused()
+    card.locator("[data-field=phone]").click()
+    screen.keyboard.type("+49 30 12345678")
+    screen.keyboard.press("Escape")
+    expect(card.locator("[data-field=phone]")).to_be_focused()
+    card.locator("[data-field=name]").click()
+    card.locator("input[name=name]").fill("Zoe Diaz")
+    card.get_by_role("button", name="Save").click()
+    expect(row(screen, "Zoe Diaz")).to_be_visible()
+    card.locator("[data-field=email]").click()
+    card.locator("input[name=email]").fill("zoe@x")
+    screen.keyboard.press("Enter")
+    expect(card.get_by_role("alert")).to_be_visible()
+    expect(card.locator("input[name=email]")).to_have_value("zoe@x")
+    assert all("422" in problem for problem in problems)
+    problems.clear()
+    customer = Customer.objects.get()
+    assert (customer.name, customer.email, customer.phone) == (
+        "Zoe Diaz", "zoe@shop.example", "",
+    )  # fmt: skip
+
+
+def test_a_customer_who_is_there_twice_is_merged(screen, shop, zoe):
+    Customer.objects.filter(pk=zoe.customer_id).update(email="zoe@shop.example")
+    info = {"name": "Zoe D.", "email": "Zoe@shop.example"}
+    other = shop.post("/ai/client/chat", {"customer": info, "message": "Second"}).json()
+    screen.reload()
+    row(screen, "Zoe").first.wait_for()
+    card = card_of(screen)
+    card.get_by_role("button", name="Merge…").click()
+    dialog = screen.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    assert violations(screen) == []
+    dialog.get_by_role("button", name="Merge").click()
+    expect(card.locator(".double")).to_have_count(0)
+    expect(card.locator(".others li")).to_have_count(1)
+    kept = Conversation.objects.get(pk=other["id"]).customer_id
+    assert kept == Conversation.objects.get(pk=zoe.pk).customer_id == Customer.objects.get().pk
+
+
+def test_earlier_chats_say_what_they_were_about_and_how_they_were_rated(screen, shop, zoe):
+    early = shop.post("/ai/client/chat", {"message": "My invoice is wrong"}).json()
+    Conversation.objects.filter(pk=early["id"]).update(customer_id=zoe.customer_id)
+    chat = Conversation.objects.get(pk=early["id"])
+    Feedback.objects.create(client=chat.client, conversation=chat, rating=4)
+    screen.reload()
+    earlier = card_of(screen).locator(".others li")
+    expect(earlier).to_contain_text("My invoice is wrong")
+    expect(earlier.get_by_role("img")).to_have_attribute("aria-label", "Rated 4 of 5")
+    assert violations(screen) == []
+    earlier.get_by_role("button").click()
+    expect(log(screen)).to_contain_text("My invoice is wrong")
+
+
+def test_the_most_urgent_chat_stands_on_top(screen, shop, zoe):
+    write_in(shop, "Yan")
+    rows = screen.locator("button.chat")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("Zoe")
+    row(screen, "Yan").click()
+    screen.locator(".head h2").click()
+    screen.keyboard.press("p")
+    dialog = screen.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Normal")).to_be_focused()
+    assert violations(screen) == []
+    dialog.get_by_role("button", name="Urgent").click()
+    expect(rows.first).to_contain_text("Yan")
+    expect(rows.first.locator("[data-priority=urgent]")).to_be_visible()
+    expect(log(screen)).to_contain_text("set the priority to Urgent")
+    say(shop, Conversation.objects.exclude(pk=zoe.pk).get().pk, "Hello?")
+    screen.reload()
+    expect(rows.first).to_contain_text("Yan")
+    for box in screen.get_by_role("checkbox").all():
+        box.check()
+    screen.get_by_role("button", name="Priority").click()
+    dialog.get_by_role("button", name="Low").click()
+    expect(screen.locator("button.chat [data-priority=low]")).to_have_count(2)
+    assert set(Conversation.objects.values_list("priority", flat=True)) == {"low"}
+
+
+def test_on_a_phone_the_card_is_as_usable(screen, zoe):
+    screen.set_viewport_size(PHONE)
+    screen.locator(".head").get_by_role("button", name="Customer and conversation").click()
+    card_of(screen).locator("[data-field=phone]").click()
+    assert violations(screen) == []
+    wide = screen.evaluate("document.documentElement.scrollWidth")
+    assert wide <= PHONE["width"]
