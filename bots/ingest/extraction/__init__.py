@@ -24,7 +24,7 @@ MAX_FILE_BYTES = 26_214_400
 
 
 def extract_in_child(
-    path: Path, *, file_name: str, timeout_seconds: float = 20, memory_mb: int = 512
+    path: Path, *, file_name: str, timeout_seconds: float = 60, memory_mb: int = 512
 ) -> ExtractedText:
     """As `extract`, but in a child process that is limited in time and memory."""
     try:
