@@ -12,6 +12,7 @@ from bots.tests.test_hidden_and_misplaced_text import PLAIN, run
 from bots.tests.test_office_files import words, xlsx_bytes
 from bots.tests.test_pdf_pages import FORM, LAYER, OFF, SERVICES, drawn, form, pdf, text
 from chatplatform.testing import run_jobs
+from chats.models import Conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -43,7 +44,8 @@ def ask(person: Any, bot: Any, question: str) -> str:
     reply = person.post(f"/ai/{bot.pk}/generate-chat", body)
     assert reply.status_code == 200, reply.content
     run_jobs()
-    generated = person.post(f"/ai/chat/{reply.json()['chat_id']}/generate", None).json()
+    chat = Conversation.objects.latest("created_at")
+    generated = person.post(f"/ai/chat/{chat.pk}/generate", None).json()
     is_answered = generated["status"] == "answered"
     return generated["message"]["content"][0]["text"] if is_answered else ""
 
@@ -100,7 +102,12 @@ def test_what_is_hidden_is_told_to_nobody(ann, bot, name, data):
 @pytest.mark.parametrize("rules", ["", "boxes"])
 @pytest.mark.parametrize("place", [0, 0.5, 1])
 def test_prices_stand_beside_their_names(ann, bot, place, rules):
-    upload(ann, bot, "prices.pdf", pdf(f"{INTRO} {drawn(SERVICES, (60, 180), place=place)}"))
+    upload(
+        ann,
+        bot,
+        "prices.pdf",
+        pdf(f"{INTRO} {drawn(SERVICES, (60, 180), place=place, rules=rules)}"),
+    )
     small = ask(ann, bot, "What does the small inspection cost?")
     assert "Small inspection with oil change | 49 euros" in small
     assert "89 euros" not in small.split("Small inspection")[1].split("\n")[0]
