@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -116,7 +117,7 @@ CLEAR = "/ExtGState << /G << /ca 0 >> >>"
         (f"{SECRET} 58 703.5 80 .6 re f", {}),
     ],
 )  # fmt: skip
-def test_text_that_nobody_sees(tmp_path: Path, hidden: str, more: dict) -> None:
+def test_text_that_nobody_sees(tmp_path: Path, hidden: str, more: dict[str, Any]) -> None:
     page = f"{text(60, 780, TEA)} q {hidden} Q {text(60, 600, 'It is served at noon.')}"
     assert read(tmp_path, pdf(page, **more)) == f"{TEA}\nIt is served at noon."
 
@@ -141,7 +142,7 @@ HALF = "/ExtGState << /G << /ca .4 >> >>"
         (SEEN, {"page": "/CropBox [50 50 500 800]"}),
     ],
 )
-def test_text_that_is_seen(tmp_path: Path, seen: str, more: dict) -> None:
+def test_text_that_is_seen(tmp_path: Path, seen: str, more: dict[str, Any]) -> None:
     page = f"q {seen} Q {text(60, 600, TEA)}"
     shown = read(tmp_path, pdf(page, **more))
     assert "SEEN words of the page" in shown

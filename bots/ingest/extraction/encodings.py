@@ -114,7 +114,7 @@ def _named(label: str) -> str | None:
     encoding = webencodings.lookup(label)
     if encoding is None or encoding.name == "x-user-defined":
         return None
-    return _SUPERSETS.get(encoding.name, encoding.codec_info.name)
+    return _SUPERSETS.get(encoding.name) or str(encoding.codec_info.name)
 
 
 def _guessed(data: bytes) -> str | None:

@@ -171,9 +171,9 @@ def _dots(span: Sequence[float], size: int) -> range:
 
 def _frame(page: Any) -> _Frame:
     shown, whole = page.cropbox, page.mediabox
-    least = (max(shown[at], whole[at]) for at in (0, 1))
-    most = (min(shown[at], whole[at]) for at in (2, 3))
-    return _Frame(*map(float, (*least, *most)), page.rotation)
+    left, bottom = (float(max(shown[at], whole[at])) for at in (0, 1))
+    right, top = (float(min(shown[at], whole[at])) for at in (2, 3))
+    return _Frame(left, bottom, right, top, page.rotation)
 
 
 class Sight:
@@ -218,7 +218,7 @@ class Sight:
 
 def _is_tiny(span: Any) -> bool:
     _, _, width, height = span.bbox
-    return height < _TINY and abs(width) < _TINY_WIDTH * len(span.text)
+    return bool(height < _TINY and abs(width) < _TINY_WIDTH * len(span.text))
 
 
 def _errors() -> tuple[type[Exception], ...]:
