@@ -125,6 +125,9 @@ def test_text_that_nobody_sees(tmp_path: Path, hidden: str, more: dict[str, Any]
 SEEN = text(60, 700, "SEEN words of the page")
 MULTIPLY = "/ExtGState << /G << /BM /Multiply >> >>"
 HALF = "/ExtGState << /G << /ca .4 >> >>"
+# A layer of colour that shines through: its own state says that it is opaque inside.
+GROUP = form(f"/O gs 0 .6 0 rg {BAR}", "/Group << /S /Transparency >> "
+             "/Resources << /ExtGState << /O << /ca 1 >> >> >>")  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -137,6 +140,12 @@ HALF = "/ExtGState << /G << /ca .4 >> >>"
         (SEEN.replace("BT", "BT 1 Tr"), {}),
         (f"/OC /L BDC {SEEN} EMC", {"resources": LAYERS, "catalog": ON, "more": [LAYER]}),
         (f"{SEEN} .8 w 58 698 m 200 698 l S", {}),
+        (f"{SEEN} /G gs /X Do", {"resources": f"{FORM} {HALF}", "more": [LAYER, GROUP]}),
+        (f"0 .6 0 rg {SEEN} /G gs /X Do", {"resources": f"{FORM} {HALF}", "more": [LAYER, GROUP]}),
+        (
+            f"/G gs /X Do Q q 0 .6 0 rg {SEEN}",
+            {"resources": f"{FORM} {HALF}", "more": [LAYER, GROUP]},
+        ),
         (f"0 1 -1 0 800 0 cm {SEEN}", {}),
         (SEEN, {"page": "/Rotate 90"}),
         (SEEN, {"page": "/CropBox [50 50 500 800]"}),

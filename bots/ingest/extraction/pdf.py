@@ -119,7 +119,6 @@ def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
     The file is None if the original can be read as it is.
     """
     import pypdf  # noqa: PLC0415  parsers are loaded in the child only
-    from pypdf import generic  # noqa: PLC0415
 
     damaged = {number for number, page in enumerate(reader.pages) if not _can_be_unpacked(page)}
     is_changed = pdf_visibility.prepare(reader, damaged)
@@ -135,10 +134,7 @@ def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
             writer.add_blank_page(1, 1)
         else:
             writer.add_page(page)
-    layers = reader.root_object.get("/OCProperties")
-    if layers is not None:
-        copy = layers.get_object().clone(writer)
-        writer.root_object[generic.NameObject("/OCProperties")] = copy
+    pdf_visibility.copy_layers(reader, writer)
     out = io.BytesIO()
     writer.write(out)
     return out.getvalue(), damaged

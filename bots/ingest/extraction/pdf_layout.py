@@ -23,6 +23,7 @@ _NEAR, _MIN_ALIGNED = 3, 2
 _MAX_RULE, _MIN_RULE = 3, 8
 # The height at which a rule crosses letters out, in multiples of the font size.
 _STRUCK = 0.18, 0.45
+_MOST_STRUCK = 0.4
 # A page with more rules is a drawing.
 _MAX_RULES = 2_000
 # A column of text has at least this many lines, of this many characters on average; columns with
@@ -34,6 +35,8 @@ _ROW_STEP = 1.25
 _LINE_STEP, _MAX_ROW_STEP = 1.45, 5
 # How many rows with a single piece may follow each other inside a table.
 _MAX_LONE = 4
+# A box this many times as wide as its letters is a mistake.
+_TOO_WIDE = 1.4
 _GAP = re.compile(r"(?<=\S) +(?=\S)")
 # How many spaces may fill a gap between cells; a single gap in a line is wider than a mistake.
 _FILLED, _LONE_GAP = 3, 5
@@ -43,6 +46,8 @@ _WIDER, _FEW_SPACES = 1.3, 2
 # A cell that is not the name of a column.
 _NO_NAME = re.compile(r"^\s*[a-z]|\d")
 # A list marker, which belongs to the text after it however wide the gap.
+_MAX_MARK = 3
+_CLOSING = frozenset(")]%,.;:°")
 _MARK = re.compile(r"\s*(?:[^\w\s]|\(?\w{1,3}[.)])\s*")
 
 
@@ -146,6 +151,8 @@ def pieces(spans: Iterable[Any], drawn: Rules = Rules()) -> list[Line]:  # noqa:
     """
     spans = list(spans)
     usual = _usual_space(spans)
+    if _is_underlined(spans, drawn):
+        drawn = replace(drawn, thin=())
     turned: dict[int, list[Line]] = {}
     for span in spans:
         turn, line = _upright(span)
@@ -170,12 +177,18 @@ def pieces(spans: Iterable[Any], drawn: Rules = Rules()) -> list[Line]:  # noqa:
     return found
 
 
+def width_of(span: Any) -> float:
+    """The width of an upright span; that of its box is sometimes many times too large."""
+    width, letters = float(span.bbox[2]), sum(span.char_widths)
+    return letters if 0 < letters * _TOO_WIDE < width else width
+
+
 def _upright(span: Any) -> tuple[int, Line]:
     """The rotation of a span in quarter turns, and its line as if it were upright."""
     x, y, width, size = span.bbox
     left, bottom = span.page_bbox[:2]
     if span.bbox == span.page_bbox:
-        return 0, Line(span.text, x, y, size, x + width)
+        return 0, Line(span.text, x, y, size, x + width_of(span))
     if left < x - size / 2 and abs(bottom - y) < size / 2:
         return 1, Line(span.text, y, -x, size, y + width)
     if left < x - size / 2:
@@ -189,6 +202,17 @@ def _widths(line: Line, widths: Sequence[float]) -> Sequence[float]:
         return [(line.end - line.x) / max(len(line.text), 1)] * len(line.text)
     scale = (line.end - line.x) / sum(widths)
     return [width * scale for width in widths]
+
+
+def _is_underlined(spans: Iterable[Any], drawn: Rules) -> bool:
+    """Whether rules cross out so much of a page that they are misplaced underlines."""
+    total = struck = 0
+    for span in spans if drawn.thin else ():
+        turn, line = _upright(span)
+        text = line.text if turn else drawn.unstruck(line, _widths(line, span.char_widths))
+        total += len(line.text.replace(" ", ""))
+        struck += len(line.text.replace(" ", "")) - len(text.replace(" ", ""))
+    return struck > _MOST_STRUCK * total
 
 
 def _usual_space(spans: Sequence[Any]) -> float:
@@ -280,8 +304,7 @@ def _without_small_gaps(
     for left, line in pairwise(row):
         is_wide = line.x - left.end >= _GUTTER * max(left.size, line.size)
         is_cell = separate(left, line) or is_wide
-        # A sign or letter is mostly the mark of an item.
-        if not is_cell and (len(left.text.strip()) > 1 or left.text.strip().isdecimal()):
+        if not is_cell and not _is_mark(left, line, is_first=left is row[0]):
             above, below = rows[max(0, number - _NEAR) : number][::-1], rows[number + 1 :][:_NEAR]
             is_cell = _aligned(line, above) + _aligned(line, below) >= _MIN_ALIGNED
         if is_cell and not _MARK.fullmatch(current.text):
@@ -290,6 +313,14 @@ def _without_small_gaps(
         else:
             current = _together(current, line)
     yield current
+
+
+def _is_mark(left: Line, right: Line, *, is_first: bool) -> bool:
+    """Whether a piece is a mark or the number of a line, or the next one a mark, and no cell."""
+    text = left.text.strip()
+    if (len(text) == 1 and not text.isdecimal()) or right.text.strip() in _CLOSING:
+        return True
+    return is_first and len(text) <= _MAX_MARK and right.text.lstrip()[:1].isalpha()
 
 
 def _aligned(line: Line, rows: Iterable[Sequence[Line]]) -> int:
@@ -304,7 +335,7 @@ def _aligned(line: Line, rows: Iterable[Sequence[Line]]) -> int:
 
 
 def in_reading_order(lines: Sequence[Line], drawn: Rules = Rules()) -> list[Line]:  # noqa: B008
-    """The lines in reading order: the left column first, and each table row as one line."""
+    """The lines in reading order: the columns from the left, and each table row as one line."""
     gutter = _gutter(lines)
     if gutter is None:
         return list(_with_tables(_rows(lines), drawn))
@@ -315,7 +346,7 @@ def in_reading_order(lines: Sequence[Line], drawn: Rules = Rules()) -> list[Line
         if row is None or any(line.x < gutter < line.end for line in row):
             for is_right in (False, True):
                 column = [line for line in part if (line.x >= gutter) is is_right]
-                ordered += _with_tables(_rows(column), drawn)
+                ordered += in_reading_order(column, drawn)
             part = []
             ordered += row or []
         else:
@@ -330,7 +361,7 @@ def _gutter(lines: Sequence[Line]) -> float | None:
     left, right = min(line.x for line in lines), max(line.end for line in lines)
     starts: dict[int, list[Line]] = {}
     for line in lines:
-        if line.x > left + 0.35 * (right - left):
+        if line.x > left + 0.25 * (right - left):
             starts.setdefault(round(line.x / 4), []).append(line)
     for start, found in sorted(starts.items()):
         if len(found) < _MIN_COLUMN_LINES:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from bots.ingest.extraction import pdf_layout
+
 # How a page is drawn: in dots for each inch, and at most this many dots wide or high.
 _DPI, _MAX_DOTS, _POINTS = 36, 1_500, 72
 # The least difference between the dots of a text that can be seen, of 255.
@@ -49,8 +51,7 @@ def prepare(reader: Any, damaged: set[int]) -> bool:
     pages = (page for number, page in enumerate(reader.pages) if number not in damaged)
     for item in (item for page in pages for item in _drawn_objects(page, seen)):
         if item.get("/Subtype") == "/Image":
-            pixels = [item.get(name, 0) for name in ("/Width", "/Height")]
-            if isinstance(pixels[0] * pixels[1], int) and pixels[0] * pixels[1] > _MAX_PIXELS:
+            if _pixels(item) > _MAX_PIXELS:
                 _replace_picture(item)
                 is_changed = True
         elif "/OC" in item:
@@ -120,6 +121,12 @@ def _all(holder: Any, name: str) -> Iterator[Any]:
     value = None if value is None else value.get_object()
     items = (item.get_object() for item in value) if isinstance(value, list) else ()
     yield from (item for item in items if isinstance(item, dict))
+
+
+def _pixels(picture: Any) -> int:
+    sizes = (picture.get(name, 0).get_object() for name in ("/Width", "/Height") if name in picture)
+    width, height = (*(size for size in sizes if isinstance(size, int)), 0, 0)[:2]
+    return width * height
 
 
 def _replace_picture(picture: Any) -> None:
@@ -202,9 +209,21 @@ class Sight:
         hidden = [span for span in spans if id(span) in unseen]
         if any(span.font_name not in self._can_draw for span in hidden):
             self._try_fonts(number, hidden, frame)
-        return [
-            span for span in spans if id(span) not in unseen or not self._can_draw[span.font_name]
-        ]
+        hidden = [span for span in hidden if self._can_draw[span.font_name]]
+        gone = {id(span) for span in self._unseen_without_groups(number, hidden, frame)}
+        return [span for span in spans if id(span) not in gone]
+
+    def _unseen_without_groups(
+        self, number: int, spans: Sequence[Any], frame: _Frame
+    ) -> Sequence[Any]:
+        """The spans that cannot be seen without groups either, which pdf_oxide draws opaque."""
+        page = self._reader.pages[number]
+        if not spans or not any(map(_is_group, _drawn_objects(page, set()))):
+            return spans
+        with suppress(*_errors()):
+            picture = _drawn(_without_groups(self._reader, page), 0, frame)
+            return [span for span in spans if not _is_on(picture, frame, span)]
+        return []
 
     def _try_fonts(self, number: int, spans: Sequence[Any], frame: _Frame) -> None:
         """Draw the text of a page alone and in black, to learn which fonts can be drawn at all."""
@@ -240,7 +259,9 @@ def _is_on(picture: Any, frame: _Frame, span: Any) -> bool:
     """Whether the dots at the place of a text differ; if there is no picture, they do."""
     if picture is None:
         return True
-    columns, rows = frame.on(picture, span.page_bbox)
+    x, y, width, height = span.page_bbox
+    width = pdf_layout.width_of(span) if span.page_bbox == span.bbox else width
+    columns, rows = frame.on(picture, (x, y, width, height))
     least, most = [255] * 3, [0] * 3
     for row in rows if columns else ():
         start = 4 * picture.width * row
@@ -256,8 +277,7 @@ def _is_on(picture: Any, frame: _Frame, span: Any) -> bool:
 
 def _text_alone(page: Any) -> Any:
     """A document of one page that draws nothing but the text of this one, all of it in black."""
-    import pdf_oxide  # noqa: PLC0415  parsers are loaded in the child only
-    import pypdf  # noqa: PLC0415
+    import pypdf  # noqa: PLC0415  parsers are loaded in the child only
     from pypdf import generic  # noqa: PLC0415
 
     writer = pypdf.PdfWriter()
@@ -276,6 +296,39 @@ def _text_alone(page: Any) -> Any:
             drawn[generic.NameObject("/Subtype")] = generic.NameObject("/Form")
             drawn[generic.NameObject("/BBox")] = generic.RectangleObject((0, 0, 0, 0))
         _rewrite(drawn, inner)
+    return _opened(writer)
+
+
+def _is_group(drawn: Any) -> bool:
+    return drawn.get("/Subtype") == "/Form" and "/Group" in drawn
+
+
+def _without_groups(reader: Any, page: Any) -> Any:
+    """A document of one page without what this one draws as a group."""
+    import pypdf  # noqa: PLC0415  parsers are loaded in the child only
+
+    writer = pypdf.PdfWriter()
+    writer.add_page(page)
+    copy_layers(reader, writer)
+    for drawn in _drawn_objects(writer.pages[0], set()):
+        if _is_group(drawn):
+            _rewrite(drawn, b"")
+    return _opened(writer)
+
+
+def copy_layers(reader: Any, writer: Any) -> None:
+    """Copy which layers are on; their content must be copied before."""
+    from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
+
+    layers = reader.root_object.get("/OCProperties")
+    if layers is not None:
+        copy = layers.get_object().clone(writer)
+        writer.root_object[generic.NameObject("/OCProperties")] = copy
+
+
+def _opened(writer: Any) -> Any:
+    import pdf_oxide  # noqa: PLC0415  parsers are loaded in the child only
+
     out = io.BytesIO()
     writer.write(out)
     return pdf_oxide.PdfDocument.from_bytes(out.getvalue())
