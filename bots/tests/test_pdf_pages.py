@@ -200,6 +200,15 @@ def test_letters_that_cannot_be_drawn_here_are_kept(tmp_path: Path) -> None:
     assert "午前九時" in read(tmp_path, data)
 
 
+def test_a_page_of_many_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    path.write_bytes(
+        pdf(f"{text(60, 780, TEA)} {SECRET.replace('BT', '1 g BT')}" + " 9 9 m 99 9 l S" * 60_000)
+    )
+    (section,) = extraction.extract_in_child(path, file_name="a.pdf").sections
+    assert section.text == TEA
+
+
 def test_values_of_form_fields(tmp_path: Path) -> None:
     field = (
         "<< /Type /Annot /Subtype /Widget /FT /Tx /T (fee) /V (49 euros) /Rect [140 752 260 770]"

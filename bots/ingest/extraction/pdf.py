@@ -41,6 +41,8 @@ _FEW_PAGES = 4
 _PRINTED = re.compile(r"(?:#/#/#|#\.#\.#|#-#-#),? #:#|(?:file|https?)://\S+(?: # ?/ ?#)?$|# ?/ ?#$")
 # A heading is this much larger than the text, and at most this many characters long.
 _LARGER, _MAX_HEADING = 1.12, 120
+# In bytes of operators.
+_MAX_CONTENT = 500_000
 # How many pages, or runs of them, a warning names at most.
 _MAX_NAMED = 12
 
@@ -157,6 +159,12 @@ def _can_be_unpacked(page: Any) -> bool:
     return True
 
 
+def _is_drawing(reader: Any, number: int) -> bool:
+    """Whether a page draws so much that it is a plan or a map; its lines would fill the memory."""
+    content = reader.pages[number].get_contents() if number < len(reader.pages) else None
+    return content is not None and len(content.get_data()) > _MAX_CONTENT
+
+
 def _finds_every_page(document: Any) -> bool:
     """Whether pdf_oxide finds the last page; if not, it would miss pages at the end."""
     try:
@@ -181,7 +189,8 @@ def _pages(
         if losses:
             damaged.add(number)
         spans = sight.seen(number, spans)
-        rules = pdf_layout.rules(document.extract_paths(number) if spans else ())
+        has_rules = bool(spans) and number not in damaged and not _is_drawing(reader, number)
+        rules = pdf_layout.rules(document.extract_paths(number) if has_rules else ())
         lines = pdf_layout.pieces(spans, rules)
         lines = [line.with_text(_LIGATURE.sub(_letters, clean(line.text))) for line in lines]
         total += sum(len(line.text) for line in lines)
