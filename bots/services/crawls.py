@@ -55,6 +55,8 @@ _SUFFIXES = {
     file_types.DOCX: ".docx",
     file_types.XLSX: ".xlsx",
     file_types.PPTX: ".pptx",
+    file_types.ODT: ".odt",
+    file_types.EPUB: ".epub",
     file_types.HTML: ".html",
     file_types.MARKDOWN: ".md",
     file_types.CSV: ".csv",

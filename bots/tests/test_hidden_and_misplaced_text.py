@@ -52,6 +52,8 @@ def cell(text: str, properties: str = "") -> str:
     [
         run("SECRET", "<w:vanish/>"),
         run("SECRET", "<w:strike/>"),
+        run("SECRET", '<w:color w:val="ffffff"/>'),
+        run("SECRET", '<w:sz w:val="2"/>'),
         f"<w:del>{run('SECRET')}</w:del>",
         f"<w:moveFrom>{run('SECRET')}</w:moveFrom>",
         control(run("SECRET"), "<w:showingPlcHdr/>"),
@@ -61,6 +63,16 @@ def test_hidden_words_of_a_word_file(tmp_path: Path, hidden: str) -> None:
     seen = run(" Seen.", NOT_HIDDEN)
     body = f"<w:p>{run('Tea costs two euros.')}{hidden}{seen}</w:p>"
     assert word(tmp_path, body) == "[] Tea costs two euros. Seen."
+
+
+@pytest.mark.parametrize("back", ['<w:shd w:fill="0000FF"/>', '<w:highlight w:val="red"/>'])
+def test_white_words_on_a_dark_ground(tmp_path: Path, back: str) -> None:
+    white = '<w:color w:val="FFFFFF"/>'
+    body = f"<w:p>{run('Tea costs two euros.', white + back)}</w:p>"
+    assert word(tmp_path, body) == "[] Tea costs two euros."
+    head = f"<w:tc><w:p>{run('Price', white)}</w:p></w:tc>"
+    table = f"<w:tbl><w:tr>{head}{head}</w:tr></w:tbl>"
+    assert word(tmp_path, table) == "[] - Price | Price"
 
 
 STYLES = "word/styles.xml"
@@ -125,6 +137,84 @@ def test_hidden_rows_and_columns_of_a_sheet(tmp_path: Path) -> None:
         f"{table}{hidden}{flat}"
     )
     assert read(tmp_path, "a.xlsx", data) == "[Sheet 0 > Tea] Item: Tea\nPrice: 2"
+
+
+SHEET = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+
+
+def test_white_cells_of_a_sheet(tmp_path: Path) -> None:
+    styles = (
+        f'<styleSheet {SHEET}><fonts><font/><font><color rgb="FFFFFFFF"/></font></fonts>'
+        '<fills><fill><patternFill patternType="none"/></fill>'
+        '<fill><patternFill patternType="solid"/></fill></fills>'
+        '<cellXfs><xf/><xf fontId="1" fillId="0"/><xf fontId="1" fillId="1"/></cellXfs>'
+        "</styleSheet>"
+    )
+    cells = "".join(
+        f'<c t="inlineStr" s="{style}"><is><t>{text}</t></is></c>'
+        for style, text in enumerate(("Tea", "SECRET", "Green"))
+    )
+    data = xlsx_bytes(f"<row>{cells}</row><row>{numbers(1, 2, 3)}</row>", styles=styles)
+    assert read(tmp_path, "a.xlsx", data) == "[Sheet 0] Tea: 1\n2\nGreen: 3"
+
+
+def test_columns_and_rows_without_a_size(tmp_path: Path) -> None:
+    data = xlsx_bytes(
+        '</sheetData><cols><col min="2" max="2" width="0"/></cols><sheetData>'
+        + words("Item", "SECRET", "Price") + words("Tea", "SECRET", "2")
+        + words("SECRET", "3", "4").replace("<row>", '<row ht="0" customHeight="1">')
+    )  # fmt: skip
+    assert read(tmp_path, "a.xlsx", data) == "[Sheet 0 > Tea] Item: Tea\nPrice: 2"
+
+
+def numbers(*values: int) -> str:
+    return "".join(f"<c><v>{value}</v></c>" for value in values)
+
+
+def test_titles_years_and_groups_above_a_table(tmp_path: Path) -> None:
+    """Titles are no names; years are, and the names of groups belong to those below them."""
+    titled = words("Prices", "May 1") + words("Item", "Size", "Price") + words("Tea", "cup", "2")
+    years = '<row><c t="inlineStr"><is><t>Fee</t></is></c>' + numbers(2025, 2026) + "</row>"
+    fees = '<row><c t="inlineStr"><is><t>Tent</t></is></c>' + numbers(40, 45) + "</row>"
+    groups = (
+        '<row><c r="B1" t="inlineStr"><is><t>Summer</t></is></c>'
+        '<c r="D1" t="inlineStr"><is><t>Winter</t></is></c></row>'
+    )
+    seasons = groups + words("Room", "Adult", "Child", "Adult", "Child")
+    rooms = '<row><c t="inlineStr"><is><t>Lake</t></is></c>' + numbers(90, 45, 70, 35) + "</row>"
+    text = read(tmp_path, "a.xlsx", xlsx_bytes(titled, years + fees, seasons + rooms))
+    assert text.split("\n[") == [
+        "[Sheet 0] Prices\nMay 1",
+        "Sheet 0 > Tea] Item: Tea\nSize: cup\nPrice: 2",
+        "Sheet 1 > Tent] Fee: Tent\n2025: 40\n2026: 45",
+        "Sheet 2 > Lake] Room: Lake\nSummer Adult: 90\nSummer Child: 45\n"
+        "Winter Adult: 70\nWinter Child: 35",
+    ]
+
+
+def test_titles_above_a_csv_table(tmp_path: Path) -> None:
+    data = "Prices of the bakery\n;;\nItem;Size;Price\nTea;cup;2\nMilk;jug;3\n"
+    assert read(tmp_path, "a.csv", data.encode()) == (
+        "[] Prices of the bakery\n[Tea] Item: Tea\nSize: cup\nPrice: 2\n"
+        "[Milk] Item: Milk\nSize: jug\nPrice: 3"
+    )
+
+
+def warning(tmp_path: Path, name: str, data: bytes) -> str:
+    path = tmp_path / name
+    path.write_bytes(data)
+    return extraction.extract(path, file_name=name).warning
+
+
+def test_what_is_left_out_is_named(tmp_path: Path) -> None:
+    table = words("Item", "Price") + words("Tea", "2")
+    whole = xlsx_bytes(table, words("SECRET", "3"), hidden=1)
+    assert "1 of 2 sheets" in warning(tmp_path, "a.xlsx", whole)
+    assert warning(tmp_path, "a.xlsx", xlsx_bytes(table)) == ""
+    damaged = f"{PLAIN} ééé ".encode() * 9 + b"\xff" + PLAIN.encode()
+    assert warning(tmp_path, "a.txt", damaged).startswith("1 character")
+    scans = [drawn((60, 700, PLAIN)), *[b""] * 9]
+    assert "9 of 10 pages have no text" in warning(tmp_path, "a.pdf", pdf_bytes(*scans))
 
 
 @pytest.mark.parametrize(
@@ -331,6 +421,104 @@ def test_what_a_style_sheet_shows_or_a_click_opens(tmp_path: Path, head: str) ->
     assert html(tmp_path, body, head) == f"[Bakery] {PLAIN}\n\nSEEN"
 
 
+@pytest.mark.parametrize(
+    "look",
+    [
+        "font-size: 0",
+        "font-size: 0px !important",
+        "opacity: 0",
+        "opacity: .0%",
+        "position: absolute; clip: rect(0, 0, 0, 0)",
+        "clip: rect(1px 1px 1px 1px)",
+        "clip-path: inset(50%)",
+        "clip-path: circle(0)",
+        "position: absolute; left: -9999px",
+        "position: fixed; top: -999em",
+        "text-indent: -9999px",
+        "margin-left: -5000px",
+    ],
+)
+def test_looks_that_hide(tmp_path: Path, look: str) -> None:
+    main = f"<main><h1>Bakery</h1><p>{PLAIN}</p>{{}}</main>"
+    by_sheet = html(tmp_path, main.format(SECRET), f"<style>.in {{ {look} }}</style>")
+    own = html(tmp_path, main.format(f'<p style="{look}">SECRET <b>SECRET</b></p>'))
+    assert by_sheet == own == f"[Bakery] {PLAIN}"
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        "font-size: small",
+        "font-size: 12px",
+        "opacity: .4",
+        "opacity: 0; transition: opacity 1s",
+        "clip: auto",
+        "clip-path: inset(5%)",
+        "clip-path: polygon(0 0, 100% 0, 100% 100%)",
+        "left: -20px",
+        "text-indent: -1em",
+    ],
+)
+def test_looks_that_do_not_hide(tmp_path: Path, look: str) -> None:
+    main = f"<main><h1>Bakery</h1><p>{PLAIN}</p>{{}}</main>"
+    by_sheet = html(tmp_path, main.format(SEEN), f"<style>.in {{ {look} }}</style>")
+    own = html(tmp_path, main.format(f'<p style="{look}">SEEN</p>'))
+    assert by_sheet == own == f"[Bakery] {PLAIN}\n\nSEEN"
+
+
+def test_letters_between_items_without_a_size(tmp_path: Path) -> None:
+    style = "<style>ul { font-size: 0 } li { font-size: 16px }</style>"
+    text = html(tmp_path, f"<main><ul>SECRET<li>{PLAIN}</li></ul></main>", style)
+    assert text == f"[] - {PLAIN}"
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        '<div class="modal newsletter"><h2>Stay</h2><p>SECRET: get our news each month.</p></div>',
+        '<section id="newsletter-signup"><p>SECRET</p><input type="email"></section>',
+        '<div class="mc_embed_signup"><form><label>SECRET</label><input name="EMAIL"></form></div>',
+        '<div id="onetrust-banner-sdk"><p>SECRET</p><button>Accept</button></div>',
+        '<div role="dialog" aria-label="Cookies"><p>SECRET</p><button>OK</button></div>',
+    ],
+)
+def test_boxes_that_ask_for_consent_or_an_address(tmp_path: Path, box: str) -> None:
+    main = f"<main><h1>Bakery</h1><p>{PLAIN}</p></main>"
+    assert html(tmp_path, main + box) == html(tmp_path, box + main) == f"[Bakery] {PLAIN}"
+
+
+def test_what_a_page_says_about_its_newsletter(tmp_path: Path) -> None:
+    body = f'<main><h1>News</h1><p>{PLAIN}</p><p class="newsletter">It comes in May.</p></main>'
+    assert html(tmp_path, body) == f"[News] {PLAIN}\n\nIt comes in May."
+
+
+def test_numbers_of_steps(tmp_path: Path) -> None:
+    steps = "<ol start=3><li>Open it.</li><li><p>Repeat step 3.</p></li></ol>"
+    assert html(tmp_path, f"<main><p>{PLAIN}</p>{steps}</main>") == (
+        f"[] {PLAIN}\n\n3. Open it.\n4. Repeat step 3."
+    )
+    kinds = "".join(
+        f'<w:abstractNum w:abstractNumId="{n}"><w:lvl w:ilvl="0"><w:start w:val="1"/>'
+        f'<w:numFmt w:val="{kind}"/></w:lvl></w:abstractNum>'
+        for n, kind in enumerate(("decimal", "bullet"))
+    )
+    lists = "".join(
+        f'<w:num w:numId="{n + 1}"><w:abstractNumId w:val="{n}"/></w:num>' for n in (0, 1)
+    )
+    part = f'<w:numbering xmlns:w="{NAMESPACE}">{kinds}{lists}</w:numbering>'
+
+    def item(words: str, list_id: int) -> str:
+        return (
+            f'<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="{list_id}"/></w:numPr>'
+            f"</w:pPr>{run(words)}</w:p>"
+        )
+
+    body = item("Drink.", 1) + item("Water", 2) + item("Back to step 1.", 1)
+    whole = docx_with_part(WORD + body.encode() + b"</w:body></w:document>")
+    data = docx_with_part(part.encode(), "word/numbering.xml", whole)
+    assert read(tmp_path, "a.docx", data) == "[] 1. Drink.\n- Water\n2. Back to step 1."
+
+
 def test_visible_parts_of_invisible_ones(tmp_path: Path) -> None:
     style = "<style>.box { visibility: hidden } .box .in { visibility: visible }</style>"
     body = f"<main><p>{PLAIN}</p><div class=box>SECRET <b>SECRET</b>{SEEN} SECRET</div></main>"
@@ -488,6 +676,29 @@ def test_the_encoding_that_a_page_names(tmp_path: Path) -> None:
     assert "朱镕基" in read(tmp_path, "a.html", page.encode("gbk"))
     page = '<html><meta charset="iso-8859-1"><p>It’s 49 € – “with tax”.</p></html>'
     assert "It’s 49 € – “with tax”." in read(tmp_path, "b.html", page.encode("cp1252"))
+
+
+@pytest.mark.parametrize(
+    ("label", "codec", "words"),
+    [
+        ("latin1", "cp1252", "€ – “tax”"),
+        ("iso-8859-9", "cp1254", "ğ € ş"),
+        ("ks_c_5601-1987", "cp949", "똠방각하"),
+        ("x-sjis", "cp932", "①髙"),
+        ("windows-31j", "cp932", "①髙"),
+        ("gb_2312-80", "gb18030", "朱镕基"),
+        ("x-cp1251", "cp1251", "Цена"),
+        ("koi8-ru", "koi8-u", "Ціна"),
+        ("csbig5", "big5hkscs", "價錢"),
+        ("tis-620", "cp874", "ราคา"),
+        ("macintosh", "mac-roman", "é ü"),
+        ("logical", "iso-8859-8", "מחיר"),
+    ],
+)
+def test_labels_mean_what_they_mean_to_browsers(label: str, codec: str, words: str) -> None:
+    data = f"{words} {PLAIN}".encode(codec)
+    assert encodings.decode(data, label) == f"{words} {PLAIN}"
+    assert encodings.decode(data, f" {label.upper()}\n") == f"{words} {PLAIN}"
 
 
 def test_letters_of_no_encoding_are_refused(tmp_path: Path) -> None:

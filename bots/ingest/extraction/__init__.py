@@ -24,7 +24,7 @@ MAX_FILE_BYTES = 26_214_400
 
 
 def extract_in_child(
-    path: Path, *, file_name: str, timeout_seconds: float = 20, memory_mb: int = 512
+    path: Path, *, file_name: str, timeout_seconds: float = 60, memory_mb: int = 512
 ) -> ExtractedText:
     """As `extract`, but in a child process that is limited in time and memory."""
     try:
@@ -106,6 +106,9 @@ def read(path: Path, file_name: str) -> ExtractedText:
     check_length(sum(len(section.text) for section in sections))
     if not any(letter.isalnum() for section in sections for letter in section.text):
         raise ExtractError("empty", "The file has no text.")
+    if lost := sum(section.text.count("\ufffd") for section in sections):
+        what = "characters" if lost > 1 else "character"
+        warning = f"{warning} {lost} {what} can't be decoded.".strip()
     return ExtractedText(
         title=clean(title)[:300].strip() or Path(file_name).stem[:300],
         mime_type=mime_type,

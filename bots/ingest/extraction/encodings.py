@@ -1,8 +1,9 @@
 """Detects the encodings of text files and web pages, as browsers do and by their letters."""
 
-import codecs
 import re
 from collections import Counter
+
+import webencodings
 
 from bots.ingest.extraction.document import ExtractError
 
@@ -12,25 +13,8 @@ _META_CHARSET = re.compile(
     re.IGNORECASE,
 )
 _META_BYTES = 1_024
-# Browsers replace a declared encoding by its superset (WHATWG Encoding Standard).
-_SUPERSETS = {
-    "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949",
-    "big5": "big5hkscs", "iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254",
-    "iso8859-11": "cp874", "tis-620": "cp874", "johab": "cp949",
-}  # fmt: skip
-# Names that browsers know and Python does not.
-_LABELS = {
-    "x-sjis": "cp932", "windows-31j": "cp932", "ms_kanji": "cp932", "x-gbk": "gb18030",
-    "gb_2312-80": "gb18030", "x-x-big5": "big5hkscs", "ks_c_5601-1987": "cp949",
-    "windows-949": "cp949", "x-euc-jp": "euc_jp", "windows-874": "cp874", "dos-874": "cp874",
-    "x-cp1250": "cp1250", "x-cp1251": "cp1251", "x-cp1252": "cp1252", "koi": "koi8_r",
-    "koi8": "koi8_r", "iso-8859-8-i": "iso8859_8", "x-mac-cyrillic": "mac_cyrillic",
-}  # fmt: skip
-# Encodings that web pages still use; some other codecs of Python are not even for text.
-_USED = re.compile(
-    r"(?:cp125\d|iso8859-\d+|koi8-[ru]|cp932|euc_jp|cp949|gb18030|big5hkscs|cp874|cp866|mac-\w+"
-    r"|utf-8|utf-16(?:-[lb]e)?|iso2022_jp)"
-)
+# Python's names of the encodings that browsers decode with more letters than theirs.
+_SUPERSETS = {"gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs"}
 # For each single-byte encoding, the non-ASCII letters of the languages that use it.
 _ALPHABETS = {
     "cp1252": (
@@ -126,13 +110,11 @@ def _is_damaged_utf8(data: bytes) -> bool:
 
 
 def _named(label: str) -> str | None:
-    name = label.strip().lower()
-    try:
-        codec = codecs.lookup(_LABELS.get(name, name)).name if name else ""
-    except LookupError:
+    """The codec of a label that browsers know (WHATWG Encoding Standard); None for any other."""
+    encoding = webencodings.lookup(label)
+    if encoding is None or encoding.name == "x-user-defined":
         return None
-    codec = _SUPERSETS.get(codec, codec)
-    return codec if _USED.fullmatch(codec) else None
+    return _SUPERSETS.get(encoding.name) or str(encoding.codec_info.name)
 
 
 def _guessed(data: bytes) -> str | None:

@@ -10,22 +10,30 @@ PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+ODT = "application/vnd.oasis.opendocument.text"
+EPUB = "application/epub+zip"
 HTML = "text/html"
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
 CSV = "text/csv"
+MAIL = "message/rfc822"
 # In these types each row is a passage.
 TABLES = frozenset({XLSX, CSV})
 # How much of a file `sniff` needs to see.
 SNIFF_BYTES = 8_192
 
 _EXTENSIONS = {
-    "pdf": PDF, "docx": DOCX, "xlsx": XLSX, "pptx": PPTX, "html": HTML, "htm": HTML,
-    "xhtml": HTML, "md": MARKDOWN, "markdown": MARKDOWN, "txt": PLAIN, "text": PLAIN, "csv": CSV,
+    "pdf": PDF, "docx": DOCX, "xlsx": XLSX, "pptx": PPTX, "odt": ODT, "epub": EPUB, "eml": MAIL,
+    "html": HTML, "htm": HTML, "xhtml": HTML, "md": MARKDOWN, "markdown": MARKDOWN, "txt": PLAIN,
+    "text": PLAIN, "csv": CSV,
 }  # fmt: skip
 MIME_TYPES = tuple(sorted(set(_EXTENSIONS.values())))
 # The folder of the archive that contains the document itself.
 _OFFICE = {DOCX: b"word/", XLSX: b"xl/", PPTX: b"ppt/"}
+# The archives whose first entry names their type.
+_NAMED = (ODT, EPUB)
+_NAME_BYTES = 128
+_HEADER = re.compile(r"(?:[\w-]+:[^\n]*\r?\n(?:[ \t][^\n]*\n)*)+", re.ASCII)
 # A protected Office file is wrapped in a container of the older format.
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _HTML_DOCUMENT = re.compile(
@@ -64,6 +72,8 @@ def sniff(head: bytes, file_name: str) -> str:
         return detected
     if detected == PLAIN and named in (MARKDOWN, CSV):
         return named
+    if detected == PLAIN and named == MAIL and _HEADER.match(encodings.rough(head)):
+        return MAIL
     # A Markdown, text or CSV file may start with a tag, but must not be a whole HTML page.
     if (
         detected == HTML
@@ -82,6 +92,9 @@ def _content_type(head: bytes, named: str | None) -> str:
     if head.lstrip().startswith(b"%PDF-"):
         return PDF
     if head.startswith(b"PK\x03\x04"):
+        for mime_type in _NAMED:
+            if f"mimetype{mime_type}PK".encode() in head[:_NAME_BYTES]:
+                return mime_type
         found = [mime_type for mime_type, folder in _OFFICE.items() if folder in head]
         if not found and b"[Content_Types].xml" in head:
             found = list(_OFFICE)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from bots.ingest.extraction.document import DENSE
 
 # How many letters are judged at a time, so that a paragraph is noticed among others; and how few
-# can be judged at all, so that a title of one long word is not taken for a sentence.
-_WINDOW, _MIN_LETTERS = 150, 70
+# can be judged at all, so that a title of one long word is not taken for a sentence. Fewer are
+# enough if at least half of them are in long tokens with marks inside.
+_WINDOW, _MIN_LETTERS, _MIN_MARKED = 150, 70, 20
 # By the part of the letters that are in long tokens with marks inside: the most letters of the word
 # that an average letter belongs to. In running text these are 6 to 11, in lists of German words 28.
 _LIMITS = ((0.6, 9), (0.25, 13), (0.0, 36))
@@ -36,7 +37,8 @@ def has_glued_words(text: str) -> bool:
         limit = next(limit for part, limit in _LIMITS if marked >= part * letters)
         if letters >= needed and squares > limit * letters:
             return True
-    return False
+    is_marked = _MIN_MARKED <= letters < _MIN_LETTERS and 2 * marked >= letters
+    return is_marked and squares > _LIMITS[0][1] * letters
 
 
 def _words(text: str) -> Iterator[tuple[int, bool]]:

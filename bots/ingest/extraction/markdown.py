@@ -49,24 +49,15 @@ def _parser() -> Any:
 
 
 def _as_words(state: Any) -> None:
-    """Write the numbers of items, and what images stand for, as words of the text.
+    """Write what images stand for as words of the text.
 
     Images alone in their paragraph are mostly badges and stand for nothing.
     """
-    from markdown_it.token import Token  # noqa: PLC0415  parsers are loaded in the child only
-
-    number = ""
     for token in state.tokens:
-        if token.type == "list_item_open":
-            number = f"{token.info}{token.markup} " if token.info else ""
-        if token.type != "inline":
-            continue
         says = any(
-            item.type in {"text", "code_inline"} and item.content.strip() for item in token.children
+            item.type in {"text", "code_inline"} and item.content.strip()
+            for item in token.children or ()
         )
-        for item in token.children:
+        for item in token.children or ():
             if item.type == "image":
                 item.type, item.content = "text", item.content if says else ""
-        if number:
-            token.children.insert(0, Token("text", "", 0, content=number))
-            number = ""

@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ _MAX_COLUMNS = 16_384
 _OFF = frozenset({"0", "false", "off"})
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^<>]*?\bref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
 _YEARS = range(1900, 2101)
+_DIGIT = re.compile(r"\d")
 
 
 def check_zip(archive: zipfile.ZipFile, main_part: str, max_part: int) -> None:
@@ -125,8 +127,12 @@ def read_xlsx(path: Path) -> Content:
         )
         sections: list[Section] = []
         characters = 0
-        for sheet, part in _listed_parts(archive, "xl/workbook.xml", workbook, "sheet"):
-            if sheet.get("state", "visible") == "visible":
+        hidden = []
+        sheets = _listed_parts(archive, "xl/workbook.xml", workbook, "sheet")
+        for sheet, part in sheets:
+            if sheet.get("state", "visible") != "visible":
+                hidden.append(sheet.get("name", ""))
+            else:
                 for section in _table(sheet.get("name", ""), cells.rows(archive, part)):
                     sections.append(section)
                     characters += len(section.text)
@@ -135,7 +141,9 @@ def read_xlsx(path: Path) -> Content:
                         raise ExtractError(
                             "too_large", (f"The table has more than {MAX_ROWS} rows.")
                         )
-        return Content(title_of(archive), sections)
+        names = ", ".join(hidden)
+        warning = f"{len(hidden)} of {len(sheets)} sheets are hidden and were left out ({names})."
+        return Content(title_of(archive), sections, warning if hidden else "")
 
 
 def _texts(item: Any) -> Iterator[str]:
@@ -151,8 +159,15 @@ def _is_struck(font: Any) -> bool:
     return strike is not None and strike.get("val") not in _OFF
 
 
+def _is_white(font: Any) -> bool:
+    colour = font.find("{*}color")
+    return colour is not None and (
+        colour.get("rgb", "").upper() == "FFFFFFFF" or colour.get("theme") == "0"
+    )
+
+
 def _cell_formats(archive: zipfile.ZipFile) -> list[str]:
-    """The number format of each cell style; struck-out styles get the one that hides values."""
+    """The number format of each cell style; struck-out and white ones get the one that hides."""
     styles = parsed(archive, "xl/styles.xml")
     if styles is None:
         return []
@@ -160,11 +175,17 @@ def _cell_formats(archive: zipfile.ZipFile) -> list[str]:
     for number_format in styles.iterfind("{*}numFmts/{*}numFmt"):
         code = number_format.get("formatCode") or ""
         codes[int(number_format.get("numFmtId"))] = code[: number_formats.MAX_CHARACTERS]
-    struck = [_is_struck(font) for font in styles.iterfind("{*}fonts/{*}font")]
+    fonts = [*styles.iterfind("{*}fonts/{*}font")]
+    fills = [*styles.iterfind("{*}fills/{*}fill/{*}patternFill")]
+
+    def hides(style: Any) -> bool:
+        font = fonts[int(style.get("fontId") or 0) :][:1]
+        fill = fills[int(style.get("fillId") or 0) :][:1]
+        is_plain = all(item.get("patternType", "none") == "none" for item in fill)
+        return any(_is_struck(item) or (is_plain and _is_white(item)) for item in font)
+
     return [
-        number_formats.HIDDEN
-        if any(struck[int(style.get("fontId") or 0) :][:1])
-        else codes.get(int(style.get("numFmtId") or 0), "")
+        number_formats.HIDDEN if hides(style) else codes.get(int(style.get("numFmtId") or 0), "")
         for style in styles.iterfind("{*}cellXfs/{*}xf")
     ]
 
@@ -189,6 +210,12 @@ class _Row:
     words: int = 0
     # Whether a cell spans several columns, as the name of a group of columns does.
     is_group: bool = False
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it surely names columns: no word of it holds a figure."""
+        words = (word for word in self.values.values() if not word.isdecimal())
+        return self.is_header and self.words > 0 and not any(map(_DIGIT.search, words))
 
     def fill(self, number: int, merged: list[_Merged]) -> None:
         """Copy the text of merged cells into all columns they cover, unless it is the only cell."""
@@ -306,14 +333,22 @@ def _table(name: str, rows: Iterator[_Row]) -> Iterator[Section]:
     """Yield a section for each row of a sheet, except rows that name columns.
 
     The first row of several cells names the columns if its cells are words or years. If it names
-    groups of columns, the next such row names the columns. Lone cells above it are text.
+    groups of columns, the next such row names the columns. Lone cells above it are text, and so are
+    fewer cells than there are names in the next row.
     """
     header: dict[int, str] | None = None
     is_group = False
-    for row in rows:
+    for row, following in pairwise(chain(rows, [_Row({})])):
         values = row.values
         is_header = row.is_header and row.words > 0
-        if header is None and len(values) > 1:
+        names = following.values
+        is_above = is_header and following.is_named and len(names) > len(values) > 1
+        is_short = is_above and min(values) == min(names)
+        # The names of groups are to the right of those of the rows, and stand above equal ones.
+        if is_above and not is_short and len({*names.values()}) < len(names):
+            row.is_group = True
+            values = _filled(values, names)
+        if header is None and len(values) > 1 and (row.is_group or not is_short):
             header, is_group = (values, row.is_group) if is_header else ({}, False)
             if is_header:
                 continue
@@ -322,6 +357,16 @@ def _table(name: str, rows: Iterator[_Row]) -> Iterator[Section]:
             continue
         is_group = False
         yield Section(headed_row(name, header or {}, values), labelled_row(header or {}, values))
+
+
+def _filled(groups: dict[int, str], names: dict[int, str]) -> dict[int, str]:
+    """The name of the group of each column, which stands above its first one."""
+    filled: dict[int, str] = {}
+    for column in sorted(groups.keys() | names.keys()):
+        above = groups.get(column) or filled.get(column - 1, "")
+        if above:
+            filled[column] = above
+    return filled
 
 
 def read_pptx(path: Path) -> Content:

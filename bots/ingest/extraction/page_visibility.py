@@ -18,6 +18,11 @@ _CONSENT = re.compile(
     r"|overlay|message|wall|layer)|onetrust|cookiebot|usercentrics|cmplz|didomi|cc-window|iubenda",
     re.IGNORECASE,
 )
+_NEWSLETTER = re.compile(
+    r"newsletter|mailing-?list|mailchimp|mc[_-]embed|exit-?intent|e?mail-?(?:capture|sign-?up)"
+    r"|subscribe-?(?:form|box|popup|modal)",
+    re.IGNORECASE,
+)
 _MAX_BANNER_CHARACTERS = 1_500
 _SHORT = 2
 
@@ -30,7 +35,7 @@ def show(tree: Any) -> None:
     triggers = {element: None for element in tree.iter() if _is_trigger(element)}
     controlled = {name.lstrip("#") for item in triggers for name in _controls(item)}
     looks = style_sheets.looks(tree)
-    invisible = set[Any]()
+    invisible, tiny = set[Any](), set[Any]()
     for element in [*tree.iter()]:
         look = looks.get(element, style_sheets.PLAIN)
         is_unseen = not isinstance(element.tag, str) or element.tag in _UNSEEN or look.is_struck
@@ -44,11 +49,11 @@ def show(tree: Any) -> None:
                 element.attrib.pop(name, None)
         elif look.is_gone or _is_closed(element):
             _remove(element)
-        elif element.tag not in _PAGE and (
-            element.getparent() in invisible if look.is_invisible is None else look.is_invisible
-        ):
-            invisible.add(element)
-    for element in invisible:
+        elif element.tag not in _PAGE:
+            for found, own in ((invisible, look.is_invisible), (tiny, look.is_tiny)):
+                if element.getparent() in found if own is None else own:
+                    found.add(element)
+    for element in invisible | tiny:
         _empty(element)
     large = set[Any]()
     for button in [*tree.iter("button")]:
@@ -101,11 +106,19 @@ def _is_panel(element: Any, controlled: set[str], triggers: Container[Any]) -> b
 
 
 def _is_banner(element: Any) -> bool:
-    """Whether an element is a cookie consent banner."""
+    """Whether an element asks for consent to cookies, or for an address for a newsletter."""
     marks = f"{_marks(element)} {element.get('aria-label', '')}"
     is_dialog = element.get("role") in {"dialog", "alertdialog"}
     is_named = bool(_CONSENT.search(marks)) or (is_dialog and "cookie" in marks.lower())
-    return is_named and _is_short_aside(element)
+    return (is_named or _is_newsletter(element, marks)) and _is_short_aside(element)
+
+
+def _is_newsletter(element: Any, marks: str) -> bool:
+    """Whether an element is such a box: it has a field, or is outside of the main text."""
+    if not _NEWSLETTER.search(marks) or element.tag in {"a", "input", "button"}:
+        return False
+    is_inside = any(True for _ in element.iterancestors("main", "article"))
+    return not is_inside or any(True for _ in element.iter("input"))
 
 
 def _is_short_aside(element: Any) -> bool:

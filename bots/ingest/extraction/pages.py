@@ -159,7 +159,22 @@ def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[Block]:
     elif tag == "pre":
         yield Block(as_written("".join(_words(element)).replace("\0", "\n")))
     else:
-        yield from blocks_of(element, is_item=tag == "li" or (is_item and tag != "dd"))
+        blocks = blocks_of(element, is_item=tag == "li" or (is_item and tag != "dd"))
+        yield from _numbered(element, blocks) if tag == "li" else blocks
+
+
+def _numbered(item: Any, blocks: Iterator[Block]) -> Iterator[Block]:
+    """The blocks of an item, with the number that an ordered list shows before it."""
+    parent = item.getparent()
+    first = next(blocks, None)
+    if first is not None:
+        if parent is not None and parent.tag == "ol" and not first.level:
+            start = parent.get("start", "1").strip()
+            before = sum(1 for _ in item.itersiblings("li", preceding=True))
+            number = (int(start) if start.isdecimal() and len(start) < _MAX_NUMBER else 1) + before
+            first = first._replace(text=f"{number}. {first.text}", shown=first.shown or first.text)
+        yield first
+    yield from blocks
 
 
 def _joined(inline: list[str], *, is_item: bool) -> Iterator[Block]:

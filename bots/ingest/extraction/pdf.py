@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-from bots.ingest.extraction import pdf_layout, text_headings
+from bots.ingest.extraction import pdf_layout, pdf_visibility, text_headings
 from bots.ingest.extraction.document import (
     Content,
     ExtractError,
@@ -41,12 +41,10 @@ _FEW_PAGES = 4
 _PRINTED = re.compile(r"(?:#/#/#|#\.#\.#|#-#-#),? #:#|(?:file|https?)://\S+(?: # ?/ ?#)?$|# ?/ ?#$")
 # A heading is this much larger than the text, and at most this many characters long.
 _LARGER, _MAX_HEADING = 1.12, 120
-# The operator that makes the text after it invisible: text rendering modes 3 and 7 draw nothing.
-_UNDRAWN = re.compile(rb"[37]\s+Tr\b")
+# In bytes of operators.
+_MAX_CONTENT = 500_000
 # How many pages, or runs of them, a warning names at most.
 _MAX_NAMED = 12
-# The operators that draw text.
-_DRAWS = frozenset({b"Tj", b"TJ", b"'", b'"'})
 
 
 def read_pdf(path: Path) -> Content:
@@ -69,9 +67,17 @@ def read_pdf(path: Path) -> Content:
         raise ExtractError("encrypted", "The PDF is password-protected.") from error
     if data:
         document = pdf_oxide.PdfDocument.from_bytes(data)
-    pages, warning = _readable(list(_pages(document, damaged)), damaged)
+    if pdf_visibility.has_fields(reader):
+        document.flatten_forms()
+        document = pdf_oxide.PdfDocument.from_bytes(document.to_bytes())
+    drawn = list(_pages(reader, document, damaged))
+    pages, warning = _readable([lines for lines, _ in drawn], damaged)
     pages = _without_running_lines(_without_contents(pages))
-    sections = _sections([pdf_layout.in_reading_order(page) for page in pages])
+    ordered = [
+        pdf_layout.in_reading_order(lines, rules)
+        for lines, (_, rules) in zip(pages, drawn, strict=True)
+    ]
+    sections = _sections(ordered)
     return Content(title, sections, warning)
 
 
@@ -110,52 +116,53 @@ def _named(found: Collection[int]) -> str:
 
 
 def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
-    """Rewrite the file without invisible text and damaged pages; also returns the latter.
+    """Rewrite the file with empty pages in the place of damaged ones; also returns the latter.
 
-    Invisible text is removed since readers of the file do not see it; a damaged page becomes an
-    empty one. The file is None if the original can be read as it is.
+    The file is None if the original can be read as it is.
     """
     import pypdf  # noqa: PLC0415  parsers are loaded in the child only
 
-    undrawn, damaged = set[int](), set[int]()
-    for number, page in enumerate(reader.pages):
-        data = _data_of(page)
-        if data is None:
-            damaged.add(number)
-        elif _UNDRAWN.search(data) and not _is_scan(document, number):
-            undrawn.add(number)
-    if not undrawn and not damaged and _finds_every_page(document):
+    damaged = {number for number, page in enumerate(reader.pages) if not _can_be_unpacked(page)}
+    is_changed = pdf_visibility.prepare(reader, damaged)
+    is_broken = bool(damaged) or not _finds_every_page(document)
+    has_all = len(reader.pages) >= document.page_count()
+    if not is_broken and not (is_changed and has_all):
         return None, damaged
-    if len(reader.pages) < document.page_count():
+    if not has_all:
         raise ExtractError("malformed", "The PDF is damaged. Its pages can't be read.")
     writer = pypdf.PdfWriter()
     for number, page in enumerate(reader.pages):
         if number in damaged:
             writer.add_blank_page(1, 1)
-            continue
-        content = writer.add_page(page).get_contents()
-        if content is not None and number in undrawn:
-            content.operations = list(_drawn(content.operations))
-            writer.pages[number].replace_contents(content)
+        else:
+            writer.add_page(page)
+    pdf_visibility.copy_layers(reader, writer)
     out = io.BytesIO()
     writer.write(out)
     return out.getvalue(), damaged
 
 
-def _data_of(page: Any) -> bytes | None:
-    """The content stream of a page; None if the file is damaged there."""
+def _can_be_unpacked(page: Any) -> bool:
     from pypdf import errors  # noqa: PLC0415  parsers are loaded in the child only
 
     if "/Type" not in page:
-        return None
+        return False
     try:
         content = page.get_contents()
-        return b"" if content is None else bytes(content.get_data())
+        if content is not None:
+            content.get_data()
     except (errors.LimitReachedError, errors.FileNotDecryptedError):
         raise
     # pypdf raises NotImplementedError for an unknown filter.
     except (errors.PyPdfError, NotImplementedError):
-        return None
+        return False
+    return True
+
+
+def _is_drawing(reader: Any, number: int) -> bool:
+    """Whether a page draws so much that it is a plan or a map; its lines would fill the memory."""
+    content = reader.pages[number].get_contents() if number < len(reader.pages) else None
+    return content is not None and len(content.get_data()) > _MAX_CONTENT
 
 
 def _finds_every_page(document: Any) -> bool:
@@ -167,41 +174,28 @@ def _finds_every_page(document: Any) -> bool:
     return True
 
 
-def _is_scan(document: Any, number: int) -> bool:
-    """Whether a picture covers most of a page: invisible text is then the text of the scan."""
-    left, bottom, right, top = document.page_media_box(number)
-    pictures = document.page_images(number)
-    area = max((picture["width"] * picture["height"] for picture in pictures), default=0)
-    return bool(2 * area > (right - left) * (top - bottom))
+def _pages(
+    reader: Any, document: Any, damaged: set[int]
+) -> Iterator[tuple[list[Line], pdf_layout.Rules]]:
+    """The text of each page that can be seen, with its positions, and the rules of its tables.
 
-
-def _drawn(operations: Sequence[tuple[Any, bytes]]) -> Iterator[tuple[Any, bytes]]:
-    """The operations of a page, without those that draw invisible text."""
-    mode, outer = 0, list[int]()
-    for operands, operator in operations:
-        if operator == b"Tr":
-            mode = operands[0]
-        elif operator == b"q":
-            outer.append(mode)
-        elif operator == b"Q" and outer:
-            mode = outer.pop()
-        if operator not in _DRAWS or mode not in {3, 7}:
-            yield operands, operator
-
-
-def _pages(document: Any, damaged: set[int]) -> Iterator[list[Line]]:
-    """The text of each page with its positions; adds pages that cannot be unpacked to `damaged`."""
+    Adds pages that cannot be unpacked to `damaged`.
+    """
+    sight = pdf_visibility.Sight(reader, document)
     total = 0
     for number in range(document.page_count()):
         with _losses() as losses:
             spans = document.extract_spans(number)
         if losses:
             damaged.add(number)
-        lines = pdf_layout.pieces(spans)
+        spans = sight.seen(number, spans)
+        has_rules = bool(spans) and number not in damaged and not _is_drawing(reader, number)
+        rules = pdf_layout.rules(document.extract_paths(number) if has_rules else ())
+        lines = pdf_layout.pieces(spans, rules)
         lines = [line.with_text(_LIGATURE.sub(_letters, clean(line.text))) for line in lines]
         total += sum(len(line.text) for line in lines)
         check_length(total)
-        yield [line for line in lines if line.text.strip()]
+        yield [line for line in lines if line.text.strip()], rules
 
 
 @contextmanager

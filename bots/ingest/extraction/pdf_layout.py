@@ -2,30 +2,52 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from statistics import mean
+from itertools import accumulate, groupby, pairwise
+from statistics import mean, median
 from typing import Any
 
 from bots.ingest.extraction.document import table_lines
 
-# In multiples of the font size: the height of a line, and the gaps between words and columns.
-SAME_LINE, _SPACE, _GUTTER = 0.4, 0.15, 1.2
+# In multiples of the font size: the height of a line, and that of one beside it.
+SAME_LINE, _BESIDE = 0.4, 0.62
+# In multiples of the font size: the gaps between words, between cells that stand below each other,
+# and between columns.
+_SPACE, _CELL, _GUTTER = 0.15, 0.38, 1.2
+# In points: how far the edges of cells that stand below each other may differ.
+_ALIGNED = 1
+# How many rows above and below a cell are compared, and how many of them must have its edge.
+_NEAR, _MIN_ALIGNED = 3, 2
+# In points: the width of a rule, and its least length.
+_MAX_RULE, _MIN_RULE = 3, 8
+# The height at which a rule crosses letters out, in multiples of the font size.
+_STRUCK = 0.18, 0.45
+_MOST_STRUCK = 0.4
+# A page with more rules is a drawing.
+_MAX_RULES = 2_000
 # A column of text has at least this many lines, of this many characters on average; columns with
 # less are cells of a table.
 _MIN_COLUMN_LINES, _MIN_COLUMN_CHARACTERS = 5, 20
 # The rows of a table are more than this many times as far apart as the lines of a cell.
 _ROW_STEP = 1.25
 # In multiples of the font size: the largest step to the next line of a cell, and to the next row.
-_LINE_STEP, _MAX_ROW_STEP = 1.5, 5
+_LINE_STEP, _MAX_ROW_STEP = 1.45, 5
 # How many rows with a single piece may follow each other inside a table.
 _MAX_LONE = 4
-# A gap between cells that is filled with spaces; a single one in a line is wider than a mistake.
-_FILLED_GAP, _LONE_GAP = re.compile(r"(?<=\S) {3,}(?=\S)"), 5
+# A box this many times as wide as its letters is a mistake.
+_TOO_WIDE = 1.4
+_GAP = re.compile(r"(?<=\S) +(?=\S)")
+# How many spaces may fill a gap between cells; a single gap in a line is wider than a mistake.
+_FILLED, _LONE_GAP = 3, 5
+# A space that is this much wider than the usual one and than the least of its line, if the line has
+# more than a few, may separate cells.
+_WIDER, _FEW_SPACES = 1.3, 2
 # A cell that is not the name of a column.
 _NO_NAME = re.compile(r"^\s*[a-z]|\d")
 # A list marker, which belongs to the text after it however wide the gap.
+_MAX_MARK = 3
+_CLOSING = frozenset(")]%,.;:°")
 _MARK = re.compile(r"\s*(?:[^\w\s]|\(?\w{1,3}[.)])\s*")
 
 
@@ -43,23 +65,122 @@ class Line:
         return replace(self, text=text)
 
 
-def pieces(spans: Iterable[Any]) -> list[Line]:
-    """Split the page's lines at wide gaps; the pieces come from the top down.
+@dataclass(frozen=True)
+class Rules:
+    """The rules of a page, which separate the cells of a table.
+
+    An upright rule has its place across and its ends, a level one its height and its ends.
+    """
+
+    upright: tuple[tuple[float, float, float], ...] = ()
+    level: tuple[tuple[float, float, float], ...] = ()
+    # Level lines and thin bars that are drawn alone: no edges of boxes and letters.
+    thin: tuple[tuple[float, float, float], ...] = ()
+
+    def unstruck(self, line: Line, widths: Sequence[float]) -> str:
+        """The text of a line with spaces in the place of letters that a rule crosses out."""
+        low, high = (line.y + part * line.size for part in _STRUCK)
+        crossing = [
+            (start, end)
+            for y, start, end in self.thin
+            if low < y < high and line.x - line.size < start and end < line.end + line.size
+        ]
+        if not crossing:
+            return line.text
+        middles = (left + width / 2 for left, width in zip(
+            accumulate(widths, initial=line.x), widths, strict=False))  # fmt: skip
+        return "".join(
+            " " if any(start < middle < end for start, end in crossing) else letter
+            for letter, middle in zip(line.text, middles, strict=True)
+        )
+
+    def separate(self, left: Line, right: Line) -> bool:
+        """Whether an upright rule is between two pieces of a row."""
+        middle = left.y + left.size / 3
+        return any(
+            left.end - _ALIGNED <= x <= right.x + _ALIGNED and low <= middle <= high
+            for x, low, high in self.upright
+        )
+
+    def above(self, line: Line) -> int:
+        """How many level rules are above a line."""
+        middle = line.y + line.size / 3
+        return sum(y > middle and low <= line.x <= high for y, low, high in self.level)
+
+
+def rules(paths: Iterable[Any]) -> Rules:
+    """The rules among the lines and rectangles that a page draws."""
+    upright, level, thin = (set[tuple[float, float, float]]() for _ in range(3))
+    for path in paths:
+        boxes = list(_boxes(path["operations"]))
+        for x, y, width, height in boxes:
+            if height <= _MAX_RULE < _MIN_RULE <= width:
+                level.add((y, x, x + width))
+            elif width <= _MAX_RULE < _MIN_RULE <= height:
+                upright.add((x, y, y + height))
+            elif min(width, height) >= _MIN_RULE:
+                level |= {(y, x, x + width), (y + height, x, x + width)}
+                upright |= {(x, y, y + height), (x + width, y, y + height)}
+        if len(boxes) == 1 and boxes[0][3] <= _MAX_RULE < boxes[0][2]:
+            x, y, width, height = boxes[0]
+            thin.add((y + height / 2, x, x + width))
+        if len(upright) + len(level) > _MAX_RULES:
+            return Rules()
+    return Rules(tuple(upright), tuple(level), tuple(thin))
+
+
+def _boxes(operations: Iterable[Any]) -> Iterator[tuple[float, float, float, float]]:
+    at: tuple[float, float] | None = None
+    for item in operations:
+        if item["op"] == "rectangle":
+            x, y = item["x"], item["y"]
+            width, height = item["width"], item["height"]
+            yield min(x, x + width), min(y, y + height), abs(width), abs(height)
+        elif item["op"] in {"move_to", "line_to"}:
+            to = (item["x"], item["y"])
+            if at is not None and item["op"] == "line_to":
+                x, y = map(min, zip(at, to, strict=True))
+                yield x, y, abs(at[0] - to[0]), abs(at[1] - to[1])
+            at = to
+
+
+def pieces(spans: Iterable[Any], drawn: Rules = Rules()) -> list[Line]:  # noqa: B008 - frozen
+    """Split the page's lines into columns and cells; the pieces come from the top down.
 
     Rotated text follows the upright text.
     """
+    spans = list(spans)
+    usual = _usual_space(spans)
+    if _is_underlined(spans, drawn):
+        drawn = replace(drawn, thin=())
     turned: dict[int, list[Line]] = {}
     for span in spans:
         turn, line = _upright(span)
+        ruled = Rules() if turn else drawn
+        widths = _widths(line, span.char_widths)
+        line = line.with_text(ruled.unstruck(line, widths))
         if line.text.strip():
-            turned.setdefault(turn, []).extend(_cells(line))
+            cells = _cells(line, widths, usual, ruled.separate)
+            turned.setdefault(turn, []).extend(cells)
     found: list[Line] = []
     for turn in sorted(turned):
-        lines = [piece for row in _rows(turned[turn]) for piece in _joined(row)]
+        separate = (Rules() if turn else drawn).separate
+        rows = [list(_joined(row, separate)) for row in _rows(turned[turn])]
+        lines = [
+            piece
+            for number, row in enumerate(rows)
+            for piece in _without_small_gaps(row, rows, number, separate)
+        ]
         # Put the text of each direction below that of the others.
         shift = min((line.y for line in found), default=0) - max(line.y for line in lines)
         found += lines if not found else [replace(line, y=line.y + shift - 99) for line in lines]
     return found
+
+
+def width_of(span: Any) -> float:
+    """The width of an upright span; that of its box is sometimes many times too large."""
+    width, letters = float(span.bbox[2]), sum(span.char_widths)
+    return letters if 0 < letters * _TOO_WIDE < width else width
 
 
 def _upright(span: Any) -> tuple[int, Line]:
@@ -67,7 +188,7 @@ def _upright(span: Any) -> tuple[int, Line]:
     x, y, width, size = span.bbox
     left, bottom = span.page_bbox[:2]
     if span.bbox == span.page_bbox:
-        return 0, Line(span.text, x, y, size, x + width)
+        return 0, Line(span.text, x, y, size, x + width_of(span))
     if left < x - size / 2 and abs(bottom - y) < size / 2:
         return 1, Line(span.text, y, -x, size, y + width)
     if left < x - size / 2:
@@ -75,51 +196,149 @@ def _upright(span: Any) -> tuple[int, Line]:
     return 3, Line(span.text, -y, x, size, width - y)
 
 
-def _cells(line: Line) -> Iterator[Line]:
-    """Split a line at wide gaps that are filled with spaces, as in a typewriter's table."""
-    width = (line.end - line.x) / max(len(line.text), 1)
-    gaps = list(_FILLED_GAP.finditer(line.text))
+def _widths(line: Line, widths: Sequence[float]) -> Sequence[float]:
+    """The widths of the letters of a line, which together are as wide as the line."""
+    if len(widths) != len(line.text) or sum(widths) <= 0:
+        return [(line.end - line.x) / max(len(line.text), 1)] * len(line.text)
+    scale = (line.end - line.x) / sum(widths)
+    return [width * scale for width in widths]
+
+
+def _is_underlined(spans: Iterable[Any], drawn: Rules) -> bool:
+    """Whether rules cross out so much of a page that they are misplaced underlines."""
+    total = struck = 0
+    for span in spans if drawn.thin else ():
+        turn, line = _upright(span)
+        text = line.text if turn else drawn.unstruck(line, _widths(line, span.char_widths))
+        total += len(line.text.replace(" ", ""))
+        struck += len(line.text.replace(" ", "")) - len(text.replace(" ", ""))
+    return struck > _MOST_STRUCK * total
+
+
+def _usual_space(spans: Sequence[Any]) -> float:
+    """The usual width of a space, in multiples of the font size."""
+    widths = [
+        width / span.bbox[3]
+        for span in spans
+        if span.bbox[3] > 0
+        for letter, width in zip(span.text, span.char_widths, strict=False)
+        if letter == " "
+    ]
+    return median(widths) if widths else 0
+
+
+def _cells(
+    line: Line, widths: Sequence[float], usual: float, separate: Callable[[Line, Line], bool]
+) -> Iterator[Line]:
+    """Split a line where rules, many spaces or a space wider than the others may separate cells."""
+    places = list(accumulate(widths, initial=line.x))
+    gaps = list(_GAP.finditer(line.text))
+    spaces = [places[gap.end()] - places[gap.start()] for gap in gaps if len(gap[0]) == 1]
+    least = min(spaces, default=0) if len(spaces) > _FEW_SPACES else 0
+    wide = max(_CELL * line.size, _WIDER * max(usual * line.size, least))
+    filled = sum(len(gap[0]) >= _FILLED for gap in gaps)
+
+    def part(start: int, end: int) -> Line:
+        return replace(line, text=line.text[start:end], x=places[start], end=places[end])
+
     start = 0
-    for gap in [*(gap for gap in gaps if len(gaps) > 1 or len(gap[0]) >= _LONE_GAP), None]:
-        end = gap.start() if gap else len(line.text)
-        x = line.x + width * start
-        yield replace(line, text=line.text[start:end], x=x, end=line.x + width * end)
-        start = gap.end() if gap else end
+    for gap in gaps:
+        left, right = part(start, gap.start()), part(gap.end(), len(line.text))
+        spaces_in_gap = len(gap[0])
+        is_filled = spaces_in_gap >= (_FILLED if filled > 1 else _LONE_GAP)
+        is_wide = spaces_in_gap == 1 and right.x - left.end >= wide
+        if is_filled or is_wide or separate(left, right):
+            yield left
+            start = gap.end()
+    yield part(start, len(line.text))
 
 
 def _rows(lines: Iterable[Line]) -> list[list[Line]]:
-    """Group lines at the same height into rows, from the top, each from left to right."""
+    """Group lines at the same height into rows, from the top, each from left to right.
+
+    A cell may stand in the middle beside a cell of two lines.
+    """
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: -line.y):
-        if rows and rows[-1][0].y - line.y < SAME_LINE * max(line.size, rows[-1][0].size):
+        step = rows[-1][0].y - line.y if rows else 0
+        size = max(line.size, rows[-1][0].size) if rows else 0
+        is_beside = step < _BESIDE * size and all(
+            max(line.x - other.end, other.x - line.end) >= _GUTTER * size for other in rows[-1]
+        )
+        if step < SAME_LINE * size or is_beside:
             rows[-1].append(line)
         else:
             rows.append([line])
     return [sorted(row, key=lambda line: line.x) for row in rows]
 
 
-def _joined(row: Sequence[Line]) -> Iterator[Line]:
-    """Join the parts of a row into pieces, which wide gaps separate."""
+def _joined(row: Sequence[Line], separate: Callable[[Line, Line], bool]) -> Iterator[Line]:
+    """Join the parts of a row that are closer than cells of a table."""
     current = row[0]
     for line in row[1:]:
-        size = max(line.size, current.size)
-        gap = line.x - current.end
-        if gap >= _GUTTER * size and not _MARK.fullmatch(current.text):
+        is_cell = line.x - current.end >= _CELL * max(line.size, current.size)
+        if is_cell or separate(current, line):
             yield current
             current = line
-            continue
-        is_apart = gap > _SPACE * size and not (current.text[-1:] + line.text[:1]).count(" ")
-        text = f"{current.text} {line.text}" if is_apart else current.text + line.text
-        end = max(current.end, line.end)
-        current = Line(text, current.x, current.y, size, end)
+        else:
+            current = _together(current, line)
     yield current
 
 
-def in_reading_order(lines: Sequence[Line]) -> list[Line]:
-    """The lines in reading order: the left column first, and each table row as one line."""
+def _together(left: Line, right: Line) -> Line:
+    size = max(left.size, right.size)
+    is_apart = right.x - left.end > _SPACE * size
+    space = " " if is_apart and not (left.text[-1:] + right.text[:1]).count(" ") else ""
+    end = max(left.end, right.end)
+    return Line(left.text + space + right.text, left.x, left.y, size, end)
+
+
+def _without_small_gaps(
+    row: Sequence[Line],
+    rows: Sequence[Sequence[Line]],
+    number: int,
+    separate: Callable[[Line, Line], bool],
+) -> Iterator[Line]:
+    """Join the pieces of a row, unless a gap is wide, or an edge goes on above or below."""
+    current = row[0]
+    for left, line in pairwise(row):
+        is_wide = line.x - left.end >= _GUTTER * max(left.size, line.size)
+        is_cell = separate(left, line) or is_wide
+        if not is_cell and not _is_mark(left, line, is_first=left is row[0]):
+            above, below = rows[max(0, number - _NEAR) : number][::-1], rows[number + 1 :][:_NEAR]
+            is_cell = _aligned(line, above) + _aligned(line, below) >= _MIN_ALIGNED
+        if is_cell and not _MARK.fullmatch(current.text):
+            yield current
+            current = line
+        else:
+            current = _together(current, line)
+    yield current
+
+
+def _is_mark(left: Line, right: Line, *, is_first: bool) -> bool:
+    """Whether a piece is a mark or the number of a line, or the next one a mark, and no cell."""
+    text = left.text.strip()
+    if (len(text) == 1 and not text.isdecimal()) or right.text.strip() in _CLOSING:
+        return True
+    return is_first and len(text) <= _MAX_MARK and right.text.lstrip()[:1].isalpha()
+
+
+def _aligned(line: Line, rows: Iterable[Sequence[Line]]) -> int:
+    """How many of the next rows have a piece with the edge of this one, and none across it."""
+    count = 0
+    for row in rows:
+        if any(other.x < line.x - _ALIGNED and other.end > line.x + _ALIGNED for other in row):
+            break
+        edges = ((other.x - line.x, other.end - line.end) for other in row[1:])
+        count += any(min(map(abs, both)) <= _ALIGNED for both in edges)
+    return count
+
+
+def in_reading_order(lines: Sequence[Line], drawn: Rules = Rules()) -> list[Line]:  # noqa: B008
+    """The lines in reading order: the columns from the left, and each table row as one line."""
     gutter = _gutter(lines)
     if gutter is None:
-        return list(_with_tables(_rows(lines)))
+        return list(_with_tables(_rows(lines), drawn))
     # A line across both columns, such as a title, separates the text above it from that below.
     ordered: list[Line] = []
     part: list[Line] = []
@@ -127,7 +346,7 @@ def in_reading_order(lines: Sequence[Line]) -> list[Line]:
         if row is None or any(line.x < gutter < line.end for line in row):
             for is_right in (False, True):
                 column = [line for line in part if (line.x >= gutter) is is_right]
-                ordered += _with_tables(_rows(column))
+                ordered += in_reading_order(column, drawn)
             part = []
             ordered += row or []
         else:
@@ -142,7 +361,7 @@ def _gutter(lines: Sequence[Line]) -> float | None:
     left, right = min(line.x for line in lines), max(line.end for line in lines)
     starts: dict[int, list[Line]] = {}
     for line in lines:
-        if line.x > left + 0.35 * (right - left):
+        if line.x > left + 0.25 * (right - left):
             starts.setdefault(round(line.x / 4), []).append(line)
     for start, found in sorted(starts.items()):
         if len(found) < _MIN_COLUMN_LINES:
@@ -182,7 +401,7 @@ def _wide_steps(lines: Sequence[Line]) -> list[float]:
     return [row[0].y for row, step in zip(rows, steps, strict=False) if step > _ROW_STEP * least]
 
 
-def _with_tables(rows: Sequence[list[Line]]) -> Iterator[Line]:
+def _with_tables(rows: Sequence[list[Line]], drawn: Rules) -> Iterator[Line]:
     """The lines of a page, with each table row as one line."""
     position = 0
     while position < len(rows):
@@ -194,7 +413,7 @@ def _with_tables(rows: Sequence[list[Line]]) -> Iterator[Line]:
             position += 1
             continue
         cells = [_in_columns(row, columns) for row in table]
-        found = _unwrapped(table, cells)
+        found = _unwrapped(table, cells, drawn)
         texts = table_lines([cells for _, cells in found])
         for (top, _), text in zip(found[-len(texts) :], texts, strict=True):
             yield replace(top, text=text)
@@ -219,7 +438,9 @@ def _table_end(rows: Sequence[list[Line]], start: int) -> int:
             end = position + 1
         elif row[0].x < second < row[0].end:
             break  # text between two tables
-    return end + (end < len(rows) and _is_rest(rows[end - 1], rows[end]))
+    while end < len(rows) and _is_rest(rows[end - 1], rows[end]):
+        end += 1
+    return end
 
 
 def _is_rest(row: Sequence[Line], following: Sequence[Line]) -> bool:
@@ -262,23 +483,79 @@ def _in_columns(row: Sequence[Line], columns: Sequence[tuple[float, float]]) -> 
     return cells
 
 
+_Cells = dict[int, str]
+
+
 def _unwrapped(
-    table: Sequence[list[Line]], cells: Sequence[dict[int, str]]
-) -> list[tuple[Line, dict[int, str]]]:
-    """The rows of a table; further lines of a cell are joined to the cell."""
-    steps = [above[0].y - below[0].y for above, below in pairwise(table)]
-    near = _ROW_STEP * min(steps, default=0)
-    # If most rows are far apart, lines that are close together belong to one row.
-    is_spaced = sum(step > near for step in steps) * 2 >= len(steps)
-    columns = max(map(max, cells)) + 1
-    found = [(_as_line(table[0]), dict(cells[0]))]
-    for row, step, more in zip(table[1:], steps, cells[1:], strict=True):
-        goes_on = 0 not in more or list(more) == [0]
-        is_small = all(text[:1].islower() for text in more.values())
-        if step <= near and len(more) < columns and (is_spaced or (goes_on and is_small)):
-            for column, text in more.items():
-                above = found[-1][1].get(column, "")
-                found[-1][1][column] = f"{above} {text}" if above else text
-        else:
-            found.append((_as_line(row), dict(more)))
+    table: Sequence[list[Line]], cells: Sequence[_Cells], drawn: Rules
+) -> list[tuple[Line, _Cells]]:
+    """The rows of a table, whose cells may have several lines each, at any height.
+
+    Rules between the rows tell them apart, or the steps between the lines, or their first letters.
+    """
+    lines = [(_as_line(row), row_cells) for row, row_cells in zip(table, cells, strict=True)]
+    step = _step_in_cells(lines)
+    found: list[tuple[Line, _Cells]] = []
+    bands = [list(band) for _, band in groupby(lines, key=lambda item: drawn.above(item[0]))]
+    for band in bands:
+        groups = [band] if len(bands) > 1 and _is_one_row(band) else list(_near(band, step))
+        for group in groups:
+            is_row = len(bands) > 1 or len(groups) > 1
+            found += [_merged(group)] if is_row and _is_one_row(group) else _by_letters(group)
     return found
+
+
+def _step_in_cells(lines: Sequence[tuple[Line, _Cells]]) -> float:
+    """The smallest step between two lines of a column; a line beside two is no step."""
+    latest: dict[int, float] = {}
+    steps = []
+    for line, cells in lines:
+        found = (latest[column] - line.y for column in cells if column in latest)
+        steps += [step for step in found if step > _BESIDE * line.size]
+        latest |= dict.fromkeys(cells, line.y)
+    return min(steps, default=0)
+
+
+def _near(lines: Sequence[tuple[Line, _Cells]], step: float) -> Iterator[list[tuple[Line, _Cells]]]:
+    """Groups of lines that are as near to each other as the lines of a cell."""
+    group = [lines[0]]
+    is_within = step <= _LINE_STEP * lines[0][0].size
+    for above, below in pairwise(lines):
+        if is_within and above[0].y - below[0].y > _ROW_STEP * step:
+            yield group
+            group = []
+        group.append(below)
+    yield group
+
+
+def _is_one_row(lines: Sequence[tuple[Line, _Cells]]) -> bool:
+    """Whether at most one of the lines looks like a row of its own."""
+    begins = (len(cells) > 1 and not all(map(_goes_on, cells.values())) for _, cells in lines)
+    return sum(begins) <= 1
+
+
+def _goes_on(text: str) -> bool:
+    return text[:1].islower()
+
+
+def _merged(lines: Sequence[tuple[Line, _Cells]]) -> tuple[Line, _Cells]:
+    merged: _Cells = {}
+    for _, cells in lines:
+        for column, text in cells.items():
+            merged[column] = f"{merged[column]} {text}" if column in merged else text
+    return lines[0][0], merged
+
+
+def _by_letters(lines: Sequence[tuple[Line, _Cells]]) -> Iterator[tuple[Line, _Cells]]:
+    """The rows of lines that are all as far from each other; small letters go on with a cell."""
+    group = [lines[0]]
+    for line, cells in lines[1:]:
+        above = _merged(group)[1]
+        is_part = 0 not in cells or list(cells) == [0]
+        is_rest = is_part and all(map(_goes_on, cells.values()))
+        ends_name = list(above) == [0] and _goes_on(cells.get(0, ""))
+        if not (is_rest or ends_name):
+            yield _merged(group)
+            group = []
+        group.append((line, cells))
+    yield _merged(group)

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Callable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from bots.ingest.extraction import (
     file_types,
     markdown,
     office,
+    open_formats,
     pages,
     pdf,
     text_headings,
@@ -35,20 +37,27 @@ def read_csv(path: Path) -> Content:
     # A line such as "sep=;" above the header tells Excel which character separates the columns.
     separator = _SEPARATOR.match(text)
     text = text[separator.end() :] if separator else text
+    head, delimiters = text[: file_types.SNIFF_BYTES], ",;\t|"
     try:
-        dialect: Any = csv.Sniffer().sniff(text[: file_types.SNIFF_BYTES], delimiters=",;\t|")
+        dialect: Any = csv.Sniffer().sniff(head, delimiters=delimiters)
+        delimiter = dialect.delimiter
     except csv.Error:
-        dialect = csv.excel
-    delimiter = separator[1] if separator else dialect.delimiter
+        dialect, delimiter = csv.excel, max(delimiters, key=head.count)
+    delimiter = separator[1] if separator else delimiter
     lines = csv.reader(io.StringIO(text), dialect, delimiter=delimiter)
     rows = [row for row in lines if any(map(str.strip, row))]
     if len(rows) > MAX_ROWS:
         raise ExtractError("too_large", f"The table has more than {MAX_ROWS} rows.")
     if not rows:
         return Content("", [])
-    header = {column: name.strip() for column, name in enumerate(rows[0])}
-    cells = (dict(enumerate(row)) for row in rows[1:])
-    sections = [Section(headed_row("", header, row), labelled_row(header, row)) for row in cells]
+    # Lone cells above the names of the columns are text.
+    titles = list(takewhile(lambda row: sum(map(bool, map(str.strip, row))) == 1, rows))
+    titles = titles if len(titles) < len(rows) else []
+    above = "\n".join("".join(row).strip() for row in titles)
+    header = {column: name.strip() for column, name in enumerate(rows[len(titles)])}
+    cells = (dict(enumerate(row)) for row in rows[len(titles) + 1 :])
+    sections = [Section("", above)] if above else []
+    sections += [Section(headed_row("", header, row), labelled_row(header, row)) for row in cells]
     return Content("", sections)
 
 
@@ -62,6 +71,9 @@ READERS: dict[str, Callable[[Path], Content]] = {
     file_types.DOCX: word.read_docx,
     file_types.XLSX: office.read_xlsx,
     file_types.PPTX: office.read_pptx,
+    file_types.ODT: open_formats.read_odt,
+    file_types.EPUB: open_formats.read_epub,
+    file_types.MAIL: open_formats.read_mail,
     file_types.HTML: pages.read_html,
     file_types.MARKDOWN: markdown.read_markdown,
     file_types.PLAIN: read_text,

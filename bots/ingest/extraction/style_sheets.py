@@ -25,20 +25,33 @@ _MAX_STEPS = 4_000_000
 _NEW = 5
 _COPIED = 4
 
+_NUMBER = re.compile(r"(-?[\d.]+(?:e[+-]?\d+)?)([a-z%]*)")
 # Python reads no longer ones.
 _LONG_NUMBER = re.compile(r"\d{1000,}")
-_DECLARES = re.compile(r"display|visibility|decoration", re.IGNORECASE)
+_DECLARES = re.compile(
+    r"display|visibility|decoration|opacity|clip|font|left|right|top|bottom|indent", re.IGNORECASE
+)
 _PROPERTIES = {
-    "display": "display",
-    "visibility": "visibility",
-    "content-visibility": "content-visibility",
+    **{name: name for name in ("display", "visibility", "content-visibility", "opacity")},
+    **{name: name for name in ("clip", "clip-path", "font-size", "transition", "animation")},
+    **{name: name for name in ("left", "right", "top", "bottom", "text-indent")},
+    **{name: name for name in ("margin-left", "margin-top")},
     "text-decoration": "text-decoration",
     "text-decoration-line": "text-decoration",
+    "transition-property": "transition",
+    "animation-name": "animation",
 }
+_SHOWING = frozenset({"display", "visibility", "opacity", "clip", "clip-path", "font-size"})
+# Those that put an element beside the page.
+_PLACES = ("left", "right", "top", "bottom", "text-indent", "margin-left", "margin-top")
+_FAR = 900  # in pixels, or in 15 times as many letters
+_BY_LETTERS = 15
+_CLEAR = 0.05
 # What a part is only while a visitor uses it, such as `:hover`, `.is-open` and `[open]`.
 _STATE = re.compile(
     r"(?:is-|has-)?(?:active|checked|current|expanded|focus|focus-visible|focus-within|hover"
-    r"|open|opened|selected|show|shown|target|visible)",
+    r"|open|opened|selected|show|shown|target|visible|(?:aos-)?animated?|in-?view|loaded|ready"
+    r"|revealed)",
     re.IGNORECASE,
 )
 _STATE_ATTRIBUTE = re.compile(r"(?:aria|data)-|open|checked|selected", re.IGNORECASE)
@@ -63,8 +76,10 @@ _FEATURES = frozenset(
     """.split()  # noqa: SIM905 - easier to read
 )
 
-# The identifiers in the value of each property.
+# The words in the value of each property: identifiers, numbers with their units, and shapes that
+# cut everything off.
 Declared = dict[str, frozenset[str]]
+_CUT_OFF = "cut-off"
 
 
 class _Rule(NamedTuple):
@@ -80,6 +95,7 @@ class Look(NamedTuple):
     is_gone: bool = False
     is_struck: bool = False
     is_invisible: bool | None = None  # None: like its parent
+    is_tiny: bool | None = None  # as above
     can_open: bool = False  # when a visitor hovers, clicks or the like
 
     @property
@@ -274,16 +290,49 @@ def _declared(nodes: Iterable[Any]) -> _Rule | None:
     for node in nodes:
         name = _PROPERTIES.get(node.lower_name) if node.type == "declaration" else None
         if name:
-            values = (token.lower_value for token in node.value if token.type == "ident")
-            (rule.important if node.important else rule.normal)[name] = frozenset(values)
+            values = frozenset(filter(None, map(_word, node.value)))
+            (rule.important if node.important else rule.normal)[name] = values
     return rule if rule.normal or rule.important else None
+
+
+def _word(token: Any) -> str:
+    if token.type == "ident":
+        return str(token.lower_value)
+    if token.type in {"number", "percentage", "dimension"}:
+        unit = token.lower_unit if token.type == "dimension" else ""
+        return f"{token.value:g}{'%' if token.type == 'percentage' else unit}"
+    is_shape = token.type == "function" and _shows_nothing(token)
+    return _CUT_OFF if is_shape else ""
+
+
+def _shows_nothing(shape: Any) -> bool:
+    """Whether a shape such as `rect(1px, 1px, 1px, 1px)` or `inset(50%)` cuts off everything."""
+    sizes = [item for item in shape.arguments if item.type in {"number", "percentage", "dimension"}]
+    if shape.lower_name == "inset":
+        return any(item.type == "percentage" and item.value >= 50 for item in sizes[:1])
+    return bool(sizes) and all(abs(item.value) <= 1 for item in sizes)
+
+
+def _number(words: Iterable[str]) -> tuple[float, str] | None:
+    """The first number among the words of a value, with its unit."""
+    matches = filter(None, map(_NUMBER.fullmatch, words))
+    return next(((float(match[1]), match[2]) for match in matches), None)
+
+
+def _is_away(computed: Declared) -> bool:
+    """Whether an element is beside the page, or its text is."""
+    for name in _PLACES:
+        number, unit = _number(computed.get(name, ())) or (0, "")
+        if number <= -(_FAR / _BY_LETTERS if unit in {"em", "rem", "ch"} else _FAR):
+            return unit != "%"
+    return False
 
 
 def _add(matcher: Any, selector: str, rule: _Rule, names: set[str]) -> None:
     """Add those selectors of a list that can match in a page with these classes and ids."""
     declared = rule.normal | rule.important
     hides = _look([_Rule(declared, {})]).is_hidden
-    shows = not hides and not declared.keys().isdisjoint({"display", "visibility"})
+    shows = not hides and not declared.keys().isdisjoint(_SHOWING)
     tokens = tinycss2.parse_component_value_list(selector, skip_comments=True)
     for is_comma, group in groupby(tokens, key=lambda token: bool(token == ",")):
         part = [] if is_comma else [*group]
@@ -364,9 +413,14 @@ def _look(rules: list[_Rule]) -> Look:
     is_invisible = None
     if visibility & {"hidden", "collapse", "visible", "initial"}:
         is_invisible = bool(visibility & {"hidden", "collapse"})
+    opacity, size = (_number(computed.get(name, ())) for name in ("opacity", "font-size"))
+    is_moved = bool(computed.keys() & {"transition", "animation"})
+    is_clear = opacity is not None and opacity[0] < _CLEAR and not is_moved
+    is_cut_off = any(_CUT_OFF in computed.get(name, ()) for name in ("clip", "clip-path"))
     return Look(
-        "none" in display or "hidden" in content,
+        "none" in display or "hidden" in content or is_clear or is_cut_off or _is_away(computed),
         "line-through" in decoration,
         is_invisible,
+        None if "font-size" not in computed else size is not None and size[0] == 0,
         any(rule.is_opening for rule in rules),
     )

@@ -20,6 +20,9 @@ _OFF = frozenset({"0", "false", "off"})
 _BOXES = "txbxContent"
 # The limit of Word.
 _MAX_COLUMNS = 63
+_MAX_DIGITS = 6
+# In half points.
+_TINY = 3
 
 
 def read_docx(path: Path) -> Content:
@@ -76,6 +79,13 @@ class _Styles:
     def names(self, style_id: str | None) -> list[str]:
         return [(_value(style, "{*}name") or "").lower() for style in self.chain(style_id)]
 
+    def list_of(self, properties: Any) -> Any:
+        """Which list a paragraph with these properties belongs to; None if to none."""
+        styles = self.chain(_value(properties, "{*}pStyle"))
+        own = None if properties is None else properties.find("{*}numPr")
+        found = (style.find("{*}pPr/{*}numPr") for style in styles)
+        return own if own is not None else next((one for one in found if one is not None), None)
+
     def hides(self, style_id: str | None) -> bool:
         return bool(_first(_is_hidden(style) for style in self.chain(style_id)))
 
@@ -101,9 +111,43 @@ def _is_hidden(element: Any) -> bool | None:
     return True if True in answers else _first(answers)
 
 
+class _Numbers:
+    """Counts the items of numbered lists."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        root = office.parsed(archive, "word/numbering.xml")
+        kinds = {} if root is None else {
+            _attribute(kind, "abstractNumId"): kind for kind in root.iterfind("{*}abstractNum")
+        }  # fmt: skip
+        # By its id: what a list counts on with, and its kind.
+        self._lists: dict[str | None, tuple[str | None, Any]] = {}
+        for item in () if root is None else root.iterfind("{*}num"):
+            own, kind = _attribute(item, "numId"), _value(item, "{*}abstractNumId")
+            restarts = item.find("{*}lvlOverride/{*}startOverride") is not None
+            self._lists[own] = (f"own {own}" if restarts else kind, kinds.get(kind))
+        self._counts: dict[tuple[str | None, str], int] = {}
+
+    def mark(self, properties: Any) -> str:
+        """The mark of an item with these properties: "3. ", or "- " if it has no number."""
+        counter, kind = self._lists.get(_value(properties, "{*}numId"), (None, None))
+        depth = _value(properties, "{*}ilvl") or "0"
+        levels = () if kind is None else kind.iterfind("{*}lvl")
+        level = next((item for item in levels if _attribute(item, "ilvl") == depth), None)
+        if _value(level, "{*}numFmt") != "decimal":
+            return "- "
+        for key in [key for key in self._counts if key[0] == counter and key[1] > depth]:
+            del self._counts[key]
+        start = _value(level, "{*}start") or "1"
+        first = int(start) if start.isdecimal() and len(start) < _MAX_DIGITS else 1
+        number = self._counts.get((counter, depth), first - 1) + 1
+        self._counts[counter, depth] = number
+        return f"{number}. "
+
+
 class _Reader:
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._styles = _Styles(archive)
+        self._numbers = _Numbers(archive)
         # The text boxes of the current paragraph; their text is added after it.
         self._boxes: list[Any] = []
         self._notes: dict[tuple[str, str | None], str] = {}
@@ -134,9 +178,11 @@ class _Reader:
             if any(name.startswith("heading") or name == "title" for name in names):
                 sections.start_section(text)
             else:
+                numbered = self._styles.list_of(properties)
                 is_item = bool(names) and names[0].startswith("list")
-                is_item |= (_value(properties, "{*}numPr/{*}numId") or "0") != "0"
-                sections.add(f"- {text}" if is_item else text, glue="\n" if is_item else "\n\n")
+                is_item |= (_value(numbered, "{*}numId") or "0") != "0"
+                mark = self._numbers.mark(numbered) if is_item else ""
+                sections.add(mark + text, glue="\n" if is_item else "\n\n")
         for box in boxes:
             self.add_blocks(box, sections)
 
@@ -163,6 +209,8 @@ class _Reader:
                 yield from self._inline(child, hides=hides)
 
     def _is_hidden_run(self, run: Any, *, hides: bool) -> bool:
+        if _is_unreadable(run):
+            return True
         style = _value(run, "{*}rPr/{*}rStyle")
         by_style = _first(_is_hidden(style) for style in self._styles.chain(style))
         return bool(_first((_is_hidden(run), by_style, hides)))
@@ -197,6 +245,22 @@ class _Reader:
                     cells |= dict.fromkeys(range(start, 1 if is_whole else end), text)
             texts.append(cells)
         sections.add("\n".join(table_lines(texts)))
+
+
+def _is_unreadable(run: Any) -> bool:
+    """Whether the text of a run is white on a white page, or so small that nobody sees it."""
+    look = run.find("{*}rPr")
+    size = _value(look, "{*}sz") or ""
+    if size.isdecimal() and len(size) < _MAX_DIGITS and int(size) <= _TINY:
+        return True
+    if (_value(look, "{*}color") or "").upper() != "FFFFFF":
+        return False
+    # Cells, boxes and pages may be dark.
+    around = {_name(above): above for above in run.iterancestors()}
+    paragraph = around["p"].find("{*}pPr/{*}shd") if "p" in around else None
+    page = run.getroottree().getroot().find("{*}background")
+    backs = (look.find("{*}shd"), look.find("{*}highlight"), paragraph, page)
+    return not around.keys() & {"tc", _BOXES} and all(back is None for back in backs)
 
 
 def _is_left_out(element: Any) -> bool:

@@ -1,0 +1,166 @@
+"""Reads OpenDocument texts, e-books and mails, whose parts are XML and web pages."""
+
+import posixpath
+import zipfile
+from collections.abc import Iterator
+from email import message_from_bytes, policy
+from pathlib import Path
+from typing import Any
+
+from bots.ingest.extraction import encodings, office, pages, text_headings
+from bots.ingest.extraction.document import (
+    Content,
+    ExtractError,
+    SectionBuilder,
+    clean,
+    table_lines,
+)
+
+# Changes that were deleted, comments, and what forms and drawings repeat.
+_UNSEEN = frozenset({"tracked-changes", "annotation", "forms", "sequence-decls", "object"})
+_SPACES = {"s": " ", "tab": " ", "line-break": "\n"}
+_MAX_REPEATED = 60
+_MAX_PARTS = 2_000
+_HEAD_BYTES = 1_024
+
+
+def _name(element: Any) -> str:
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _attribute(element: Any, name: str, default: str = "") -> str:
+    found = (value for key, value in element.attrib.items() if key.rpartition("}")[2] == name)
+    return next(found, default)
+
+
+def read_odt(path: Path) -> Content:
+    with zipfile.ZipFile(path) as archive:
+        office.check_zip(archive, "content.xml", office.MAX_XML_BYTES)
+        root = office.parsed(archive, "content.xml")
+        reader = _OpenText([root, office.parsed(archive, "styles.xml")])
+        sections = SectionBuilder()
+        body = root.find("{*}body/{*}text")
+        if body is not None:
+            reader.add_blocks(body, sections)
+        about = office.parsed(archive, "meta.xml")
+        title = "" if about is None else (about.findtext(".//{*}title") or "").strip()
+        return Content(title, sections.build())
+
+
+class _OpenText:
+    def __init__(self, parts: list[Any]) -> None:
+        self._styles = {
+            _attribute(style, "name"): style
+            for part in parts
+            if part is not None
+            for style in part.iter("{*}style")
+        }
+
+    def _is_hidden(self, element: Any) -> bool:
+        """Whether an element or its style hides its text or strikes it out."""
+        if _attribute(element, "display") in {"none", "condition"}:
+            return True
+        style, seen = self._styles.get(_attribute(element, "style-name")), set[int]()
+        while style is not None and id(style) not in seen:
+            seen.add(id(style))
+            for look in style.iterfind("{*}text-properties"):
+                is_struck = _attribute(look, "text-line-through-style", "none") != "none"
+                if is_struck or _attribute(look, "display") == "none":
+                    return True
+            style = self._styles.get(_attribute(style, "parent-style-name"))
+        return False
+
+    def add_blocks(self, container: Any, sections: SectionBuilder, mark: str = "") -> None:
+        """Add the paragraphs, lists and tables inside an element."""
+        for child in container:
+            name = _name(child)
+            if not name or name in _UNSEEN or self._is_hidden(child):
+                continue
+            if name == "h":
+                sections.start_section(self._text(child))
+            elif name == "p":
+                text = self._text(child).strip()
+                sections.add(mark + text if text else "", glue="\n" if mark else "\n\n")
+            elif name == "table":
+                sections.add("\n".join(table_lines(list(self._rows(child)))))
+            elif name != "table-of-content":
+                self.add_blocks(child, sections, "- " if name == "list-item" else mark)
+
+    def _text(self, paragraph: Any) -> str:
+        return "".join(self._inline(paragraph))
+
+    def _inline(self, element: Any) -> Iterator[str]:
+        yield element.text or ""
+        for child in element:
+            name = _name(child)
+            if name in _SPACES:
+                yield _SPACES[name]
+            elif name == "note":
+                notes = (self._text(line) for line in child.iterfind("{*}note-body/{*}p"))
+                yield f" ({' '.join(notes)})"
+            elif name and name not in _UNSEEN and not self._is_hidden(child):
+                yield from self._inline(child)
+            yield child.tail or ""
+
+    def _rows(self, table: Any) -> Iterator[dict[int, str]]:
+        for row in table.iter("{*}table-row"):
+            if _attribute(row, "visibility", "visible") != "visible":
+                continue
+            cells: dict[int, str] = {}
+            column = 0
+            for cell in row:
+                text = " ".join(self._text(line) for line in cell.iter("{*}p")).strip()
+                spans = _attribute(cell, "number-columns-spanned", "1")
+                repeats = _attribute(cell, "number-columns-repeated", "1")
+                for covered in range(min(int(spans), _MAX_REPEATED) if text else 0):
+                    cells[column + covered] = text
+                column += min(int(repeats), _MAX_REPEATED)
+            if cells:
+                yield cells
+
+
+def read_epub(path: Path) -> Content:
+    """Read the pages of an e-book in their order."""
+    with zipfile.ZipFile(path) as archive:
+        office.check_zip(archive, "META-INF/container.xml", office.MAX_XML_BYTES)
+        root = office.parsed(archive, "META-INF/container.xml").find(".//{*}rootfile")
+        place = "" if root is None else root.get("full-path", "")
+        book = office.parsed(archive, place)
+        if book is None:
+            raise ExtractError("malformed", "The e-book names no contents.")
+        items = {item.get("id"): item.get("href", "") for item in book.iterfind(".//{*}item")}
+        title = (book.findtext(".//{*}metadata/{*}title") or "").strip()
+        sections = []
+        for number, item in enumerate(book.iterfind(".//{*}itemref")):
+            href = items.get(item.get("idref"), "").partition("#")[0]
+            part = posixpath.normpath(posixpath.join(posixpath.dirname(place), href))
+            if number >= _MAX_PARTS or item.get("linear") == "no" or part not in archive.namelist():
+                continue
+            if archive.getinfo(part).file_size > office.MAX_XML_BYTES:
+                raise ExtractError("too_large", "The document is too large when unpacked.")
+            data = archive.read(part)
+            if b"\x00" in data[:_HEAD_BYTES]:
+                raise ExtractError("encrypted", "The e-book is protected.")
+            tree = pages.shown(clean(data.decode("utf-8", "replace")))
+            sections += pages.sections(filter(_is_text, pages.blocks_of(tree)), title)
+        return Content(title, sections)
+
+
+def _is_text(block: pages.Block) -> bool:
+    return bool(block.text)
+
+
+def read_mail(path: Path) -> Content:
+    """Read the subject and the text of a mail, without its attachments."""
+    mail: Any = message_from_bytes(path.read_bytes(), policy=policy.default)
+    body = mail.get_body(("html", "plain"))
+    attached = sum(1 for _ in mail.iter_attachments())
+    warning = f"{attached} attachments were left out." if attached else ""
+    title = " ".join(str(mail["subject"] or "").split())
+    if body is None:
+        return Content(title, [], warning)
+    text = clean(encodings.decode(body.get_payload(decode=True), body.get_content_charset() or ""))
+    if body.get_content_type() == "text/plain":
+        return Content(title, text_headings.sections(text), warning)
+    blocks = filter(_is_text, pages.blocks_of(pages.shown(text)))
+    return Content(title, pages.sections(blocks, title), warning)

@@ -1,0 +1,334 @@
+"""Tells which text of a PDF can be seen: each page is drawn, and its text is looked for there.
+
+Text that is hidden in any way leaves no mark at its place: on a layer that is off, white on white,
+covered, cut off, transparent or not drawn at all. The text of a scan stands on its picture.
+"""
+
+import hashlib
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from bots.ingest.extraction import pdf_layout
+
+# How a page is drawn: in dots for each inch, and at most this many dots wide or high.
+_DPI, _MAX_DOTS, _POINTS = 36, 1_500, 72
+# The least difference between the dots of a text that can be seen, of 255.
+_CONTRAST = 10
+# In points: the height and the width of letters that nobody can read.
+_TINY, _TINY_WIDTH = 2, 0.7
+# Fewer letters and digits may be drawn beside their place.
+_MIN_LETTERS = 2
+# The flags of fields that are hidden, and of those that are only printed.
+_HIDDEN_FIELD = 0b10_0010
+# Larger pictures are not unpacked: all text on them counts as seen.
+_MAX_PIXELS = 1_000_000
+_NOISE = 64
+# The operators that place and draw text.
+_TEXT = frozenset(b"BT ET Tf Td TD Tm T* Tj TJ ' \" Tc Tw Tz TL Ts cm q Q Do".split())  # noqa: SIM905 - easier to read
+
+
+def has_fields(reader: Any) -> bool:
+    """Whether the file has filled fields, none of them hidden."""
+    if "/AcroForm" not in reader.root_object:
+        return False
+    fields = (note for page in reader.pages for note in _all(page, "/Annots"))
+    with suppress(*_errors(), TypeError):
+        return not any(field.get("/F", 0) & _HIDDEN_FIELD for field in fields)
+    return False
+
+
+def prepare(reader: Any, damaged: set[int]) -> bool:
+    """Change what pdf_oxide would draw otherwise than viewers do, or too slowly.
+
+    Returns whether anything was changed, so that the file must be written anew.
+    """
+    from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
+
+    is_changed = _tell_layers_apart(reader)
+    seen = set[int]()
+    pages = (page for number, page in enumerate(reader.pages) if number not in damaged)
+    for item in (item for page in pages for item in _drawn_objects(page, seen)):
+        if item.get("/Subtype") == "/Image":
+            if _pixels(item) > _MAX_PIXELS:
+                _replace_picture(item)
+                is_changed = True
+        elif "/OC" in item:
+            # pdf_oxide respects layers of content, but not of forms.
+            resources = item.setdefault(
+                generic.NameObject("/Resources"), generic.DictionaryObject()
+            ).get_object()
+            properties = resources.setdefault(
+                generic.NameObject("/Properties"), generic.DictionaryObject()
+            ).get_object()
+            properties[generic.NameObject("/OfForm")] = item.raw_get("/OC")
+            _rewrite(item, b"/OC /OfForm BDC " + item.get_data() + b" EMC")
+            is_changed = True
+    return is_changed
+
+
+def _tell_layers_apart(reader: Any) -> bool:
+    """Give layers names of their own, and switch off those that viewers do not show.
+
+    Returns whether anything was changed.
+    """
+    from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
+
+    layers = _get(reader.root_object, "/OCProperties")
+    shown = _get(layers, "/D")
+    if shown is None:
+        return False
+    groups = list(_all(layers, "/OCGs"))
+    unseen = [
+        group
+        for usage in _all(shown, "/AS")
+        if usage.get("/Event") == "/View"
+        for group in _all(usage, "/OCGs")
+        if (_get(_get(group, "/Usage"), "/View") or {}).get("/ViewState") == "/OFF"
+    ]
+    if unseen:
+        off = [item.indirect_reference for item in (*_all(shown, "/OFF"), *unseen)]
+        shown[generic.NameObject("/OFF")] = generic.ArrayObject(off)
+    has_twins = len({group.get("/Name") for group in groups}) < len(groups)
+    for number, group in enumerate(groups if has_twins else ()):
+        group[generic.NameObject("/Name")] = generic.TextStringObject(f"layer {number}")
+    return has_twins or bool(unseen)
+
+
+def _drawn_objects(page: Any, seen: set[int]) -> Iterator[Any]:
+    """The forms and pictures of a page that are not in `seen`, and those inside forms."""
+    holders = [page]
+    while holders:
+        resources = _get(holders.pop(), "/Resources")
+        for item in (_get(resources, "/XObject") or {}).values():
+            found = item.get_object()
+            if id(found) not in seen and hasattr(found, "get_data"):
+                seen.add(id(found))
+                holders.append(found)
+                yield found
+
+
+def _get(holder: Any, name: str) -> Any:
+    value = holder.get(name) if isinstance(holder, dict) else None
+    value = None if value is None else value.get_object()
+    return value if isinstance(value, dict) else None
+
+
+def _all(holder: Any, name: str) -> Iterator[Any]:
+    """The dictionaries in a list."""
+    value = holder.get(name)
+    value = None if value is None else value.get_object()
+    items = (item.get_object() for item in value) if isinstance(value, list) else ()
+    yield from (item for item in items if isinstance(item, dict))
+
+
+def _pixels(picture: Any) -> int:
+    sizes = (picture.get(name, 0).get_object() for name in ("/Width", "/Height") if name in picture)
+    width, height = (*(size for size in sizes if isinstance(size, int)), 0, 0)[:2]
+    return width * height
+
+
+def _replace_picture(picture: Any) -> None:
+    """Put a small picture of many greys in the place of a large one."""
+    from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
+
+    for name in picture.keys() - {"/Type", "/Subtype", "/Filter"}:
+        del picture[name]
+    for name, value in {"/Width": _NOISE, "/Height": _NOISE, "/BitsPerComponent": 8}.items():
+        picture[generic.NameObject(name)] = generic.NumberObject(value)
+    picture[generic.NameObject("/ColorSpace")] = generic.NameObject("/DeviceGray")
+    _rewrite(picture, hashlib.shake_128(b"").digest(_NOISE**2))
+
+
+def _rewrite(stream: Any, data: bytes) -> None:
+    from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
+
+    if isinstance(stream, generic.EncodedStreamObject):
+        stream.pop("/DecodeParms", None)
+        stream[generic.NameObject("/Filter")] = generic.NameObject("/FlateDecode")
+        stream.decoded_self = generic.DecodedStreamObject()
+    stream.set_data(data)
+
+
+class _Frame(NamedTuple):
+    """The part of a page that is shown, in points, and how it is turned."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+    turn: int
+
+    def on(self, picture: Any, box: Sequence[float]) -> tuple[range, range]:
+        """The columns and rows of a picture of the page that a box covers."""
+        x, y, width, height = box
+        across = (x - self.left) / (self.right - self.left)
+        up = (y - self.bottom) / (self.top - self.bottom)
+        width, height = width / (self.right - self.left), height / (self.top - self.bottom)
+        xs, ys = sorted((across, across + width)), sorted((1 - up, 1 - up - height))
+        for _ in range(self.turn // 90 % 4):
+            xs, ys = sorted(1 - y for y in ys), xs
+        return _dots(xs, picture.width), _dots(ys, picture.height)
+
+
+def _dots(span: Sequence[float], size: int) -> range:
+    return range(max(0, int(span[0] * size)), min(size, int(span[1] * size) + 1))
+
+
+def _frame(page: Any) -> _Frame:
+    shown, whole = page.cropbox, page.mediabox
+    left, bottom = (float(max(shown[at], whole[at])) for at in (0, 1))
+    right, top = (float(min(shown[at], whole[at])) for at in (2, 3))
+    return _Frame(left, bottom, right, top, page.rotation)
+
+
+class Sight:
+    """Finds the text of a PDF's pages that can be seen."""
+
+    def __init__(self, reader: Any, document: Any) -> None:
+        self._reader = reader
+        self._document = document
+        # By the name of a font: whether its letters can be drawn here. Others are all kept.
+        self._can_draw: dict[str, bool] = {}
+
+    def seen(self, number: int, spans: Iterable[Any]) -> list[Any]:
+        """The spans of a page that can be seen."""
+        spans = [span for span in spans if span.text.strip() and not _is_tiny(span)]
+        if not spans or number >= len(self._reader.pages):
+            return spans
+        frame = _frame(self._reader.pages[number])
+        if min(frame.right - frame.left, frame.top - frame.bottom) <= 0:
+            return spans
+        picture = _drawn(self._document, number, frame)
+        unseen = {
+            id(span)
+            for span in spans
+            if sum(map(str.isalnum, span.text)) >= _MIN_LETTERS and not _is_on(picture, frame, span)
+        }
+        hidden = [span for span in spans if id(span) in unseen]
+        if any(span.font_name not in self._can_draw for span in hidden):
+            self._try_fonts(number, hidden, frame)
+        hidden = [span for span in hidden if self._can_draw[span.font_name]]
+        gone = {id(span) for span in self._unseen_without_groups(number, hidden, frame)}
+        return [span for span in spans if id(span) not in gone]
+
+    def _unseen_without_groups(
+        self, number: int, spans: Sequence[Any], frame: _Frame
+    ) -> Sequence[Any]:
+        """The spans that cannot be seen without groups either, which pdf_oxide draws opaque."""
+        page = self._reader.pages[number]
+        if not spans or not any(map(_is_group, _drawn_objects(page, set()))):
+            return spans
+        with suppress(*_errors()):
+            picture = _drawn(_without_groups(self._reader, page), 0, frame)
+            return [span for span in spans if not _is_on(picture, frame, span)]
+        return []
+
+    def _try_fonts(self, number: int, spans: Sequence[Any], frame: _Frame) -> None:
+        """Draw the text of a page alone and in black, to learn which fonts can be drawn at all."""
+        picture = None
+        with suppress(*_errors()):
+            picture = _drawn(_text_alone(self._reader.pages[number]), 0, frame)
+        for span in spans:
+            can_draw = picture is not None and _is_on(picture, frame, span)
+            self._can_draw[span.font_name] = self._can_draw.get(span.font_name, False) or can_draw
+
+
+def _is_tiny(span: Any) -> bool:
+    _, _, width, height = span.bbox
+    return bool(height < _TINY and abs(width) < _TINY_WIDTH * len(span.text))
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    from pypdf import errors  # noqa: PLC0415  parsers are loaded in the child only
+
+    return errors.PyPdfError, NotImplementedError, RuntimeError
+
+
+def _drawn(document: Any, number: int, frame: _Frame) -> Any:
+    """The picture of a page; None if it cannot be drawn."""
+    size = max(frame.right - frame.left, frame.top - frame.bottom)
+    dpi = min(_DPI, max(1, int(_MAX_DOTS * _POINTS / size)))
+    with suppress(RuntimeError):
+        return document.render_pixmap(number, dpi)
+    return None
+
+
+def _is_on(picture: Any, frame: _Frame, span: Any) -> bool:
+    """Whether the dots at the place of a text differ; if there is no picture, they do."""
+    if picture is None:
+        return True
+    x, y, width, height = span.page_bbox
+    width = pdf_layout.width_of(span) if span.page_bbox == span.bbox else width
+    columns, rows = frame.on(picture, (x, y, width, height))
+    least, most = [255] * 3, [0] * 3
+    for row in rows if columns else ():
+        start = 4 * picture.width * row
+        dots = picture.data[start + 4 * columns.start : start + 4 * columns.stop]
+        for colour in range(3):
+            values = dots[colour::4]
+            least[colour] = min(least[colour], *values)
+            most[colour] = max(most[colour], *values)
+            if most[colour] - least[colour] >= _CONTRAST:
+                return True
+    return False
+
+
+def _text_alone(page: Any) -> Any:
+    """A document of one page that draws nothing but the text of this one, all of it in black."""
+    import pypdf  # noqa: PLC0415  parsers are loaded in the child only
+    from pypdf import generic  # noqa: PLC0415
+
+    writer = pypdf.PdfWriter()
+    copy = writer.add_page(page)
+    content = copy.get_contents()
+    if content is not None:
+        content.operations = [item for item in content.operations if item[1] in _TEXT]
+        writer.pages[0].replace_contents(content)
+    for drawn in _drawn_objects(writer.pages[0], set()):
+        inner = b""
+        if drawn.get("/Subtype") == "/Form":
+            form = generic.ContentStream(drawn, writer)
+            form.operations = [item for item in form.operations if item[1] in _TEXT]
+            inner = form.get_data()
+        else:
+            drawn[generic.NameObject("/Subtype")] = generic.NameObject("/Form")
+            drawn[generic.NameObject("/BBox")] = generic.RectangleObject((0, 0, 0, 0))
+        _rewrite(drawn, inner)
+    return _opened(writer)
+
+
+def _is_group(drawn: Any) -> bool:
+    return drawn.get("/Subtype") == "/Form" and "/Group" in drawn
+
+
+def _without_groups(reader: Any, page: Any) -> Any:
+    """A document of one page without what this one draws as a group."""
+    import pypdf  # noqa: PLC0415  parsers are loaded in the child only
+
+    writer = pypdf.PdfWriter()
+    writer.add_page(page)
+    copy_layers(reader, writer)
+    for drawn in _drawn_objects(writer.pages[0], set()):
+        if _is_group(drawn):
+            _rewrite(drawn, b"")
+    return _opened(writer)
+
+
+def copy_layers(reader: Any, writer: Any) -> None:
+    """Copy which layers are on; their content must be copied before."""
+    from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
+
+    layers = reader.root_object.get("/OCProperties")
+    if layers is not None:
+        copy = layers.get_object().clone(writer)
+        writer.root_object[generic.NameObject("/OCProperties")] = copy
+
+
+def _opened(writer: Any) -> Any:
+    import pdf_oxide  # noqa: PLC0415  parsers are loaded in the child only
+
+    out = io.BytesIO()
+    writer.write(out)
+    return pdf_oxide.PdfDocument.from_bytes(out.getvalue())
