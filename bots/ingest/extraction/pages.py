@@ -170,7 +170,7 @@ def _numbered(item: Any, blocks: Iterator[Block]) -> Iterator[Block]:
     if first is not None:
         if parent is not None and parent.tag == "ol" and not first.level:
             start = parent.get("start", "1").strip()
-            before = sum(1 for _ in item.itersiblings("li", preceding=True))
+            before = int(item.xpath("count(preceding-sibling::li)"))
             number = (int(start) if start.isdecimal() and len(start) < _MAX_NUMBER else 1) + before
             first = first._replace(text=f"{number}. {first.text}", shown=first.shown or first.text)
         yield first
