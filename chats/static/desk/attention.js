@@ -1,13 +1,19 @@
 /** Calls the agent back to the desk: badge, sound, the browser's notifications. */
 
 import { t } from "../common/words.js";
-import { isPushed } from "./push.js";
 import { isOwn } from "./reducer.js";
 import { dispatch, read, remember, subscribe } from "./store.js";
 
 const SOUND_KEY = "desk.sound";
 let audio = null;
 let openChat = () => {};
+
+/** Whose calls this browser gets by push. */
+export const PERSON_KEY = "desk.push.person";
+export const canPush = "serviceWorker" in navigator && "PushManager" in window;
+
+/** Whether the service worker tells of what happens, so that the page need not. */
+export const isPushed = (me) => canPush && localStorage.getItem(PERSON_KEY) === String(me.id) && Notification.permission === "granted";
 
 export const hasSound = () => localStorage.getItem(SOUND_KEY) !== "off";
 export const canNotify = () => "Notification" in window && Notification.permission === "granted";

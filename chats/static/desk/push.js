@@ -4,6 +4,7 @@ import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 import { Component } from "../vendor/preact.js";
 import { call, get, post } from "./api.js";
+import { PERSON_KEY, canPush, isPushed } from "./attention.js";
 import * as chats from "./chats.js";
 import { everything } from "./live.js";
 import { remember, toast } from "./store.js";
@@ -11,16 +12,10 @@ import { dayAndClock } from "./times.js";
 
 const WORKER = "/admin/desk/worker.js";
 const PATH = "/ai/chat/push-subscriptions";
-/** Whose calls this browser gets, and its number among their devices. */
-const [PERSON_KEY, DEVICE_KEY] = ["desk.push.person", "desk.push.device"];
-const canPush = "serviceWorker" in navigator && "PushManager" in window;
+/** This browser's number among the person's devices. */
+const DEVICE_KEY = "desk.push.device";
 // The page's policy asks for one; this one knows a single address.
 const policy = globalThis.trustedTypes?.createPolicy("worker", { createScriptURL: () => WORKER });
-
-const isMine = (me) => localStorage.getItem(PERSON_KEY) === String(me.id);
-
-/** Whether the service worker tells of what happens, so that the page need not. */
-export const isPushed = (me) => canPush && isMine(me) && Notification.permission === "granted";
 
 /** Makes the inbox installable; whoever was called here before goes on to be. */
 export async function begin(me) {

@@ -84,6 +84,8 @@ globalThis.catalogue = { plural: (n) => Number((n==0 ? 0 : n==1 ? 1 : n==2 ? 2 :
 "Show translation": "عرض الترجمة",
 "Show original": "عرض النص الأصلي",
 "You": "أنت",
+"This message was deleted.": "حُذفت هذه الرسالة.",
+"Edited": "معدَّلة",
 "Seen": "شوهدت",
 "Sent": "أُرسلت",
 "Sending…": "جارٍ الإرسال…",

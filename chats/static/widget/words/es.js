@@ -68,6 +68,8 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Show translation": "Mostrar la traducción",
 "Show original": "Mostrar el original",
 "You": "Usted",
+"This message was deleted.": "Este mensaje se ha eliminado.",
+"Edited": "Editado",
 "Seen": "Visto",
 "Sent": "Enviado",
 "Sending…": "Enviando…",

@@ -68,6 +68,8 @@ globalThis.catalogue = { plural: (n) => Number((n > 1)), texts: {
 "Show translation": "Afficher la traduction",
 "Show original": "Afficher l'original",
 "You": "Vous",
+"This message was deleted.": "Ce message a été supprimé.",
+"Edited": "Modifié",
 "Seen": "Vu",
 "Sent": "Envoyé",
 "Sending…": "Envoi…",

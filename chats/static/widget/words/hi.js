@@ -68,6 +68,8 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Show translation": "अनुवाद दिखाएँ",
 "Show original": "मूल दिखाएँ",
 "You": "आप",
+"This message was deleted.": "यह संदेश हटा दिया गया है।",
+"Edited": "संपादित",
 "Seen": "देखा गया",
 "Sent": "भेजा गया",
 "Sending…": "भेजा जा रहा है…",

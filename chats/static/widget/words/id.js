@@ -68,6 +68,8 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Show translation": "Tampilkan terjemahan",
 "Show original": "Tampilkan teks asli",
 "You": "Anda",
+"This message was deleted.": "Pesan ini telah dihapus.",
+"Edited": "Diedit",
 "Seen": "Dilihat",
 "Sent": "Terkirim",
 "Sending…": "Mengirim…",

@@ -68,6 +68,8 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Show translation": "Mostra la traduzione",
 "Show original": "Mostra l'originale",
 "You": "Lei",
+"This message was deleted.": "Questo messaggio è stato eliminato.",
+"Edited": "Modificato",
 "Seen": "Visto",
 "Sent": "Inviato",
 "Sending…": "Invio…",

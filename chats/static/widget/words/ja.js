@@ -64,6 +64,8 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Show translation": "翻訳を表示",
 "Show original": "原文を表示",
 "You": "あなた",
+"This message was deleted.": "このメッセージは削除されました。",
+"Edited": "編集済み",
 "Seen": "既読",
 "Sent": "送信済み",
 "Sending…": "送信中…",

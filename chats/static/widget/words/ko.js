@@ -64,6 +64,8 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Show translation": "번역 보기",
 "Show original": "원문 보기",
 "You": "나",
+"This message was deleted.": "삭제된 메시지입니다.",
+"Edited": "수정됨",
 "Seen": "읽음",
 "Sent": "보냄",
 "Sending…": "보내는 중…",

@@ -68,6 +68,8 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Show translation": "Tunjukkan terjemahan",
 "Show original": "Tunjukkan teks asal",
 "You": "Anda",
+"This message was deleted.": "Mesej ini telah dipadamkan.",
+"Edited": "Disunting",
 "Seen": "Dilihat",
 "Sent": "Dihantar",
 "Sending…": "Menghantar…",

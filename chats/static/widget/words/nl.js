@@ -68,6 +68,8 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Show translation": "Vertaling tonen",
 "Show original": "Origineel tonen",
 "You": "U",
+"This message was deleted.": "Dit bericht is verwijderd.",
+"Edited": "Bewerkt",
 "Seen": "Gezien",
 "Sent": "Verstuurd",
 "Sending…": "Versturen…",

@@ -72,6 +72,8 @@ globalThis.catalogue = { plural: (n) => Number((n==1 ? 0 : n%10>=2 && n%10<=4 &&
 "Show translation": "Pokaż tłumaczenie",
 "Show original": "Pokaż oryginał",
 "You": "Ty",
+"This message was deleted.": "Ta wiadomość została usunięta.",
+"Edited": "Edytowano",
 "Seen": "Wyświetlono",
 "Sent": "Wysłano",
 "Sending…": "Wysyłanie…",

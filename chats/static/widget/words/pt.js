@@ -68,6 +68,8 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Show translation": "Mostrar tradução",
 "Show original": "Mostrar original",
 "You": "Você",
+"This message was deleted.": "Esta mensagem foi apagada.",
+"Edited": "Editada",
 "Seen": "Vista",
 "Sent": "Enviada",
 "Sending…": "A enviar…",

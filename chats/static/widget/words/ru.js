@@ -72,6 +72,8 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "Show translation": "Показать перевод",
 "Show original": "Показать оригинал",
 "You": "Вы",
+"This message was deleted.": "Это сообщение удалено.",
+"Edited": "Изменено",
 "Seen": "Просмотрено",
 "Sent": "Отправлено",
 "Sending…": "Отправка…",

@@ -64,6 +64,8 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Show translation": "แสดงคำแปล",
 "Show original": "แสดงต้นฉบับ",
 "You": "คุณ",
+"This message was deleted.": "ข้อความนี้ถูกลบแล้ว",
+"Edited": "แก้ไขแล้ว",
 "Seen": "อ่านแล้ว",
 "Sent": "ส่งแล้ว",
 "Sending…": "กำลังส่ง…",

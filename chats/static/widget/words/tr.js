@@ -64,6 +64,8 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Show translation": "Çeviriyi göster",
 "Show original": "Özgün metni göster",
 "You": "Siz",
+"This message was deleted.": "Bu mesaj silindi.",
+"Edited": "Düzenlendi",
 "Seen": "Görüldü",
 "Sent": "Gönderildi",
 "Sending…": "Gönderiliyor…",

@@ -72,6 +72,8 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "Show translation": "Показати переклад",
 "Show original": "Показати оригінал",
 "You": "Ви",
+"This message was deleted.": "Це повідомлення видалено.",
+"Edited": "Змінено",
 "Seen": "Переглянуто",
 "Sent": "Надіслано",
 "Sending…": "Надсилання…",

@@ -64,6 +64,8 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Show translation": "显示译文",
 "Show original": "显示原文",
 "You": "您",
+"This message was deleted.": "此消息已删除。",
+"Edited": "已编辑",
 "Seen": "已读",
 "Sent": "已发送",
 "Sending…": "正在发送…",
