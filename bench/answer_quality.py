@@ -333,6 +333,36 @@ def measure_many_languages(table: Table, vectors: Vectors, *, is_held_out: bool)
     table.row("17 languages, of an English text, other topics: handed over", outcomes)
 
 
+LAYOUTS: dict[str, Callable[[list[str]], str]] = {
+    "headings": lambda fact: f"## {fact[0]}\n\n{fact[1]}\n\n",
+    "lines apart": lambda fact: f"{fact[1]}\n\n",
+    "short lines together": lambda fact: f"{fact[1]}\n",
+}
+
+
+def measure_near_topic(table: Table, folder: Path, vectors: Vectors, *, is_held_out: bool) -> None:
+    """Questions in ten languages near the topic of English texts with short facts."""
+    companies = tomllib.loads((SETS / "near_topic.toml").read_text("utf-8"))["companies"]
+    companies = companies[2:] if is_held_out else companies[:2]
+    for layout, written in LAYOUTS.items():
+        cited, handed_over = [], []
+        for company in companies:
+            path = folder / "facts.md"
+            path.write_text("".join(map(written, company["facts"])))
+            bot = Bot(index_of({company["name"]: path}, vectors), "vi")
+            for code, question, number in company["questions"]:
+                bot.code = code
+                reply, words = bot.ask(question), company["facts"][number][1]
+                cited.append((f"{question} -> {reply and reply.text}", holds(reply, words)))
+            for code, question in company["unknown"]:
+                bot.code = code
+                reply = bot.ask(question)
+                handed_over.append((f"{question} -> {reply and reply.text}", reply is None))
+        name = f"ten languages, of short facts ({layout})"
+        table.row(f"{name}: answered", cited)
+        table.row(f"{name}, near the topic: handed over", handed_over)
+
+
 def measure_plain_texts(table: Table, folder: Path, vectors: Vectors, *, is_held_out: bool) -> None:
     """Questions in ten languages to bots with one English text without headings each."""
     texts = tomllib.loads((SETS / "plain_texts.toml").read_text("utf-8"))["texts"]
@@ -366,6 +396,7 @@ def main() -> None:
         index = index_of(files, vectors)
         print(f"{len(files)} texts, {len(index.chunks)} passages")
         measure_many_languages(table, vectors, is_held_out=options.held_out)
+        measure_near_topic(table, Path(folder), vectors, is_held_out=options.held_out)
         measure_plain_texts(table, Path(folder), vectors, is_held_out=options.held_out)
         for code, name in (("en", "english"), ("vi", "vietnamese")):
             sets = json.loads((SETS / f"{name}.json").read_text("utf-8"))

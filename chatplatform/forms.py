@@ -31,6 +31,7 @@ _THEME: dict[type[forms.Widget], Callable[..., forms.Widget]] = {
 _COERCE: dict[str, Callable[[str], Any]] = {
     "string": str,
     "integer": int,
+    "number": float,
     "boolean": lambda chosen: chosen == "True",
 }
 

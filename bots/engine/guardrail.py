@@ -9,10 +9,10 @@ for the judge. Other inventions can only be found by the judge.
 import re
 
 from bots.engine.groundedness import SourceCheck
-from bots.engine.prompting import NO_ANSWER
+from bots.engine.prompting import NO_ANSWER, head_of
 from bots.engine.sentences import sentences
 from bots.engine.types import Question
-from bots.language import lexicon, phrasebook
+from bots.language import detection, lexicon, phrasebook
 
 MAX_ANSWER_CHARS = 4_000
 CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
@@ -74,6 +74,14 @@ class StreamingGuardrail:
         return not self._has_own_citation and self.results is None
 
     @property
+    def is_foreign(self) -> bool:
+        """Whether the answer is in another language than the customer's, and none was shown."""
+        if self.text != "".join(self._waiting):
+            return False
+        language = phrasebook.base_of(self._question.language)
+        return detection.is_surely_other(CITATION.sub(" ", self.text), language)
+
+    @property
     def is_full(self) -> bool:
         """Whether the rest of the answer is ignored: it is a refusal, or too long."""
         return self.is_refusal or self._taken >= MAX_ANSWER_CHARS
@@ -133,10 +141,16 @@ class StreamingGuardrail:
             self.doubts.append(statement.strip())
         if self.fault == _SAYS_NOTHING and _WORD.search(statement):
             self.fault = ""
-        if _FENCE in sentence:
-            self.fault = "The answer repeats what the model was told."
         self.text += sentence
+        if self._repeats(sentence):
+            self.fault = "The answer repeats what the model was told."
         self._waiting.append(sentence)
+
+    def _repeats(self, sentence: str) -> bool:
+        """Whether the answer has a line of the request around somebody's text."""
+        marks = filter(None, (_FENCE, self._question.fence))
+        heads = (head_of(snippet) for snippet in self._snippets.values())
+        return any(mark in sentence for mark in marks) or any(f"{h}\n" in self.text for h in heads)
 
     def _cite_holders(self) -> None:
         """Cite, after each sentence, a snippet that supports it; the model itself cited none.
@@ -186,7 +200,7 @@ class StreamingGuardrail:
 
     def _pass_on(self) -> str:
         must_wait = self._question.verify_answer or self.doubts or self.fault or self.lacks_citation
-        return "" if must_wait else self._release()
+        return "" if must_wait or self.is_foreign else self._release()
 
     def _release(self) -> str:
         shown = "".join(self._waiting)

@@ -81,7 +81,7 @@ class OpenAICompatible:
         if not question.snippets and toolbox is None:
             raise Refused("There are no snippets to answer from.")
         ends_at = time.monotonic() + deadline_seconds
-        word = secrets.token_hex(4)
+        word = question.fence or secrets.token_hex(4)
         messages = prompting.messages(question, word, rules=tools.RULES if toolbox else "")
         exchange = tools.Exchange(
             toolbox or tools.NOTHING, lambda result: fenced("RESULT", result, word)
@@ -91,12 +91,15 @@ class OpenAICompatible:
             self._written, question, messages, exchange, on_delta=on_delta, ends_at=ends_at
         )
         model, guardrail, used = ask(Usage(0, 0))
+        if guardrail.is_foreign and not guardrail.fault:
+            messages += prompting.asked_to_write_in(guardrail.text, question.language)
+            model, guardrail, used = ask(used)
         try:
             used = self._judged(question, guardrail, used, ends_at)
         except NotGrounded as error:
             if not guardrail.never_cites or guardrail.fault:
                 raise
-            # Nothing of this answer was shown, so it may be written again.
+            # Nothing of this answer was shown, so it may be written again, as above.
             messages += prompting.asked_to_cite(guardrail.text)
             model, guardrail, used = ask(error.usage or used)
             used = self._judged(question, guardrail, used, ends_at)
@@ -126,10 +129,11 @@ class OpenAICompatible:
             ask = partial(self._ask, messages, guardrail, on_delta, ends_at, options)
             with _used_before(used):
                 draft = _with_retry(ask, ends_at)
-            used = _sum(used, draft.usage or _estimated_usage(messages, draft.text))
-            if not draft.calls.found:
+            used = used.plus(draft.usage or _estimated_usage(messages, draft.text))
+            calls = draft.calls.found or exchange.written_calls(draft.text)
+            if not calls:
                 break
-            messages += exchange.carry_out(draft.calls.found)
+            messages += exchange.carry_out(calls)
         if guardrail.is_refusal:
             raise Refused("The model found no answer in the snippets.", usage=used)
         return draft.model or question.model or self._model, guardrail, used
@@ -150,7 +154,7 @@ class OpenAICompatible:
         with _used_before(used):
             options = self._options(task.max_tokens, question.model)
             seen = self._completed(task, options, ends_at)
-        used = _sum(used, seen.usage)
+        used = used.plus(seen.usage)
         if set(seen.draft.held) != set(range(1, len(answer) + 1)):
             doubts = "".join(f" In no snippet: {doubt}." for doubt in guardrail.doubts)
             raise NotGrounded(f"The judge does not confirm the answer.{doubts}", usage=used)
@@ -164,37 +168,29 @@ class OpenAICompatible:
     def _completed(
         self, task: Task[Draft], options: dict[str, Any], ends_at: float
     ) -> Written[Draft]:
-        messages = task.messages()
-        first = self._completion(messages, task.schema, options, ends_at)
+        first = self._completion(task, options, ends_at)
         draft = task.read(first.text)
         if draft is not None:
             return Written(draft, first.usage, first.model)
         again = {"role": "user", "content": "That did not fit the JSON Schema. Answer once more."}
         with _used_before(first.usage):
-            second = self._completion([*messages, again], None, options, ends_at)
-        usage = _sum(first.usage, second.usage)
+            asking = [*task.messages(with_schema=True), again]
+            second = self._retried(asking, options, ends_at)
+        usage = first.usage.plus(second.usage)
         draft = task.read(second.text)
         if draft is None:
             raise EngineUnavailable("The model's answer does not fit what was asked.", usage=usage)
         return Written(draft, usage, second.model)
 
-    def _completion(
-        self,
-        messages: list[dict[str, str]],
-        schema: dict[str, Any] | None,
-        options: dict[str, Any],
-        ends_at: float,
-    ) -> Completion:
-        """One complete, unchecked text; `schema` makes the server write JSON that fits it."""
-        if schema is None:
-            return self._retried(messages, options, ends_at)
-        named = {"name": "answer", "schema": schema, "strict": True}
+    def _completion(self, task: Task[Any], options: dict[str, Any], ends_at: float) -> Completion:
+        """One complete, unchecked text; the server is told which JSON it must fit."""
+        named = {"name": "answer", "schema": task.schema, "strict": True}
         json_schema = {"response_format": {"type": "json_schema", "json_schema": named}}
         try:
-            return self._retried(messages, options | json_schema, ends_at)
+            return self._retried(task.messages(), options | json_schema, ends_at)
         except RequestRefused:
-            # Many servers do not support JSON Schema; the prompt asks for the same JSON.
-            return self._retried(messages, options, ends_at)
+            # Many servers do not support JSON Schema, so the prompt has it.
+            return self._retried(task.messages(with_schema=True), options, ends_at)
 
     def _retried(
         self, messages: list[dict[str, str]], options: dict[str, Any], ends_at: float
@@ -312,7 +308,7 @@ def _used_before(used: Usage) -> Iterator[None]:
     try:
         yield
     except EngineUnavailable as error:
-        error.usage = _sum(used, error.usage or Usage(0, 0)) if used.prompt_tokens else error.usage
+        error.usage = used.plus(error.usage) if used.prompt_tokens else error.usage
         raise
 
 
@@ -467,13 +463,6 @@ def _usage(reported: Any) -> Usage | None:
     if not isinstance(prompt, int) or not isinstance(completion, int):
         return None
     return Usage(max(prompt, 0), max(completion, 0))
-
-
-def _sum(first: Usage, second: Usage) -> Usage:
-    return Usage(
-        first.prompt_tokens + second.prompt_tokens,
-        first.completion_tokens + second.completion_tokens,
-    )
 
 
 def _estimated_usage(messages: list[dict[str, Any]], text: str) -> Usage:

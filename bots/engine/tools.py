@@ -5,7 +5,7 @@ This module only knows the wire format; the toolbox decides on calls and makes t
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,10 @@ MAX_RESULT_CHARS = 4_000
 MAX_ARGUMENT_CHARS = 20_000
 MAX_CALLS_OF_A_ROUND = 64
 _CUT = "\n[cut here]"
+# A call that a model writes as text: JSON between fences or tags.
+_WRITTEN = re.compile(
+    r"```\w*\s(.*?)```|<(?:tool|function)_calls?>(.*?)</(?:tool|function)_calls?>", re.DOTALL
+)
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
 # Rounds allowed beyond the number of calls: a model may keep asking although it is refused.
 _SPARE_ROUNDS = 2
@@ -177,6 +181,17 @@ class Exchange:
         results = [call.result for call in done]
         return self._messages(wanted, results) if done else []
 
+    def written_calls(self, text: str) -> list[RequestedCall]:
+        """The calls that a weaker model wrote as text; none if the text says anything else.
+
+        They are JSON objects with the name of an offered function, alone or between fences or tags.
+        """
+        blocks = ["".join(found) for found in _WRITTEN.findall(text)]
+        if _WRITTEN.sub("", text).strip():
+            blocks = [text]
+        offered = {tool.name for tool in self._toolbox.tools}
+        return [call for block in blocks if (call := _written_call(block, offered))]
+
     def carry_out(self, wanted: Sequence[RequestedCall]) -> list[dict[str, Any]]:
         """Answer the calls of one round; those beyond the limit are refused."""
         self._rounds_left -= 1
@@ -217,6 +232,23 @@ class Exchange:
                 for name, result in zip(ids, results, strict=True)
             ),
         ]
+
+
+def _written_call(block: str, offered: Container[str]) -> RequestedCall | None:
+    try:
+        written = json.loads(block)
+    except (ValueError, RecursionError):
+        return None
+    call = written.get("function", written) if isinstance(written, dict) else None
+    if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+        return None
+    if call["name"] not in offered:
+        return None
+    arguments = call.get("arguments", call.get("parameters", {}))
+    return RequestedCall(
+        name=call["name"],
+        arguments=arguments if isinstance(arguments, str) else json.dumps(arguments),
+    )
 
 
 def _as_json(arguments: str) -> str:

@@ -22,7 +22,7 @@ class Snippet:
     page: int | None = None
     # Prevails over snippets that contradict it.
     is_important: bool = False
-    # The day since which it has been valid or known, such as 2026-11-21; empty if unknown.
+    # The day from which its document is valid, such as 2026-11-21; empty if it was always.
     dated: str = ""
     # The heading above it in the document; empty if there is none.
     heading: str = ""
@@ -70,7 +70,8 @@ class Question:
     one for each question of the message; `threshold` is the confidence that a result must reach;
     `is_doubted` says that a model found no answer in the snippets. `model` replaces the engine's
     own; `temperature` is 0..2, and None stands for 0, or for the model's default at OpenAI.
-    `setting` tells the model whom it speaks for, and the time; its figures are no evidence.
+    `setting` tells the model whom it speaks for, and `now` the time; their figures are no evidence.
+    `fence` marks texts of others, and stays the same in a chat; empty: a new one each time.
     `verify_answer`: a judge must confirm the answer before any of it is shown.
     """
 
@@ -86,6 +87,8 @@ class Question:
     model: str = ""
     temperature: float | None = None
     setting: str = ""
+    now: str = ""
+    fence: str = ""
     verify_answer: bool = False
 
 
@@ -95,6 +98,15 @@ class Usage:
 
     prompt_tokens: int
     completion_tokens: int
+
+    def plus(self, other: "Usage | None") -> "Usage":
+        """The sum of two; None counts as nothing."""
+        if other is None:
+            return self
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,11 @@ MAX_CHARACTERS = 4_000
 # With this many Chinese characters and no kana, a text is Chinese even if Japanese is expected.
 _MIN_CHINESE = 12
 
+# From so many words on, the language of a text is sure enough to refuse it.
+_MIN_SURE_WORDS = 5
+# Languages that are taken for each other.
+_ALIKE = ({"id", "ms"}, {"ru", "uk"}, {"ja", "zh"})
+
 # Letters that only Vietnamese has among the twenty languages.
 _VIETNAMESE = re.compile(r"[ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
@@ -72,6 +77,20 @@ def recognise(text: str, *, expected: Sequence[str] = ()) -> str | None:
     share a word such as "hallo".
     """
     return guess(text).among(expected)
+
+
+def is_surely_other(text: str, language: str) -> bool:
+    """Whether a text of some length is in another language than this one, a code such as "vi"."""
+    if language not in LANGUAGES:
+        return False
+    spoken, words = recognise(text, expected=(language,)), text.split()
+    is_long = len(words) >= _MIN_SURE_WORDS or has_dense_words(words)
+    return spoken not in {None, language} and {spoken, language} not in _ALIKE and is_long
+
+
+def has_dense_words(words: Iterable[str]) -> bool:
+    """Whether one of the words is of a script without capitals."""
+    return any(len(word) > 1 and word.isalpha() and word.lower() == word.upper() for word in words)
 
 
 def guess(text: str) -> Guess:

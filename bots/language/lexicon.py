@@ -9,10 +9,11 @@ A new language is a new file. `international.toml` holds what people write in an
 begin and continue; `generic` are those that customers ask any business. `[sentences]`: what a full
 stop may follow without ending a sentence (`titles`, `abbreviations`, `long_abbreviations`,
 `before_figures`, and ordinal numbers before `months`). `[headings]`: words that mark questions and
-answers. `[citations]`: how models name a source. `[amounts]`, `[units]`: words for numbers and
+answers, and `articles` of laws, with `#` for a number. `[citations]`: how models name a source. `[amounts]`, `[units]`: words for numbers and
 measures.
 """
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,13 @@ def by_language(section: str, name: str) -> dict[str, Any]:
 def words(section: str, name: str) -> list[str]:
     """The words of a list in all languages."""
     return [word for entries in by_language(section, name).values() for word in entries]
+
+
+def numbered(section: str, name: str) -> str:
+    """A regular expression for any entry of a list, with a number in place of each `#`."""
+    written = (re.escape(entry).replace(r"\#", r"[\dIVX一二三四五六七八九十百]{1,6}[a-z]?")
+               for entry in dict.fromkeys(words(section, name)))  # fmt: skip
+    return f"(?:{'|'.join(written)})"
 
 
 def pattern(section: str, name: str) -> str:

@@ -151,11 +151,13 @@ class Phrasebook:
         # A polite request after other sentences: "My boots are torn. A person, please."
         if any(map(self._asked_politely.fullmatch, map(self._joined, heard.sentences))):
             return True
+        # A wish may go on behind a comma: "Stop the bot, human now."
+        sentences = map(self._joined, heard.sentences)
         return any(
             (self._asks.search(clause) or self._whole_clause.fullmatch(clause))
             and not self._never.search(clause)
             for clause in clauses
-        )
+        ) or any(map(self._whole.fullmatch, sentences))
 
     def yes_or_no(self, heard: NormalizedText) -> bool | None:
         """Whether the whole message says yes or no; None if it says anything else."""

@@ -107,6 +107,11 @@ def may_follow_up(text: str) -> bool:
     return any(len(part.split()) <= MAX_FOLLOW_UP_WORDS for part in split(text))
 
 
+def refers_back(text: str) -> bool:
+    """Whether a message has so few words of its own that it may continue an earlier question."""
+    return any(map(_is_short, split(text)))
+
+
 def _found(
     find_one: Callable[[str], SearchResult], text: str, topics: Sequence[str], threshold: float
 ) -> Part:

@@ -1,6 +1,7 @@
 """The in-memory search index of one bot, by words and meaning, with a confidence in the result."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +23,10 @@ MEANING_SHARE = 0.7
 # one need not stand out.
 MAX_CHUNKS_OF_ONE_TOPIC = 100
 # Shorter pieces, such as titles, are not taken as answers to questions in another language.
-MIN_FOREIGN_WORDS = 8
+MIN_FOREIGN_WORDS = 4
+# Shorter ones are single facts, which lie nearer to questions in another language that they do not
+# answer; so much is subtracted from their nearness.
+MIN_SECTION_WORDS, FACT_NEARNESS = 15, 0.022
 # Longer pieces often have several topics. If the question is in another language, the piece's best
 # sentence counts too; its share grows with the length of the piece, up to SENTENCE_SHARE.
 WORDS_OF_ONE_TOPIC = 20
@@ -40,6 +44,7 @@ MIN_WORD_COVER = 0.6
 FITTING_ROW = 0.35
 # From this confidence on, a passage in another language may well answer.
 LIKELY_FOREIGN = 0.4
+_WORD = re.compile(r"\w+")
 # The default of a bot's "cautious ... eager" setting.
 DEFAULT_THRESHOLD = 0.77
 
@@ -62,7 +67,7 @@ class IndexedChunk:
     # The question that the client wrote this text to answer; empty for an ordinary passage.
     answers: str = ""
     is_important: bool = False
-    # The day since which its document has been valid or known (2026-11-21); empty if unknown.
+    # The day from which its document is valid (2026-11-21); empty if it was always.
     dated: str = ""
     # Its place in the document; None if the index gets the pieces in the document's order.
     position: int | None = None
@@ -151,6 +156,40 @@ class _Near(NamedTuple):
     lift: Vectors
     topics: Mapping[int, Vectors]
 
+    def without(self, pieces: list[int]) -> "_Near":
+        """The same with these pieces as the furthest."""
+        if not pieces or self.all is None or self.own is None:
+            return self
+        every, own = self.all.copy(), self.own.copy()
+        every[pieces], own[pieces] = every.min(), own.min()
+        topics = {n: near for n, near in self.topics.items() if n not in pieces}
+        return self._replace(all=every, own=own, topics=topics)
+
+
+class _Pair(NamedTuple):
+    """The words of a question with a written answer, and those among them that it is about: names,
+    numbers, and words of the answer."""
+
+    words: frozenset[str]
+    about: frozenset[str]
+
+    @classmethod
+    def of(cls, chunk: IndexedChunk) -> "_Pair":
+        words = frozenset(same_question_key(chunk.answers).split())
+        others = _WORD.findall(chunk.answers)[1:]
+        named = " ".join(word for word in others if word[0].isupper() or word[0].isdigit())
+        about = tokens(f"{named}\n{chunk.text}", language="en")
+        return cls(words, words.intersection(about))
+
+    def is_of_another_thing(self, asked: frozenset[str]) -> bool:
+        """Whether a question differs in a single word, and that is what the pair is about."""
+        missing = self.words - asked
+        return (
+            len(missing) == len(asked - self.words) == 1
+            and missing <= self.about
+            and not self.words.isdisjoint(asked)
+        )
+
 
 class _Found(NamedTuple):
     """The result of one field: the weights of the question's words, and the pieces' figures."""
@@ -208,6 +247,7 @@ class Index:
         self._has_vector = np.array([chunk.vector.size > 0 for chunk in self.chunks], dtype=bool)
         self._vectors = self._matrix()
         self._answers = self._written_answers()
+        self._pairs = {n: _Pair.of(chunk) for n, chunk in enumerate(self.chunks) if chunk.answers}
 
     @cached_property
     def _spell_corrector(self) -> SpellCorrector:
@@ -305,12 +345,13 @@ class Index:
                 (), 0.0, Features(0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
             )
         own = None if vector is None else embedding.own_part(vector, language=language)
-        near = self._near(vector, own, language)
+        others = self._pairs_of_other_things(question)
+        near = self._near(vector, own, language).without(others)
         written = self._answers.get(same_question_key(question))
-        found = self._find(self._field(question), question, near, language)
+        found = self._find(self._field(question), question, near, language, others)
         if found.words is self._folded and self.chunks[found.best].language == language != "vi":
             # The question is not Vietnamese, but in a language without diacritics.
-            found = self._find(self._words, question, near, language)
+            found = self._find(self._words, question, near, language, others)
         words, weights, cover, scores, best = found
         features = self._features(near, cover, best, language, folded=words is self._folded)
         has_vectors = near.own is not None and bool(self._has_vector[best])
@@ -377,13 +418,21 @@ class Index:
             return self._folded
         return self._words
 
-    def _find(self, words: WordIndex, question: str, near: _Near, language: str) -> _Found:
-        """Score all pieces by the words of one field and by meaning."""
+    def _pairs_of_other_things(self, question: str) -> list[int]:
+        """The indexes of written answers on another thing than the question: dogs, but not cats."""
+        asked = frozenset(same_question_key(question).split())
+        return [n for n, pair in self._pairs.items() if pair.is_of_another_thing(asked)]
+
+    def _find(
+        self, words: WordIndex, question: str, near: _Near, language: str, others: list[int]
+    ) -> _Found:
+        """Score all pieces, except `others`, by the words of one field and by meaning."""
         terms = tokens(question, language="" if words is self._folded else language)
         weights = words.weights(terms)
         cover = words.cover(weights)
         is_folded = words is self._folded and language == "vi"
         scores = self._mixed(words.scores(terms), near, cover, language, is_folded=is_folded)
+        cover[others] = scores[others] = 0
         fitting = quantities.fitting(question, self._amounts)
         if fitting.any():
             scores = _scaled(scores + FITTING_ROW * fitting)
@@ -501,7 +550,9 @@ def _foreign(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]
     share = _sentence_share(chunk)
     following = np.sort(np.concatenate([*near.topics.values()]))[::-1][1:10]
     above_next = topic - following.mean() if following.size else 0.0
-    return float(cosine + share * (topic - cosine)), float(above_next)
+    nearness = float(cosine + share * (topic - cosine))
+    is_fact = chunking.count_words(chunk.text) <= MIN_SECTION_WORDS
+    return nearness - FACT_NEARNESS * is_fact, float(above_next)
 
 
 def _confidence(features: Features, *, has_vectors: bool) -> float:

@@ -4,14 +4,16 @@ This module knows bots and customers' questions, but no conversations or message
 """
 
 import logging
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any, Literal, Protocol
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
-from bots.engine import Capability, Engine
+from bots.engine import Capability, Engine, text_tasks
 from bots.engine.embedded import EmbeddedEngine
 from bots.engine.types import (
     EngineError,
@@ -25,6 +27,7 @@ from bots.engine.types import (
     Wording,
 )
 from bots.models import Approval, Bot, Prompt
+from bots.quoting import question_splitting
 from bots.quoting.question_splitting import Part
 from bots.quoting.quotation import Citation
 from bots.quoting.search import LIKELY_FOREIGN, Hit, SearchResult
@@ -37,6 +40,10 @@ MAX_ERROR_CHARS = 300
 # The confidence from which a model is asked; for passages in another language than the question it
 # is `LIKELY_FOREIGN`. The documentation of language models has the measurements.
 MODEL_THRESHOLD = 0.15
+# How many passages are read for a question: by a model, which chooses among them, or to be quoted.
+MODEL_PASSAGES, QUOTED_PASSAGES = 10, 5
+# The share of an answer's time that may pass while a model rewrites a follow-up.
+REWRITING_SHARE = 0.25
 
 # Why there is no answer, as stored in the trace.
 NoAnswer = Literal["below_gate", "nothing_to_quote", "model_refused", "no_answer", "engine_failed"]
@@ -67,6 +74,8 @@ class AnswerRequest:
     # A change under test, used instead of the bot's own index and current prompt.
     index: retrieval.AnyIndex | None = None
     prompt: Prompt | None = None
+    # Marks texts of others in the model's requests of this chat; empty: new with each request.
+    fence: str = ""
     # Have the judge check every answer of a model, and not only doubtful ones.
     verify_answer: bool = False
 
@@ -164,18 +173,14 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         # The model was removed after it requested the call; a quotation cannot report the result.
         return Unanswered("engine_failed", Trace())
     found: tuple[Part, ...] = ()
-    trace = Trace()
+    trace, started = Trace(), time.monotonic()
     # A customer's approval, such as "yes", is no question to search for.
     if request.approved_by != Approval.CUSTOMER:
-        found = retrieval.find(
-            bot,
-            request.text,
-            language=request.language,
-            topics=request.topics,
-            threshold=request.threshold,
-            index=request.index,
-        )
-        trace = trace if is_after_call else Trace(_evidence(bot, request, found))
+        found, used = _find(bot, request)
+        left = request.deadline_seconds - (time.monotonic() - started)
+        request = replace(request, deadline_seconds=left)
+        evidence = None if is_after_call else _evidence(bot, request, found)
+        trace = Trace(evidence, usage=used, price=engine.price)
         if not any(_passes(part, request) for part in found):
             found = ()
     functions = None
@@ -199,6 +204,8 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         model=prompt.model if prompt else "",
         temperature=prompt.temperature if prompt else None,
         setting=_setting(bot) if is_model else "",
+        now=_now(bot) if is_model else "",
+        fence=request.fence,
         verify_answer=request.verify_answer,
     )
     if not is_model:
@@ -208,15 +215,57 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
     return _compose(request, question, functions, trace, on)
 
 
-def _setting(bot: Bot) -> str:
-    """The bot's role and the local time, which a model needs for "are you open now?"."""
-    client = bot.client
-    now = timezone.now().astimezone(ZoneInfo(client.timezone))
-    name, company = (" ".join(text.split()) for text in (bot.bot_name, client.name))
-    return (
-        f"You are {name}, the assistant of {company}."
-        f" It is {now:%A, %Y-%m-%d, %H:%M} ({client.timezone})."
+def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | None]:
+    """What the search found, and what it cost to let a model rewrite a follow-up for it.
+
+    If nothing is found for the rewritten question, the usual way to join it to its topic is tried.
+    """
+    search = partial(
+        retrieval.find,
+        bot,
+        language=request.language,
+        threshold=request.threshold,
+        index=request.index,
+        limit=MODEL_PASSAGES if _is_by_model(request) else QUOTED_PASSAGES,
     )
+    rewritten, used = _rewritten(request)
+    if rewritten:
+        found = search(rewritten, topics=())
+        if any(_passes(part, request) for part in found):
+            return found, used
+    return search(request.text, topics=request.topics), used
+
+
+def _rewritten(request: AnswerRequest) -> tuple[str, Usage | None]:
+    """A follow-up as a question that stands alone, by the model, with its usage.
+
+    Empty if the message is no follow-up, if it stands alone, if there is no model, or if it fails.
+    """
+    is_follow_up = request.topics and question_splitting.refers_back(request.text)
+    if not is_follow_up or not _is_by_model(request):
+        return "", None
+    task = text_tasks.stand_alone(request.history, request.text)
+    seconds = request.deadline_seconds * REWRITING_SHARE
+    try:
+        written = request.engine.complete(task, deadline_seconds=seconds)
+    except EngineError as error:
+        log.warning("the model did not rewrite a follow-up: %s", error)
+        return "", error.usage
+    question = written.draft.question
+    is_same = question.casefold() == request.text.strip().casefold()
+    return "" if is_same else question, written.usage
+
+
+def _setting(bot: Bot) -> str:
+    """The bot's role."""
+    name, company = (" ".join(text.split()) for text in (bot.bot_name, bot.client.name))
+    return f"You are {name}, the assistant of {company}."
+
+
+def _now(bot: Bot) -> str:
+    """The local time, which a model needs for "are you open now?"."""
+    now = timezone.now().astimezone(ZoneInfo(bot.client.timezone))
+    return f"It is {now:%A, %Y-%m-%d, %H:%M} ({bot.client.timezone})."
 
 
 def _instructions(prompt: Prompt | None, wanted: tuple[str, ...]) -> str:
@@ -286,8 +335,10 @@ def _compose(
 ) -> Outcome:
     """The model's answer; if it fails, a quotation or none."""
 
-    def traced(**fields: Any) -> Trace:
-        return replace(trace, calls=tuple(functions.call_ids) if functions else (), **fields)
+    def traced(*, usage: Usage | None = None, **fields: Any) -> Trace:
+        both = usage.plus(trace.usage) if usage else trace.usage
+        calls = tuple(functions.call_ids) if functions else ()
+        return replace(trace, calls=calls, usage=both, **fields)
 
     try:
         composed = request.engine.answer(

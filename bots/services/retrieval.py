@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -10,10 +10,11 @@ from functools import partial
 from django.db.models import Min, Q
 
 from bots.engine.types import Snippet
+from bots.ingest import chunking
 from bots.models import Bot, Document
 from bots.quoting import question_splitting
 from bots.quoting.question_splitting import Part
-from bots.quoting.search import Index, IndexedChunk, SearchResult
+from bots.quoting.search import Hit, Index, IndexedChunk, SearchResult
 from bots.services import large_bots, stored_passages
 from bots.services.large_bots import LargeIndex
 
@@ -22,6 +23,8 @@ MAX_BOTS = 50
 MAX_BYTES = 300_000_000
 # Memory that the words of an index take (bench/index_memory.py).
 _BYTES_A_CHARACTER, _BYTES_A_PASSAGE = 8, 6_000
+# A model reads this many passages of a question, and further ones while all have this many words.
+ALWAYS_READ, MAX_READ_WORDS = 5, 420
 
 
 AnyIndex = Index | LargeIndex
@@ -122,14 +125,15 @@ def find(
     topics: Sequence[str],
     threshold: float,
     index: AnyIndex | None = None,
+    limit: int = ALWAYS_READ,
 ) -> tuple[Part, ...]:
     """Search for each question of a message; `topics`: earlier questions, latest first.
 
-    `index` replaces the bot's own, to test a change.
+    `index` replaces the bot's own, to test a change. `limit`: how many passages of each question.
     """
     searched = index or _cache.get(bot)
     return question_splitting.find(
-        partial(searched.search, language=language),
+        partial(searched.search, language=language, limit=limit),
         text,
         topics=topics,
         threshold=threshold,
@@ -137,8 +141,14 @@ def find(
 
 
 def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
-    """The distinct passages of search results as an engine reads them, numbered from 1."""
-    chunks = {hit.chunk.id: hit.chunk for result in results for hit in result.hits}
+    """The distinct passages of search results as an engine reads them, numbered from 1.
+
+    The first five of each result, those of important documents, and further ones while all of the
+    result are short.
+    """
+    lists = [result.hits for result in results]
+    room = MAX_READ_WORDS // max(1, len(lists))
+    chunks = {hit.chunk.id: hit.chunk for hits in lists for hit in _read(hits, room)}
     return tuple(
         Snippet(
             number,
@@ -153,6 +163,15 @@ def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
         )
         for number, chunk in enumerate(chunks.values(), 1)
     )
+
+
+def _read(hits: Sequence[Hit], room: int) -> Iterator[Hit]:
+    """The hits to read; those after the fifth only within `room` words of all."""
+    words = 0
+    for rank, hit in enumerate(hits):
+        words += chunking.count_words(hit.chunk.text)
+        if rank < ALWAYS_READ or words <= room or hit.chunk.is_important:
+            yield hit
 
 
 def clear_cache() -> None:

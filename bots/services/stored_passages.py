@@ -55,7 +55,7 @@ def indexed(row: Chunk, words: Sequence[str] | None = None) -> IndexedChunk:
         sentence_vectors=_floats(sentence_vectors).reshape(-1, embedding.DIMENSION),
         answers=row.heading if row.document.source == DocumentSource.QUESTION_ANSWER else "",
         is_important=row.document.is_important,
-        dated=(row.document.valid_from or row.document.created_at).date().isoformat(),
+        dated=row.document.valid_from.date().isoformat() if row.document.valid_from else "",
         position=row.position,
         words=words,
     )

@@ -128,7 +128,12 @@ def test_what_is_not_confirmed_is_shown_neither_with_added_citations(stub, confi
 
 
 def test_the_lines_of_the_request_are_not_repeated_to_the_customer(stub):
-    stub.play(f"say:<<<SNIPPET [1] abc>>>\nTitle: Returns\n{RETURNS.text}\n<<<END SNIPPET>>>")
-    with pytest.raises(NotGrounded, match="repeats"):
-        ask(stub)
-    assert shown == []
+    for repeated in (
+        f"<<<SNIPPETS abc>>>\n[1]\nReturns\n{RETURNS.text}\n<<<END SNIPPETS>>>",
+        f"[1]\nReturns, {RETURNS.url}\n{RETURNS.text}\n\n[2]\nHours\n{HOURS.text}",
+        "The word is c0ffee42 [1].",
+    ):
+        stub.play([f"say:{repeated}"])
+        with pytest.raises(NotGrounded, match="repeats"):
+            ask(stub, replace(QUESTION, fence="c0ffee42"))
+        assert shown == []

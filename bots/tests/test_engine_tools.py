@@ -66,6 +66,47 @@ def test_a_streamed_call_is_assembled_carried_out_and_answered(stub):
     assert "24 November" in result["content"]
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"name": "get_order", "arguments": {"id": "1234"}}',
+        '```json\n{"name": "get_order", "parameters": {"id": "1234"}}\n```',
+        '<tool_call>\n{"name": "get_order", "arguments": {"id": "1234"}}\n</tool_call>',
+        '{"function": {"name": "get_order", "arguments": "{\\"id\\": \\"1234\\"}"}}',
+    ],
+)
+@pytest.mark.parametrize("streams", [True, False])
+def test_a_call_that_a_model_writes_as_text_is_carried_out(stub, written, streams):
+    stub.streams = streams
+    stub.play([f"say:{written}", "say:Order 1234 arrives on 24 November."])
+    answer, called, shown = ask(stub)
+    ((name, arguments),) = called
+    assert (name, json.loads(arguments)) == ("get_order", {"id": "1234"})
+    assert answer.text == "".join(shown) == "Order 1234 arrives on 24 November."
+    assistant, result = stub.requests[1]["messages"][-2:]
+    assert assistant["tool_calls"][0]["id"] == result["tool_call_id"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "delete_all", "arguments": {}}',
+        'Our interface reads {"name": "get_order", "arguments": {}} [1].',
+        'Write this [1]:\n```json\n{"name": "get_order", "arguments": {}}\n```',
+        '```json\n["get_order"]\n```',
+        '{"name": ["get_order"]}',
+    ],
+)
+def test_text_that_is_no_call_of_an_offered_function_calls_nothing(stub, text):
+    stub.play([f"say:{text}"])
+    stub.confirms = False
+    try:
+        _, called, _ = ask(stub, snippets=(HOURS,), call=lambda *_: pytest.fail("it was called"))
+    except NotGrounded:
+        return
+    assert called == []
+
+
 def test_parallel_calls_are_all_carried_out(stub):
     stub.play([[["get_order", {"id": n}] for n in range(3)], "say:They arrive on 24 November."])
     _, called, _ = ask(stub)

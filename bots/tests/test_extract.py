@@ -451,6 +451,37 @@ def test_a_paragraph_in_capitals_heads_nothing(tmp_path: Path) -> None:
     assert sections_of(tmp_path, "terms.txt", text) == [("", text)]
 
 
+LAW = """Article 2. Definitions
+1. Surface water means rivers and lakes.
+2. Ground water means water below the surface, as in
+Article 1 of the code.
+
+Article 25.
+The Ministry publishes a plan each year.
+Article 26. The plan is valid for five years.
+
+7. The Government shall set by decree:
+
+8. Fees are paid within 30 days.
+
+Điều 5. Quyền của người sử dụng
+Người sử dụng được cấp nước hằng ngày.
+"""
+
+
+def test_articles_head_their_text_and_numbered_sentences_head_nothing(tmp_path: Path) -> None:
+    (tmp_path / "law.txt").write_text(LAW, "utf-8")
+    sections = extraction.extract(tmp_path / "law.txt", file_name="law.txt").sections
+    assert [section.heading for section in sections] == [
+        "Article 2. Definitions", "Article 25", "Article 26", "Điều 5. Quyền của người sử dụng",
+    ]  # fmt: skip
+    definitions, plan, valid, _ = (section.text for section in sections)
+    assert definitions.endswith("as in\nArticle 1 of the code.")
+    assert plan == "The Ministry publishes a plan each year."
+    assert valid.startswith("The plan is valid for five years.\n\n7. The Government")
+    assert valid.endswith("8. Fees are paid within 30 days.")
+
+
 def test_a_question_that_points_back_heads_nothing(tmp_path: Path) -> None:
     text = "No version fits.\n\nHave you seen the line above?\n\nIt is common."
     markdown = f"# What is a conflict?\n\n{text}\n"

@@ -67,6 +67,34 @@ def test_questions_in_other_languages_are_answered_from_the_right_passage(
     assert false <= most
 
 
+# Three companies with short facts; this one was held out when the search was fitted.
+NEAR_TOPIC: dict[str, Any] = tomllib.loads(
+    (Path(__file__).parents[2] / "bench/answers/near_topic.toml").read_text("utf-8")
+)["companies"][2]
+
+
+@pytest.mark.parametrize(
+    ("layout", "least", "most"),
+    [
+        ("## {0}\n\n{1}\n\n", 0.68, 0.12),
+        ("{1}\n\n", 0.66, 0.14),
+        ("{1}\n", 0.56, 0.14),
+    ],
+)
+def test_questions_near_the_topic_of_short_facts(
+    tmp_path: Path, layout: str, least: float, most: float
+) -> None:
+    facts = NEAR_TOPIC["facts"]
+    asked = {
+        "questions": [[code, text, facts[n][1]] for code, text, n in NEAR_TOPIC["questions"]],
+        "off_topic": NEAR_TOPIC["unknown"],
+    }
+    text = "".join(layout.format(*fact) for fact in facts)
+    right, false = measure(index_of(tmp_path / "guide", text), asked)
+    assert right >= least
+    assert false <= most
+
+
 def test_a_short_question_goes_on_from_the_one_before_in_another_language(tmp_path: Path) -> None:
     index = index_of(tmp_path / "guide", SETS["english"]["document"])
     for before, text, words in SETS["english"]["follow_ups"]:

@@ -34,7 +34,7 @@ def test_an_answer_that_names_no_json_is_read_as_it(stub):
     assert translate(stub).draft.text == "Xin chào"
 
 
-def test_the_request_asks_for_the_schema_in_both_ways(stub):
+def test_the_request_tells_the_schema_once(stub):
     completion = translate(stub)
     assert (completion.draft.text, completion.model, completion.usage) == (
         "Xin chào",
@@ -46,7 +46,9 @@ def test_the_request_asks_for_the_schema_in_both_ways(stub):
     assert schema["strict"] is True
     assert schema["schema"]["required"] == ["text", "source_language"]
     assert schema["schema"]["additionalProperties"] is False
-    assert "JSON Schema" in sent["messages"][0]["content"]
+    assert set(schema["schema"]["properties"]["text"]) == {"type", "minLength"}
+    assert "JSON Schema" not in sent["messages"][0]["content"]
+    assert "into Vietnamese" in sent["messages"][0]["content"]
     assert sent["temperature"] == 0
     assert not sent.get("stream")
 
@@ -107,6 +109,7 @@ def test_both_attempts_are_paid_for(stub):
     assert translate(stub).usage == Usage(200, 4)
     again = stub.requests[1]
     assert "response_format" not in again
+    assert '"required":["text","source_language"]' in again["messages"][0]["content"]
     assert "did not fit" in again["messages"][-1]["content"]
 
 
@@ -121,6 +124,7 @@ def test_a_server_that_knows_no_schema_is_asked_without(stub):
     stub.play("no_schema")
     assert translate(stub).draft.text == "Xin chào"
     assert ["response_format" in sent for sent in stub.requests] == [True, False]
+    assert '{"properties":{' in stub.requests[1]["messages"][0]["content"]
 
 
 @pytest.mark.parametrize("mode", ["nonsense", "empty", "huge", "401", "429", "no_answer"])

@@ -9,7 +9,7 @@ there are several modes, separated by commas, each answers one request, and the 
 
 A request to judge an answer does not use a mode: `confirms` decides whether the judge confirms the
 statements, except the invented number of `ungrounded`, which it never confirms. Such requests are
-recorded in `confirmations`.
+recorded in `confirmations`. Neither does a request to rewrite a follow-up: see `rewrite`.
 """
 
 import json
@@ -32,9 +32,9 @@ _MODEL = "stub"
 # How to answer a request: the name of a mode, or function calls.
 Mode = str | list[Any]
 _SNIPPET = re.compile(
-    r"<<<SNIPPET \[1\][^>]*>>>\n(?:(?:Title|Source|Heading|Page): [^\n]*\n)*(.*?)\n<<<END",
-    re.DOTALL,
+    r"<<<SNIPPETS [^>]*>>>\n\[1\][^\n]*\n[^\n]*\n(.*?)(?:\n\n\[2\]|\n<<<END)", re.DOTALL
 )
+_LAST_LINE = re.compile(r"^customer: (.*)\n<<<END CONVERSATION", re.MULTILINE)
 # The numbered statements of an answer that is to be judged, a line each.
 _ANSWER = re.compile(r"<<<ANSWER[^>]*>>>\n(.*?)\n<<<END ANSWER", re.DOTALL)
 
@@ -54,6 +54,9 @@ class StubModel(ThreadingHTTPServer):
         self.confirmations: list[dict[str, Any]] = []
         # Whether it confirms the statements of an answer; None: the script answers that request.
         self.confirms: bool | None = True
+        # Follow-ups that it was asked to rewrite, and how it rewrites one; it has no mode for this.
+        self.follow_ups: list[str] = []
+        self.rewrite: Callable[[str], str] = str
         # Whether it streams on request, whether a stream ends with a repetition of the whole
         # message, and the media type of its JSON.
         self.streams, self.repeats, self.json_type = True, False, "application/json"
@@ -117,6 +120,9 @@ class _Handler(BaseHTTPRequestHandler):
             statements = answer[1].splitlines() if self.server.confirms else []
             held = [n for n, line in enumerate(statements, start=1) if INVENTED not in line]
             self._json(_whole(json.dumps({"held": held})))
+        elif follow_up := _follow_up(body):
+            self.server.follow_ups.append(follow_up)
+            self._json(_whole(json.dumps({"question": self.server.rewrite(follow_up)})))
         elif self.path.endswith("/chat/completions"):
             self._complete(self.server.record(body), body)
         else:
@@ -222,6 +228,13 @@ def _text(mode: str, body: dict[str, Any]) -> str:
         return mode.removeprefix("say:")
     fixed = {"empty": "", "no_answer": "NO_ANSWER", "ungrounded": UNGROUNDED}
     return fixed[mode] if mode in fixed else _quote(body)
+
+
+def _follow_up(body: dict[str, Any]) -> str:
+    """The customer's last message, if the request is to rewrite it; else empty."""
+    schema = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+    last = _LAST_LINE.search(_prompt(body)) if "question" in schema.get("properties", {}) else None
+    return last[1] if last else ""
 
 
 def _prompt(body: dict[str, Any]) -> str:

@@ -70,7 +70,7 @@ FORMS: dict[str, tuple[str, tuple[str, ...], str, dict[str, Any], dict[str, Any]
         {"handoff_on_no_answer": False},
     ),
     "answers": (
-        "settings_handover", (), "answers", {"answer_threshold": "61"}, {"burst_wait_ms": "3"},
+        "settings_handover", (), "answers", {"answer_threshold": "0.6"}, {"burst_wait_ms": "3"},
     ),
     "hours": (
         "settings_hours", (), "hours", {"out_of_hours_message_en": "We are back\nat nine."},

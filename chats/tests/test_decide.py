@@ -256,7 +256,9 @@ def test_a_field_is_asked_for_behind_an_answer_alone(decision, info, asks_for):
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (ShortReply("goodbye", True, "nothing"), "greeting"),
+        (ShortReply("goodbye", True, "nothing"), "thanks"),
+        (ShortReply("goodbye", True, "greeting"), "thanks"),
+        (ShortReply("goodbye", False, "greeting"), "goodbye"),
         (ShortReply("greeting", False, "greeting"), "greeting"),
         (ShortReply("goodbye", True, "thanks"), "goodbye"),
         (ShortReply("greeting", False, "thanks"), "greeting"),

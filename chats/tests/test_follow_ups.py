@@ -1,5 +1,7 @@
 """Short questions behind an answered one: what is found for them, and what a model is asked."""
 
+import re
+
 import pytest
 
 from bots.testing import trained
@@ -194,14 +196,32 @@ def test_a_lower_threshold_of_the_client_holds_for_a_model_too(server, chat, hou
 def test_a_model_reads_what_was_asked_about_before(server, chat, house, stub, asked, expected):
     say(server, chat, *asked)
     _, request = stub.requests
-    told = request["messages"][0]["content"]
+    told = request["messages"][-1]["content"]
     assert expected in told
-    assert told.count("<<<SNIPPET") <= 8
+    assert len(re.findall(r"^\[\d+\]", told, re.MULTILINE)) <= 13
+    assert stub.follow_ups == [asked[1]]
+
+
+def test_a_model_rewrites_a_follow_up_for_the_search(server, chat, house, stub):
+    text, meant = "And in winter?", "How much is a room with a view of the lake in winter?"
+    stub.rewrite = lambda asked: meant if asked == text else asked
+    reply = say(server, chat, ON_DOGS, text)
+    told = stub.requests[1]["messages"][-1]["content"]
+    assert "From November to March" in told
+    assert text in told
+    assert stub.follow_ups == [text]
+    # The answer, its judgement and the rewriting.
+    assert reply.receipt["usage"]["prompt_tokens"] == 300
+
+
+def test_a_question_that_stands_alone_is_not_rewritten(server, chat, house, stub):
+    say(server, chat, ON_DOGS, "Can I cancel my booking after I have paid for the room?")
+    assert stub.follow_ups == []
 
 
 @pytest.mark.parametrize("mode", ["ok", "nonsense"])
 def test_a_model_is_asked_what_is_not_quoted_behind_another_topic(server, chat, house, stub, mode):
     stub.play(f"ok,{mode}")
     reply = say(server, chat, ON_WIFI, "And is there a fee for dogs?")
-    assert "15 euros a night each" in stub.requests[1]["messages"][0]["content"]
+    assert "15 euros a night each" in stub.requests[1]["messages"][-1]["content"]
     assert (reply.sender_type == "bot") == (mode == "ok")

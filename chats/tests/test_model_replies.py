@@ -5,10 +5,12 @@ from importlib import import_module
 import pytest
 import time_machine
 
+from bots.language import phrasebook
 from bots.models import Prompt
 from bots.testing import trained
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
+from chats.testing import make_chat
 from chats.tests.test_send_message import (
     SHOP,
     UNKNOWN,
@@ -20,6 +22,7 @@ from chats.tests.test_send_message import (
 from identity.models import Client
 
 pytestmark = pytest.mark.django_db(transaction=True)
+SAYS = {code: book.says for code, book in phrasebook.all_books().items()}
 
 
 @pytest.fixture
@@ -88,12 +91,22 @@ def test_a_model_is_told_for_whom_it_writes_when_and_where_a_passage_stands(
         ask(server, chat)
         run_jobs()
     (request,) = stub.requests
-    told = request["messages"][0]["content"]
-    assert told.startswith(
-        f"You are {chat.bot.bot_name}, the assistant of Acme."
-        " It is Friday, 2026-11-27, 03:05 (Asia/Ho_Chi_Minh).\n"
-    )
-    assert "\nHeading: Returns SHOP\nPage: 7\n" in told
+    told = [message["content"] for message in request["messages"]]
+    assert told[0].startswith(f"You are {chat.bot.bot_name}, the assistant of Acme.\n")
+    assert told[-1].startswith("It is Friday, 2026-11-27, 03:05 (Asia/Ho_Chi_Minh).\n")
+    assert " > Returns SHOP, page 7\n" in told[-1]
+
+
+def test_the_fences_of_a_chat_stay_and_those_of_another_differ(server, bot, chat, document, stub):
+    ask(server, chat)
+    run_jobs()
+    ask(server, chat)
+    run_jobs()
+    ask(server, make_chat(bot))
+    run_jobs()
+    told = (request["messages"][-1]["content"] for request in stub.requests)
+    first, second, other = (text.partition("<<<SNIPPETS ")[2][:8] for text in told)
+    assert first == second != other
 
 
 def test_the_hour_that_a_model_was_told_is_no_source_of_figures(server, chat, document, stub):
@@ -122,6 +135,35 @@ def test_a_failing_model_is_replaced_by_quotes(server, chat, document, stub, set
     assert Job.objects.get().attempts == 1
     assert stub.requests
     assert count_events("conversation.handed_off") == 0
+
+
+@pytest.mark.parametrize(
+    ("script", "by_model"),
+    [
+        # It never cites.
+        (["say:Damaged goods may be returned within thirty days."], True),
+        # It finds no answer too often.
+        (["no_answer"], False),
+        # It answers in another language.
+        (["say:Beschädigte Waren können innerhalb von dreißig Tagen zurückgegeben werden. [1]",
+          "say:Damaged goods may be returned within thirty days. [1]"], True),
+        # It repeats the passages.
+        (["say:[1]\nGuide > RETURNS\nYou may return damaged goods within thirty days. [1]"], False),
+    ],
+)  # fmt: skip
+def test_with_a_weak_model_customers_get_the_best_of_it(
+    server, chat, document, stub, script, by_model
+):
+    document.title = "Guide"
+    document.save()
+    stub.play(script)
+    ask(server, chat)
+    run_jobs()
+    (reply,) = replies()
+    assert "thirty days" in reply.content[0]["text"]
+    assert [citation["document_id"] for citation in reply.citations] == [document.pk]
+    assert reply.receipt["engine"] == ("openai_compatible" if by_model else "embedded")
+    assert (SAYS["en"]["found"] in reply.text) == (script == ["no_answer"])
 
 
 def test_without_the_fallback_a_failing_model_hands_over(server, chat, document, stub, client_a):

@@ -112,6 +112,24 @@ def test_a_form_leaves_the_settings_of_others_alone(site, ann):
     assert AuditEvent.objects.filter(action="config.updated", user=ann.user).count() == 2
 
 
+def test_how_much_the_bot_answers_is_one_of_three_words(site, ann):
+    def offered():
+        form = site.get(path("handover")).context["parts"]["answers"].form
+        return [value for value, _ in form.fields["answer_threshold"].choices]
+
+    assert offered() == [0.6, 0.77, 0.9]
+    given = {"confirm_answers": "on", "fallback_to_extractive": "on", "burst_wait_ms": "0"}
+    send(site, "handover", "answers", answer_threshold="0.9", **given)
+    ann.client.config.refresh_from_db()
+    assert ann.client.config.answer_threshold == 0.9
+    # What was set by the API stays, and another value cannot be chosen.
+    ann.post(f"/config/{ann.client.pk}/chat", {"answer_threshold": 0.55})
+    assert offered() == [0.6, 0.77, 0.9, 0.55]
+    site.post(path("handover"), {"form": "answers", "answer_threshold": "0.5", **given})
+    ann.client.config.refresh_from_db()
+    assert ann.client.config.answer_threshold == 0.55
+
+
 def test_refused_values_stay_in_their_form(site):
     reply = site.post(path("privacy"), {"form": "privacy", "retention_days": "0"})
     assert reply.status_code == 200

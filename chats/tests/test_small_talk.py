@@ -35,10 +35,14 @@ def test_the_welcome_is_not_repeated_to_a_greeting(talk):
     assert talk("Xin chào") == [WELCOME, SAYS["vi"]["greeting"]]
 
 
-@pytest.mark.parametrize("text", ["ok", "Yes", "👍"])
-def test_a_mere_ok_is_no_question_at_the_beginning_of_a_chat(talk, text):
-    assert talk(text) == [WELCOME, SAYS["en"]["greeting"]]
-    assert talk("Hi", text)[2:] == [SAYS["en"]["greeting"]]
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("ok", "thanks"), ("👍", "thanks"), ("awesome :)", "thanks"), ("no", "goodbye"),
+     ("Yes", "greeting")],
+)  # fmt: skip
+def test_a_mere_ok_is_no_question_at_the_beginning_of_a_chat(talk, text, kind):
+    assert talk(text) == [WELCOME, SAYS["en"][kind]]
+    assert talk("Hi", text)[2:] == [SAYS["en"][kind]]
 
 
 def test_without_a_welcome_message_the_first_greeting_is_the_usual_one(server, chat):

@@ -52,7 +52,7 @@ def test_a_model_writes_the_summary(server, page, model, credits_spent):
     result = server.post(PATH, {"text": TEXT, "language": "vi", "max_words": 20}).json()
     assert result == model.json_answer | {"engine": "openai_compatible"}
     prompt = model.requests[0]["messages"][0]["content"]
-    assert "language vi" in prompt
+    assert "in Vietnamese" in prompt
     assert "at most 20 words" in prompt
     assert credits_spent(server.client) == 1
     assert page.post(PATH, {"text": TEXT}).status_code == 403

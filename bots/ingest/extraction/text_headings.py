@@ -9,6 +9,11 @@ from bots.ingest.extraction.document import Section, SectionBuilder
 from bots.language import lexicon
 
 _NUMBERED = re.compile(r"^(?:[IVX]{1,5}|\d{1,2}(?:\.\d{1,2})*)[.)]?\s+\w")
+# The article of a law: "Article 25.", "§ 3 Fees", "Article 5. The permit is valid for a year."
+_ARTICLE = re.compile(
+    rf"({lexicon.numbered('headings', 'articles')}(?![\w-]))([.:)]?)\s*(.*)", re.IGNORECASE
+)
+_ENDS = re.compile(r"[.:;!?]$")
 _ITEM = re.compile(r"\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s")
 _BULLET = re.compile(r"^[-*•–]\s+")
 # A line with this beginning is no heading: indented lines below it continue its text.
@@ -53,7 +58,8 @@ class _Outline:
         self._heads_until: int | None = None
 
     def read(self, text: str) -> None:
-        paragraphs = deque(filter(str.strip, map(_without_rules, re.split(r"\n\s*\n", text))))
+        apart = map(_without_rules, re.split(r"\n\s*\n", text))
+        paragraphs = deque(part for whole in apart for part in _by_article(whole) if part.strip())
         while paragraphs:
             paragraph = paragraphs.popleft()
             heading, rest = _heading(paragraph)
@@ -86,9 +92,37 @@ def _without_rules(paragraph: str) -> str:
     return "\n".join(dropwhile(_RULE.fullmatch, lines))
 
 
+def _by_article(paragraph: str) -> list[str]:
+    """The parts of a paragraph; each line that heads the article of a law begins one."""
+    parts: list[list[str]] = [[]]
+    for line in paragraph.split("\n"):
+        before = parts[-1][-1].rstrip() if parts[-1] else ""
+        # Within a sentence, an article is only mentioned.
+        is_new = _ENDS.search(before) or _article(before)[0] or _is_in_capitals(before)
+        if parts[-1] and is_new and _article(line)[0]:
+            parts.append([])
+        parts[-1].append(line)
+    return ["\n".join(part) for part in parts]
+
+
+def _article(line: str) -> tuple[str, str]:
+    """The heading of an article of a law that begins with this line, or "", and the line's rest."""
+    found = _ARTICLE.fullmatch(line.strip())
+    if not found:
+        return "", line
+    number, end, said = found.groups()
+    is_title = len(said) <= _MAX_HEADING and not _ENDS.search(said)
+    if not said or (is_title and not said[0].islower()):
+        return line.strip().rstrip(".:"), ""
+    return (number, said) if end and not said[0].islower() else ("", line)
+
+
 def _heading(paragraph: str) -> tuple[str, str]:
     """A paragraph's heading, or "" if it has none, and the rest of the paragraph."""
     first, _, rest = paragraph.partition("\n")
+    article, said = _article(first)
+    if article:
+        return article, f"{said}\n{rest}" if said else rest
     underline, _, below = rest.partition("\n")
     if first.strip() and _UNDERLINE.fullmatch(underline):
         return first.strip(" =*#"), below
@@ -110,7 +144,9 @@ def _is_heading(line: str, *, is_alone: bool) -> bool:
     """Whether a line is in capitals, as in manual pages, or alone and numbered."""
     if not line or len(line) > _MAX_HEADING or line[0].isspace() or line.endswith((".", ",", ";")):
         return False
-    return _is_in_capitals(line) or (is_alone and bool(_NUMBERED.match(line)))
+    # "7. The Government shall publish:" leads in what follows.
+    is_title = not line.endswith(":") and len(line.split()) <= _MAX_TITLE_WORDS
+    return _is_in_capitals(line) or (is_alone and is_title and bool(_NUMBERED.match(line)))
 
 
 def _is_numbered_title(line: str) -> bool:

@@ -251,7 +251,7 @@ def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
     if reply.behind == "thanks":
         return reply.meant
     if reply.behind in {"nothing", "greeting"}:
-        return "greeting"
+        return "thanks" if reply.is_content else reply.meant
     is_fine = reply.is_content or reply.meant == "greeting"
     return "thanks" if reply.behind == "quotation" and is_fine else None
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.crypto import salted_hmac
 
 from bots.engine.types import Line, Wording
 from bots.models import Approval
@@ -104,6 +105,7 @@ def request_for(
         topics=messages.answered_before(chat, before_seq=before_seq) if may_follow_up else (),
         wording=Wording(**sentences),
         wanted=facts.wanted,
+        fence=salted_hmac("bots.fence", str(chat.pk)).hexdigest()[:8],
         verify_answer=config.confirm_answers,
     )
 

@@ -14,6 +14,12 @@ _ASKS_AGAIN: list[tuple[Any, Any]] = [
     (True, gettext_lazy("In all conversations")),
     (False, gettext_lazy("Never")),
 ]
+# Thresholds of the gate, measured in the documentation of training.
+_CAUTION: list[tuple[Any, Any]] = [
+    (0.6, gettext_lazy("Answers more")),
+    (0.77, gettext_lazy("Balanced")),
+    (0.9, gettext_lazy("Hands over more")),
+]
 _STRATEGIES = [
     (AssignStrategy.MANUAL, gettext_lazy("Agents pick conversations themselves")),
     (AssignStrategy.ROUND_ROBIN, gettext_lazy("Agents take turns")),
@@ -61,8 +67,12 @@ class AnswersForm(ConfigForm):
     heading = gettext_lazy("Bot answers")
     settings = (
         Setting(
-            "answer_threshold", gettext_lazy("Minimum confidence (%)"),
-            gettext_lazy("Below this, the bot doesn't answer from your content."), unit=0.01,
+            "answer_threshold", gettext_lazy("When the bot isn't sure"),
+            gettext_lazy(
+                "The more the bot answers, the more answers miss the question. The more it hands"
+                " over, the more your team has to answer."
+            ),
+            choices=_CAUTION,
         ),
         Setting(
             "confirm_answers", gettext_lazy("Check each answer from a language model"),
@@ -84,6 +94,13 @@ class AnswersForm(ConfigForm):
             unit=1000,
         ),
     )  # fmt: skip
+
+    def __init__(self, request: HttpRequest, name: str) -> None:
+        super().__init__(request, name)
+        own = self.config.answer_threshold
+        if own not in dict(_CAUTION):
+            words = gettext("Custom ({percent}%)").format(percent=f"{own * 100:.0f}")
+            self.offer("answer_threshold", [*_CAUTION, (own, words)])
 
 
 class AfterForm(ConfigForm):
