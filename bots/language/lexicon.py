@@ -9,8 +9,8 @@ A new language is a new file. `international.toml` holds what people write in an
 begin and continue; `generic` are those that customers ask any business. `[sentences]`: what a full
 stop may follow without ending a sentence (`titles`, `abbreviations`, `long_abbreviations`,
 `before_figures`, and ordinal numbers before `months`). `[headings]`: words that mark questions and
-answers, and `articles` of laws, with `#` for a number. `[citations]`: how models name a source. `[amounts]`, `[units]`: words for numbers and
-measures.
+answers, and `articles` of laws, with `#` for a number. `[citations]`: how models name a source.
+`[amounts]`, `[units]`: words for numbers and measures.
 """
 
 import re
