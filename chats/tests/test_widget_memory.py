@@ -29,9 +29,10 @@ def shop(site_origin: str, page, bot, problems: list[str], screen: Page) -> Iter
 @pytest.fixture(params=["frame", "page"])
 def keeper(request, screen: Page) -> str:
     """Who keeps the memory: the frame, or the page, where the frame gets no storage."""
-    if request.param == "page":
+    keeper: str = request.param
+    if keeper == "page":
         screen.context.add_init_script(REFUSED)
-    return request.param
+    return keeper
 
 
 @pytest.fixture
