@@ -97,7 +97,7 @@ class BotAdmin(TenantAdmin):
         "client", "bot_name", "description", "bot_icon", "primary_color", "secondary_color",
         "allowed_domain", "default_language", "languages", "style", "welcome_message", "terms",
         "bot_question", "engaging_message", "engaging_seconds", "engaging_pages",
-        "engaging_visitors", "attach_enabled", "export_enabled",
+        "engaging_visitors", "attach_enabled", "export_enabled", "mail_answers",
         "auto_pop_up", "is_fullscreen", "is_visible", "allow_preview", "hold_back_worse",
         "agent_reply", "delete_available", "is_disabled", "business_hours", "holidays",
         "customer_info_fields", "banner_link", "banner_alt", "banner_valid_from",

@@ -59,9 +59,9 @@ def continue_after_approval(*, call_id: str) -> None:
 
 # A mail server may be slow: like a receiver of webhooks, it must not delay replies.
 @job("chats.mail_transcript", queue=Queue.WEBHOOK, max_attempts=11)
-def mail_transcript(*, conversation_id: str, email: str) -> None:
+def mail_transcript(*, conversation_id: str, email: str, timezone: str | None = None) -> None:
     """Mail a transcript to the customer; retried for about six minutes."""
-    customer_transcripts.mail(conversation_id, email=email)
+    customer_transcripts.mail(conversation_id, email=email, timezone=timezone)
 
 
 @job("chats.mail_answers", queue=Queue.WEBHOOK, max_attempts=11)

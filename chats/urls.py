@@ -146,6 +146,7 @@ urlpatterns = [
     path("ai/client/chat/<uuid:chat_id>/transcript.txt", client_chat({"get": "transcript_file"})),
     path("ai/client/chat/<uuid:chat_id>/transcript/mail", client_chat({"post": "mail_transcript"})),
     path("ai/client/chats", client_chat({"get": "list"})),
+    path("ai/client/visitor", client_chat({"post": "identify"})),
     path("ai/client/chat/history/<uuid:chat_id>", client_chat({"get": "history"})),
     path(
         "ai/client/chat/history-with-customer/<uuid:chat_id>",

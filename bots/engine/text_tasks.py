@@ -296,8 +296,7 @@ def rewrite(text: str, *, style: Style, to: str) -> Task[TranslationDraft]:
 def _is_in_its_language(text: str, draft: TranslationDraft) -> bool:
     """Whether the draft is in the language of the text, as far as both can be recognised."""
     spoken = detection.recognise(text)
-    made = detection.recognise(draft.text, expected=(spoken,) if spoken else ())
-    return spoken is None or made in {None, spoken} or {made, spoken} in _ALIKE
+    return spoken is None or not detection.is_surely_other(draft.text, spoken)
 
 
 def _is_prose(text: str, language: str | None) -> bool:

@@ -25,4 +25,9 @@ class Migration(migrations.Migration):
             name='engaging_visitors',
             field=models.CharField(choices=[('all', 'All'), ('new', 'New'), ('returning', 'Returning')], db_default='all', default='all', max_length=10),
         ),
+        migrations.AddField(
+            model_name='bot',
+            name='mail_answers',
+            field=models.BooleanField(db_default=True, default=True),
+        ),
     ]

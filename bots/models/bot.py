@@ -54,6 +54,8 @@ class Bot(TenantModel):
     attach_enabled = models.BooleanField(default=True)
     # Customers may export a transcript of their conversation.
     export_enabled = models.BooleanField(default=False)
+    # An agent's answer is mailed to a website's visitor who has left.
+    mail_answers = models.BooleanField(default=True, db_default=True)
     # The widget opens by itself.
     auto_pop_up = models.BooleanField(default=False)
     is_fullscreen = models.BooleanField(default=False)

@@ -23,8 +23,8 @@ WRITABLE = frozenset(
         "bot_name", "description", "bot_icon", "primary_color", "secondary_color",
         "allowed_domain", "languages", "default_language", "style", "welcome_message", "terms",
         "bot_question", "engaging_message", "engaging_seconds", "engaging_pages",
-        "engaging_visitors", "attach_enabled", "export_enabled", "auto_pop_up", "is_fullscreen",
-        "is_visible", "allow_preview", "agent_reply", "delete_available",
+        "engaging_visitors", "attach_enabled", "export_enabled", "mail_answers", "auto_pop_up",
+        "is_fullscreen", "is_visible", "allow_preview", "agent_reply", "delete_available",
         "business_hours", "holidays", "hold_back_worse",
     }
 )  # fmt: skip

@@ -42,7 +42,7 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
         out_of_hours_message=_text(bot, config.out_of_hours_message, chosen),
         agents_online=len(agent_hooks.agents().online(bot.client_id)),
         usual_wait_minutes=agent_hooks.agents().usual_wait(bot.pk),
-        answers_by_mail=mails.are_sent(),
+        answers_by_mail=bot.mail_answers and mails.are_sent(),
         upload_limits=UploadLimits(
             max_files=settings.MAX_MESSAGE_FILES,
             max_file_bytes=settings.MAX_UPLOAD_BYTES,

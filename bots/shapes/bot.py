@@ -198,6 +198,11 @@ class BotDto(Shape):
     export_enabled: bool = Field(
         False, description="Customers may export a transcript of their conversation."
     )
+    mail_answers: bool = Field(
+        True,
+        description="An agent's answer is mailed to a visitor who has left the website and has an"
+        " e-mail address.",
+    )
     auto_pop_up: bool = Field(False, description="The widget opens by itself.")
     is_fullscreen: bool = Field(False, description="The widget fills the window.")
     is_visible: bool = Field(True, description="The widget is shown at all.")

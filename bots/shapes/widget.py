@@ -333,7 +333,7 @@ class BotConfigDto(Shape):
     )
     answers_by_mail: bool = Field(
         description="Whether an agent's answer is mailed to a visitor who has left the website and"
-        " has an e-mail address."
+        " has an e-mail address: if the bot's `mail_answers` is on and the platform sends mails."
     )
     banner: BotBannerDto | None = Field(
         description="The banner to show above the chat now; null: none."

@@ -236,7 +236,7 @@ FULL: dict[str, Any] = {
     "export_enabled": True, "auto_pop_up": True, "is_fullscreen": True, "is_visible": False,
     "allow_preview": False, "agent_reply": True, "delete_available": False,
     "hold_back_worse": True, "engaging_seconds": 20, "engaging_pages": "/prices, /shop/*",
-    "engaging_visitors": "new",
+    "engaging_visitors": "new", "mail_answers": False,
     "business_hours": [{"weekday": 0, "opens": "09:00", "closes": "12:00"},
                        {"weekday": 0, "opens": "13:00", "closes": "18:00"}],
     "holidays": [{"date": "2026-12-25", "name": "Christmas", "hours": []},

@@ -45,8 +45,8 @@ def test_all_fields_are_stored(ann):
         "bot_question": "Bạn cần gì?", "engaging_message": {"vi": "Chào", "en": "Hi"},
         "business_hours": [{"weekday": 6, "opens": "10:00", "closes": "14:00"}],
         "holidays": [{"date": "2026-12-25", "name": "Christmas", "hours": []}],
-        "export_enabled": True, "attach_enabled": False, "auto_pop_up": True,
-        "is_fullscreen": True, "is_visible": False,
+        "export_enabled": True, "mail_answers": False, "attach_enabled": False,
+        "auto_pop_up": True, "is_fullscreen": True, "is_visible": False,
         "allow_preview": False, "agent_reply": True, "delete_available": False,
     }  # fmt: skip
     body = ann.post(PATH, fields).json()

@@ -141,6 +141,7 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/client/chat/{chat_id}/read"): {},
     ("POST", "/ai/client/chat/{chat_id}/transcript/mail"): {"email": "zoe@example.com"},
     ("POST", "/ai/client/chat/customer/{chat_id}"): {"name": "Zoe"},
+    ("POST", "/ai/client/visitor"): {"external_id": "c-1"},
     ("POST", "/ai/client/chat/files/{chat_id}"): {"files": ("a.txt", b"Hello"), "reply": "none"},
     ("POST", "/ai/client/chat/assistant/{chat_id}"): {"text": "Hello"},
     ("POST", "/mesaging/conversations/{conversation_id}/messages"): {

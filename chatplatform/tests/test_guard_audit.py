@@ -58,7 +58,8 @@ NOT_AUDITED_BECAUSE = {
     "it answers and stores no change": {
         "POST /ai/{bot_id}/generate-chat", "POST /ai/chat/{chat_id}/tags/auto-temp",
         "POST /ai/client/chat/suggestions/{chat_id}", "POST /client/translate",
-        "POST /ai/chat/{chat_id}/rewrite", "POST /ai/translate", "POST /client/summarize",
+        "POST /ai/chat/{chat_id}/rewrite", "POST /ai/client/visitor", "POST /ai/translate",
+        "POST /client/summarize",
         "POST /report/adhoc/search",
         "POST /identity/verify-reset-token", "POST /config/{client_id}/email-notification/test",
         "POST /ai/model/test", "POST /ai/chat/{chat_id}/messages/{message_id}/replay",

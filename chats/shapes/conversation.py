@@ -2,6 +2,7 @@
 
 import uuid
 from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
 
 from django.utils.timezone import now
 from pydantic import Field, SerializeAsAny, model_validator
@@ -14,7 +15,7 @@ from chats import models
 from chats.shapes.insight import TagNames
 from chats.shapes.message import Message, MessageText, Sentiment
 from chats.shapes.people import CustomerInfo, Identity, IdentitySignature, Location
-from identity.shapes.fields import Email
+from identity.shapes.fields import Email, TimeZone
 
 ConversationStatus = Annotated[
     Literal["open", "snoozed", "ended"],
@@ -168,6 +169,16 @@ class ConversationHistory(Shape):
     )
 
 
+ReadersTimeZone = Annotated[
+    TimeZone | None,
+    Field(
+        description="IANA time zone of the times in the text, such as the browser's; your"
+        " company's if left out.",
+        examples=["Europe/Berlin"],
+    ),
+]
+
+
 class TranscriptLine(Shape):
     """One message in a transcript."""
 
@@ -188,21 +199,29 @@ class Transcript(Shape):
     ended_at: Moment | None = Field(None, description="When it ended.")
     messages: list[TranscriptLine] = Field(description="The messages, oldest first.")
 
-    def as_text(self) -> str:
-        """The transcript as plain text, with times in UTC."""
-        lines = [f"{self.bot_name}, {self.chat_code}, {self.created_at:%Y-%m-%d %H:%M} UTC", ""]
+    def as_text(self, zone: ZoneInfo) -> str:
+        """The transcript as plain text, with times in this time zone."""
+        began = f"{self.created_at.astimezone(zone):%Y-%m-%d %H:%M}"
+        lines = [f"{self.bot_name}, {self.chat_code}, {began} ({zone.key})", ""]
         for line in self.messages:
             words = [line.text, ", ".join(line.options), *(f"[{file}]" for file in line.files)]
             text = " ".join(word for word in words if word)
             name = line.name or ("Customer" if line.sender == "customer" else self.bot_name)
-            lines.append(f"{line.created_at:%Y-%m-%d %H:%M} {name}: {text}")
+            lines.append(f"{line.created_at.astimezone(zone):%Y-%m-%d %H:%M} {name}: {text}")
         return "\n".join(lines) + "\n"
+
+
+class TranscriptQuery(Shape):
+    """How a transcript is written."""
+
+    timezone: ReadersTimeZone = None
 
 
 class TranscriptMail(Shape):
     """The recipient of a transcript."""
 
     email: Email = Field(description="The e-mail address.", examples=["zoe@example.com"])
+    timezone: ReadersTimeZone = None
 
 
 class ConversationsResponse(ListPage[Conversation]):

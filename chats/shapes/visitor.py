@@ -6,12 +6,15 @@ from typing import Any, Literal
 from django.utils.timezone import now
 from pydantic import Field
 
-from chatplatform.api.shapes import Moment, Shape
+from chatplatform.api.shapes import Moment, Shape, example
 from chats import models
 from chats.shapes.conversation import AssignTypeEnum, ConversationStatus
 from chats.shapes.message import Citation, MessageContent, TurnStatus
+from chats.shapes.people import IdentitySignature, OwnId
 from identity.models import User
 from identity.services import visitor_tokens
+
+LONGEST_BEGINNING = 80
 
 
 class VisitorAgent(Shape):
@@ -111,6 +114,47 @@ class VisitorTurn(Shape):
         }
 
 
+class VisitorIdentity(Shape):
+    """Who a website's visitor is."""
+
+    model_config = example(external_id="customer-17", identity_signature="9f86d081884c7d65…")
+
+    external_id: OwnId = Field(description="The customer's id in your own system.")
+    identity_signature: IdentitySignature = None
+
+
+class VisitorChat(Shape):
+    """A conversation in a list of a visitor's."""
+
+    id: uuid.UUID = Field(description="UUIDv7.")
+    status: ConversationStatus
+    last_message_at: Moment = Field(description="When the newest message was stored.")
+    text: str = Field(description="The beginning of the newest message, or its file's name.")
+
+    @classmethod
+    def from_row(cls, row: models.Conversation) -> "VisitorChat":
+        assert row.last_message, "only chats with messages are listed"
+        pieces = row.last_message.content
+        names = (piece.get("file_name") or "" for piece in pieces)
+        words = row.last_message.text or next(filter(None, names), "")
+        return cls.copy_from(row, text=words[:LONGEST_BEGINNING])
+
+
+class KnownVisitor(Shape):
+    """A visitor whose id is proved."""
+
+    visitor_token: str | None = Field(
+        description="The customer's token for the header `Visitor-Token`; null with a secret key,"
+        " and as long as the customer has not written."
+    )
+    chats: list[VisitorChat] = Field(description="The newest conversations, newest first.")
+
+    @classmethod
+    def of(cls, token: str | None, chats: list[models.Conversation]) -> "KnownVisitor":
+        listed = [VisitorChat.from_row(chat) for chat in chats]
+        return cls.model_construct(visitor_token=token, chats=listed)
+
+
 class VisitorConversation(Shape):
     """A visitor's own conversation."""
 
@@ -139,12 +183,18 @@ class VisitorConversation(Shape):
         description="The place in the bot's queue, from 1, if it waits for an agent."
     )
     ended_at: Moment | None = Field(description="When it ended.")
+    is_rated: bool = Field(description="Whether it has ended and the visitor has rated it.")
     can_reply: bool = Field(description="Whether a message can be sent to the visitor now.")
     created_at: Moment = Field(description="When it was opened.")
 
     @classmethod
     def from_row(
-        cls, row: models.Conversation, *, place_in_queue: int | None, is_agent_typing: bool
+        cls,
+        row: models.Conversation,
+        *,
+        place_in_queue: int | None,
+        is_agent_typing: bool,
+        is_rated: bool,
     ) -> "VisitorConversation":
         assert row.visitor_id, "only chats of public keys are shown to visitors"
         window_ends_at = row.reply_window_expires_at
@@ -158,6 +208,7 @@ class VisitorConversation(Shape):
             ),
             customer=VisitorCustomer.from_row(row.customer),
             place_in_queue=place_in_queue,
+            is_rated=is_rated,
             can_reply=row.status != models.Status.ENDED
             and (window_ends_at is None or window_ends_at > now()),
         )

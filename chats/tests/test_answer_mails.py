@@ -6,10 +6,12 @@ import pytest
 from django.core import mail
 from django.utils import timezone
 
+from bots.language import phrasebook
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
 from chats.services.core import answer_mails
+from identity.services import mails
 from identity.testing import Person
 
 CHAT = "/ai/client/chat"
@@ -75,6 +77,39 @@ def test_without_an_address_or_on_other_channels_nothing_is_mailed(visitor, serv
     chat = server.post(CHAT, {"customer": {"email": "zoe@example.com"}}).json()["id"]
     answer(ben, chat)
     assert not Job.objects.filter(name="chats.mail_answers").exists()
+
+
+def test_a_bot_may_mail_none(visitor, ann, ben, bot):
+    leave_mail(visitor)
+    answer(ben, visitor[1])
+    path = f"/ai/bot/{bot.pk}/update-bot"
+    assert ann.put(path, {"mail_answers": False}).status_code == 200
+    assert later() == []
+    answer(ben, visitor[1])
+    assert not Job.objects.filter(name="chats.mail_answers", state="queued").exists()
+    assert visitor[0].get("/ai/bot/config").json()["answers_by_mail"] is False
+    assert ann.put(path, {"mail_answers": True}).status_code == 200
+    assert visitor[0].get("/ai/bot/config").json()["answers_by_mail"] is True
+
+
+def test_it_is_in_the_chats_language(visitor, ben):
+    leave_mail(visitor)
+    Conversation.objects.update(language="pt-BR")
+    answer(ben, visitor[1])
+    ((_, body),) = later()
+    assert "respondeu" in body
+
+
+@pytest.mark.parametrize("kind", mails.CUSTOMERS_MAILS)
+@pytest.mark.parametrize("language", phrasebook.all_books())
+def test_customers_are_mailed_in_every_language_of_the_bots(kind, language):
+    values = {"agent": "Ben", "company": "Acme", "bot": "Helper", "chat_code": "ABCD-EFGH",
+              "answer": "On its way."}  # fmt: skip
+    mail_in = mails.render(kind, language, values)
+    said = {"answer": ("Ben", "Acme", "On its way."), "transcript": ("Helper", "ABCD-EFGH")}
+    for words in said[kind]:
+        assert words in "".join(mail_in)
+    assert language == "en" or mail_in != mails.render(kind, "en", values)
 
 
 def test_one_mailbox_gets_few_mails_a_day(visitor, ben):

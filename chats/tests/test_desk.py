@@ -233,6 +233,22 @@ def test_hostile_text_is_text(screen, shop, ben, text):
     assert chat_id in screen.url
 
 
+def test_links_are_links_and_customers_without_a_name_look_unlike(screen, shop, ben):
+    for _ in range(2):
+        write_in(shop, "", "See https://shop.example/a_(b), or write to zoe@x.example.")
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    faces = screen.locator("button.chat .face")
+    expect(faces).to_have_count(2)
+    looks = faces.evaluate_all("(faces) => faces.map((face) => face.className + face.innerText)")
+    assert len(set(looks)) == 2
+    screen.locator("button.chat").first.click()
+    links = log(screen).locator(".said a")
+    expect(links).to_have_count(2)
+    addresses = [link.get_attribute("href") for link in links.all()]
+    assert addresses == ["https://shop.example/a_(b)", "mailto:zoe@x.example"]
+
+
 def test_a_name_turns_no_sentence_round(screen, shop, ann, ben):
     ann.put("/identity/users/me", {"full_name": "Ann\u202e"})
     chat_id = write_in(shop, "Zoe")

@@ -1,11 +1,14 @@
 """Get Transcript, Download Transcript, Mail Transcript."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.core import mail
 
 from bots.models import Bot
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
+from chats.models import Message
 from chats.testing import make_chat, visit
 from identity.models import AuditEvent
 
@@ -43,6 +46,26 @@ def test_the_customer_takes_the_chat_along(server, said):
     assert "Zoe: Hello\n" in text
     assert "Helper: [a.png]\n" in text
     assert "Do not tell" not in text
+
+
+def test_its_times_are_the_readers_or_the_companys(server, said, client_a):
+    Message.objects.update(created_at=datetime(2026, 7, 1, 22, 30, tzinfo=UTC))
+    client_a.timezone = "Asia/Ho_Chi_Minh"
+    client_a.save()
+
+    def text(query=""):
+        return b"".join(server.get(f"{path(said)}.txt{query}").streaming_content).decode()
+
+    head, first = text().split("\n")[0], text().split("\n")[2]
+    assert head.endswith("(Asia/Ho_Chi_Minh)")
+    assert first.startswith("2026-07-02 05:30 Zoe")
+    readers = text("?timezone=America/New_York")
+    assert "(America/New_York)" in readers
+    assert "2026-07-01 18:30 Zoe" in readers
+    for wrong in ("Nowhere", "localtime", ""):
+        assert server.get(f"{path(said)}.txt?timezone={wrong}").status_code == 422
+        assert send(server, said, ZOE | {"timezone": wrong}).status_code == 422
+    assert server.get(path(said)).json()["messages"][0]["created_at"] == "2026-07-01T22:30:00.000Z"
 
 
 def test_it_says_no_raw_codes(server, said, add_message):
@@ -89,7 +112,7 @@ def codes(replies):
 @pytest.mark.django_db(transaction=True)
 def test_the_transcript_is_mailed_and_nobody_else_learns_the_mailbox(server, said):
     Bot.objects.filter(pk=said.bot_id).update(bot_name="Helper")
-    assert send(server, said).status_code == 202
+    assert send(server, said, ZOE | {"timezone": "Europe/Berlin"}).status_code == 202
     assert not mail.outbox
     run_jobs()
     (sent,) = mail.outbox
@@ -99,6 +122,7 @@ def test_the_transcript_is_mailed_and_nobody_else_learns_the_mailbox(server, sai
     ((name, text, _),) = sent.attachments
     assert name == f"{said.chat_code}.txt"
     assert "Zoe: Hello\n" in text
+    assert "(Europe/Berlin)" in text
     assert "Do not tell" not in text
     written = AuditEvent.objects.get(action="transcript.mailed")
     assert (written.subject, written.changes) == (f"conversation:{said.pk}", {})

@@ -377,3 +377,52 @@ def test_a_signed_visitor_comes_back_to_the_one_open_chat(page, client_a, secret
     assert (again.status_code, again.json()["id"]) == (200, str(chat.pk))
     visitor = Person({**page.headers, "Visitor-Token": again.json()["visitor_token"]}, key=page.key)
     assert visitor.get(f"{CHAT}/{chat.pk}").status_code == 200
+
+
+def identify(caller, external_id, proof):
+    body = {"external_id": external_id, "identity_signature": proof}
+    return caller.post("/ai/client/visitor", body)
+
+
+def test_a_signed_customer_finds_their_newest_chats_on_another_device(
+    page, server, client_a, secret
+):
+    for number in range(12):
+        visit(page, **signed(secret), message=f"Question {number} {'x' * 100}")
+    visit(page, **signed(secret))  # Nothing was said in it.
+    visit(page, message="Of somebody else")
+    reply = identify(page, "c-1", signature(secret))
+    assert reply.status_code == 200
+    known = reply.json()
+    texts = [chat["text"] for chat in known["chats"]]
+    assert [text.split()[1] for text in texts] == [str(number) for number in range(11, 1, -1)]
+    assert {len(text) for text in texts} == {80}
+    owner = Person({**page.headers, "Visitor-Token": known["visitor_token"]}, key=page.key)
+    for chat in known["chats"]:
+        assert owner.get(f"{CHAT}/{chat['id']}").status_code == 200
+    # The client's own server needs no signature, and is nobody's visitor.
+    assert identify(server, "c-1", None).json() == known | {"visitor_token": None}
+    # Another key's conversations are not this one's.
+    other = make_key(client_a, "public", page.key.bot_id)
+    assert identify(other, "c-1", signature(secret)).json()["chats"] == []
+
+
+def test_who_is_not_proved_or_not_known_learns_nothing(page, cara, secret):
+    visit(page, **signed(secret), message="My secret order")
+    for wrong in (None, "", "x", signature("guess"), signature(secret, "c-2")):
+        reply = identify(page, "c-1", wrong)
+        assert (reply.status_code, reply.json()["code"]) == (401, "identity_not_signed")
+    before = Customer.objects.count()
+    unknown = identify(page, "c-2", signature(secret, "c-2"))
+    assert unknown.json() == {"visitor_token": None, "chats": []}
+    assert identify(cara, "c-1", signature(secret)).status_code == 401
+    assert Customer.objects.count() == before
+
+
+def test_a_visitor_sees_that_the_ended_chat_is_rated(page):
+    visitor, chat = visit(page, message="Hello")
+    path = f"{CHAT}/{chat.pk}"
+    lifecycle.end(conversations.lock(chat), by="agent")
+    assert visitor.get(path).json()["is_rated"] is False
+    visitor.post(f"/ai/chat/{chat.pk}/feedback", {"rating": 4})
+    assert visitor.get(path).json()["is_rated"] is True

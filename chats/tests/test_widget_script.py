@@ -132,4 +132,9 @@ def test_it_speaks_first_on_the_pages_and_to_the_visitors_of_the_rule(
     box = screen.locator("iframe").bounding_box()
     assert box
     assert box["height"] < 180
+    under = "([x, y]) => document.elementFromPoint(x, y)?.tagName ?? ''"
+    foot = box["y"] + box["height"] - 40
+    assert screen.evaluate(under, [box["x"] + 60, foot]) != "IFRAME"
+    for inside in ([box["x"] + 60, box["y"] + 30], [box["x"] + box["width"] - 40, foot]):
+        assert screen.evaluate(under, inside) == "IFRAME"
     run_jobs()

@@ -149,6 +149,12 @@ def test_ones_own_words_are_sent_and_seen_and_one_persons_messages_are_grouped(
     expect(widget.locator(".message.agent")).to_have_count(2)
     expect(widget.locator(".message.agent .by")).to_have_count(1)
     expect(widget.locator(".message.agent.continued")).to_contain_text("One moment")
+    status = widget.get_by_role("status")
+    expect(status).to_contain_text("Ben")
+    assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "bot"}).status_code == 200
+    news(screen)
+    expect(status).not_to_contain_text("Ben")
+    expect(status).to_contain_text(chat.bot.bot_name)
 
 
 def closed_now() -> list[dict[str, str | int]]:
@@ -228,6 +234,33 @@ def test_it_begins_with_how_soon_somebody_answers_earlier_chats_and_questions(
     expect(widget.locator(".earlier button")).to_have_count(2)
     widget.locator(".earlier button").filter(has_text="Blue ones").click()
     expect(widget.locator(".message.customer")).to_contain_text("About shoes")
+
+
+def test_who_has_rated_is_not_asked_again(shop: Shop, screen: Page, ben):
+    widget, chat = begun(shop, screen)
+    assert ben.post(f"/ai/chat/{chat.pk}/end").status_code == 200
+    news(screen)
+    widget.get_by_label("4 out of 5").check()
+    widget.get_by_role("button", name="Send rating").click()
+    expect(widget.locator(".stars")).to_have_count(0)
+    widget.get_by_role("button", name="Back to the start").click()
+    widget.locator(".earlier button").click()
+    expect(widget.get_by_role("button", name="Start a new chat")).to_be_visible()
+    expect(widget.locator(".stars")).to_have_count(0)
+    screen.reload()
+    expect(widget.get_by_role("button", name="Start a new chat")).to_be_visible()
+    expect(widget.locator(".stars")).to_have_count(0)
+
+
+def test_the_transcript_has_the_readers_times(shop: Shop, screen: Page, bot):
+    bot.export_enabled = True
+    bot.save()
+    widget, _ = begun(shop, screen)
+    zone = screen.evaluate("new Intl.DateTimeFormat().resolvedOptions().timeZone")
+    widget.get_by_role("button", name="Chat options").click()
+    with screen.expect_download() as download:
+        widget.get_by_role("button", name="Download transcript").click()
+    assert f"({zone})" in download.value.path().read_text().partition("\n")[0]
 
 
 def test_escape_closes_the_menu_alone(shop: Shop, screen: Page):

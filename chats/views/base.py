@@ -3,7 +3,7 @@
 import uuid
 
 from chats import models
-from chats.services.core import conversations, presence
+from chats.services.core import conversations, feedback, presence
 from chats.shapes.conversation import Conversation
 from chats.shapes.message import ChatTurn, Message, MessagesResponse
 from chats.shapes.streams import reply_events
@@ -30,4 +30,5 @@ class ChatsViewSet(TenantViewSet):
             chat,
             place_in_queue=conversations.place_in_queue(chat),
             is_agent_typing=presence.is_agent_typing(chat),
+            is_rated=feedback.is_given(chat),
         )

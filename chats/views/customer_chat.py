@@ -3,6 +3,7 @@
 import io
 import uuid
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponseBase
 
@@ -31,6 +32,7 @@ from chats.shapes.conversation import (
     ConversationsResponse,
     Transcript,
     TranscriptMail,
+    TranscriptQuery,
 )
 from chats.shapes.message import (
     ArrivalReport,
@@ -40,7 +42,13 @@ from chats.shapes.message import (
     Message,
 )
 from chats.shapes.people import ChatCustomer
-from chats.shapes.visitor import VisitorConversation, VisitorMessage, VisitorTurn
+from chats.shapes.visitor import (
+    KnownVisitor,
+    VisitorConversation,
+    VisitorIdentity,
+    VisitorMessage,
+    VisitorTurn,
+)
 from chats.views import reply_responses
 from chats.views.base import (
     ChatResponse,
@@ -49,7 +57,7 @@ from chats.views.base import (
     MessageListResponse,
     TurnResponse,
 )
-from identity.auth import SECRET_KEY, VISITOR_OR_SECRET_KEY, TenantViewSet
+from identity.auth import API_KEY, SECRET_KEY, VISITOR_OR_SECRET_KEY, TenantViewSet
 
 FILES = Form(FilesBody, files=("files",))
 TRANSCRIPT = RawResponse(("text/plain",), "The transcript, as a download.")
@@ -160,11 +168,13 @@ class ClientChatViewSet(ChatsViewSet):
         returns=TRANSCRIPT,
         also={409: Error},
     )
-    def transcript_file(self, chat_id: uuid.UUID) -> HttpResponseBase:
+    def transcript_file(self, chat_id: uuid.UUID, query: TranscriptQuery) -> HttpResponseBase:
         """Download the transcript as plain text."""
-        transcript = customer_transcripts.make(self._chat(chat_id))
+        chat = self._chat(chat_id)
+        transcript = customer_transcripts.make(chat)
+        zone = ZoneInfo(query.timezone or chat.client.timezone)
         return media.file_response(
-            io.BytesIO(transcript.as_text().encode()),
+            io.BytesIO(transcript.as_text(zone).encode()),
             mime_type="text/plain; charset=utf-8",
             cache_control="private, no-store",
             download_as=f"{transcript.chat_code}.txt",
@@ -184,7 +194,9 @@ class ClientChatViewSet(ChatsViewSet):
         server. Limits per day: 5 mails of a conversation, 5 to an address, 5 of a visitor and 20 of
         all visitors with one IP address; beyond that 429.
         """
-        customer_transcripts.ask_by_mail(self.caller, chat_id, email=body.email)
+        customer_transcripts.ask_by_mail(
+            self.caller, chat_id, email=body.email, timezone=body.timezone
+        )
 
     @operation(
         "AI / client",
@@ -202,6 +214,15 @@ class ClientChatViewSet(ChatsViewSet):
         response.
         """
         return self._shown(conversations.update_customer(self.caller, chat_id, body))
+
+    @operation("AI / client", "Identify Visitor", access=API_KEY)
+    def identify(self, body: VisitorIdentity) -> KnownVisitor:
+        """Get the newest conversations of a customer, up to 10, by your id for them.
+
+        With a public key the id must be signed, the conversations are those that visitors opened
+        with this key, and the `visitor_token` gives access to them.
+        """
+        return KnownVisitor.of(*conversations.identify_visitor(self.caller, body))
 
     @operation(
         "AI / client",

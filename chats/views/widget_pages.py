@@ -34,12 +34,16 @@ _SHOP_POLICY = (
 )
 
 
-# Texts; comments; a mark or a line's end with the space around it; other space.
+# Texts; comments with their line's end, so that what stands before one must end in a mark; a mark
+# or a line's end with the space around it; other space.
 _TOKEN = re.compile(
-    r"""("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)|/\*.*?\*/|//[^\n]*"""
+    r"""("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)|/\*.*?\*/|//[^\n]*\n\s*"""
     r"""|\s*([{}()\[\]=<>?:;,|&+!*]|\n)\s*|(\s+)""",
     re.DOTALL,
 )
+# An expression in a template string.
+_INSERTED = re.compile(r"\$\{[^`{}]*\}")
+_SHORTER = ((r"[;,]}", "}"), (r"\((\w+)\)=>", r"\1=>"), (r"\bconst\b", "let"))
 
 
 @cache
@@ -47,12 +51,16 @@ def _loader() -> bytes:
     """The loader without comments and needless space, because every page of a website loads it."""
     source = settings.BASE_DIR / "chats" / "static" / "widget" / "loader.js"
     short = _TOKEN.sub(_kept, source.read_text())
-    return re.sub(r"\((\w+)\)=>", r"\1=>", re.sub(r"[;,]}", "}", short)).strip().encode()
+    for pattern, shorter in _SHORTER:
+        short = re.sub(pattern, shorter, short)
+    return short.strip().encode()
 
 
 def _kept(token: re.Match[str]) -> str:
     text, mark, space = token.groups()
-    return text or mark or (" " if space else "")
+    if text:
+        return _INSERTED.sub(lambda inserted: _TOKEN.sub(_kept, inserted[0]), text)
+    return mark or (" " if space else "")
 
 
 @require_safe

@@ -154,9 +154,13 @@ def know_the_visitor(world: World) -> None:
     visitor = Caller(world, "public key", {"API-KEY": world.page.headers["API-KEY"]})
     visitor.refused(401, "POST", "/ai/client/chat", {"customer": customer})
     signature = hmac.new(secret.encode(), b"c-18", "sha256").hexdigest()
-    chat = visitor.post("/ai/client/chat", {"customer": customer, "identity_signature": signature})
+    signed = {"customer": customer, "identity_signature": signature, "message": "Hello"}
+    chat = visitor.post("/ai/client/chat", signed)
     assert world.ann.get(f"/ai/chat/{chat['id']}")["customer"]["external_id"] == "c-18"
     world.page.refused(404, "GET", f"/ai/client/chat/{chat['id']}")
+    for caller in (visitor, world.server):
+        known = caller.post("/ai/client/visitor", customer | {"identity_signature": signature})
+        assert [row["id"] for row in known["chats"]] == [chat["id"]]
 
 
 def answer_as_assistant(world: World) -> None:

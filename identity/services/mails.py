@@ -1,6 +1,8 @@
 """Mails: rendered from text templates in the reader's language, sent by a job.
 
 Templates are `templates/identity/mail/<kind>.<language>.txt`: the subject, an empty line, the text.
+Those to customers, `CUSTOMERS_MAILS`, are in each language that bots speak, the others in
+`LANGUAGES`.
 """
 
 import logging
@@ -13,7 +15,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.template import Context
-from django.template.loader import get_template
+from django.template.loader import select_template
 
 from chatplatform.api.errors import ApiError, NotConfigured, NotFound
 from chatplatform.api.request_context import current_address
@@ -24,6 +26,7 @@ from identity.shapes.configs import EmailNotificationRequest
 
 log = logging.getLogger(__name__)
 LANGUAGES = ("en", "vi")
+CUSTOMERS_MAILS = ("answer", "transcript")
 # The notifications that a client can choose, and the context that their templates use (all
 # optional; chat_id and channel are identifiers, the others texts).
 NOTIFICATIONS = {
@@ -123,8 +126,8 @@ def deliver(
 def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]:
     """Subject and text of a mail; in English if there is no template in the language."""
     language = language.partition("-")[0]
-    name = f"identity/mail/{kind}.{language if language in LANGUAGES else 'en'}.txt"
-    template: Any = get_template(name)
+    names = [f"identity/mail/{kind}.{code}.txt" for code in (language, "en")]
+    template: Any = select_template(names)
     values = {key: _plain(key, value) for key, value in context.items()}
     # Plain text, not HTML: nothing is escaped.
     rendered = template.template.render(

@@ -92,6 +92,10 @@ class AnsweringForm(BotForm):
             gettext_lazy("Only your team sees this."),
         ),
         Setting("agent_reply", gettext_lazy("Your team answers instead of the bot")),
+        Setting(
+            "mail_answers", gettext_lazy("Email your team's answers"),
+            gettext_lazy("To customers who left an email address and have closed the page."),
+        ),
         Setting("allow_preview", gettext_lazy("Your team can test the bot")),
         Setting("delete_available", gettext_lazy("The bot can be deleted")),
     )  # fmt: skip

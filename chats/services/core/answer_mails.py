@@ -19,10 +19,11 @@ MAILS_A_DAY = 500
 
 
 def enqueue_for(chat: Conversation, message: Message) -> None:
-    """Have an agent's message mailed, together with those that follow it shortly, unless the
-    visitor reads it in time or has left no e-mail address."""
+    """Have an agent's message mailed, together with those that follow it shortly, unless the bot
+    mails none, or the visitor reads it in time or has left no e-mail address."""
     is_visitors = chat.visitor_id is not None and not chat.is_preview
-    if is_visitors and chat.customer.email and not message.is_note and mails.are_sent():
+    is_wanted = is_visitors and chat.bot.mail_answers and chat.customer.email
+    if is_wanted and not message.is_note and mails.are_sent():
         jobs.enqueue(
             "chats.mail_answers",
             client_id=chat.client_id,
@@ -38,7 +39,7 @@ def mail(conversation_id: str) -> None:
     chat = Conversation.objects.select_related("bot", "client", "customer").filter(
         pk=conversation_id, visitor_id__isnull=False
     ).first()  # fmt: skip
-    if chat is None or not chat.customer.email:
+    if chat is None or not chat.customer.email or not chat.bot.mail_answers:
         return
     rows = Message.objects.filter(
         conversation=chat,

@@ -23,8 +23,10 @@ from chats.models import (
 from chats.services.core import customers, fast_sql, staff_notifications, visitor_permissions
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import ChatCustomer, CustomerInfo
+from chats.shapes.visitor import VisitorIdentity
 from identity.auth import Principal
 from identity.models import ApiKey
+from identity.services import visitor_tokens
 from webhooks.services import announce
 
 # A conversation's priority as a number: the greater, the more urgent.
@@ -37,6 +39,10 @@ RANK = Case(
 class ChatEnded(ApiError):
     code, status = "chat_ended", 409
     detail = "This conversation has ended."
+
+
+# How many chats a visitor's list has.
+NEWEST = 10
 
 
 class ConversationFields(TypedDict, total=False):
@@ -156,6 +162,25 @@ def sign_in(visitor: Principal, info: CustomerInfo) -> Principal:
     customer = customers.of_visitor(visitor, info)
     Conversation.objects.filter(pk__in=chats).update(customer=customer, visitor_id=customer.pk)
     return replace(visitor, visitor_id=customer.pk)
+
+
+def identify_visitor(
+    caller: Principal, identity: VisitorIdentity
+) -> tuple[str | None, list[Conversation]]:
+    """The newest chats of the customer with this external id, and the customer's visitor token. 401
+    for a public key if the id is not signed."""
+    external_id, token = identity.external_id, None
+    if caller.key and caller.is_public_key:
+        bot = bot_for_key(caller.key, None)
+        visitor_permissions.ensure_signed(bot, external_id, identity.identity_signature)
+    known = Customer.objects.for_client(caller.client).filter(external_id=external_id).first()
+    if known is None:
+        return None, []
+    if caller.key and caller.is_public_key:
+        caller = replace(caller, visitor_id=known.pk)
+        token = visitor_tokens.issue(bot_id=bot.pk, visitor_id=known.pk)
+    rows = visible_to_caller(caller).filter(customer=known, last_message__isnull=False)
+    return token, list(rows.select_related("last_message").order_by("-pk")[:NEWEST])
 
 
 def lock(chat: Conversation) -> LockedConversation:

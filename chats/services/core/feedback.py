@@ -63,6 +63,12 @@ def ask(chat: LockedConversation) -> None:
     )
 
 
+def is_given(chat: Conversation) -> bool:
+    """Whether an ended chat has its rating."""
+    given = Feedback.objects.filter(conversation=chat, message=None)
+    return chat.status == Status.ENDED and given.exists()
+
+
 def list_for_client(client: Client, query: FeedbacksQuery) -> QuerySet[Feedback]:
     """The client's feedback that matches the filters, unordered; the caller orders and pages it."""
     rows = Feedback.objects.for_client(client).filter(conversation__is_preview=False)

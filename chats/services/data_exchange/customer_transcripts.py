@@ -1,6 +1,7 @@
 """Transcripts that customers download or have mailed to them."""
 
 import uuid
+from zoneinfo import ZoneInfo
 
 from django.db import transaction
 
@@ -23,7 +24,7 @@ class ExportOff(ApiError):
     detail = "This bot offers no transcripts: its export_enabled is false."
 
 
-def ask_by_mail(caller: Principal, chat_id: uuid.UUID, *, email: str) -> None:
+def ask_by_mail(caller: Principal, chat_id: uuid.UUID, *, email: str, timezone: str | None) -> None:
     """Have the transcript mailed; 409 `export_off` if the bot allows none, 429 after too many."""
     chat = conversations.get(caller, pk=chat_id)
     _check_allowed(chat)
@@ -40,6 +41,7 @@ def ask_by_mail(caller: Principal, chat_id: uuid.UUID, *, email: str) -> None:
             client_id=chat.client_id,
             conversation_id=str(chat.pk),
             email=email,
+            timezone=timezone,
         )
         # The address is left out, because the audit log stays when a customer is erased.
         audit.record(
@@ -47,18 +49,19 @@ def ask_by_mail(caller: Principal, chat_id: uuid.UUID, *, email: str) -> None:
         )
 
 
-def mail(conversation_id: str, *, email: str) -> None:
+def mail(conversation_id: str, *, email: str, timezone: str | None) -> None:
     """Mail a transcript, in a job, unless the chat is deleted or its bot allows none any more."""
-    chat = Conversation.objects.select_related("bot").filter(pk=conversation_id).first()
+    rows = Conversation.objects.select_related("bot", "client")
+    chat = rows.filter(pk=conversation_id).first()
     if chat is None or not chat.bot.export_enabled:
         return
-    transcript = make(chat)
+    text = make(chat).as_text(ZoneInfo(timezone or chat.client.timezone))
     mails.deliver(
         "transcript",
         to=[email],
         language=chat.language,
         context={"chat_code": chat.chat_code, "bot": chat.bot.bot_name},
-        attached=(f"{chat.chat_code}.txt", transcript.as_text()),
+        attached=(f"{chat.chat_code}.txt", text),
     )
 
 

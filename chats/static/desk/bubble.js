@@ -1,6 +1,7 @@
 /** One message as it is read: bubble, sources, files, translation, ticks. */
 
 import { html } from "../common/html.js";
+import { linked } from "../common/rich_text.js";
 import { language, t } from "../common/words.js";
 import { Component } from "../vendor/preact.js";
 import { askWhy, translate } from "./assist.js";
@@ -47,6 +48,12 @@ class Picture extends Component {
   }
 }
 
+/** What was said, with its links. */
+function Said({ text }) {
+  const link = (href, words) => html`<a href=${href} target="_blank" rel="noopener noreferrer nofollow">${words}</a>`;
+  return html`<p class="said" dir="auto">${linked(text).map(({ text: words, href }) => (href ? link(href, words) : words))}</p>`;
+}
+
 function Piece({ piece }) {
   const address = safeAddress(piece.url);
   if (piece.type === "location") {
@@ -57,7 +64,7 @@ function Piece({ piece }) {
   const name = piece.file_name || t("File");
   const isPicture = piece.type === "image" && address && new URL(address, location.href).origin === location.origin;
   return html`
-    ${piece.text && html`<p class="said" dir="auto">${piece.text}</p>`}
+    ${piece.text && html`<${Said} text=${piece.text} />`}
     ${isPicture && html`<${Picture} address=${address} name=${name} />`}
     ${address && html`<p><a class="file" href=${address} target="_blank" rel="noopener noreferrer"><${Icon} name="clip" /> <bdi>${name}</bdi></a></p>`}
     ${piece.error && html`<p class="fault">${piece.error}</p>`}
@@ -72,7 +79,7 @@ function Translations({ chat, message }) {
   const shown = known.find(([code]) => code === wanted) ?? known[0];
   if (shown) {
     const language = languageName(shown[0]);
-    return html`<div class="translation"><p class="quiet">${t("Translation ({language})", { language })}</p><p class="said" dir="auto">${shown[1]}</p></div>`;
+    return html`<div class="translation"><p class="quiet">${t("Translation ({language})", { language })}</p><${Said} text=${shown[1]} /></div>`;
   }
   const isForeign = message.sender.type === "customer" && message.language && message.language.split("-")[0] !== language;
   return isForeign && html`<button type="button" class="link" onClick=${() => translate(message, language)}>${t("Translate")}</button>`;

@@ -8,7 +8,7 @@ import { FOREVER, dayAndClock } from "./times.js";
 const COLOURS = 6;
 
 export function customerName(chat) {
-  return chat.customer.name || chat.customer.email || t("Customer {id}", { id: chat.customer_id });
+  return chat.customer.name || chat.customer.email || chat.customer.phone || t("Customer {id}", { id: chat.customer_id });
 }
 
 export function senderName(state, chat, sender) {
@@ -37,9 +37,10 @@ export function Priority({ priority }) {
 /** Whether a colleague is at the desk. */
 export const presence = (state, id) => (state.online[id] ? t("online") : t("offline"));
 
-/** A face of the first letters, in a colour of the name's own. */
+/** A face of the first letters, in a colour of the name's own. Of who is but a number, it has the last digits. */
 export function Face({ name, kind = "" }) {
-  const letters = name.split(/\s+/).filter(Boolean).slice(0, 2).map((word) => [...word][0]).join("");
+  const words = name.split(/\s+/).filter(Boolean);
+  const letters = /\d\d$/.exec(name)?.[0] ?? words.slice(0, 2).map((word) => [...word][0]).join("");
   const colour = [...name].reduce((sum, sign) => sum + sign.codePointAt(0), 0) % COLOURS;
   return html`<span class=${`face face-${colour} ${kind}`} aria-hidden="true">${letters.toUpperCase() || "?"}</span>`;
 }

@@ -70,6 +70,10 @@ export function createApi(key, memory) {
     })();
   }
 
+  // The reader's time zone, where the browser knows it.
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  const zone = /^[A-Z](?!tc\/Unknown)/.test(timeZone) ? { timezone: timeZone } : {};
+
   return {
     config: (language, cache = "default") =>
       call(`/ai/bot/config${language ? `?language=${encodeURIComponent(language)}` : ""}`, { cache }, asJson),
@@ -83,8 +87,9 @@ export function createApi(key, memory) {
     rate: (id, body) => post(`/ai/chat/${id}/feedback`, body),
     read: (id) => call(`/ai/client/chat/${id}/read`, { json: {} }),
     typing: (id, isTyping) => call(`/ai/chat/${id}/typing`, { json: { is_typing: isTyping } }),
-    transcript: (id) => call(`/ai/client/chat/${id}/transcript.txt`, {}, (reply) => reply.blob()),
-    mail: (id, email) => call(`/ai/client/chat/${id}/transcript/mail`, { json: { email } }),
+    visitor: (proof) => post("/ai/client/visitor", proof),
+    transcript: (id) => call(`/ai/client/chat/${id}/transcript.txt?${new URLSearchParams(zone)}`, {}, (reply) => reply.blob()),
+    mail: (id, email) => call(`/ai/client/chat/${id}/transcript/mail`, { json: { email, ...zone } }),
     send: (id, body) => stream(`/ai/client/chat/${id}`, body),
     sendFiles: (id, form, size) =>
       call(`/ai/client/chat/files/${id}`, { method: "POST", body: form, limit: patience(PATIENCE + size / SLOWEST) }, asJson),

@@ -25,7 +25,7 @@ const query = new URLSearchParams(location.search);
 const key = query.get("key");
 const language = query.get("language") || navigator.language;
 const memory = createMemory(key);
-const stash = createStash(key);
+const stash = createStash(key, memory);
 const store = createStore();
 const actions = createChat({ api: createApi(key, memory), store, memory, stash, language: plain(language) });
 const place = document.getElementById("chat");
@@ -42,6 +42,14 @@ function plain(code) {
 /** Who frames us decides the place; only sizes are told, so anybody may read it. */
 const tell = (message) => parent.postMessage({ chatWidget: 1, ...message }, "*");
 
+/** The points around teaser and button: the page beside the button can be pressed. */
+function cornerOf(position) {
+  const edge = (side, far) => (position.includes(side) ? `calc(100% - ${far}px)` : `${far}px`);
+  const [x, y, foot, outer] = [edge("right", LAUNCHER.width), edge("bottom", 80), edge("bottom", 0), edge("right", 0)];
+  const [head, inner] = [position.includes("bottom") ? "0" : "100%", position.includes("right") ? "0" : "100%"];
+  return [[inner, head], [outer, head], [outer, foot], [x, foot], [x, y], [inner, y]].map((point) => point.join(" ")).join();
+}
+
 let told = "";
 function size({ config, isOpen, teaser }) {
   const { position, width, height } = config.style;
@@ -49,7 +57,8 @@ function size({ config, isOpen, teaser }) {
   // No higher than it is: what it covers of the page cannot be pressed.
   const teasing = document.querySelector(".teaser")?.offsetHeight + ABOVE_LAUNCHER;
   const closed = teaser ? { width: TEASER_WIDTH, height: Math.min(teasing || Infinity, TEASER_HEIGHT) } : LAUNCHER;
-  const message = { type: "size", isOpen, isFullscreen: config.is_fullscreen, position, ...(isOpen ? open : closed) };
+  const clip = !isOpen && teaser ? `clip-path:polygon(${cornerOf(position)})` : "";
+  const message = { type: "size", isOpen, isFullscreen: config.is_fullscreen, position, clip, ...(isOpen ? open : closed) };
   if (JSON.stringify(message) === told) return;
   told = JSON.stringify(message);
   tell(message);
@@ -105,8 +114,7 @@ setTimeout(introduced, INTRODUCTION_TIME);
 
 const wishes = {
   visitor(data, origin) {
-    const remember = (text, changes) => parent.postMessage({ chatWidget: 1, type: "remember", text, changes }, origin);
-    if ("memory" in data) memory.restore(data.memory, remember);
+    memory.hear(data, (news) => parent.postMessage({ chatWidget: 1, type: "remember", ...news }, origin));
     actions.identify(data);
     introduced();
   },

@@ -30,6 +30,7 @@ export function createChat({ api, store, memory, stash, language }) {
   let asked = false;
   let isUnread = false;
   let turn = 0;
+  let recalled = 0; // the turn whose earlier chats were asked for
   let configuredAt = 0;
   let identity = null; // {who, proof} as the page says it
   let settled = Promise.resolve();
@@ -39,7 +40,6 @@ export function createChat({ api, store, memory, stash, language }) {
 
   async function start() {
     set({ config: await untilAnswered(() => api.config(language)) });
-    identity ??= { proof: null };
     await begin();
     if (memory.read().open) show();
   }
@@ -50,7 +50,7 @@ export function createChat({ api, store, memory, stash, language }) {
     set({ isReady: false });
     await settled;
     if (mine !== turn) return;
-    const { chat, outbox = [], drafts, agreed, seen = 0, askedAt = 0, rated, known = false, thumbs = {}, isQuiet = false, earlier = [] } = memory.read();
+    const { chat, outbox = [], drafts, agreed, seen = 0, askedAt = 0, known = false, thumbs = {}, isQuiet = false, earlier = [] } = memory.enter();
     const own = drafts?.[chat ?? NEW];
     if (!drafts && !outbox.length) stash.clear(); // What is there was somebody else's.
     const [files, waiting] = await Promise.all([stash.get(draftOf(chat), own?.names), withFiles(outbox)]);
@@ -60,9 +60,9 @@ export function createChat({ api, store, memory, stash, language }) {
     cursorOf = null;
     isUnread = true; // Words may have changed since they were seen.
     set({ outbox: waiting.filter((item) => !item.names), earlier, agreed: agreed === store.state.config.terms, seen, thumbs, isQuiet });
-    set({ rated: rated === chat && Boolean(chat), known, askedAt, drafts: { ...NO_DRAFTS, ...own } });
+    set({ known, askedAt, drafts: { ...NO_DRAFTS, ...own } });
     if (files) await attach(files);
-    if (chat) await untilAnswered(refresh).catch(giveUp);
+    if (chat) await check();
     if (mine !== turn) return;
     if (store.state.isOpen) memory.write({ open: true });
     const stored = new Set(store.state.messages.map((message) => message.client_message_id));
@@ -71,6 +71,19 @@ export function createChat({ api, store, memory, stash, language }) {
     set({ isReady: true });
     flush();
     look();
+    recall();
+  }
+
+  /** Finds the chats that the person whom the page proves has had in other browsers, when they are looked for. */
+  async function recall() {
+    const mine = turn;
+    const proof = identity?.proof;
+    if (!proof || memory.isAlone() || recalled === mine || !store.state.isReady || !store.state.isOpen) return;
+    recalled = mine;
+    const { visitor_token: token, chats } = await api.visitor(proof).catch(() => ({ chats: [] }));
+    if (mine !== turn || !chats.length) return;
+    if (!memory.read().token) memory.write({ token });
+    keepEarlier(chats.map(({ id, last_message_at: time, text }) => ({ id, at: Date.parse(time), text })));
   }
 
   /** Messages that wait, with their files where this browser has them still. */
@@ -117,10 +130,16 @@ export function createChat({ api, store, memory, stash, language }) {
     set({ config: await api.config(language, "no-cache").catch(() => store.state.config) });
   }
 
+  /** Looks for news until the server has answered; what became of another's chat is nothing to who is here by then. */
+  function check() {
+    const mine = turn;
+    return untilAnswered(refresh).catch((error) => mine === turn && giveUp(error));
+  }
+
   /** Reads the chat, and its messages if anything has happened to them. */
   async function refresh() {
     const { chat: shown } = store.state;
-    if (memory.isLost(shown?.id)) return shown && begin();
+    if (memory.isLost()) return begin();
     const { chat: id } = memory.read();
     // The page has ended the chat for good, perhaps in another tab.
     if (!id) return shown && begin();
@@ -187,7 +206,7 @@ export function createChat({ api, store, memory, stash, language }) {
     clearTimeout(timer);
     while (asked) {
       asked = false;
-      await untilAnswered(refresh).catch(giveUp);
+      await check();
     }
     looking = false;
     timer = setTimeout(look, interval());
@@ -281,6 +300,7 @@ export function createChat({ api, store, memory, stash, language }) {
 
   /** Nothing that was refused is lost: it goes back to where it was typed, with the reason. */
   async function refuse(item, error) {
+    if (!store.state.outbox.includes(item)) return;
     if (isGone(error)) return giveUp(error);
     if (isUnproven(error)) return (identity.proof = null);
     const faults = Object.fromEntries(error.faults?.map(({ loc, type }) => [loc.at(-1), type]) ?? []);
@@ -329,9 +349,10 @@ export function createChat({ api, store, memory, stash, language }) {
   }
 
   /** Whether the message is stored. What the page's visitor wrote before somebody else was named is not sent for that
-  person, nor shown to them. */
+  person, nor shown to them; what is written where another tab has just gone on with another chat is given back. */
   async function deliver(item) {
     const mine = turn;
+    if (memory.isLost()) return void begin().then(() => giveBack([item]));
     const isOurs = () => mine === turn && store.state.isReady && store.state.outbox.includes(item);
     const id = isOurs() && (await opened());
     if (!isOurs()) return false;
@@ -341,13 +362,12 @@ export function createChat({ api, store, memory, stash, language }) {
 
   /** The chat's id; a new one is opened with what the visitor has said of themselves. */
   async function opened() {
-    memory.claim();
     const { chat, opening: begun } = memory.read();
     if (chat) return chat;
     // The same id after a reload: an answer that was lost does not open a second chat.
     const opening = begun ?? crypto.randomUUID();
     memory.write({ opening });
-    const { proof } = identity;
+    const proof = identity?.proof;
     const body = {
       channel: "web",
       customer: { ...customerOf(store.state), ...(proof && { external_id: proof.external_id }) },
@@ -403,8 +423,7 @@ export function createChat({ api, store, memory, stash, language }) {
   function arrived(message) {
     if (message.conversation_id !== memory.read().chat) {
       shelve();
-      memory.write({ chat: message.conversation_id, rated: null });
-      set({ rated: false });
+      memory.write({ chat: message.conversation_id });
     }
     store.dispatch({ type: "messages", messages: [message] });
   }
@@ -439,8 +458,10 @@ export function createChat({ api, store, memory, stash, language }) {
   }
 
   async function end() {
+    const mine = turn;
     try {
-      set({ chat: await api.end(store.state.chat.id), draft: null });
+      const chat = await api.end(store.state.chat.id);
+      if (mine === turn) set({ chat, draft: null });
     } catch (error) {
       if (error.code !== "chat_ended") report(error);
     }
@@ -450,14 +471,16 @@ export function createChat({ api, store, memory, stash, language }) {
   async function rate() {
     const { chat: { id }, drafts: { stars: rating, comment } } = store.state;
     if (excess(comment, LONGEST_COMMENT)) return;
+    const mine = turn;
     try {
       await api.rate(id, { rating, ...(comment.trim() && { comment: comment.trim() }) });
     } catch (error) {
       if (error.code !== "feedback_given") return report(error);
     }
-    memory.write({ rated: id });
-    set({ rated: true });
+    if (mine !== turn) return;
+    set({ chat: { ...store.state.chat, is_rated: true } });
     draft({ stars: 0, comment: "" });
+    look();
   }
 
   async function thumb(message, value) {
@@ -484,9 +507,12 @@ export function createChat({ api, store, memory, stash, language }) {
 
   /** Where people's answers go if the visitor has left by then. */
   async function leaveMail() {
+    const mine = turn;
     set({ problem: null });
     try {
-      set({ chat: await api.customer(store.state.chat.id, { email: store.state.drafts.email.trim() }) });
+      const chat = await api.customer(store.state.chat.id, { email: store.state.drafts.email.trim() });
+      if (mine !== turn) return;
+      set({ chat });
     } catch (error) {
       if (error.status !== 422) return report(error);
       return set({ problem: t("Enter a complete email address.") });
@@ -520,7 +546,7 @@ export function createChat({ api, store, memory, stash, language }) {
 
   function another() {
     shelve();
-    memory.write({ chat: null, opening: null, rated: null });
+    memory.write({ chat: null, opening: null });
     cursorOf = null;
     store.dispatch({ type: "another" });
     draft({});
@@ -536,7 +562,7 @@ export function createChat({ api, store, memory, stash, language }) {
     set({ isHome: false });
     if (id === memory.read().chat) return noteSeen();
     shelve();
-    memory.write({ chat: id, opening: null, rated: null });
+    memory.write({ chat: id, opening: null });
     begin();
   }
 
@@ -565,9 +591,10 @@ export function createChat({ api, store, memory, stash, language }) {
 
   /** A chat that was begun before anybody was named becomes the named person's, if the server agrees. */
   async function settle(who, proof) {
-    const chat = who && memory.nobodys();
-    if (!chat || !proof) return memory.belongTo(who, chat ? null : {});
-    const { token } = memory.read();
+    const { chat, token, drafts } = who ? memory.nobodys() : {};
+    // What was said in earlier chats is bound to nobody: only what is typed and not sent goes along.
+    if (!chat) return memory.belongTo(who, { token: null, earlier: [], thumbs: {}, drafts: { [NEW]: drafts?.[NEW] } });
+    if (!proof) return memory.belongTo(who, null);
     try {
       const theirs = await untilAnswered(() => api.signIn(chat, token, proof));
       memory.belongTo(who, { token: theirs.visitor_token });
@@ -598,6 +625,7 @@ export function createChat({ api, store, memory, stash, language }) {
     memory.write({ open: true });
     noteSeen();
     look();
+    recall();
   }
 
   function hide() {
@@ -614,7 +642,11 @@ export function createChat({ api, store, memory, stash, language }) {
   }
 
   // Another tab of the same visitor opened a chat or wrote.
-  memory.onChange(({ chat }) => chat !== store.state.chat?.id && look());
+  memory.onChange(() => {
+    if (!store.state.isReady) return;
+    if (memory.isLost()) begin();
+    else if ((memory.read().chat ?? undefined) !== store.state.chat?.id) look();
+  });
   addEventListener("online", () => (flush(), look()));
   addEventListener("offline", () => set({ isOnline: false }));
   document.addEventListener("visibilitychange", () => !document.hidden && (noteSeen(), look()));

@@ -12,35 +12,34 @@ loader only tells the frame who the visitor is now. */
   const { origin } = new URL(script.src);
   const frame = document.createElement("iframe");
   // Inline and important: stronger than any rule of the page.
-  const style = (rules) => {
-    const all = `all:initial;position:fixed;z-index:2147483647;color-scheme:light;${rules};`;
-    frame.style.cssText = all.replaceAll(";", "!important;");
-  };
+  const style = (rules) =>
+    (frame.style.cssText = `all:initial;position:fixed;z-index:2147483647;color-scheme:light;${rules};`.replaceAll(";", "!important;"));
   // Browsers may refuse storage to frames of another site: the page then keeps what the frame remembers.
   const name = `chat-widget:${key}`;
   const storage = (use) => {
     try {
       return use(localStorage);
     } catch {
-      return null;
+      heard.remember = String; // And if nobody can keep it, the frame is told nothing of it.
     }
   };
   const hooks = {};
   const queue = []; // for a frame that does not listen yet
-  let isReady, isHidden, isMoved, path, wanted, pageTitle;
+  let isReady, isHidden, isMoved, path, wanted, old, count;
 
   const tell = (type, more) =>
     isReady && frame.contentWindow
       ? frame.contentWindow.postMessage({ ...more, chatWidget: 1, type }, origin)
       : queue.push([type, more]);
 
+  const greet = () =>
+    isReady && tell("visitor", { ...visitor, count, memory: storage((kept) => kept[name] || "") });
+
   function place() {
     if (!wanted) return;
     const fills = wanted.isOpen && (wanted.isFullscreen || innerWidth <= 480 || innerHeight <= 480);
     const [y, x] = wanted.position.split("-");
-    const width = fills ? "100vw" : `min(${wanted.width}px,100vw)`;
-    const height = fills ? "100dvh" : `min(${wanted.height}px,100dvh)`;
-    style(`display:${isHidden ? "none" : "block"};${y}:0;${x}:0;width:${width};height:${height}`);
+    style(`display:${isHidden ? "none" : "block"};${y}:0;${x}:0;width:min(${fills ? 1e5 : wanted.width}px,100vw);height:min(${fills ? 1e5 : wanted.height}px,100dvh);${wanted.clip}`);
     tell("placed", { fills });
   }
 
@@ -58,15 +57,21 @@ loader only tells the frame who the visitor is now. */
   const heard = {
     ready() {
       isReady = 1;
-      tell("visitor", { ...visitor, memory: storage((kept) => kept.getItem(name)) });
+      count = 0;
+      greet();
       path = null;
       keep();
       queue.splice(0).forEach((message) => tell(...message));
     },
-    remember({ text, changes }) {
+    // What one person's frame remembers of a chat joins neither another person's nor another chat's.
+    remember({ text, from, changes }) {
       storage((kept) => {
-        kept.setItem(name, changes ? JSON.stringify({ ...JSON.parse(kept.getItem(name)), ...changes }) : text);
+        const now = JSON.parse(kept[name] || "{}");
+        if (!from || (now.who === from.who && now.chat === from.chat))
+          kept[name] = text || JSON.stringify({ ...now, ...changes });
+        count++;
       });
+      greet();
     },
     size(data) {
       if (!wanted) heard.event({ name: "ready" });
@@ -74,12 +79,12 @@ loader only tells the frame who the visitor is now. */
       place();
     },
     title({ text }) {
-      pageTitle ||= document.title;
-      document.title = text || pageTitle;
-      if (!text) pageTitle = "";
+      old ||= document.title;
+      document.title = text || old;
+      if (!text) old = "";
     },
     event({ name, detail }) {
-      hooks[name]?.forEach((listener) => listener(detail));
+      hooks[name]?.forEach((hook) => hook(detail));
     },
     gone() {
       watch.disconnect();
@@ -89,11 +94,14 @@ loader only tells the frame who the visitor is now. */
   };
 
   const calls = {
-    on(name, listener) {
-      (hooks[name] ||= []).push(listener);
-      if (name === "ready" && wanted) listener();
+    on(name, hook) {
+      (hooks[name] ||= []).push(hook);
+      if (name === "ready" && wanted) hook();
     },
-    identify: (who) => tell("visitor", visitor = who),
+    identify(who) {
+      visitor = who;
+      greet();
+    },
     show(isShown = 1) {
       isHidden = !isShown;
       place();
@@ -107,12 +115,13 @@ loader only tells the frame who the visitor is now. */
   frame.name = name;
   // The site says where the chat was seen, whatever the page's own policy.
   frame.referrerPolicy = "origin";
-  frame.src = `${origin}/widget/v1/frame?${new URLSearchParams({ key, ...(language && { language }) })}`;
+  frame.src = `${origin}/widget/v1/frame?` + new URLSearchParams({ key, ...(language && { language }) });
   addEventListener("resize", place);
+  addEventListener("storage", greet);
   addEventListener("message", ({ source, origin: from, data }) => {
     if (source === frame.contentWindow && from === origin && data?.chatWidget) heard[data.type]?.(data);
   });
-  watch.observe(document, { childList: true, subtree: true });
+  watch.observe(document, { childList: 1, subtree: 1 });
   keep();
   window.chatWidget = Object.assign((call, ...rest) => calls[call](...rest), calls);
   before?.q?.forEach((rest) => chatWidget(...rest));

@@ -1,91 +1,117 @@
 /** What this browser remembers of its visitor. Where a frame of another site gets no storage, the page that shows it
 keeps the memory; and if nobody can, it lasts as long as the frame.
 
-It is one person's at a time, `who`: whom the page names, or nobody. A page that names somebody else neither reads nor
-changes it. */
+It is one person's at a time, `who` (whom the page names, or nobody), and of one chat of theirs. A tab of somebody else,
+or of a chat that is no longer theirs, neither reads nor changes it: it asks whether it `isLost`, and enters anew. */
 export function createMemory(key) {
   const name = `chat-widget:${key}`;
-  let kept = {};
+  let shared = {}; // by all tabs, as it was read or told last
+  let alone = null; // this tab's own, where another person has taken the other
   let isOwn = true;
   let isForgotten = false;
   let who;
-  let tellPage = () => {};
+  let chat;
+  let told = 0; // how often the page was told what to keep
+  let tellPage = null;
+  let onNews = () => {};
   try {
-    kept = parsed(localStorage.getItem(name));
+    shared = parsed(localStorage.getItem(name));
   } catch {
     isOwn = false;
   }
+  const isPages = !isOwn;
 
-  function all() {
-    if (isOwn) kept = parsed(localStorage.getItem(name));
-    return kept;
+  function found() {
+    if (alone) return alone;
+    if (isOwn) shared = parsed(localStorage.getItem(name));
+    // Who signed in with the chat that was begun here is no other person, and who had no chat yet has the one that they
+    // began elsewhere.
+    if (who === undefined && chat && shared.chat === chat) who = shared.who;
+    if (!chat && shared.who === who) chat = shared.chat;
+    return shared;
   }
 
+  const isTheirs = (one) => one.who !== who || one.chat !== chat;
+
+  /** Whether another tab has gone on with another person or another chat. */
+  const isLost = () => isTheirs(found());
+
   function read() {
-    const now = all();
-    return now.who === who ? now : {};
+    const now = found();
+    return isTheirs(now) ? {} : now;
   }
 
   function write(changes) {
-    if (!isForgotten && !isLost()) keep({ ...kept, ...changes, who }, { ...changes, who });
+    if (isForgotten || isLost()) return;
+    keep({ ...found(), ...changes }, { from: { who, chat }, changes });
+    if ("chat" in changes) chat = changes.chat;
   }
 
-  /** Forgets what another person has here by now: this one begins anew. */
-  function claim() {
-    if (isLost()) keep({ who }, null);
+  /** What is here for this person. Where it is another's by now, this tab has a memory of its own from here on. */
+  function enter() {
+    if (found().who !== who) alone = { who };
+    chat = found().chat;
+    return found();
   }
 
-  /** Nothing is left of anybody here. */
+  /** Nothing is left of this person here. */
   function forget() {
     keep({}, null);
     isForgotten = true;
   }
 
-  /** The page replaces only the changes, where they are named: another tab may have told it of others. */
+  /** The page replaces only the changes, and only those of the same person and chat: another tab may have told it of
+  others. */
   function keep(whole, changes) {
-    kept = whole;
-    const text = JSON.stringify(kept);
+    if (alone) return void (alone = whole);
+    shared = whole;
+    const text = JSON.stringify(whole);
     try {
       if (isOwn) localStorage.setItem(name, text);
     } catch {
       isOwn = false; // It is full.
     }
-    if (!isOwn) tellPage(text, changes);
+    if (!tellPage) return;
+    told += 1;
+    tellPage(changes ?? { text });
   }
 
-  /** The page has told what it keeps for us, and how it is told what to keep. */
-  function restore(text, tell) {
-    if (isOwn) return;
-    const { who: _, ...early } = kept;
+  /** The page says what it keeps, having heard so much of us, and how it is told what to keep. */
+  function hear({ memory: text, count }, tell) {
+    if (!isPages) return;
+    const early = tellPage ? {} : shared;
     tellPage = tell;
-    keep({ ...parsed(text), ...early }, early);
+    // What is on its way to the page is newer.
+    if (text === undefined || count < told) return;
+    shared = parsed(text);
+    if (Object.keys(early).length && shared.who === who) {
+      chat = shared.chat;
+      write(early);
+    }
+    onNews();
   }
 
-  /** From now on the memory is this person's. What another one left is forgotten; what was left before anybody was named
+  /** The memory is this person's from now on. What another one left is forgotten; what was left before anybody was named
   is theirs with what `joins` it, and is forgotten without. */
   function belongTo(person, joins) {
-    const before = all();
-    who = person;
-    if (before.who !== who) keep(before.who === undefined && joins ? { ...before, ...joins, who } : { who }, null);
+    let whole = found();
+    const isTaken = alone || whole.who !== person;
+    if (whole.who !== person) whole = whole.who === undefined && joins ? { ...whole, ...joins, who: person } : { who: person };
+    [who, chat, alone] = [person, whole.chat, null];
+    if (isTaken) keep(whole, null);
   }
 
-  /** The chat that was begun before anybody was named, if there is one. */
-  const nobodys = () => (all().who === undefined ? kept.chat : undefined);
-
-  /** Whether another page at this browser has named somebody else since. Who signed in with the chat that was begun here
-  is no other person. */
-  function isLost(chat) {
-    const now = all();
-    if (who === undefined && chat && now.chat === chat) who = now.who;
-    return now.who !== who;
-  }
+  /** What was begun before anybody was named. */
+  const nobodys = () => (found().who === undefined ? found() : {});
 
   /** Calls back when another tab has written. */
   function onChange(callback) {
-    addEventListener("storage", (event) => event.key === name && callback(read()));
+    onNews = callback;
+    addEventListener("storage", (event) => event.key === name && callback());
   }
 
-  return { read, write, claim, forget, restore, belongTo, nobodys, isLost, onChange };
+  const isAlone = () => Boolean(alone);
+  return { read, write, enter, forget, hear, belongTo, nobodys, isLost, isAlone, onChange };
 }
 
 function parsed(text) {

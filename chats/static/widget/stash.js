@@ -3,7 +3,7 @@ in the memory: without these nobody gets the files. Where a browser keeps nothin
 
 const PATIENCE = 1000; // milliseconds; nobody waits longer for what may never come
 
-export function createStash(key) {
+export function createStash(key, memory) {
   const late = () => new Promise((done) => setTimeout(done, PATIENCE, null));
   const opened = new Promise((done, fail) => {
     const request = indexedDB.open(`chat-widget:${key}`, 1);
@@ -15,7 +15,8 @@ export function createStash(key) {
   /** What `use` asks the database for; null if there is none, or it refuses. */
   async function ask(use) {
     const database = await opened;
-    if (!database) return null;
+    // What the browser keeps is another person's where this tab is alone.
+    if (!database || memory.isAlone()) return null;
     return new Promise((done) => {
       const request = use(database.transaction("files", "readwrite").objectStore("files"));
       request.onsuccess = () => done(request.result ?? null);

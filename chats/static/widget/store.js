@@ -16,7 +16,7 @@ export const EMPTY = {
   faults: {}, // what is wrong in it, by field
   chat: null,
   isHome: false, // the start is shown although there is a chat
-  earlier: [], // the visitor's chats in this browser, newest first: {id, at, text}
+  earlier: [], // the visitor's chats, newest first: {id, at, text}
   messages: [],
   outbox: [], // sent by the visitor, not stored yet: {id, text, files}
   drafts: NO_DRAFTS,
@@ -24,7 +24,6 @@ export const EMPTY = {
   askedAt: 0, // when the visitor last wrote to the bot
   draft: null, // the answer while it is made; "" while nothing is there yet
   seen: 0, // the last seq that the visitor has seen
-  rated: false,
   thumbs: {}, // by message
   isQuiet: false, // no sound
   notice: null, // a sentence for the visitor
@@ -44,7 +43,7 @@ export function reduce(state, { type, ...data }) {
     case "delta":
       return { ...state, draft: (state.draft ?? "") + data.text };
     case "another":
-      return { ...state, chat: null, isHome: false, messages: [], draft: null, seen: 0, rated: false, thumbs: {}, notice: null, problem: null };
+      return { ...state, chat: null, isHome: false, messages: [], draft: null, seen: 0, thumbs: {}, notice: null, problem: null };
     case "left":
       return { ...EMPTY, config: state.config, isOpen: state.isOpen, fills: state.fills, isOnline: state.isOnline };
     default:

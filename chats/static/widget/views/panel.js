@@ -118,7 +118,7 @@ function Banner({ banner }) {
 }
 
 function Talk({ state, actions, locale }) {
-  const { config, chat, isHome, outbox, draft, thumbs, rated } = state;
+  const { config, chat, isHome, outbox, draft, thumbs } = state;
   const messages = isHome ? [] : state.messages;
   const log = useRef(null);
   const end = useRef(null);
@@ -159,7 +159,7 @@ function Talk({ state, actions, locale }) {
       </ol>
       ${(isHome || !hasAsked(state)) && html`<${Home} state=${state} actions=${actions} locale=${locale} />`}
       ${isEnded && html`<p class="note">${t("This chat has ended.")}</p>`}
-      ${isEnded && (rated ? html`<p class="note" role="status">${t("Thank you!")}</p>` : html`<${Rating} drafts=${state.drafts} actions=${actions} />`)}
+      ${isEnded && (chat.is_rated ? html`<p class="note" role="status">${t("Thank you!")}</p>` : html`<${Rating} drafts=${state.drafts} actions=${actions} />`)}
       ${isEnded && html`<p class="note"><button class="main" onClick=${actions.another}>${t("Start a new chat")}</button></p>`}
       ${hasNewer && html`<button class="newer" onClick=${toEnd}>${t("New message")} ↓</button>`}
     </div>
@@ -190,13 +190,16 @@ function Notices({ state, actions, locale }) {
   const { isOnline, notice, problem, chat, config } = state;
   const isWaiting = chat?.status !== "ended" && chat?.assign_type === "queue";
   const isStaffed = config.is_open && config.agents_online > 0;
+  // Whom the bot has back from an agent is told so.
+  const isBack = chat?.status === "open" && chat.assign_type === "bot" && state.messages.some(({ sender }) => sender.type === "agent");
+  const partner = isBack ? config.bot_name : chat?.status !== "ended" && chat?.agent?.name;
   const lines = [
     !isOnline && t("You're offline. Your messages will be sent when you reconnect."),
     isWaiting && isStaffed && t("Connecting you to our team."),
     isWaiting && isStaffed && chat.place_in_queue && t("You're number {place} in line.", { place: chat.place_in_queue }),
     isWaiting && whenThere(config, locale),
     isWaiting && config.answers_by_mail && chat.customer.email && t("We'll also write to {email}.", { email: chat.customer.email }),
-    chat?.status !== "ended" && chat?.agent && t("You're chatting with {name}.", { name: chat.agent.name }),
+    partner && t("You're chatting with {name}.", { name: partner }),
     notice,
   ];
   return html`<div class="notices">

@@ -1,0 +1,223 @@
+"""What the widget remembers is one person's, in whichever tab and wherever it is kept."""
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import FrameLocator, Page, expect
+
+from chats.models import Conversation
+from chats.tests.shop import Shop, running, write
+
+# Browsers refuse storage to frames of another site, if their user wants that.
+REFUSED = """if (top !== window) Object.defineProperty(window, "localStorage", {
+    get() { throw new DOMException("refused", "SecurityError"); },
+});"""
+# A tab that hears nothing of the others before it looks.
+DEAF = 'addEventListener("storage", (event) => event.stopImmediatePropagation(), true);'
+SECRET, DRAFT = "My secret order", "My secret draft"
+
+
+@pytest.fixture
+def shop(site_origin: str, page, bot, problems: list[str], screen: Page) -> Iterator[Shop]:
+    yield from running(site_origin, page, bot, screen, problems)
+
+
+@pytest.fixture(params=["frame", "page"])
+def keeper(request, screen: Page) -> str:
+    """Who keeps the memory: the frame, or the page, where the frame gets no storage."""
+    keeper: str = request.param
+    if keeper == "page":
+        screen.context.add_init_script(REFUSED)
+    return keeper
+
+
+@pytest.fixture
+def name(shop: Shop, ann, bot):
+    """A function that has the shop's pages name a person; one with a "?" is not proved."""
+    secret = ann.post(f"/ai/bot/{bot.pk}/identity-secret").json()["secret"]
+
+    def sign(who: str | None) -> None:
+        for attribute in ("data-external-id", "data-identity-signature"):
+            shop.attributes.pop(attribute, None)
+        if who:
+            key = secret if not who.endswith("?") else "guessed"
+            proof = hmac.new(key.encode(), who.encode(), hashlib.sha256).hexdigest()
+            shop.attributes["data-external-id"] = who
+            shop.attributes["data-identity-signature"] = proof
+
+    return sign
+
+
+def news(screen: Page) -> None:
+    screen.frames[1].evaluate("dispatchEvent(new Event('online'))")
+
+
+def statuses(problems: list[str]) -> set[str]:
+    """Of the answers that were refusals."""
+    found = {problem[:3] for problem in problems if problem[0].isdigit()}
+    problems.clear()
+    return found
+
+
+def start(shop: Shop, screen: Page) -> FrameLocator:
+    """The open widget of a tab."""
+    widget = shop.open(screen)
+    screen.evaluate("chatWidget.open()")
+    expect(widget.get_by_label("Write a message")).to_be_visible()
+    return widget
+
+
+def kept(screen: Page, keeper: str) -> dict[str, object]:
+    """What is remembered now."""
+    place = screen.frames[1] if keeper == "frame" else screen
+    texts = place.evaluate(
+        "Object.entries(localStorage).filter(([name]) => name.startsWith('chat-widget:'))"
+    )
+    ((_, text),) = texts
+    found: dict[str, object] = json.loads(text)
+    return found
+
+
+@pytest.mark.parametrize("is_deaf", [False, True])
+@pytest.mark.parametrize(("first", "second"), [("c-1", "c-2"), ("c-1", None), (None, "c-3?")])
+def test_two_tabs_of_two_people_share_nothing(
+    shop: Shop, screen: Page, name, keeper, first, second, is_deaf, problems
+):
+    if is_deaf:
+        screen.add_init_script(DEAF)
+    name(first)
+    one = start(shop, screen)
+    write(one, SECRET)
+    one.get_by_label("Write a message").fill(DRAFT)
+    name(second)
+    tab = screen.context.new_page()
+    two = start(shop, tab)
+    expect(two.get_by_label("Write a message")).to_have_value("")
+    expect(two.locator(".message.customer")).to_have_count(0)
+    write(two, "Hello from another")
+    two.get_by_label("Write a message").fill("Draft of another")
+    # The first tab writes on, whether it has heard of that or not.
+    if is_deaf:
+        one.get_by_label("Write a message").fill(f"{DRAFT}, and more")
+        news(screen)
+    expect(one.get_by_text(SECRET)).to_have_count(0)
+    if not is_deaf:
+        expect(one.get_by_label("Write a message")).to_have_value("")
+    write(one, "Still the first")
+    one.get_by_label("Write a message").fill("Draft of the first")
+    news(screen)
+    expect(one.locator(".message.customer")).to_have_count(1)
+    memory = json.dumps(kept(tab, keeper))
+    assert "Draft of another" in memory
+    assert not re.search("secret|the first", memory)
+    for _ in range(2):
+        expect(two.locator(".message.customer .words")).to_have_text(["Hello from another"])
+        expect(two.get_by_label("Write a message")).to_have_value("Draft of another")
+        tab.reload()
+    tab.close()
+    said = {
+        chat.messages.get(sender_type="customer").text: chat.customer.external_id
+        for chat in Conversation.objects.all()
+    }
+    proved = {who: who if who and not who.endswith("?") else None for who in (first, second)}
+    assert said == {
+        SECRET: proved[first], "Still the first": proved[first],
+        "Hello from another": proved[second],
+    }  # fmt: skip
+    # Without a proof the server knows nobody.
+    assert statuses(problems) == ({"401"} if second == "c-3?" else set())
+
+
+@pytest.mark.parametrize("is_deaf", [False, True])
+def test_two_tabs_of_nobody_go_on_with_the_same_chat(
+    shop: Shop, screen: Page, keeper, is_deaf, problems
+):
+    if is_deaf:
+        screen.add_init_script(DEAF)
+    one = start(shop, screen)
+    write(one, SECRET)
+    tab = screen.context.new_page()
+    two = start(shop, tab)
+    expect(two.get_by_text(SECRET)).to_be_visible()
+    two.get_by_role("button", name="Chat options").click()
+    two.get_by_role("button", name="End chat").click()
+    two.get_by_role("button", name="End chat").click()
+    two.get_by_role("button", name="Start a new chat").click()
+    write(two, "A new chat")
+    if is_deaf:
+        news(screen)
+    expect(one.locator(".message.customer .words")).to_have_text(["A new chat"])
+    newest = Conversation.objects.order_by("-id")[0]
+    assert kept(tab, keeper)["chat"] == str(newest.pk)
+    # The shop signs out, and the next visitor comes.
+    tab.evaluate("chatWidget('shutdown')")
+    expect(tab.locator("iframe")).to_have_count(0)
+    two = start(shop, tab)
+    expect(two.locator(".message.customer, .earlier")).to_have_count(0)
+    write(two, "Somebody else")
+    news(screen)
+    expect(one.get_by_text("A new chat")).to_have_count(0)
+    for _ in range(2):
+        expect(two.locator(".message.customer .words")).to_have_text(["Somebody else"])
+        tab.reload()
+    tab.close()
+    assert statuses(problems) == set()
+
+
+def test_who_signs_in_after_the_end_finds_nothing_of_the_ended_chat(
+    shop: Shop, screen: Page, name, keeper
+):
+    widget = start(shop, screen)
+    write(widget, SECRET)
+    widget.get_by_role("button", name="Chat options").click()
+    widget.get_by_role("button", name="End chat").click()
+    widget.get_by_role("button", name="End chat").click()
+    widget.get_by_role("button", name="Start a new chat").click()
+    widget.get_by_label("Write a message").fill("Half a sen")
+    name("c-1")
+    widget = start(shop, screen)
+    expect(widget.get_by_label("Write a message")).to_have_value("Half a sen")
+    expect(widget.locator(".earlier")).to_have_count(0)
+    memory = kept(screen, keeper)
+    assert not memory.get("token")
+    assert "secret" not in json.dumps(memory)
+    write(widget, "Who am I?")
+    owners = [chat.customer.external_id for chat in Conversation.objects.order_by("id")]
+    assert owners == [None, "c-1"]
+
+
+def test_a_browser_that_keeps_nothing_keeps_a_chat_as_long_as_its_frame(shop: Shop, screen: Page):
+    screen.add_init_script(REFUSED.replace("if (top !== window) ", ""))
+    widget = start(shop, screen)
+    write(widget, "First words")
+    widget.get_by_label("Write a message").fill("Second words")
+    screen.evaluate("chatWidget.identify({})")
+    news(screen)
+    expect(widget.locator(".message.customer .words")).to_have_text(["First words"])
+    write(widget, "Second words")
+    assert Conversation.objects.count() == 1
+
+
+def test_a_customer_whom_the_page_proves_finds_their_chats_in_another_browser(
+    shop: Shop, screen: Page, name
+):
+    name("c-1")
+    write(start(shop, screen), "About shoes")
+    chat = Conversation.objects.get()
+    browser = screen.context.browser
+    assert browser
+    elsewhere = browser.new_context()
+    widget = start(shop, elsewhere.new_page())
+    widget.locator(".earlier button").filter(has_text="About shoes").click()
+    expect(widget.locator(".message.customer .words")).to_have_text(["About shoes"])
+    write(widget, "And socks")
+    assert chat.messages.filter(sender_type="customer").count() == 2
+    name("c-2")
+    page = elsewhere.new_page()
+    widget = start(shop, page)
+    expect(widget.locator(".message.customer, .earlier")).to_have_count(0)
+    elsewhere.close()
