@@ -157,7 +157,7 @@ class Phrasebook:
             (self._asks.search(clause) or self._whole_clause.fullmatch(clause))
             and not self._never.search(clause)
             for clause in clauses
-        ) or any(map(self._whole.fullmatch, sentences))
+        ) or any(map(self._whole_clause.fullmatch, sentences))
 
     def yes_or_no(self, heard: NormalizedText) -> bool | None:
         """Whether the whole message says yes or no; None if it says anything else."""
