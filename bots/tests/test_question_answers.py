@@ -84,21 +84,24 @@ def test_it_does_not_answer_another_question(ann, server, bot):
         assert result.confidence < 1
 
 
+ON_DOGS = ("May I bring my dog?", "Yes, dogs may come in.")
+ON_FRANCE = ("Do you ship to France?", "Yes, for nine euros.")
+IN_VIETNAMESE = ("Tôi mang chó theo được không?", "Được, chó được vào mọi phòng.")
+
+
 @pytest.mark.parametrize(
-    ("question", "answer", "other", "is_answered"),
+    ("pair", "other", "is_answered"),
     [
-        ("May I bring my dog?", "Yes, dogs may come in.", "May I bring my cat?", False),
-        ("May I bring my dog?", "Yes, dogs may come in.", "May I take my dog?", True),
-        ("Do you ship to France?", "Yes, for nine euros.", "Do you ship to Germany?", False),
-        ("Tôi mang chó theo được không?", "Được, chó được vào mọi phòng.",
-         "Tôi mang mèo theo được không?", False),
+        (ON_DOGS, "May I bring my cat?", False),
+        (ON_DOGS, "May I take my dog?", True),
+        (ON_FRANCE, "Do you ship to Germany?", False),
+        (IN_VIETNAMESE, "Tôi mang mèo theo được không?", False),
     ],
-)  # fmt: skip
+)
 @pytest.mark.django_db(transaction=True)
-def test_a_pair_answers_no_question_on_another_thing(
-    ann, server, bot, question, answer, other, is_answered
-):
+def test_a_pair_answers_no_question_on_another_thing(ann, server, bot, pair, other, is_answered):
     trained(bot, "The pool is open from May to September. Towels are at the desk.")
+    question, answer = pair
     create(ann, bot, {"question": question, "answer": answer})
     run_jobs()
     said = [reply["content"][0]["text"] for reply in ask(server, other)]
