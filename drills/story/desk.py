@@ -17,6 +17,7 @@ def tell(world: World) -> None:
     find_chats(world)
     read_notifications(world)
     save_replies(world)
+    keep_views(world)
     watch_live(world)
 
 
@@ -91,6 +92,9 @@ def snooze(world: World) -> None:
     world.ask(chat_id, "One more thing", reply="none")
     assert world.ben.get(f"/ai/chat/{chat_id}")["status"] == "open", "the customer wakes it"
     assert world.events("conversation.reopened", conversation_id=chat_id)
+    world.ben.post(f"/ai/chat/{chat_id}/agent-end")
+    reopened = world.ben.post(f"/ai/chat/{chat_id}/reopen")
+    assert (reopened["status"], reopened["assignee"]["name"]) == ("open", "Ben Fox")
 
 
 def read_why(world: World) -> None:
@@ -141,6 +145,15 @@ def save_replies(world: World) -> None:
     assert shown["text"] == "So sorry, Zoe. Ben Fox"
     assert world.ann.get(path)["items"] == [], "Ben's own"
     ben.delete(f"{path}/{saved['id']}")
+    assert ben.get(path)["items"] == []
+
+
+def keep_views(world: World) -> None:
+    ben, path = world.ben, "/ai/chat/views"
+    kept = ben.post(path, {"name": "Late", "query": "view=unassigned&min_wait_seconds=900"})
+    assert [row["name"] for row in ben.get(path)["items"]] == ["Late"]
+    assert world.ann.get(path)["items"] == [], "Ben's own"
+    ben.delete(f"{path}/{kept['id']}")
     assert ben.get(path)["items"] == []
 
 
