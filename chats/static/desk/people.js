@@ -2,13 +2,20 @@
 
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
-import { FOREVER, dayAndClock } from "./times.js";
+import { FOREVER, clock, dayAndClock, midnight, written } from "./times.js";
 
 const COLOURS = 6;
 
+/** A customer's name, else their address, else where or when they began. */
 export function customerName(chat) {
-  return chat.customer.name || chat.customer.email || t("Customer {id}", { id: chat.customer_id });
+  const { customer, location, created_at: began } = chat;
+  const day = midnight(began) === midnight(Date.now()) ? "" : written(began, { day: "numeric", month: "short" });
+  const where = () => [location?.city, `${day} ${clock(began)}`.trim()].filter(Boolean).join(", ");
+  return customer.name || customer.email || customer.phone || `${t("Visitor")} · ${where()}`;
 }
+
+/** What the face of a chat's customer is drawn of: two without a name differ. */
+export const faceOf = (chat) => ({ name: customerName(chat), seed: `${chat.customer_id}` });
 
 export function senderName(state, chat, sender) {
   if (sender.type === "customer") return sender.name || customerName(chat);
@@ -30,10 +37,11 @@ export const blockName = (until) => (until >= FOREVER ? t("Blocked") : t("Blocke
 /** Whether a colleague is at the desk. */
 export const presence = (state, id) => (state.online[id] ? t("online") : t("offline"));
 
-/** A face of the first letters, in a colour of the name's own. */
-export function Face({ name, kind = "" }) {
-  const letters = name.split(/\s+/).filter(Boolean).slice(0, 2).map((word) => [...word][0]).join("");
-  const colour = [...name].reduce((sum, sign) => sum + sign.codePointAt(0), 0) % COLOURS;
+/** A face of the first letters, in a colour of its own. */
+export function Face({ name, seed = name, kind = "" }) {
+  const words = name.split(/\s+/).filter((word) => /^[\p{L}\p{N}]/u.test(word));
+  const letters = words.slice(0, 2).map((word) => [...word][0]).join("");
+  const colour = [...seed].reduce((sum, sign) => sum + sign.codePointAt(0), 0) % COLOURS;
   return html`<span class=${`face face-${colour} ${kind}`} aria-hidden="true">${letters.toUpperCase() || "?"}</span>`;
 }
 
