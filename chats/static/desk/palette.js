@@ -29,6 +29,10 @@ export class Palette extends Component {
     clearTimeout(this.soon);
   }
 
+  componentDidUpdate() {
+    document.getElementById(`palette-${this.state.chosen}`)?.scrollIntoView({ block: "nearest" });
+  }
+
   async search(words) {
     const asked = [get("/ai/chats", { q: words, limit: MOST }), askSite(`/admin/search/?s=${encodeURIComponent(words)}`)];
     const [{ items }, site] = await Promise.all(asked.map((one) => one.catch(() => ({ items: [] }))));
