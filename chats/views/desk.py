@@ -243,7 +243,9 @@ class DeskViewViewSet(TenantViewSet):
         """Save a view of the inbox, or replace yours of this name; you can have 30."""
         return desk_shapes.DeskView.of(desk_views.save(self.user, body), may_delete=True)
 
-    @operation("AI / chat", "Delete Inbox View", access=BEARER_ANY_ROLE, status=204)
+    @operation(
+        "AI / chat", "Delete Inbox View", access=BEARER_ANY_ROLE, status=204, also={403: Error}
+    )
     def destroy(self, view_id: int) -> None:
         """Delete your view; admins can delete a shared one of a colleague."""
         desk_views.delete(self.user, view_id)
