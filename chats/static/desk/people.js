@@ -15,7 +15,10 @@ export function customerName(chat) {
 }
 
 /** What the face of a chat's customer is drawn of: two without a name differ. */
-export const faceOf = (chat) => ({ name: customerName(chat), seed: `${chat.customer_id}` });
+export function faceOf(chat) {
+  const { name, email, phone } = chat.customer;
+  return { name: customerName(chat), seed: name || email || phone || `${chat.customer_id}` };
+}
 
 export function senderName(state, chat, sender) {
   if (sender.type === "customer") return sender.name || customerName(chat);
