@@ -9,6 +9,7 @@ from chats.views.data_exchange import ClientDocumentsViewSet, MessagingViewSet, 
 from chats.views.desk import (
     ChatViewSet,
     CustomerViewSet,
+    DeskViewViewSet,
     FeedViewSet,
     NotificationViewSet,
     PreviewViewSet,
@@ -24,6 +25,7 @@ messaging = MessagingViewSet.as_view
 replay = ReplayViewSet.as_view
 unanswered = UnansweredViewSet.as_view
 saved_replies = SavedReplyViewSet.as_view
+views = DeskViewViewSet.as_view
 chat_tags = InsightViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
 conversations = messaging({"post": "create", "get": "list"})
 words = WordsViewSet.as_view({"get": "retrieve", "put": "update"})
@@ -85,6 +87,7 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/agent-end", ChatViewSet.as_view({"post": "agent_end"})),
     path("ai/chat/<uuid:chat_id>/snooze", ChatViewSet.as_view({"post": "snooze"})),
     path("ai/chat/<uuid:chat_id>/priority", ChatViewSet.as_view({"put": "prioritize"})),
+    path("ai/chat/<uuid:chat_id>/reopen", ChatViewSet.as_view({"post": "reopen"})),
     path("ai/chat/<uuid:chat_id>/read", ChatViewSet.as_view({"post": "read"})),
     path("ai/chat/notifications", NotificationViewSet.as_view({"get": "list"})),
     path("ai/chat/notifications/read", NotificationViewSet.as_view({"put": "read_all"})),
@@ -98,6 +101,8 @@ urlpatterns = [
         "ai/chat/push-subscriptions/<uuid:subscription_id>",
         PushViewSet.as_view({"delete": "destroy"}),
     ),
+    path("ai/chat/views", views({"get": "list", "post": "save"})),
+    path("ai/chat/views/<int:view_id>", views({"delete": "destroy"})),
     path("ai/chat/saved-replies", saved_replies({"get": "list", "post": "create"})),
     path(
         "ai/chat/saved-replies/<int:saved_reply_id>",

@@ -47,7 +47,14 @@ from chats.models import (
     Summary,
     SummaryJob,
 )
-from identity.models import ChannelToken, Client, EmailNotification, Role, SignInProvider
+from identity.models import (
+    ChannelToken,
+    Client,
+    EmailNotification,
+    Role,
+    SavedView,
+    SignInProvider,
+)
 from identity.services import credit_orders
 from identity.testing import PASSWORD, Person, make_key, make_person
 from reports.models import Export
@@ -118,6 +125,7 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/chat/{chat_id}/snooze"): {"until": TOMORROW},
     ("PUT", "/ai/chat/{chat_id}/priority"): {"priority": "urgent"},
     ("POST", "/ai/chat/push-subscriptions"): PUSH,
+    ("POST", "/ai/chat/views"): {"name": "Late", "query": "view=unassigned&tag=late"},
     ("POST", "/ai/chat/saved-replies"): {"shortcut": "late", "texts": {"en": "Sorry."}},
     ("PUT", "/ai/chat/saved-replies/{saved_reply_id}"): {
         "shortcut": "late", "texts": {"en": "Sorry."}, "is_shared": False,
@@ -417,6 +425,9 @@ def client_rows(client: Client) -> dict[str, Any]:
         "job_id": SummaryJob.objects.create(client=client).pk,
         "tag_id": tag.pk,
         "saved_reply_id": saved_reply.pk,
+        "view_id": SavedView.objects.create(
+            user=user, list_name="chats.inbox", name="Late", query="view=all", is_shared=True
+        ).pk,
     }
 
 
@@ -442,7 +453,7 @@ def channel_rows(client: Client, bot: Any) -> None:
 
 MISSING: dict[str, Any] = {
     "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
-    "web_url_id": 999_999_999, "saved_reply_id": 999_999_999,
+    "web_url_id": 999_999_999, "saved_reply_id": 999_999_999, "view_id": 999_999_999,
     "golden_question_id": 999_999_999, "question_id": 999_999_999,
     "run_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "replay_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),

@@ -34,7 +34,7 @@ NOT_AUDITED_BECAUSE = {
         "POST /ai/chat/{chat_id}/unassign", "POST /ai/chat/{chat_id}/manual",
         "POST /ai/chat/{chat_id}/manual/files", "POST /ai/chat/{chat_id}/end",
         "POST /ai/chat/{chat_id}/agent-end", "POST /ai/chat/{chat_id}/snooze",
-        "PUT /ai/chat/{chat_id}/priority",
+        "PUT /ai/chat/{chat_id}/priority", "POST /ai/chat/{chat_id}/reopen",
         "POST /ai/chat/{chat_id}/summarize", "POST /ai/chat/{chat_id}/tags",
         "PUT /ai/chat/{chat_id}/tags", "POST /ai/chat/{chat_id}/tags/auto",
         "POST /ai/chat/{chat_id}/sentiment", "POST /ai/chat/{chat_id}/feedback",
@@ -122,6 +122,7 @@ CHANGED = {
     "PUT /ai/customers/{customer_id}": {"name": "Zoe Fox"},
     "PUT /ai/{bot_id}/train/text/{text_id}": {"title": "Hours", "text": "Open from ten."},
     # Everybody's: one's own are nobody else's business.
+    "POST /ai/chat/views": {"name": "x", "query": "view=all", "is_shared": True},
     "POST /ai/chat/saved-replies": SHARED_REPLY,
     "PUT /ai/chat/saved-replies/{saved_reply_id}": SHARED_REPLY,
 }

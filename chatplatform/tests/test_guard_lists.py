@@ -54,7 +54,7 @@ from chats.models import (
     Tagging,
     text_content,
 )
-from identity.models import ApiKey, AuditEvent, CreditOrder, User
+from identity.models import ApiKey, AuditEvent, CreditOrder, SavedView, User
 from identity.testing import Person, make_key
 from webhooks.models import Delivery, DeliveryAttempt, Event, UnnumberedEvent, WebhookConfig
 
@@ -304,6 +304,12 @@ def saved_replies(at: Place, count: int) -> list[Any]:
     return rows(SavedReply, count, client=at.client, shortcut=shortcut, texts=lambda _: {"en": "a"})
 
 
+def saved_views(at: Place, count: int) -> list[Any]:
+    return rows(
+        SavedView, count, user=at.user, list_name="chats.inbox", name="view-{}".format,
+    )  # fmt: skip
+
+
 def ai_tags(at: Place, count: int) -> list[Any]:
     return rows(
         Tagging, count, client=at.client, conversation_id=at.ids["chat_id"], source="ai",
@@ -356,6 +362,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/ai/chat/notifications": notifications,
     "/ai/chat/push-subscriptions": push_subscriptions,
     "/ai/chat/saved-replies": saved_replies,
+    "/ai/chat/views": saved_views,
     "/ai/chat/feedbacks": chats,
     "/ai/tags": client_tags,
     "/ai/client/chats": chats,

@@ -28,6 +28,7 @@ DECLARE
     by_agent boolean := message.sender_type = 'agent';
     counts boolean;
     moves boolean;
+    is_aside boolean;
     link record;
 BEGIN
     message.is_note := coalesce(message.is_note, false);
@@ -42,11 +43,18 @@ BEGIN
     -- moves no times. The conversation's language is the one in which its customer writes.
     counts := NOT (message.is_note OR message.is_welcome);
     moves := counts AND message.sent_at IS NULL;
+    -- From the handover on the last words are people's: neither its sentence takes their place, nor
+    -- what the bot and the platform say later.
+    is_aside := coalesce(message.receipt ? 'handoff_reason', false);
     UPDATE chats_conversation c SET
         last_seq = c.last_seq + 1,
         last_event_seq = c.last_event_seq + (event IS NOT NULL)::integer,
         message_count = c.message_count + counts::integer,
-        last_message_id = CASE WHEN counts THEN message.id ELSE c.last_message_id END,
+        last_message_id = CASE
+            WHEN NOT counts OR is_aside THEN c.last_message_id
+            WHEN c.assign_type <> 'bot' AND message.sender_type IN ('bot', 'system')
+                THEN c.last_message_id
+            ELSE message.id END,
         last_message_at = CASE WHEN moves THEN message.created_at ELSE c.last_message_at END,
         first_response_at = CASE WHEN moves AND message.sender_type IN ('bot', 'agent')
             THEN coalesce(c.first_response_at, message.created_at)
@@ -118,7 +126,9 @@ FROM (
     SELECT conversation_id,
         max(seq) AS last_seq,
         count(*) FILTER (WHERE counts) AS message_count,
-        (array_agg(id ORDER BY seq DESC) FILTER (WHERE counts))[1] AS last_message_id,
+        (array_agg(id ORDER BY seq DESC) FILTER (
+            WHERE counts AND NOT coalesce(receipt ? 'handoff_reason', false)
+        ))[1] AS last_message_id,
         max(created_at) FILTER (WHERE counts AND sent_at IS NULL) AS last_message_at,
         min(created_at) FILTER (
             WHERE counts AND sent_at IS NULL AND sender_type IN ('bot', 'agent')

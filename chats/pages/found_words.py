@@ -17,7 +17,7 @@ _BEFORE, _SHOWN = 40, 160
 def attach(chats: Iterable[Conversation], q: str) -> None:
     """Give each conversation whose messages hold all words of a search `found_words`: a piece of
     the newest such message."""
-    terms, by_id = q.split()[: inbox.MAX_TERMS], {chat.pk: chat for chat in chats}
+    terms, by_id = inbox.terms_of(q), {chat.pk: chat for chat in chats}
     if not terms or not by_id:
         return
     rows = Message.objects.filter(conversation_id__in=[*by_id], is_welcome=False)

@@ -82,7 +82,9 @@ class Conversation(Shape):
     unread_count: int = Field(description="How many customer messages no agent has seen.")
     message_count: int = Field(description="How many messages it has, without internal notes.")
     last_message: SerializeAsAny[Message] | None = Field(
-        None, description="The newest message that the customer may see; null if there is none."
+        None,
+        description="The newest message that the customer may see; null if there is none. While the"
+        " bot does not have the conversation, what it or the platform says does not count.",
     )
     last_message_at: Moment | None = Field(None, description="When the newest message was stored.")
     first_response_at: Moment | None = Field(None, description="When the first answer was sent.")
@@ -228,6 +230,20 @@ class ConversationsResponse(ListPage[Conversation]):
     """A page of conversations."""
 
 
+class ListedConversation(Conversation):
+    """A conversation, with what a search found in it."""
+
+    found_message: SerializeAsAny[Message] | None = Field(
+        None,
+        description="The newest message that has all words of `q`; null without a search, or if the"
+        " customer or the code matches instead.",
+    )
+
+
+class ChatsResponse(ListPage[ListedConversation]):
+    """A page of conversations, with what a search found in each."""
+
+
 class ChatsQuery(Page):
     """Filters and order of conversations; all filters given must match."""
 
@@ -250,6 +266,13 @@ class ChatsQuery(Page):
     channel: ChannelName | None = Field(None, description="Only conversations of this channel.")
     assignee_id: RowId | None = Field(None, description="Only conversations that this agent has.")
     tag: Text | None = Field(None, description="Only conversations with this tag.", max_length=60)
+    language: Language | None = Field(None, description="Only conversations in this language.")
+    min_wait_seconds: int | None = Field(
+        None,
+        ge=0,
+        le=366 * 86_400,
+        description="Only those whose customer has waited for a person for at least so long.",
+    )
     sentiment: Sentiment | None = Field(None, description="Only conversations with this sentiment.")
     q: Text | None = Field(
         None,

@@ -22,6 +22,7 @@ from chats import models
 from chats.shapes.conversation import AssignTypeEnum, ConversationPriority
 from chats.shapes.message import MessageText, NewFiles, NewMessage
 from chats.shapes.people import Identity
+from identity.models import SavedView
 from webhooks.models import Event
 from webhooks.shapes.webhook import event_id
 
@@ -261,6 +262,11 @@ class NotificationsQuery(Page):
     """Filters of notifications."""
 
     unread: bool | None = Field(None, description="true: only unread ones; false: only read ones.")
+    personal: bool | None = Field(
+        None,
+        description="true: only what concerns you, such as your assignments and mentions; false:"
+        " only what everybody is told, such as new conversations in the queue.",
+    )
 
 
 VARIABLES = (
@@ -366,6 +372,34 @@ class RenderedReply(Shape):
     missing: list[str] = Field(
         description="Variables whose value is unknown; the text has their fallback, or nothing."
     )
+
+
+class DeskView(Shape):
+    """A view of the inbox that a person keeps."""
+
+    model_config = example(
+        name="Late refunds", query="view=unassigned&tag=refund&min_wait_seconds=900"
+    )
+
+    name: Text = Field(description="Its name; saving under it again replaces it.", min_length=1,
+                       max_length=60)  # fmt: skip
+    query: Text = Field(
+        description="What it shows, as the inbox writes it: its view, and filters of `Get Chats`.",
+        max_length=2000,
+    )
+    is_shared: bool = Field(False, description="Whether your colleagues see it too.")
+    id: int | None = read_only("Its number.")
+    may_delete: bool | None = read_only("Whether you may delete it.")
+
+    @classmethod
+    def of(cls, row: SavedView, may_delete: bool) -> "DeskView":  # noqa: FBT001
+        return cls.copy_from(row, may_delete=may_delete)
+
+
+class DeskViews(Shape):
+    """The views of the inbox that a person can choose."""
+
+    items: list[DeskView] = Field(description="By name; at most 120.")
 
 
 class FeedQuery(Shape):

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from bots.testing import make_bot
+from chatplatform.testing import run_jobs
 from chats.models import Conversation, Customer, Message, text_content
 from chats.testing import make_chat
 from identity.models import Role
@@ -194,7 +195,8 @@ def test_one_chat(ben, cara, nobody, server, bot):
     path = f"/ai/chat/{chat.pk}"
     reply = ben.get(path)
     assert reply.status_code == 200
-    assert reply.json() == ben.get(PATH).json()["items"][0]
+    [listed] = ben.get(PATH).json()["items"]
+    assert listed == reply.json() | {"found_message": None}
     assert reply.json()["last_message"]["content"][0]["text"] == "Hello"
     assert cara.get(path).status_code == 404
     assert (nobody.get(path).status_code, server.get(path).status_code) == (401, 401)
@@ -273,3 +275,54 @@ def test_a_chats_messages_include_notes(ben, bot):
     add_message(chat, "Be careful", is_note=True)
     messages = ben.get(f"/ai/chat/{chat.pk}/history").json()["items"]
     assert [(message["seq"], message["is_note"]) for message in messages] == [(1, False), (2, True)]
+
+
+def test_filters_by_language_and_by_the_time_that_somebody_waits(ann, bot):
+    def waits(seconds, **fields):
+        since = timezone.now() - timedelta(seconds=seconds)
+        return str(make_chat(bot, assign_type="queue", waiting_since=since, **fields).pk)
+
+    long, short, german = waits(1000), waits(800), waits(950, language="de")
+    make_chat(bot)
+
+    def found(**query):
+        return {row["id"] for row in ann.get(PATH, query).json()["items"]}
+
+    assert found(min_wait_seconds=900) == {long, german}
+    assert found(min_wait_seconds=0) == {long, short, german}
+    assert found(language="de") == {german}
+    assert found(language="de", min_wait_seconds=960) == set()
+    assert ann.get(PATH, {"min_wait_seconds": -1}).status_code == 422
+    assert ann.get(PATH, {"language": "no language"}).status_code == 422
+
+
+def test_a_search_shows_the_message_that_it_found(ann, bot):
+    chat, other = make_chat(bot, customer_name="Parcel Pete"), make_chat(bot)
+    for text in ("My 100% late PARCEL", "Where is my parcel?", "Thank you"):
+        add_message(chat, text)
+    add_message(other, "Nothing of it")
+    rows = ann.get(PATH, {"q": "parcel"}).json()["items"]
+    assert [(row["id"], row["found_message"]["seq"]) for row in rows] == [(str(chat.pk), 2)]
+    [row] = ann.get(PATH, {"q": "late 100% parcel"}).json()["items"]
+    assert row["found_message"]["content"][0]["text"] == "My 100% late PARCEL"
+    [row] = ann.get(PATH, {"q": "pete"}).json()["items"]
+    assert row["found_message"] is None, "the name was found"
+    assert {row["found_message"] for row in ann.get(PATH).json()["items"]} == {None}
+
+
+def test_from_a_handover_on_the_last_words_are_peoples(server, ann, ben, bot):
+    """Neither the handover's sentence nor the bot's answers meanwhile take their place."""
+    chat_id = server.post("/ai/client/chat", {"message": "I want to talk to a person"}).json()["id"]
+    run_jobs()
+
+    def last():
+        return ann.get(f"/ai/chat/{chat_id}").json()["last_message"]["content"][0]["text"]
+
+    assert ann.get(f"/ai/chat/{chat_id}").json()["assign_type"] == "queue"
+    assert last() == "I want to talk to a person"
+    server.post(f"/ai/client/chat/assistant/{chat_id}", {"text": "A colleague comes soon."})
+    assert last() == "I want to talk to a person"
+    ben.post(f"/ai/chat/{chat_id}/manual", {"text": "Ben here"})
+    assert last() == "Ben here"
+    [row] = ann.get(PATH).json()["items"]
+    assert row["message_count"] == 4, "they are messages all the same"

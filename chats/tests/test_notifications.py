@@ -118,3 +118,28 @@ def test_all_are_marked_as_read(ben, bea, chat):
     assert ben.put(f"{PATH}/read").json() == {"count": 0}
     assert ben.get(PATH, {"unread": "true"}).json()["items"] == []
     assert len(bea.get(PATH, {"unread": "true"}).json()["items"]) == 1
+
+
+def test_what_concerns_one_person_is_told_from_what_everybody_is_told(ben, bea, bot, chat):
+    own = make_chat(bot, assign_type="agent", assignee=ben.user)
+    notify(ben, chat)
+    Notification.objects.update(kind="unanswered")
+    notify(ben, chat)
+    for kind in ("assigned", "unassigned", "mentioned"):
+        Notification.objects.filter(pk=notify(ben, chat).pk).update(kind=kind)
+    Notification.objects.filter(pk=notify(ben, own).pk).update(kind="unanswered")
+
+    def kinds(personal):
+        items = ben.get(PATH, {"personal": personal}).json()["items"]
+        return [item["kind"] for item in items][::-1]
+
+    assert kinds("true") == ["assigned", "unassigned", "mentioned", "unanswered"]
+    assert kinds("false") == ["unanswered", "handoff"]
+    assert bea.get(PATH, {"personal": "true"}).json()["items"] == []
+
+
+def test_a_viewer_who_is_mentioned_marks_it_as_read(client_a, chat):
+    viewer = make_person(client_a, Role.VIEWER, "Vic")
+    row = notify(viewer, chat)
+    assert viewer.put(f"{PATH}/{row.pk}/read").json()["is_read"] is True
+    assert viewer.put(f"{PATH}/read").json() == {"count": 0}

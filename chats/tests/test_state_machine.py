@@ -185,6 +185,17 @@ class ConversationMachine(RuleBasedStateMachine):
             self.status = "open"
             self.version += 1
 
+    @rule(name=PEOPLE)
+    def reopen(self, name):
+        result = self.call(name, "reopen")
+        if self.status == "ended":
+            assert result == 200
+            self.status = "open"
+            self.model_move(name)
+        elif self.status == "snoozed" and self.is_done(result, name):
+            self.status = "open"
+            self.version += 1
+
     @rule(name=PEOPLE, path=st.sampled_from(["end", "agent-end"]))
     def end(self, name, path):
         if self.is_done(self.call(name, path), name):

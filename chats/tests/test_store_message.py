@@ -85,7 +85,8 @@ class Model:
         if row.is_note or row.is_welcome:
             return
         self.message_count += 1
-        self.last_message_id = row.pk
+        if self.owner == "bot" or row.sender_type not in {"bot", "system"}:
+            self.last_message_id = row.pk
         if is_history:
             return
         self.last_message_at = row.created_at

@@ -18,6 +18,7 @@ from chats.services.data_exchange import erasing, exporting
 from chats.services.desk import (
     agent_actions,
     customer_records,
+    desk_views,
     feed,
     inbox,
     saved_replies,
@@ -25,7 +26,13 @@ from chats.services.desk import (
 from chats.services.reply import incoming, preview_chats
 from chats.shapes import desk as desk_shapes
 from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
-from chats.shapes.conversation import ChatCounts, ChatsQuery, Conversation, ConversationsResponse
+from chats.shapes.conversation import (
+    ChatCounts,
+    ChatsQuery,
+    ChatsResponse,
+    Conversation,
+    ConversationsResponse,
+)
 from chats.shapes.message import HistoryQuery, Message, MessagesResponse
 from chats.shapes.people import (
     CustomerDto,
@@ -151,11 +158,12 @@ class ChatViewSet(ChatsViewSet):
         rows = inbox.chats_of(self.client, Bot, bot_id)
         return row_json.list_page(rows, query, by="-id")
 
-    @operation("AI / chat", "Get Chats", access=BEARER, returns=ConversationsResponse)
+    @operation("AI / chat", "Get Chats", access=BEARER, returns=ChatsResponse)
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """List the client's conversations, by newest activity or by longest wait."""
         rows = inbox.chats(self.caller, query)
-        return row_json.list_page(rows, query, by=inbox.order_of(query))
+        terms = inbox.terms_of(query.q)
+        return row_json.list_found(rows, query, by=inbox.order_of(query), terms=terms)
 
     @operation("AI / chat", "Get Chat Counts", access=BEARER)
     def counts(self) -> ChatCounts:
@@ -194,6 +202,15 @@ class ChatViewSet(ChatsViewSet):
         return Conversation.from_row(
             agent_actions.prioritize(chat, priority=body.priority, by=self.user)
         )
+
+    @operation("AI / chat", "Reopen Chat", access=BEARER, also={409: Error})
+    def reopen(self, chat_id: uuid.UUID) -> Conversation:
+        """Reopen a conversation: a snoozed one as it was, an ended one as yours.
+
+        409 `already_assigned` if another agent has the snoozed one, `chat_continued` if the
+        customer goes on in a newer conversation. Nothing happens to an open one.
+        """
+        return Conversation.from_row(agent_actions.reopen(self._chat(chat_id), by=self.user))
 
     @operation("AI / chat", "Mark Chat As Read", access=BEARER)
     def read(self, chat_id: uuid.UUID) -> Conversation:
@@ -240,6 +257,26 @@ class SavedReplyViewSet(ChatsViewSet):
         """Fill in a saved reply's variables for a conversation. Nothing is sent."""
         chat = self._chat(chat_id)
         return saved_replies.render(self.user, saved_reply_id, chat, language=query.language)
+
+
+class DeskViewViewSet(TenantViewSet):
+    @operation("AI / chat", "Get Inbox Views", access=BEARER_ANY_ROLE)
+    def list(self) -> desk_shapes.DeskViews:
+        """List your saved views of the inbox and those that colleagues share, by name."""
+        found = desk_views.list_for_user(self.user)
+        return desk_shapes.DeskViews(items=[desk_shapes.DeskView.of(*pair) for pair in found])
+
+    @operation("AI / chat", "Save Inbox View", access=BEARER_ANY_ROLE, also={409: Error})
+    def save(self, body: desk_shapes.DeskView) -> desk_shapes.DeskView:
+        """Save a view of the inbox, or replace yours of this name; you can have 30."""
+        return desk_shapes.DeskView.of(desk_views.save(self.user, body), may_delete=True)
+
+    @operation(
+        "AI / chat", "Delete Inbox View", access=BEARER_ANY_ROLE, status=204, also={403: Error}
+    )
+    def destroy(self, view_id: int) -> None:
+        """Delete your view; admins can delete a shared one of a colleague."""
+        desk_views.delete(self.user, view_id)
 
 
 class CustomerViewSet(TenantViewSet):
@@ -361,17 +398,19 @@ class NotificationViewSet(TenantViewSet):
     )
     def list(self, query: desk_shapes.NotificationsQuery) -> dict[str, Any]:
         """List the caller's own notifications, newest first."""
-        rows = staff_notifications.list_for_user(self.user, unread=query.unread)
+        rows = staff_notifications.list_for_user(
+            self.user, unread=query.unread, personal=query.personal
+        )
         return page(rows, query, by="-id", shape=desk_shapes.AssignNotification.from_row)
 
-    @operation("AI / chat", "Mark Notification As Read By Notification Id", access=BEARER)
+    @operation("AI / chat", "Mark Notification As Read By Notification Id", access=BEARER_ANY_ROLE)
     def read(self, notification_id: uuid.UUID) -> desk_shapes.AssignNotification:
         """Mark one of the caller's own notifications as read."""
         return desk_shapes.AssignNotification.from_row(
             staff_notifications.mark_read(self.user, notification_id)
         )
 
-    @operation("AI / chat", "Mark All Notifications As Read", access=BEARER)
+    @operation("AI / chat", "Mark All Notifications As Read", access=BEARER_ANY_ROLE)
     def read_all(self) -> desk_shapes.ReadCount:
         """Mark all of the caller's own notifications as read."""
         return desk_shapes.ReadCount(count=staff_notifications.mark_all_read(self.user))

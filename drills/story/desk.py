@@ -20,6 +20,7 @@ def tell(world: World) -> None:
     save_replies(world)
     change_a_message(world)
     be_called(world)
+    keep_views(world)
     watch_live(world)
 
 
@@ -94,6 +95,9 @@ def snooze(world: World) -> None:
     world.ask(chat_id, "One more thing", reply="none")
     assert world.ben.get(f"/ai/chat/{chat_id}")["status"] == "open", "the customer wakes it"
     assert world.events("conversation.reopened", conversation_id=chat_id)
+    world.ben.post(f"/ai/chat/{chat_id}/agent-end")
+    reopened = world.ben.post(f"/ai/chat/{chat_id}/reopen")
+    assert (reopened["status"], reopened["assignee"]["name"]) == ("open", "Ben Fox")
 
 
 def prioritize(world: World) -> None:
@@ -176,6 +180,15 @@ def be_called(world: World) -> None:
     made = ben.post(path, {"endpoint": "https://push.example/8f2c", "keys": keys})
     assert [row["id"] for row in ben.get(path)["items"]] == [made["id"]]
     ben.delete(f"{path}/{made['id']}")
+    assert ben.get(path)["items"] == []
+
+
+def keep_views(world: World) -> None:
+    ben, path = world.ben, "/ai/chat/views"
+    kept = ben.post(path, {"name": "Late", "query": "view=unassigned&min_wait_seconds=900"})
+    assert [row["name"] for row in ben.get(path)["items"]] == ["Late"]
+    assert world.ann.get(path)["items"] == [], "Ben's own"
+    ben.delete(f"{path}/{kept['id']}")
     assert ben.get(path)["items"] == []
 
 

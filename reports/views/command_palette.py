@@ -6,12 +6,13 @@ It finds pages, bots, documents, people, customers and conversations that the vi
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from django.contrib import admin
 from django.core.paginator import Paginator
 from django.db.models import Model, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -33,11 +34,14 @@ _CODE = re.compile(r"[A-Za-z0-9-]{3,20}", re.ASCII)
 
 
 def page(request: HttpRequest) -> HttpResponse:
-    """The results for the words typed so far."""
+    """The results for the words typed so far, for the inbox as JSON."""
     began = time.perf_counter()
     # PostgreSQL's texts cannot contain NUL.
     term = request.GET.get("s", "").replace("\0", "").strip()[:100]
-    found = Paginator(list(_found(request, term)) if term else [], per_page=100)
+    results = list(_found(request, term)) if term else []
+    if request.headers.get("Accept") == "application/json":
+        return JsonResponse({"items": [asdict(result) for result in results]})
+    found = Paginator(results, per_page=100)
     context = {
         "page_obj": found,
         "results": found.page(1),

@@ -21,5 +21,6 @@ export function followEnd(log, onEnd = () => {}) {
   log.addEventListener("scroll", note);
   log.addEventListener("load", stay, true);
   toEnd();
-  return { toEnd, stay, isAtEnd: () => isAtEnd, stop: () => sizes.disconnect() };
+  const leave = () => (isAtEnd = false);
+  return { toEnd, stay, leave, isAtEnd: () => isAtEnd, stop: () => sizes.disconnect() };
 }

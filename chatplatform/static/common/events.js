@@ -95,6 +95,7 @@ export function follow({ url, headers, onEvent, onState = () => {}, lastEventId 
   function close() {
     isClosed = true;
     removeEventListener("online", retry);
+    removeEventListener("offline", drop);
     attempt?.abort();
     wake();
   }
@@ -105,7 +106,13 @@ export function follow({ url, headers, onEvent, onState = () => {}, lastEventId 
     wake();
   }
 
+  /** Without a network there is no connection, though the stream says nothing. */
+  function drop() {
+    attempt?.abort();
+  }
+
   addEventListener("online", retry);
+  addEventListener("offline", drop);
   run();
   return { close, retry };
 }

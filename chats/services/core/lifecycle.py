@@ -140,10 +140,10 @@ def snooze(chat: LockedConversation, *, until: datetime, by: User) -> None:
         presence.enqueue_assignment(chat.client)
 
 
-def wake(chat: LockedConversation) -> None:
+def wake(chat: LockedConversation, *, by: User | None = None) -> None:
     """Open a snoozed conversation again; its owner stays the same."""
     _move(chat, status=Status.OPEN, snoozed_until=None)
-    _announce(chat, "conversation.reopened")
+    _announce(chat, "conversation.reopened", by=by)
     if chat.assign_type == AssignType.QUEUE:
         presence.enqueue_assignment(chat.client)
 
@@ -191,6 +191,22 @@ def reopen(chat: LockedConversation) -> None:
     _announce(chat, "conversation.reopened")
     if reason:
         staff_notifications.enqueue_waiting(chat)
+
+
+def take_up(chat: LockedConversation, *, by: User) -> None:
+    """Open an ended conversation again for an agent, who has it then."""
+    _ensure_staff(by, chat)
+    _move(
+        chat,
+        status=Status.OPEN,
+        assign_type=AssignType.AGENT,
+        assignee=by,
+        assigned_at=timezone.now(),
+        ended_at=None,
+        ended_by=None,
+        read_from_seq=chat.last_seq,
+    )
+    _announce(chat, "conversation.reopened", by=by)
 
 
 def _announce(

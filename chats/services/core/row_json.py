@@ -40,6 +40,13 @@ _MOMENTS = (
     "waiting_since", "snoozed_until", "last_message_at", "first_response_at", "ended_at",
     "reply_window_expires_at", "created_at",
 )  # fmt: skip
+# The newest message of a conversation that has all words of a search.
+_FOUND = f"""(SELECT row_to_json(shown) FROM (
+        SELECT {COLUMNS} FROM chats_api_message WHERE id = (
+            SELECT id FROM chats_message WHERE conversation_id = {_CHAT}id AND NOT is_welcome
+                AND {{holds}} ORDER BY seq DESC LIMIT 1
+        )
+    ) shown)"""
 _CHAT_COLUMNS = _columns(
     Conversation,
     _CHAT,
@@ -79,8 +86,25 @@ def fragment(text: str) -> orjson.Fragment:
 
 def list_page(rows: QuerySet[Any], query: Page, *, by: str | Sequence[str]) -> dict[str, Any]:
     """A list page of messages or conversations; `by` is an order as `pagination.page` takes it."""
+    return _page(rows, query, by, RawSQL(_AS_JSON[rows.model], [], TextField()))
+
+
+def list_found(
+    rows: QuerySet[models.Conversation], query: Page, *, by: Sequence[str], terms: Sequence[str]
+) -> dict[str, Any]:
+    """A list page of conversations, each with the newest message that has all of the words."""
+    holds = " AND ".join("strpos(upper(text), upper(%s)) > 0" for _ in terms)
+    found = _FOUND.format(holds=holds) if terms else "NULL"
+    columns = f"{_CHAT_COLUMNS}, {found} AS found_message"
+    as_json = f"(SELECT row_to_json(shown)::text FROM (SELECT {columns}) shown)"
+    return _page(rows, query, by, RawSQL(as_json, [*terms], TextField()))
+
+
+def _page(
+    rows: QuerySet[Any], query: Page, by: str | Sequence[str], as_json: RawSQL
+) -> dict[str, Any]:
     order = (by,) if isinstance(by, str) else tuple(by)
-    shown = rows.annotate(as_json=RawSQL(_AS_JSON[rows.model], [], TextField()))
+    shown = rows.annotate(as_json=as_json)
     return page(
         shown.values_list(*(name.lstrip("-") for name in order), "as_json", named=True),
         query,

@@ -5,7 +5,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from bots.language.normalization import fold
@@ -105,12 +105,19 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def list_for_user(user: User, *, unread: bool | None) -> QuerySet[Notification]:
-    """A person's notifications: the unread ones, the read ones, or (None) all."""
+def list_for_user(
+    user: User, *, unread: bool | None, personal: bool | None = None
+) -> QuerySet[Notification]:
+    """A person's notifications: the unread ones, the read ones, or (None) all. `personal`: only
+    what concerns this person, or only what everybody is told of the queue."""
     assert user.client
     rows = Notification.objects.for_client(user.client).filter(user=user)
     if unread is not None:
         rows = rows.filter(is_read=not unread)
+    if personal is not None:
+        late = Q(kind=NotificationKind.UNANSWERED)
+        own = ~late & ~Q(kind=NotificationKind.HANDOFF) | late & Q(conversation__assignee=user)
+        rows = rows.filter(own) if personal else rows.exclude(own)
     return rows.select_related("assigned_by")
 
 

@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from chatplatform import jobs
-from chatplatform.api.errors import Invalid, StaleVersion
+from chatplatform.api.errors import ApiError, Invalid, StaleVersion
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import (
     AssignType,
@@ -39,6 +39,11 @@ from chats.shapes import desk as desk_shapes
 from identity.models import User
 
 MAX_SNOOZE = timedelta(days=366)
+
+
+class ChatContinued(ApiError):
+    code, status = "chat_continued", 409
+    detail = "The customer has a newer conversation. Answer there."
 
 
 def send(
@@ -76,6 +81,22 @@ def prioritize(chat: Conversation, *, priority: str, by: User) -> Conversation:
         lifecycle.ensure_not_ended(chat)
         if chat.priority != priority:
             lifecycle.prioritize(chat, Priority(priority), by=by)
+    return chat
+
+
+def reopen(chat: Conversation, *, by: User) -> Conversation:
+    """Open a chat again: a snoozed one as it was, an ended one for the agent. An open one stays as
+    it is. 409 if another agent has it, or if its customer goes on in a newer chat."""
+    with transaction.atomic():
+        chat = conversations.lock(chat)
+        if chat.status == Status.SNOOZED:
+            lifecycle.ensure_own_chat(chat, by=by)
+            lifecycle.wake(chat, by=by)
+        elif chat.status == Status.ENDED:
+            newer = Conversation.objects.filter(previous_chat=chat)
+            if chat.ended_by == "merged" or newer.exists():
+                raise ChatContinued
+            lifecycle.take_up(chat, by=by)
     return chat
 
 

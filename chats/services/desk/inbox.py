@@ -1,10 +1,12 @@
 """Lists of chats with filters and search, and the numbers of chats in the desk's views."""
 
 import uuid
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import BigIntegerField, Func, IntegerField, Q, QuerySet, Value
 from django.db.models.functions import Cast, Coalesce
+from django.utils import timezone
 from psycopg import sql
 
 from bots.models import Bot, Chunk
@@ -51,13 +53,16 @@ def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
     """The chats that the caller may see and that match every filter of the query."""
     exact = (
         "status", "assign_type", "priority", "bot_id", "customer_id", "channel", "assignee_id",
-        "sentiment",
+        "sentiment", "language",
     )  # fmt: skip
     filters: dict[str, Any] = {
         name: getattr(query, name) for name in exact if getattr(query, name) is not None
     }
     if query.tag is not None:
         filters["tags__contains"] = tags.canonical_names(caller.client_id, [query.tag])
+    if query.min_wait_seconds is not None:
+        since = timezone.now() - timedelta(seconds=query.min_wait_seconds)
+        filters["waiting_since__lte"] = since
     if query.created_from:
         filters["created_at__gte"] = query.created_from
     if query.created_to:
@@ -74,6 +79,11 @@ def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
         urgency = Coalesce(waits, activity, output_field=BigIntegerField())
         rows = rows.annotate(urgency=urgency, rank=conversations.RANK)
     return rows.filter(pk__in=search(caller.client, query.q)) if query.q else rows
+
+
+def terms_of(q: str | None) -> list[str]:
+    """The words of a search that count."""
+    return (q or "").split()[:MAX_TERMS]
 
 
 def order_of(query: ChatsQuery) -> tuple[str, ...]:
@@ -182,7 +192,7 @@ def _state(user: User | None, query: ChatsQuery) -> Q:
 
 def search(client: Client, q: str) -> QuerySet[Any, Any]:
     """Ids of chats that have all words of `q` in a message, or whose code or customer matches."""
-    terms, whole = q.split()[:MAX_TERMS], q.strip()
+    terms, whole = terms_of(q), q.strip()
     is_indexed = bool(customers.INDEXED.search(q))
     # Pass the customers' ids as values: if the planner does not know how few there are, it reads
     # every chat.

@@ -1,5 +1,7 @@
 /** The public API, with a short-lived token that the session of the site is exchanged for. */
 
+import { t } from "../common/words.js";
+
 const TOKEN_PATH = "/admin/desk/token/";
 const TIMEOUT_MS = 70_000; // the longest waits for a model
 let current = null;
@@ -10,11 +12,14 @@ for (const touch of ["pointerdown", "keydown"]) {
   addEventListener(touch, () => { isAttended = true; }, { capture: true, passive: true });
 }
 
+/** What is wrong with a field; a pattern says nothing to people. */
+const wordsOf = (fault) => (fault?.type === "string_pattern_mismatch" ? t("Check the format of this field.") : fault?.msg);
+
 /** The API refused: `code` and `detail` say why. */
 export class Refusal extends Error {
   constructor(status, body) {
     const detail = body?.detail;
-    super(typeof detail === "string" ? detail : detail?.[0]?.msg ?? `${status}`);
+    super(typeof detail === "string" ? detail : wordsOf(detail?.[0]) ?? `${status}`);
     this.status = status;
     this.code = body?.code ?? "";
     this.body = body ?? {};
@@ -40,6 +45,13 @@ function ask(path, headers = {}) {
   const csrf = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
   // A redirect leads to the sign-in page: the session has ended.
   return reach(path, { method: "POST", redirect: "manual", headers: { "X-CSRFToken": csrf, ...headers } });
+}
+
+/** What a page of the site answers to scripts. */
+export async function askSite(path) {
+  const answer = await reach(path, { redirect: "manual", headers: { Accept: "application/json" } });
+  if (!answer.ok) throw new Unreachable(`${answer.status}`);
+  return answer.json();
 }
 
 export async function signOut() {

@@ -1,7 +1,8 @@
 /** Calls the agent back to the desk: badge, sound, the browser's notifications. */
 
 import { t } from "../common/words.js";
-import { isOwn } from "./reducer.js";
+import { customerName } from "./people.js";
+import { isOwn, unnoticed } from "./reducer.js";
 import { dispatch, read, remember, subscribe } from "./store.js";
 
 const SOUND_KEY = "desk.sound";
@@ -30,15 +31,22 @@ export async function allowNotifications() {
   dispatch({ type: "tick", now: Date.now() });
 }
 
-/** The unread chats of the agent stand in the page's title, and on its icon. */
+/** What is for the agent stands in the page's title, and on its icon. */
 export function begin(open) {
   openChat = open;
-  subscribe(({ counts }, before) => {
-    if (counts === before.counts) return;
-    const count = counts.mine_unread + counts.unassigned;
-    document.title = count ? `(${count}) ${t("Inbox")}` : t("Inbox");
-    navigator.setAppBadge?.(count).catch(() => document.title);
+  count(read());
+  subscribe((state, before) => {
+    if (state.counts !== before.counts || state.notifications !== before.notifications) count(state);
   });
+}
+
+/** The agent's chats with unread messages, and what else they have not looked at. */
+function count(state) {
+  const isCounted = ({ chat_id: id }) => state.chats[id]?.unread_count > 0 && isOwn(state, state.chats[id]);
+  const ids = unnoticed(state).filter((one) => !isCounted(one)).map((one) => one.chat_id);
+  const number = (state.counts.mine_unread ?? 0) + new Set(ids).size;
+  document.title = number ? `(${number}) ${t("Inbox")}` : t("Inbox");
+  navigator.setAppBadge?.(number).catch(() => document.title);
 }
 
 /** Tells of a message in one's own chat, and of a chat that nobody has. */
@@ -52,12 +60,21 @@ export function announce(event, before) {
   const isSeen = document.hasFocus() && (isWaiting || before.openId === chat.id);
   if (hasSound() && !(isForMe && isSeen)) beep();
   if (isSeen || !canNotify() || (isForMe && isPushed(before.me))) return;
-  const name = chat.customer.name || t("Customer {id}", { id: chat.customer_id });
-  const title = isForMe ? t("{name} wrote", { name }) : t("A customer is waiting");
-  const shown = new Notification(title, { tag: chat.id, body: isForMe ? words(message) : name });
+  const name = customerName(chat);
+  notify(chat.id, isForMe ? t("{name} wrote", { name }) : t("A customer is waiting"), isForMe ? words(message) : name);
+}
+
+/** Calls with a sound, and with the browser's notification if the agent looks elsewhere. */
+export function call(id, title) {
+  if (hasSound()) beep();
+  if (!document.hasFocus() && canNotify() && !isPushed(read().me)) notify(id, title);
+}
+
+function notify(id, title, body = "") {
+  const shown = new Notification(title, { tag: id, body });
   shown.onclick = () => {
     window.focus();
-    openChat(chat.id);
+    openChat(id);
   };
 }
 

@@ -1,14 +1,14 @@
 /** One message as it is read: bubble, sources, files, translation, ticks. */
 
 import { html } from "../common/html.js";
-import { linked } from "../common/rich_text.js";
+import { Rich, Words } from "../common/said.js";
 import { language, t } from "../common/words.js";
 import { Component } from "../vendor/preact.js";
 import { askWhy, translate } from "./assist.js";
 import { Icon } from "./icons.js";
 import { ENDINGS, PRIORITY_NAMES, REASONS, STATUSES, label } from "./labels.js";
 import * as outbox from "./outbox.js";
-import { Face, safeAddress, senderName } from "./people.js";
+import { Face, faceOf, safeAddress, senderName } from "./people.js";
 import { dispatch } from "./store.js";
 import { clock, dayAndClock, languageName } from "./times.js";
 
@@ -18,19 +18,19 @@ const ON_THE_LEFT = new Set(["customer"]);
 /** Drawn anew only if the message itself changed. */
 export class Bubble extends Component {
   shouldComponentUpdate(next) {
-    return ["message", "isFollowing", "isChangeable"].some((name) => next[name] !== this.props[name]);
+    return ["message", "isFollowing", "isHit", "isChangeable"].some((name) => next[name] !== this.props[name]);
   }
 
-  render({ state, chat, message, isFollowing, isChangeable }) {
+  render({ state, chat, message, isFollowing, isHit, isChangeable }) {
     const { sender, is_note: isNote } = message;
     const name = senderName(state, chat, sender);
     const side = ON_THE_LEFT.has(sender.type) ? "left" : "right";
     return html`
-      <article class=${`message ${side} ${sender.type} ${isNote ? "is-note" : ""} ${isFollowing ? "following" : ""}`} aria-label=${name}>
-        ${side === "left" && html`<${Face} name=${name} kind=${isFollowing ? "ghost" : ""} />`}
+      <article class=${`message ${side} ${sender.type} ${isNote ? "is-note" : ""} ${isFollowing ? "following" : ""} ${isHit ? "hit" : ""}`} data-seq=${message.seq} aria-label=${name}>
+        ${side === "left" && html`<${Face} ...${sender.name ? { name } : faceOf(chat)} kind=${isFollowing ? "ghost" : ""} />`}
         <div class="bubble">
           ${!isFollowing && html`<p class="from">${isNote && html`<${Icon} name="lock" /> `}<bdi>${name}</bdi>${isNote && html` · ${t("Only your team sees this")}`}</p>`}
-          ${message.deleted_at ? html`<p class="quiet">${sender.type === "customer" ? t("The customer deleted this message.") : t("This message was deleted.")}</p>` : message.content.map((piece, place) => html`<${Piece} key=${place} piece=${piece} />`)}
+          ${message.deleted_at ? html`<p class="quiet">${sender.type === "customer" ? t("The customer deleted this message.") : t("This message was deleted.")}</p>` : message.content.map((piece, place) => html`<${Piece} key=${place} piece=${piece} message=${message} />`)}
           <${Translations} chat=${chat} message=${message} />
           <${Sources} citations=${message.citations} />
           <${Foot} chat=${chat} message=${message} isChangeable=${isChangeable} />
@@ -48,13 +48,14 @@ class Picture extends Component {
   }
 }
 
-/** What was said, with its links. */
-function Said({ text }) {
-  const link = (href, words) => html`<a href=${href} target="_blank" rel="noopener noreferrer nofollow">${words}</a>`;
-  return html`<p class="said" dir="auto">${linked(text).map(({ text: words, href }) => (href ? link(href, words) : words))}</p>`;
+/** What the customer typed, as typed; what we wrote, as the customer sees it. Either with its links. */
+function Said({ text, message: { sender, citations } }) {
+  if (sender.type === "customer") return html`<p class="said" dir="auto"><${Words} text=${text} /></p>`;
+  const places = new Map(citations.map(({ number }, place) => [number, place + 1]));
+  return html`<div class="said rich" dir="auto"><${Rich} text=${text} places=${places} /></div>`;
 }
 
-function Piece({ piece }) {
+function Piece({ piece, message }) {
   const address = safeAddress(piece.url);
   if (piece.type === "location") {
     const { latitude, longitude, city, region, country } = piece.location;
@@ -64,7 +65,7 @@ function Piece({ piece }) {
   const name = piece.file_name || t("File");
   const isPicture = piece.type === "image" && address && new URL(address, location.href).origin === location.origin;
   return html`
-    ${piece.text && html`<${Said} text=${piece.text} />`}
+    ${piece.text && html`<${Said} text=${piece.text} message=${message} />`}
     ${isPicture && html`<${Picture} address=${address} name=${name} />`}
     ${address && html`<p><a class="file" href=${address} target="_blank" rel="noopener noreferrer"><${Icon} name="clip" /> <bdi>${name}</bdi></a></p>`}
     ${piece.error && html`<p class="fault">${piece.error}</p>`}

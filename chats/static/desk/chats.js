@@ -3,7 +3,8 @@
 import { t, tn } from "../common/words.js";
 import { Refusal, SignedOut, Unreachable, call, get, post, put } from "./api.js";
 import { leave } from "./delayed.js";
-import { fetchChat, onReadAgain } from "./live.js";
+import { countSoon, fetchChat, loadFurther, onReadAgain } from "./live.js";
+import { notice } from "./notices.js";
 import * as outbox from "./outbox.js";
 import { isOwn, rows } from "./reducer.js";
 import { dispatch, read, subscribe, toast } from "./store.js";
@@ -15,6 +16,8 @@ const PAGE = 50;
 export function report(error) {
   if (error instanceof Refusal && error.code === "already_assigned") {
     toast(t("{name} already took this conversation.", { name: error.body.assignee?.name || t("A teammate") }), { isFault: true });
+  } else if (error instanceof Refusal && error.code === "chat_continued") {
+    toast(t("The customer has a newer conversation. Answer there."), { isFault: true });
   } else if (error instanceof Refusal && error.code === "engine_not_configured") {
     toast(t("This needs a language model. Ask an admin to set one up."), { isFault: true });
   } else if (error instanceof Refusal) {
@@ -39,11 +42,12 @@ async function attempt(act) {
 
 const keep = (chat) => dispatch({ type: "chat", chat });
 
-/** Shows a chat; its transcript is fetched if it is not there yet. */
+/** Shows a chat; its transcript is fetched if it is not there yet. What was searched for is in sight. */
 export async function open(id) {
-  const { chats, threads, pane } = read();
+  const { chats, threads, pane, query, list } = read();
   const address = `#${id}`;
-  if (location.hash !== address) history[pane === "list" ? "pushState" : "replaceState"](null, "", address);
+  if (location.hash !== address && pane === "list") history.pushState({ isFromList: true }, "", address);
+  else if (location.hash !== address) history.replaceState(history.state, "", address);
   if (!chats[id]) await fetchChat(id);
   if (!read().chats[id]) return; // there is no such chat
   dispatch({ type: "opened", id });
@@ -51,13 +55,24 @@ export async function open(id) {
     forget(id);
     report(error);
   });
+  if (query && list.found[id]) await showFound(id, list.found[id].seq);
   markRead();
+  notice(id);
   prefetch(id);
 }
 
+/** Shows the message that a search has found, however early it was. */
+async function showFound(id, seq) {
+  const thread = () => read().threads[id];
+  while (thread()?.cursor && thread().messages[0].seq > seq) if (!(await loadEarlier(id))) return;
+  if (thread()) dispatch({ type: "hit", id, seq });
+}
+
+/** Back to the list: the browser's Back then leads to where the agent was before. */
 export function close() {
   dispatch({ type: "left" });
-  if (location.hash) history.pushState(null, "", location.pathname);
+  if (history.state?.isFromList) history.back();
+  else if (location.hash) history.replaceState(null, "", location.pathname);
 }
 
 async function loadEnd(id) {
@@ -71,9 +86,10 @@ async function loadEnd(id) {
 
 export async function loadEarlier(id) {
   const { cursor } = read().threads[id];
-  await attempt(async () => {
+  return attempt(async () => {
     const page = await get(`/ai/chat/${id}/history`, { sort: "newest", limit: PAGE, cursor });
     dispatch({ type: "history", id, items: page.items, cursor: page.next_cursor, isOlder: true });
+    return true;
   });
 }
 
@@ -96,18 +112,18 @@ function markRead() {
   const state = read();
   const chat = state.chats[state.openId];
   if (!chat?.unread_count || !isOwn(state, chat) || !document.hasFocus()) return;
-  attempt(async () => keep(await post(`/ai/chat/${chat.id}/read`)));
+  attempt(async () => keep(await post(`/ai/chat/${chat.id}/read`))).then(countSoon);
 }
 
-function reopen() {
+function readOpen() {
   const { openId, threads } = read();
   if (openId && !threads[openId]) open(openId);
 }
 
-onReadAgain(reopen);
+onReadAgain(readOpen);
 addEventListener("focus", markRead);
 subscribe((state, before) => {
-  if (state.connection === "live" && before.connection !== "live") reopen();
+  if (state.connection === "live" && before.connection !== "live") readOpen();
   const unread = (one) => one.chats[one.openId]?.unread_count ?? 0;
   if (state.openId === before.openId && unread(state) > unread(before)) markRead();
 });
@@ -149,6 +165,11 @@ export function snooze(ids, until) {
   );
 }
 
+/** Opens a snoozed or an ended chat again. */
+export function reopen(id) {
+  return attempt(async () => keep(await post(`/ai/chat/${id}/reopen`)));
+}
+
 function depart(ids, text, act) {
   const { openId } = read();
   const next = ids.includes(openId) ? neighbour(1, ids) : null;
@@ -168,8 +189,9 @@ function neighbour(step, without = []) {
   return all[place - 1];
 }
 
-/** Opens the next (1) or the previous (-1) chat of the list. */
-export function go(step) {
+/** Opens the next (1) or the previous (-1) chat of the list, whose next page is fetched at its end. */
+export async function go(step) {
+  if (step > 0 && !neighbour(step)) await loadFurther();
   const next = neighbour(step);
   if (next) open(next);
 }

@@ -13,8 +13,13 @@ import { Devices } from "./push.js";
 import { Receipt } from "./receipt.js";
 import { Replies } from "./replies.js";
 import { PRIORITIES } from "./reducer.js";
+import { Filters, Notifications } from "./views.js";
+import { Palette } from "./palette.js";
 import { dispatch } from "./store.js";
 import { blockPresets, snoozePresets } from "./times.js";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 const close = () => dispatch({ type: "dialog", dialog: null });
 
@@ -32,9 +37,15 @@ class Dialog extends Component {
     this.place.current.showModal();
   }
 
+  /** Closed before it goes, so that the focus returns to where it was. */
+  componentWillUnmount() {
+    this.isGone = true;
+    this.place.current.close();
+  }
+
   render({ title, children }) {
     return html`
-      <dialog ref=${this.place} aria-labelledby="dialog-title" onClose=${close}>
+      <dialog ref=${this.place} aria-labelledby="dialog-title" onClose=${() => this.isGone || close()}>
         <header><h2 id="dialog-title">${title}</h2>
           <button type="button" class="plain" aria-label=${t("Close")} onClick=${() => this.place.current.close()}>×</button></header>
         ${children}
@@ -73,10 +84,17 @@ function Assign({ state, ids }) {
   `;
 }
 
+/** A moment as a field of the browser writes it. */
+const local = (moment) => new Date(moment - new Date(moment).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+
 function Snooze({ state, ids }) {
   const until = (moment) => {
     close();
     chats.snooze(ids, moment);
+  };
+  const choose = (event) => {
+    event.preventDefault();
+    until(new Date(event.target.until.value));
   };
   return html`
     <ul class="choices">
@@ -84,8 +102,11 @@ function Snooze({ state, ids }) {
         ({ name, until: moment }, place) =>
           html`<li key=${name}><button type="button" autofocus=${place === 0} onClick=${() => until(moment)}>${t(name)}</button></li>`,
       )}
-      <li><label>${t("Choose a date and time")} <input type="datetime-local" onChange=${(event) => event.target.value && until(new Date(event.target.value))} /></label></li>
     </ul>
+    <form onSubmit=${choose}>
+      <label>${t("Choose a date and time")} <input type="datetime-local" name="until" required min=${local(state.now + MINUTE_MS)} max=${local(state.now + 366 * DAY_MS)} /></label>
+      <button type="submit">${t("Snooze")}</button>
+    </form>
   `;
 }
 
@@ -235,6 +256,9 @@ function Menu({ state }) {
 }
 
 const KINDS = {
+  notifications: [msg("Notifications"), Notifications],
+  filters: [msg("Filter conversations"), Filters],
+  palette: [msg("Search everything"), Palette],
   assign: [msg("Assign…"), Assign],
   snooze: [msg("Snooze"), Snooze],
   block: [msg("Block this customer?"), Block],

@@ -4,12 +4,14 @@ import { msg } from "../common/words.js";
 import * as chats from "./chats.js";
 import { undoLatest } from "./delayed.js";
 import { show } from "./live.js";
+import { openLatest } from "./notices.js";
 import { VIEWS } from "./reducer.js";
 import { dispatch, read } from "./store.js";
 
 const NOTHING = () => {};
 
 export const KEYS = [
+  { keys: ["G"], name: msg("Open what was just assigned to you, or mentions you"), act: openLatest },
   { keys: ["J"], name: msg("Next conversation"), act: () => chats.go(1) },
   { keys: ["K"], name: msg("Previous conversation"), act: () => chats.go(-1) },
   { keys: ["R"], name: msg("Write a reply"), act: () => write(false) },
@@ -20,6 +22,8 @@ export const KEYS = [
   { keys: ["P"], name: msg("Priority"), act: () => ask("priority") },
   { keys: ["T"], name: msg("Tags"), act: () => ask("tags") },
   { keys: ["Z"], name: msg("Undo"), act: undoLatest },
+  { keys: ["F"], name: msg("Filter conversations"), act: () => dispatch({ type: "dialog", dialog: { kind: "filters" } }) },
+  { keys: ["Ctrl K"], name: msg("Search everything"), act: NOTHING },
   { keys: ["/"], name: msg("Search (in a reply: saved replies)"), act: () => document.getElementById("search").focus() },
   { keys: ["1", "2", "3", "4", "5"], name: msg("Switch views"), act: (key) => show(VIEWS[Number(key) - 1]) },
   { keys: ["?"], name: msg("Keyboard shortcuts"), act: () => dispatch({ type: "dialog", dialog: { kind: "help" } }) },
@@ -30,6 +34,7 @@ export const KEYS = [
 /** Listens on the whole page. */
 export function listen() {
   document.addEventListener("keydown", (event) => {
+    if (isPalette(event)) return openPalette(event);
     const isField = event.target.closest("input, textarea, select");
     if (event.key === "Escape" && isField) isField.blur();
     if (isField || event.ctrlKey || event.metaKey || event.altKey || read().dialog || !read().me) return;
@@ -39,6 +44,13 @@ export function listen() {
     event.preventDefault();
     found.act(key);
   });
+}
+
+const isPalette = (event) => (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
+
+function openPalette(event) {
+  event.preventDefault();
+  if (read().me && !read().dialog) dispatch({ type: "dialog", dialog: { kind: "palette" } });
 }
 
 /** The selected chats, else the open one, if they may be worked on. */

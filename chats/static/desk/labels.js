@@ -7,19 +7,19 @@ export const label = (labels, code) => t(labels[code] ?? labels.other ?? code);
 
 /** Why a chat was handed over. */
 export const REASONS = {
-  no_answer: msg("no answer in your content"),
-  customer_asked: msg("asked for a person"),
-  engine_failed: msg("the bot failed"),
-  bot_disabled: msg("the bot is off"),
-  agents_reply: msg("your team answers for this bot"),
-  staff_request: msg("requested by a teammate"),
-  agent_silent: msg("the agent didn't reply in time"),
-  credits_used_up: msg("out of credits"),
-  agent_gone: msg("the agent is no longer available"),
-  files_only: msg("files only, no text"),
-  approval_needed: msg("a function call needs approval"),
-  answered_elsewhere: msg("answered in the channel's app"),
-  other: msg("needs a person"),
+  no_answer: msg("No answer found"),
+  customer_asked: msg("Asked for a person"),
+  engine_failed: msg("The bot failed"),
+  bot_disabled: msg("The bot is off"),
+  agents_reply: msg("Your team answers for this bot"),
+  staff_request: msg("Handed over by a teammate"),
+  agent_silent: msg("The agent didn't reply in time"),
+  credits_used_up: msg("Out of credits"),
+  agent_gone: msg("Its agent is gone"),
+  files_only: msg("Sent only files"),
+  approval_needed: msg("Needs approval"),
+  answered_elsewhere: msg("Answered in the channel's app"),
+  other: msg("Needs a person"),
 };
 
 /** How the bot decided. */

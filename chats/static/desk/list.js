@@ -2,15 +2,16 @@
 
 import * as chats from "./chats.js";
 import { html } from "../common/html.js";
-import { t, tn } from "../common/words.js";
+import { language, t, tn } from "../common/words.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
 import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label } from "./labels.js";
 import * as live from "./live.js";
-import { Face, Priority, customerName, holder } from "./people.js";
+import { Face, Priority, customerName, faceOf, holder } from "./people.js";
 import { VIEWS, rows } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { clock, languageName, midnight, span, urgency, written } from "./times.js";
+import { Bell, Chips } from "./views.js";
 
 const SEARCH_AFTER_MS = 250;
 let searching = 0;
@@ -21,6 +22,7 @@ export function List({ state }) {
     <nav class="list" aria-label=${t("Conversations")}>
       <header class="top">
         <p class="title" aria-hidden="true">${t("Inbox")}</p>
+        <${Bell} state=${state} />
         <button type="button" class="plain" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "menu" } })}>
           <${Face} name=${state.me.full_name} /><span class="hidden">${t("Settings")}</span>
         </button>
@@ -28,20 +30,44 @@ export function List({ state }) {
       <${Views} state=${state} />
       <input class="search" type="search" id="search" maxlength="200" aria-label=${t("Search conversations")} placeholder=${t("Search conversations")}
         value=${state.query} onInput=${searchSoon} />
+      <${Chips} state=${state} />
       <${Bulk} state=${state} />
       ${!shown.length && html`<p class="quiet empty">${emptyText(state)}</p>`}
       <ul class="rows">
         ${shown.map((chat) => html`<${Row} key=${chat.id} chat=${chat} ...${rowProps(state, chat)} />`)}
       </ul>
-      ${state.list.cursor &&
-      html`<button type="button" class="more" onClick=${() => live.loadList({ isMore: true })}>${t("Show more")}</button>`}
+      ${state.list.cursor && html`<${More} />`}
     </nav>
   `;
 }
 
-function emptyText({ list, query, view }) {
+/** The end of the list: who comes there is shown more. */
+class More extends Component {
+  place = createRef();
+
+  componentDidMount() {
+    this.watch = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && live.loadFurther());
+    this.watch.observe(this.place.current);
+  }
+
+  componentWillUnmount() {
+    this.watch.disconnect();
+  }
+
+  /** Still in sight after a short page. */
+  componentDidUpdate() {
+    this.watch.unobserve(this.place.current);
+    this.watch.observe(this.place.current);
+  }
+
+  render() {
+    return html`<button type="button" class="more" ref=${this.place} onClick=${live.loadFurther}>${t("Show more")}</button>`;
+  }
+}
+
+function emptyText({ list, query, filters, view }) {
   if (list.isLoading) return t("Loading…");
-  return query ? t("No results.") : label(EMPTY_VIEWS, view);
+  return query || Object.keys(filters).length ? t("No results.") : label(EMPTY_VIEWS, view);
 }
 
 function searchSoon(event) {
@@ -51,15 +77,18 @@ function searchSoon(event) {
 }
 
 function Views({ state }) {
+  const shown = live.asQuery(state);
+  const kept = state.views.find(({ query }) => query === shown);
   return html`
     <div class="views" role="group" aria-label=${t("Views")}>
       ${VIEWS.map(
         (view) => html`
-          <button type="button" aria-pressed=${String(view === state.view && !state.query)} onClick=${() => live.show(view)}>
+          <button type="button" aria-pressed=${String(view === state.view && !state.query && !kept)} onClick=${() => live.show(view)}>
             ${label(VIEW_NAMES, view)} <span class="count">${state.counts[view] ?? ""}</span>
           </button>
         `,
       )}
+      ${state.views.map((view) => html`<button type="button" key=${view.id} aria-pressed=${String(view === kept && !state.query)} onClick=${() => live.showSaved(view)}><bdi>${view.name}</bdi></button>`)}
     </div>
   `;
 }
@@ -88,7 +117,9 @@ function rowProps(state, chat) {
     isSelected: Boolean(state.selected[chat.id]),
     urgency: chat.status === "open" ? urgency(since, state.now, state.config?.first_response_target_seconds) : "",
     wait: since && chat.status === "open" ? span(Math.max(state.now - Date.parse(since), 0)) : "",
-    holder: holder(state, chat),
+    facts: facts(state, chat).join("\n"),
+    said: lastLine(state, chat),
+    found: state.query && state.list.found[chat.id] ? excerpt(textOf(state.list.found[chat.id]), state.query) : null,
     typist: who?.type === "customer" ? t("{name} is typing…", { name: customerName(chat) }) : "",
     hasDraft: Boolean(state.drafts[chat.id]?.text),
     today: midnight(state.now),
@@ -100,35 +131,35 @@ class Row extends Component {
   place = createRef();
 
   shouldComponentUpdate(next) {
-    return Object.keys(next).some((name) => next[name] !== this.props[name]);
+    return Object.keys(next).some((name) => name !== "found" && next[name] !== this.props[name]) || String(next.found) !== String(this.props.found);
   }
 
   componentDidUpdate(before) {
     if (this.props.isOpen && !before.isOpen) this.place.current.scrollIntoView({ block: "nearest" });
   }
 
-  render({ chat, isOpen, isSelected, urgency: level, wait, holder: who, typist, hasDraft, today }) {
+  render({ chat, isOpen, isSelected, urgency: level, wait, facts: known, said, found, typist, hasDraft, today }) {
     const name = customerName(chat);
-    const select = () => dispatch({ type: "selected", id: chat.id });
+    const select = ({ shiftKey }) => dispatch({ type: "selected", id: chat.id, isRange: shiftKey });
     return html`
       <li ref=${this.place} class=${`row ${level} ${isOpen ? "open" : ""}`}>
-        <label class="pick"><input type="checkbox" checked=${isSelected} onChange=${select} aria-label=${t("Select {name}", { name })} /></label>
+        <label class="pick"><input type="checkbox" checked=${isSelected} onClick=${select} aria-label=${t("Select {name}", { name })} /></label>
         <button type="button" class="plain chat" aria-current=${isOpen ? "true" : undefined} onClick=${() => chats.open(chat.id)}>
-          <${Face} name=${name} />
+          <${Face} ...${faceOf(chat)} />
           <span class="what">
             <span class="line">
               <bdi class="name">${name}</bdi>
               <${Priority} priority=${chat.priority} />
+              <span class="facts">${known && known.split("\n").map((fact) => html`<span class="fact" dir="auto">${fact}</span>`)}${chat.language.split("-")[0] !== language && html`<span class="flag" title=${languageName(chat.language)}>${chat.language.split("-")[0].toUpperCase()}</span>`}</span>
               ${wait
                 ? html`<span class=${`wait ${level}`} title=${level === "late" ? t("waiting {time}, past the target", { time: wait }) : t("waiting {time}", { time: wait })}><${Icon} name="clock" /> ${wait}</span>`
                 : html`<time class="quiet">${when(chat, today)}</time>`}
             </span>
             <span class="line">
-              <span class="last" dir="auto">${typist || lastLine(chat)}</span>
+              <span class="last" dir="auto">${typist || (found ? found.map((part, place) => (place % 2 ? html`<mark>${part}</mark>` : part)) : said)}</span>
               ${hasDraft && html`<span class="quiet" title=${t("Draft")}><${Icon} name="pen" /></span>`}
               ${chat.unread_count > 0 && html`<span class="badge"><span aria-hidden="true">${chat.unread_count}</span><span class="hidden">${tn("{count} unread", "{count} unread", chat.unread_count)}</span></span>`}
             </span>
-            <span class="facts">${facts(chat, who)}</span>
           </span>
         </button>
       </li>
@@ -136,12 +167,17 @@ class Row extends Component {
   }
 }
 
-/** Where it comes from, in which language, and who has it or why nobody does. */
-function facts(chat, who) {
-  const isHandedOver = chat.status !== "ended" && chat.assign_type === "queue" && chat.handoff_reason;
-  const standing = chat.status === "ended" ? t("Ended") : who;
-  const last = isHandedOver ? label(REASONS, chat.handoff_reason) : standing;
-  return [label(CHANNELS, chat.channel), languageName(chat.language), last].join(" · ");
+/** What is not as usual: where it comes from, why it waits, until when it sleeps, who has it. */
+function facts(state, chat) {
+  const { channel, status, assign_type: owner, handoff_reason: reason, snoozed_until: until } = chat;
+  const isAsUsual = !reason || reason === "agents_reply"; // their bot answers nobody
+  const found = [];
+  if (status === "ended") found.push(t("Ended"));
+  else if (owner === "queue" && !isAsUsual) found.push(label(REASONS, reason));
+  else if (owner !== "queue" && state.view !== "mine") found.push(holder(state, chat));
+  if (status === "snoozed") found.push(t("until {time}", { time: written(until, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }) }));
+  if (channel !== "web" && channel !== "api") found.push(label(CHANNELS, channel));
+  return found;
 }
 
 function when(chat, today) {
@@ -150,8 +186,25 @@ function when(chat, today) {
   return written(moment, { day: "numeric", month: "short" });
 }
 
-function lastLine({ last_message: last }) {
+const textOf = (message) => message.content.map((piece) => piece.text || piece.file_name || "").join(" ").replace(/\s+/g, " ").trim();
+
+/** The last words, and whose they are unless the customer's. */
+function lastLine(state, { last_message: last }) {
   if (!last) return "";
-  const said = last.content.map((piece) => piece.text || piece.file_name || "").join(" ");
-  return said.slice(0, 140);
+  const said = textOf(last).slice(0, 140);
+  const { type, id, name } = last.sender;
+  if (type === "customer") return said;
+  const who = type === "agent" ? (id === String(state.me.id) ? t("You") : name || t("A teammate")) : name || t("Bot");
+  return `${who}: ${said}`;
+}
+
+const BEFORE = 20;
+
+/** A piece of a text around the first of the words, in turns without and with one of them. */
+function excerpt(text, query) {
+  const words = query.split(/\s+/).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const pattern = new RegExp(`(${words.join("|")})`, "iu");
+  const first = text.search(pattern);
+  const start = first > 2 * BEFORE ? text.lastIndexOf(" ", first - BEFORE) + 1 : 0;
+  return `${start ? "… " : ""}${text.slice(start, start + 160)}`.split(new RegExp(pattern, "giu"));
 }

@@ -1,10 +1,11 @@
 /** Keeps the desk current: the live feed, the list, the counts. */
 
 import { follow } from "../common/events.js";
-import { Refusal, SignedOut, Unreachable, get, headers } from "./api.js";
+import { Refusal, SignedOut, Unreachable, call, get, headers, post } from "./api.js";
 import { announce } from "./attention.js";
+import { tell } from "./notices.js";
 import * as outbox from "./outbox.js";
-import { isByUrgency } from "./reducer.js";
+import { FILTERS, VIEWS, isByUrgency } from "./reducer.js";
 import { chooseView, dispatch, read } from "./store.js";
 import { hear } from "./viewing.js";
 
@@ -25,6 +26,17 @@ export function listen() {
   setInterval(() => dispatch({ type: "tick", now: Date.now() }), TICK_MS);
 }
 
+/** What concerns this person, and the views that people keep. */
+async function loadPersonal() {
+  await tolerant(async () => {
+    const [{ items: notifications }, { items: views }] = await Promise.all([
+      get("/ai/chat/notifications", { personal: true, limit: 50 }), get("/ai/chat/views"),
+    ]);
+    dispatch({ type: "notifications", notifications });
+    dispatch({ type: "views", views });
+  });
+}
+
 /** Reads who is here and what waits. */
 export async function load() {
   const me = await get("/identity/users/me");
@@ -34,6 +46,7 @@ export async function load() {
     everything("/ai/bot"),
     loadList(),
     loadCounts(),
+    loadPersonal(),
   ]);
   const byId = (rows) => Object.fromEntries(rows.map((row) => [row.id, row]));
   dispatch({ type: "started", me, config, people: byId(people), bots: byId(bots) });
@@ -89,6 +102,7 @@ function receive({ event, data, id }) {
 function stored(event) {
   const before = read();
   dispatch({ type: "event", event });
+  if (event.type === "notification.created") tell(event.data.notifications.map(({ notification }) => notification));
   if (!event.conversation_id) return;
   announce(event, before);
   const isNews = event.type === "message.created" && !before.chats[event.conversation_id];
@@ -101,6 +115,7 @@ function readAgain() {
   dispatch({ type: "forgotten" });
   loadList();
   loadCounts();
+  loadPersonal();
   reopen();
 }
 
@@ -116,7 +131,7 @@ export async function fetchChat(id) {
 let counting = 0;
 
 /** Counts again, at most once a second. */
-function countSoon() {
+export function countSoon() {
   counting ||= setTimeout(() => {
     counting = 0;
     loadCounts();
@@ -129,13 +144,25 @@ async function loadCounts() {
 
 /** The first page of the list that is shown, or the next one. */
 export async function loadList({ isMore = false } = {}) {
-  const { view, query, list } = read();
-  const wanted = query ? { q: query } : { ...QUERIES[view], sort: isByUrgency(view) ? "priority" : "newest" };
+  const { view, query, filters, list } = read();
+  const base = query ? { q: query } : { ...QUERIES[view], sort: isByUrgency(view) ? "priority" : "newest" };
+  const wanted = { ...base, ...filters };
   const cursor = isMore && list.cursor ? { cursor: list.cursor } : {};
   await tolerant(async () => {
     const page = await get("/ai/chats", { ...wanted, ...cursor, limit: 50 });
-    dispatch({ type: "list", view, query, items: page.items, cursor: page.next_cursor, isMore });
+    dispatch({ type: "list", view, query, filters, items: page.items, cursor: page.next_cursor, isMore });
   });
+}
+
+let further = null;
+
+/** The next page of the list, once however often it is asked for. */
+export function loadFurther() {
+  if (!read().list.cursor) return null;
+  further ??= loadList({ isMore: true }).finally(() => {
+    further = null;
+  });
+  return further;
 }
 
 /** A request whose failure the feed mends: it is read again once the platform is back. */
@@ -147,12 +174,32 @@ async function tolerant(act) {
   }
 }
 
-export function show(view) {
-  chooseView(view);
+export function show(view, filters = {}) {
+  chooseView(view, "", filters);
   loadList();
 }
 
 export function search(query) {
-  chooseView(read().view, query);
+  chooseView(read().view, query, read().filters);
   loadList();
+}
+
+/** A view under its name, as the platform keeps it; and the way back. */
+export const asQuery = ({ view, filters }) => new URLSearchParams({ view, ...filters }).toString();
+
+export function showSaved({ query }) {
+  const { view, ...rest } = Object.fromEntries(new URLSearchParams(query));
+  const filters = Object.fromEntries(Object.entries(rest).filter(([name]) => FILTERS.includes(name)));
+  show(VIEWS.includes(view) ? view : "all", filters);
+}
+
+/** Keeps what is shown under a name, or forgets such a view. */
+export async function keepView(name, isShared) {
+  await post("/ai/chat/views", { name, query: asQuery(read()), is_shared: isShared });
+  await loadPersonal();
+}
+
+export async function forgetView({ id }) {
+  await call("DELETE", `/ai/chat/views/${id}`);
+  await loadPersonal();
 }

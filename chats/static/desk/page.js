@@ -19,8 +19,8 @@ export function Page({ state }) {
       <${List} state=${state} />
       ${chat ? html`<${Thread} key=${chat.id} state=${state} chat=${chat} />` : html`<${Nothing} />`}
       ${chat && html`<${Card} state=${state} chat=${chat} />`}
+      <${Toasts} toasts=${state.toasts} />
     </main>
-    <${Toasts} toasts=${state.toasts} />
     <${Dialogs} state=${state} />
   `;
 }
@@ -41,14 +41,16 @@ function Banner({ state }) {
   `;
 }
 
+/** The latest of what there is to say. */
 function Toasts({ toasts }) {
   return html`
     <div class="toasts" role="status" aria-live="polite">
-      ${toasts.map(
-        ({ id, text, undo, isFault }) => html`
+      ${toasts.slice(-1).map(
+        ({ id, text, undo, open, isFault }) => html`
           <div class=${isFault ? "toast fault" : "toast"} key=${id}>
             <span dir="auto">${text}</span>
             ${undo && html`<button type="button" onClick=${undo}>${t("Undo")} <kbd>Z</kbd></button>`}
+            ${open && html`<button type="button" onClick=${open}>${t("Open")} <kbd>G</kbd></button>`}
             <button type="button" aria-label=${t("Close")} onClick=${() => dispatch({ type: "untoast", id })}>×</button>
           </div>
         `,

@@ -3,12 +3,22 @@
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 import { PRIORITY_NAMES, label } from "./labels.js";
-import { FOREVER, dayAndClock } from "./times.js";
+import { FOREVER, clock, dayAndClock, midnight, written } from "./times.js";
 
 const COLOURS = 6;
 
+/** A customer's name, else their address, else where or when they began. */
 export function customerName(chat) {
-  return chat.customer.name || chat.customer.email || chat.customer.phone || t("Customer {id}", { id: chat.customer_id });
+  const { customer, location, created_at: began } = chat;
+  const day = midnight(began) === midnight(Date.now()) ? "" : written(began, { day: "numeric", month: "short" });
+  const where = () => [location?.city, `${day} ${clock(began)}`.trim()].filter(Boolean).join(", ");
+  return customer.name || customer.email || customer.phone || `${t("Visitor")} · ${where()}`;
+}
+
+/** What the face of a chat's customer is drawn of: two without a name differ. */
+export function faceOf(chat) {
+  const { name, email, phone } = chat.customer;
+  return { name: customerName(chat), seed: name || email || phone || `${chat.customer_id}` };
 }
 
 export function senderName(state, chat, sender) {
@@ -37,11 +47,11 @@ export function Priority({ priority }) {
 /** Whether a colleague is at the desk. */
 export const presence = (state, id) => (state.online[id] ? t("online") : t("offline"));
 
-/** A face of the first letters, in a colour of the name's own. Of who is but a number, it has the last digits. */
-export function Face({ name, kind = "" }) {
-  const words = name.split(/\s+/).filter(Boolean);
-  const letters = /\d\d$/.exec(name)?.[0] ?? words.slice(0, 2).map((word) => [...word][0]).join("");
-  const colour = [...name].reduce((sum, sign) => sum + sign.codePointAt(0), 0) % COLOURS;
+/** A face of the first letters, in a colour of its own. */
+export function Face({ name, seed = name, kind = "" }) {
+  const words = name.split(/\s+/).filter((word) => /^[\p{L}\p{N}]/u.test(word));
+  const letters = words.slice(0, 2).map((word) => [...word][0]).join("");
+  const colour = [...seed].reduce((sum, sign) => sum + sign.codePointAt(0), 0) % COLOURS;
   return html`<span class=${`face face-${colour} ${kind}`} aria-hidden="true">${letters.toUpperCase() || "?"}</span>`;
 }
 

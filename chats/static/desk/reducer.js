@@ -3,6 +3,7 @@
 export const VIEWS = ["mine", "unassigned", "all", "snoozed", "ended"];
 const KEPT_THREADS = 30;
 const KEPT_CHATS = 1000;
+const KEPT_NOTIFICATIONS = 100;
 const TYPING_MS = 10_000;
 const VIEWING_MS = 45_000;
 const REFERENCE = /^conversation\.(assigned|unassigned|handed_off|prioritized|snoozed|ended|reopened)$/;
@@ -20,7 +21,10 @@ export function initial({ view = "mine", now = 0 } = {}) {
     counts: {},
     view,
     query: "",
-    list: { ids: [], cursor: null, isLoading: true },
+    filters: {}, // as `GET /ai/chats` takes them
+    views: [], // which people keep
+    notifications: [], // of what concerns this person, the newest first
+    list: { ids: [], found: {}, cursor: null, isLoading: true },
     chats: {},
     customers: {}, // those of the chats that were opened
     gone: {}, // customers who were merged into others
@@ -33,6 +37,7 @@ export function initial({ view = "mine", now = 0 } = {}) {
     drafts: {},
     files: {}, // attached and not sent, by chat
     selected: {},
+    ticked: null, // the chat that was selected last
     leaving: {},
     dialog: null,
     toasts: [],
@@ -49,8 +54,18 @@ const CHANGES = {
   connection: (state, { connection }) => ({ ...state, connection }),
   counts: (state, { counts }) => ({ ...state, counts }),
   tick: (state, { now }) => ({ ...state, now, typing: stillTyping(state.typing, now), viewers: stillViewing(state.viewers, now) }),
-  view: (state, { view, query = "" }) => ({
-    ...state, view, query, selected: {}, list: { ids: [], cursor: null, isLoading: true },
+  view: (state, { view, query = "", filters = {} }) => ({
+    ...state, view, query, filters, selected: {}, list: { ids: [], found: {}, cursor: null, isLoading: true },
+  }),
+  views: (state, { views }) => ({ ...state, views }),
+  notifications: (state, { notifications }) => ({ ...state, notifications }),
+  notified: (state, { notifications }) => {
+    const ids = notifications.map((one) => one.id);
+    const others = state.notifications.filter((one) => !ids.includes(one.id));
+    return { ...state, notifications: [...notifications, ...others].slice(0, KEPT_NOTIFICATIONS) };
+  },
+  noticed: (state, { ids }) => ({
+    ...state, notifications: state.notifications.map((one) => (ids.includes(one.id) ? { ...one, is_read: true } : one)),
   }),
   list: listed,
   chat: (state, { chat }) => ({ ...state, chats: { ...state.chats, [chat.id]: newer(state, chat) } }),
@@ -65,6 +80,8 @@ const CHANGES = {
     threads: { ...state.threads, [id]: { messages: [], steps: [], cursor: null, unreadFrom: null, isLoading: true } },
   }),
   history: heard,
+  // The message that a search has found in a transcript.
+  hit: (state, { id, seq }) => ({ ...state, threads: { ...state.threads, [id]: { ...state.threads[id], hit: seq } } }),
   missed: (state, { id }) => ({
     ...state, threads: Object.fromEntries(Object.entries(state.threads).filter(([key]) => key !== id)),
   }),
@@ -92,7 +109,7 @@ const CHANGES = {
     ...state, outbox: state.outbox.map((item) => (item.id === id ? { ...item, ...change } : item)),
   }),
   dropped: (state, { id }) => ({ ...state, outbox: state.outbox.filter((item) => item.id !== id) }),
-  selected: (state, { id }) => ({ ...state, selected: { ...state.selected, [id]: !state.selected[id] } }),
+  selected,
   unselected: (state) => ({ ...state, selected: {} }),
   // Chats that will end or be snoozed in a moment, unless that is undone.
   leaving: (state, { ids, isLeaving }) => ({
@@ -109,14 +126,25 @@ export function draftOf(state, id) {
 
 export const filesOf = (state, id) => state.files[id] ?? [];
 
+/** Selects a chat, or no longer; `isRange`: and all from the one that was selected last. */
+function selected(state, { id, isRange }) {
+  const ids = rows(state).map((chat) => chat.id);
+  const [first, last] = [ids.indexOf(state.ticked), ids.indexOf(id)].sort((one, other) => one - other);
+  const changed = isRange && first >= 0 ? ids.slice(first, last + 1) : [id];
+  const isOn = !state.selected[id];
+  return { ...state, ticked: id, selected: { ...state.selected, ...Object.fromEntries(changed.map((one) => [one, isOn])) } };
+}
+
 /** A page of the list. Of many chats, the first one forgets those that nothing shows any more. */
-function listed(state, { view, query, items, cursor, isMore }) {
-  if (view !== state.view || query !== state.query) return state; // of a view that was left
+function listed(state, { view, query, filters, items, cursor, isMore }) {
+  if (view !== state.view || query !== state.query || filters !== state.filters) return state; // of a view that was left
   const fetched = Object.fromEntries(items.map((chat) => [chat.id, newer(state, chat)]));
   const ids = isMore ? [...new Set([...state.list.ids, ...Object.keys(fetched)])] : Object.keys(fetched);
+  const hits = Object.fromEntries(items.filter((chat) => chat.found_message).map((chat) => [chat.id, chat.found_message]));
+  const found = isMore ? { ...state.list.found, ...hits } : hits;
   const isFull = !isMore && Object.keys(state.chats).length > KEPT_CHATS;
   const known = isFull ? shownChats(state) : state.chats;
-  return { ...state, chats: { ...known, ...fetched }, list: { ids, cursor, isLoading: false } };
+  return { ...state, chats: { ...known, ...fetched }, list: { ids, found, cursor, isLoading: false } };
 }
 
 /** A chat that was asked for before its last event was heard is older than what is known. */
@@ -141,7 +169,7 @@ function opened(state, { id }) {
     openId: id,
     pane: "thread",
     threads: thread
-      ? { ...state.threads, [id]: { ...thread, unreadFrom: firstUnread(chat, thread.messages) } }
+      ? { ...state.threads, [id]: { ...thread, unreadFrom: firstUnread(chat, thread.messages), hit: undefined } }
       : state.threads,
   };
 }
@@ -155,6 +183,7 @@ function heard(state, { id, items, cursor, steps, isOlder }) {
     cursor,
     steps: steps ?? before?.steps ?? [],
     unreadFrom: isOlder ? before?.unreadFrom : firstUnread(state.chats[id], messages),
+    hit: before?.hit,
   };
   const threads = { ...state.threads, [id]: thread };
   const surplus = Object.keys(threads).length - KEPT_THREADS;
@@ -257,11 +286,13 @@ function withLast(chat, message, kind) {
   if (message.is_note || message.is_welcome) return chat;
   if (last && last.seq === message.seq) return { ...chat, last_message: message };
   if (kind !== "new" || (last && last.seq > message.seq)) return chat;
+  // From the handover on, the last words are people's.
+  const isAside = chat.assign_type !== "bot" && ["bot", "system"].includes(message.sender.type);
   const isAgents = chat.assign_type === "agent";
   const waiting = isCustomers && isAgents ? chat.waiting_since ?? message.created_at : chat.waiting_since;
   return {
     ...chat,
-    last_message: message,
+    last_message: isAside ? last : message,
     last_message_at: message.created_at,
     message_count: chat.message_count + 1,
     unread_count: message.sender.type === "agent" ? 0 : chat.unread_count + (isCustomers ? 1 : 0),
@@ -294,6 +325,20 @@ const BELONGS = {
   ended: (chat) => chat.status === "ended",
 };
 
+/** What the filters of a list ask of a chat. */
+const MATCHES = {
+  channel: (chat, wanted) => chat.channel === wanted,
+  language: (chat, wanted) => chat.language === wanted,
+  tag: (chat, wanted) => chat.tags.includes(wanted),
+  assignee_id: (chat, wanted) => chat.assign_type === "agent" && chat.assignee?.external_id === wanted,
+  min_wait_seconds: (chat, wanted, now) => Boolean(chat.waiting_since) && now - Date.parse(chat.waiting_since) >= wanted * 1000,
+};
+export const FILTERS = Object.keys(MATCHES);
+const matches = (chat, { filters, now }) => Object.entries(filters).every(([name, wanted]) => MATCHES[name](chat, wanted, now));
+
+/** What the agent has been given, asked or is awaited for, and has not looked at. */
+export const unnoticed = (state) => state.notifications.filter((one) => !one.is_read);
+
 const activity = (chat) => Date.parse(chat.last_message_at ?? chat.created_at);
 
 function byActivity(one, other) {
@@ -317,7 +362,8 @@ export function rows(state) {
   const { view, query, list, chats, me, leaving } = state;
   if (query) return list.ids.map((id) => chats[id]).filter((chat) => chat && !leaving[chat.id]);
   const compare = isByUrgency(view) ? byUrgency : byActivity;
-  const shown = Object.values(chats).filter((chat) => !leaving[chat.id] && BELONGS[view](chat, me)).sort(compare);
+  const belongs = (chat) => !leaving[chat.id] && BELONGS[view](chat, me) && matches(chat, state);
+  const shown = Object.values(chats).filter(belongs).sort(compare);
   if (!list.cursor) return shown;
   // Behind the last fetched one others may stand that were not fetched yet.
   const fetched = new Set(list.ids);

@@ -35,22 +35,26 @@ export function subscribe(listener) {
 }
 
 /** Shows a view of the list, or what is found in all chats. */
-export function chooseView(chosenView, query = "") {
+export function chooseView(chosenView, query = "", filters = {}) {
   remember(VIEW_KEY, chosenView);
-  dispatch({ type: "view", view: chosenView, query });
+  dispatch({ type: "view", view: chosenView, query, filters });
 }
 
 let lastToast = 0;
 
-/** Shows a line for a while; `undo` adds a button. Returns a function that takes it away. */
-export function toast(text, { undo, isFault = false, seconds = 5 } = {}) {
+/** Shows a line for a while; `undo` and `open` add a button. Returns a function that takes it away. */
+export function toast(text, { undo, open, isFault = false, seconds = 5 } = {}) {
   const id = (lastToast += 1);
   const remove = () => dispatch({ type: "untoast", id });
   const undone = undo && (() => {
     remove();
     undo();
   });
-  dispatch({ type: "toast", toast: { id, text, undo: undone, isFault } });
+  const opened = open && (() => {
+    remove();
+    open();
+  });
+  dispatch({ type: "toast", toast: { id, text, undo: undone, open: opened, isFault } });
   setTimeout(remove, seconds * 1000);
   return remove;
 }

@@ -8,10 +8,10 @@ import { Bubble, Pending, Step } from "./bubble.js";
 import * as chats from "./chats.js";
 import { Composer } from "./composer.js";
 import { Icon } from "./icons.js";
-import { Face, Priority, blockName, customerName, holder } from "./people.js";
+import { Face, Priority, blockName, customerName, faceOf, holder } from "./people.js";
 import { blockedUntil, changeable, viewersOf } from "./reducer.js";
 import { dispatch } from "./store.js";
-import { day, midnight } from "./times.js";
+import { day, dayAndClock, midnight } from "./times.js";
 
 export function Thread({ state, chat }) {
   return html`
@@ -26,18 +26,19 @@ export function Thread({ state, chat }) {
 function Head({ state, chat }) {
   const name = customerName(chat);
   const ask = (kind) => () => dispatch({ type: "dialog", dialog: { kind, ids: [chat.id] } });
-  const isEnded = chat.status === "ended";
-  const canAct = state.me.role !== "viewer" && !isEnded;
+  const [isEnded, isSnoozed] = [chat.status === "ended", chat.status === "snoozed"];
+  const mayAct = state.me.role !== "viewer";
+  const canAct = mayAct && !isEnded;
   const isFree = chat.assign_type !== "agent";
   const others = viewersOf(state, chat.id);
   const until = blockedUntil(state, chat);
   return html`
     <header class="head">
       <button type="button" class="plain only-narrow" aria-label=${t("Back to list")} onClick=${chats.close}>←</button>
-      <${Face} name=${name} />
+      <${Face} ...${faceOf(chat)} />
       <div class="who">
         <h2><bdi>${name}</bdi> <${Priority} priority=${chat.priority} /></h2>
-        <p class="quiet">${isEnded ? t("Ended") : holder(state, chat)}${until && html` · <strong class="fault">${blockName(until)}</strong>`}</p>
+        <p class="quiet">${isEnded ? t("Ended") : holder(state, chat)}${isSnoozed && ` · ${t("Snoozed until {time}", { time: dayAndClock(chat.snoozed_until) })}`}${until && html` · <strong class="fault">${blockName(until)}</strong>`}</p>
         <p class="quiet viewers" role="status" dir="auto">${others.length > 0 && t("Also viewing: {names}", { names: others.join(", ") })}</p>
       </div>
       <button type="button" class="only-narrow" aria-label=${t("Customer and conversation")} onClick=${() => dispatch({ type: "pane", pane: "card" })}><${Icon} name="info" /></button>
@@ -45,6 +46,8 @@ function Head({ state, chat }) {
         ${canAct && isFree && html`<button type="button" class="first" onClick=${() => chats.take(chat.id)}>${t("Assign to me")}</button>`}
         ${canAct && html`<button type="button" onClick=${ask("assign")}>${t("Assign…")}</button>`}
         ${canAct && html`<button type="button" onClick=${ask("snooze")}>${t("Snooze")}</button>`}
+        ${mayAct && isSnoozed && html`<button type="button" onClick=${() => chats.reopen(chat.id)}>${t("Wake now")}</button>`}
+        ${mayAct && isEnded && html`<button type="button" onClick=${() => chats.reopen(chat.id)}>${t("Reopen")}</button>`}
         ${canAct && html`<button type="button" onClick=${() => chats.end([chat.id])}>${t("End")}</button>`}
       </div>
     </header>
@@ -71,6 +74,15 @@ class Transcript extends Component {
 
   componentDidMount() {
     this.end = followEnd(this.place.current);
+    this.toHit();
+  }
+
+  /** To the message that a search has found. */
+  toHit() {
+    const { hit } = this.props.thread ?? {};
+    if (!hit) return;
+    this.end.leave();
+    this.place.current.querySelector(`[data-seq="${hit}"]`)?.scrollIntoView({ block: "center" });
   }
 
   componentWillUnmount() {
@@ -80,7 +92,8 @@ class Transcript extends Component {
   componentDidUpdate(before, _, fromEnd) {
     const first = (thread) => thread?.messages[0]?.seq;
     const log = this.place.current;
-    if (this.end.isAtEnd()) this.end.toEnd();
+    if (this.props.thread?.hit !== before.thread?.hit) this.toHit();
+    else if (this.end.isAtEnd()) this.end.toEnd();
     else if (first(before.thread) !== first(this.props.thread)) log.scrollTop = log.scrollHeight - fromEnd;
   }
 
@@ -100,7 +113,7 @@ class Transcript extends Component {
 }
 
 /** Messages and steps in their order, with a line for each day and before what is new. */
-function lines(state, chat, { messages, steps, cursor, unreadFrom }) {
+function lines(state, chat, { messages, steps, cursor, unreadFrom, hit }) {
   const own = changeable(state, chat, messages);
   const since = cursor && messages.length ? messages[0].created_at : "";
   const entries = [
@@ -120,7 +133,7 @@ function lines(state, chat, { messages, steps, cursor, unreadFrom }) {
     shown.push(
       message
         ? html`<${Bubble} key=${message.id} state=${state} chat=${chat} message=${message}
-            isFollowing=${follows(before?.message, message)} isChangeable=${message === own} />`
+            isFollowing=${follows(before?.message, message)} isHit=${message.seq === hit} isChangeable=${message === own} />`
         : html`<${Step} key=${step.id} step=${step} me=${state.me} />`,
     );
     before = entry;

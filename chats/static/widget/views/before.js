@@ -2,7 +2,7 @@
 import { html } from "../../common/html.js";
 import { msg, t } from "../../common/words.js";
 import { useEffect, useRef } from "../../vendor/preact-hooks.js";
-import { Words } from "./words.js";
+import { Words } from "../../common/said.js";
 
 // As the server has them (`problem` in `bots/language/slot_filling.py`).
 const PATTERNS = { email: /^[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+$/, phone: /^\+?[0-9][0-9 ().-]{3,28}[0-9]$/ };

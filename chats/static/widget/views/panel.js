@@ -10,7 +10,7 @@ import { Home } from "./home.js";
 import { Icon } from "./icons.js";
 import { LeaveMail, mayLeaveMail, whenThere } from "./later.js";
 import { Draft, Message, Rating, Waiting } from "./message.js";
-import { Rich } from "./words.js";
+import { Rich } from "../../common/said.js";
 
 export function Panel({ state, actions, locale }) {
   const { config, agreed, known, chat, messages, outbox, isReady } = state;

@@ -1,6 +1,6 @@
 /** What was said, as text with its links. What visitors wrote is shown as they typed it; what we wrote may have marks. */
-import { html } from "../../common/html.js";
-import { blocks, linked, marked } from "../../common/rich_text.js";
+import { html } from "./html.js";
+import { blocks, linked, marked } from "./rich_text.js";
 
 const CITED = /\s*\[(\d{1,4}(?:, ?\d{1,4})*)\]/g;
 

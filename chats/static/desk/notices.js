@@ -1,0 +1,62 @@
+/** What an agent was given, asked, or is awaited for: told at once, and kept until they look at it. */
+
+import { msg, t } from "../common/words.js";
+import { put } from "./api.js";
+import { call } from "./attention.js";
+import * as chats from "./chats.js";
+import { fetchChat } from "./live.js";
+import { customerName } from "./people.js";
+import { isOwn, unnoticed } from "./reducer.js";
+import { dispatch, read, toast } from "./store.js";
+
+const TOAST_SECONDS = 10;
+const KINDS = {
+  assigned: msg("{by} assigned {name} to you"),
+  unassigned: msg("{name} is no longer assigned to you"),
+  unanswered: msg("{name} has waited too long"),
+  mentioned: msg("{by} mentioned you: {name}"),
+};
+
+/** A notification in words. */
+export function noticeWords(state, { kind, chat_id: id, assigned_by: by }) {
+  const name = state.chats[id] ? customerName(state.chats[id]) : t("Customer");
+  if (kind === "assigned" && !by) return t("{name} was assigned to you", { name });
+  return t(KINDS[kind] ?? msg("News of {name}"), { name, by: by?.name });
+}
+
+/** Tells of what concerns the agent alone: not of what everybody is told. */
+export async function tell(notifications) {
+  const unread = notifications.filter((one) => one.kind in KINDS && !one.is_read);
+  const unknown = unread.filter(({ chat_id: id }) => !read().chats[id]);
+  await Promise.all(unknown.map(({ chat_id: id }) => fetchChat(id)));
+  const state = read();
+  const isMine = ({ kind, chat_id: id }) => kind !== "unanswered" || (state.chats[id] && isOwn(state, state.chats[id]));
+  const news = unread.filter(isMine);
+  if (!news.length) return;
+  dispatch({ type: "notified", notifications: news });
+  const [{ chat_id: id, kind }] = news;
+  if (document.hasFocus() && state.openId === id && state.pane !== "list") return notice(id);
+  const words = noticeWords(state, news[0]);
+  call(id, words);
+  toast(words, { open: kind === "unassigned" ? undefined : () => chats.open(id), seconds: TOAST_SECONDS });
+}
+
+/** The agent looks at a chat: what they were told of it is read. */
+export function notice(id) {
+  const ids = unnoticed(read()).filter((one) => one.chat_id === id).map((one) => one.id);
+  if (!ids.length) return;
+  dispatch({ type: "noticed", ids });
+  // If this does not arrive, they are told again at the next start.
+  ids.forEach((one) => put(`/ai/chat/notifications/${one}/read`).catch(() => {}));
+}
+
+export function noticeAll() {
+  dispatch({ type: "noticed", ids: unnoticed(read()).map((one) => one.id) });
+  put("/ai/chat/notifications/read").catch(chats.report);
+}
+
+/** Opens what the agent was given or asked last. */
+export function openLatest() {
+  const latest = unnoticed(read()).find((one) => one.kind !== "unassigned");
+  if (latest) chats.open(latest.chat_id);
+}

@@ -1,0 +1,148 @@
+/** What the agent was told, and which conversations they see: notifications, filters, views that people keep. */
+
+import { html } from "../common/html.js";
+import { t, tn } from "../common/words.js";
+import { Component } from "../vendor/preact.js";
+import { Refusal, get } from "./api.js";
+import * as chats from "./chats.js";
+import { Icon } from "./icons.js";
+import { CHANNELS, label } from "./labels.js";
+import * as live from "./live.js";
+import { noticeAll, noticeWords } from "./notices.js";
+import { unnoticed } from "./reducer.js";
+import { dispatch } from "./store.js";
+import { clock, day, languageName, span } from "./times.js";
+
+const WAITS = [300, 900, 3600, 14_400, 86_400]; // seconds
+const show = (kind) => () => dispatch({ type: "dialog", dialog: kind && { kind } });
+const close = show(null);
+
+export function Bell({ state }) {
+  const count = unnoticed(state).length;
+  const name = tn("{count} new notification", "{count} new notifications", count);
+  return html`
+    <button type="button" class="plain bell" aria-label=${count ? name : t("Notifications")} onClick=${show("notifications")}>
+      <${Icon} name="bell" />${count > 0 && html`<span class="badge" aria-hidden="true">${count}</span>`}
+    </button>
+  `;
+}
+
+export class Notifications extends Component {
+  componentDidMount() {
+    const { chats: known, notifications } = this.props.state;
+    const ids = new Set(notifications.map((one) => one.chat_id));
+    for (const id of ids) if (!known[id]) live.fetchChat(id);
+  }
+
+  render({ state }) {
+    const { notifications, now } = state;
+    const open = (id) => () => {
+      close();
+      chats.open(id);
+    };
+    return html`
+      ${!notifications.length && html`<p class="quiet">${t("Mentions and conversations assigned to you appear here.")}</p>`}
+      ${unnoticed(state).length > 0 && html`<button type="button" onClick=${noticeAll}>${t("Mark all as read")}</button>`}
+      <ul class="choices notices">
+        ${notifications.map((one) => html`
+          <li key=${one.id}><button type="button" class=${one.is_read ? "" : "unread"} onClick=${open(one.chat_id)}>
+            <bdi>${noticeWords(state, one)}</bdi>${!one.is_read && html`<span class="hidden"> (${t("unread")})</span>`}
+            <span class="quiet">${day(one.created_at, now)} ${clock(one.created_at)}</span></button></li>
+        `)}
+      </ul>
+    `;
+  }
+}
+
+/** A filter's value in words. */
+function valueName(state, name, value) {
+  if (name === "channel") return label(CHANNELS, value);
+  if (name === "language") return languageName(value);
+  if (name === "assignee_id") return state.people[value]?.full_name ?? value;
+  return name === "min_wait_seconds" ? t("waiting {time} or longer", { time: span(value * 1000) }) : value;
+}
+
+/** The filters of the list, each with a way to take it away. */
+export function Chips({ state }) {
+  const { filters, view } = state;
+  const without = (name) => () => live.show(view, Object.fromEntries(Object.entries(filters).filter(([one]) => one !== name)));
+  return html`
+    <div class="filters" role="group" aria-label=${t("Filters")}>
+      <button type="button" class="link" onClick=${show("filters")}>${t("Filter…")}</button>
+      ${Object.entries(filters).map(([name, value]) => {
+        const words = valueName(state, name, value);
+        return html`<button type="button" class="chip" key=${name} aria-label=${t("Remove filter: {words}", { words })} onClick=${without(name)}><bdi>${words}</bdi> ×</button>`;
+      })}
+    </div>
+  `;
+}
+
+export class Filters extends Component {
+  state = { tags: [], fault: "" };
+
+  componentDidMount() {
+    get("/ai/tags").then(({ tags }) => this.setState({ tags: tags.map((tag) => tag.name) })).catch(chats.report);
+  }
+
+  apply = (event) => {
+    event.preventDefault();
+    const given = [...new FormData(event.target)].filter(([, value]) => value);
+    close();
+    live.show(this.props.state.view, Object.fromEntries(given));
+  };
+
+  async attempt(act) {
+    try {
+      await act();
+      this.setState({ fault: "" });
+    } catch (error) {
+      if (error instanceof Refusal) this.setState({ fault: error.message });
+      else chats.report(error);
+    }
+  }
+
+  keep = (event) => {
+    event.preventDefault();
+    const { name, shared } = event.target;
+    this.attempt(() => live.keepView(name.value.trim(), shared.checked));
+    event.target.reset();
+  };
+
+  render({ state }, { tags, fault }) {
+    const { filters, views } = state;
+    const known = [...Object.values(state.chats), ...Object.values(state.bots)].map((one) => one.language ?? one.default_language);
+    const agents = Object.values(state.people).filter((one) => !one.is_disabled && one.role !== "viewer");
+    const field = (name, title, values) => html`<${Choice} name=${name} title=${title} chosen=${filters[name]} isFirst=${name === "channel"}
+      options=${[...new Set([...values, filters[name]])].filter(Boolean).map((value) => [`${value}`, valueName(state, name, value)])} />`;
+    return html`
+      <form onSubmit=${this.apply}>
+        ${field("channel", t("Channel"), Object.keys(CHANNELS))}
+        ${field("language", t("Language"), known)}
+        ${field("assignee_id", t("Agent"), agents.map(({ id }) => `${id}`))}
+        ${field("tag", t("Tag"), tags)}
+        ${field("min_wait_seconds", t("Waiting longer than"), WAITS.map(String))}
+        <p class="acts"><button type="submit" class="first">${t("Apply")}</button></p>
+      </form>
+      <h3>${t("Saved views")}</h3>
+      <ul class="replies">
+        ${views.map((one) => html`<li key=${one.id}><bdi>${one.name}</bdi> ${one.is_shared && html`<span class="quiet">${t("shared")}</span>`}
+          ${one.may_delete && html`<button type="button" aria-label=${t("Delete {name}", { name: one.name })} onClick=${() => this.attempt(() => live.forgetView(one))}>${t("Delete")}</button>`}</li>`)}
+      </ul>
+      ${fault && html`<p class="fault" role="alert">${fault}</p>`}
+      <form onSubmit=${this.keep}>
+        <label>${t("Save what is shown now as")} <input name="name" required maxlength="60" dir="auto" /></label>
+        <label><input type="checkbox" name="shared" /> ${t("Share with your team")}</label>
+        <button type="submit">${t("Save view")}</button>
+      </form>
+    `;
+  }
+}
+
+function Choice({ name, title, options, isFirst, chosen = "" }) {
+  return html`
+    <label>${title} <select name=${name} key=${options.length} autofocus=${isFirst}>
+      <option value="">${t("Any")}</option>
+      ${options.map(([value, words]) => html`<option value=${value} selected=${value === chosen}>${words}</option>`)}
+    </select></label>
+  `;
+}
