@@ -1,6 +1,7 @@
 """Every served operation, an accepted request to each, and rows for the ids in their paths."""
 
 import functools
+import hmac
 import io
 import json
 import re
@@ -149,7 +150,9 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/client/chat/{chat_id}/read"): {},
     ("POST", "/ai/client/chat/{chat_id}/transcript/mail"): {"email": "zoe@example.com"},
     ("POST", "/ai/client/chat/customer/{chat_id}"): {"name": "Zoe"},
-    ("POST", "/ai/client/visitor"): {"external_id": "c-1"},
+    ("POST", "/ai/client/visitor"): {
+        "external_id": "c-1", "identity_signature": hmac.digest(b"x", b"c-1", "sha256").hex(),
+    },
     ("POST", "/ai/client/chat/files/{chat_id}"): {"files": ("a.txt", b"Hello"), "reply": "none"},
     ("POST", "/ai/client/chat/assistant/{chat_id}"): {"text": "Hello"},
     ("POST", "/mesaging/conversations/{conversation_id}/messages"): {
@@ -294,7 +297,7 @@ def undone() -> Iterator[None]:
 
 def rows_of(owner: Person, key: Person) -> dict[str, Any]:
     """Create one row for each id that a path names; they belong to the owner's client."""
-    bot = make_bot(owner.client, export_enabled=True)
+    bot = make_bot(owner.client, export_enabled=True, identity_secret="x")
     channel_rows(owner.client, bot)
     chat = Conversation.objects.create(
         client=owner.client,
