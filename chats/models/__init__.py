@@ -8,7 +8,7 @@ from chats.models.conversation import (
     ReplyScope,
     Status,
 )
-from chats.models.customer import Customer, CustomerErasure, ErasureStatus
+from chats.models.customer import Customer, CustomerErasure, ErasureStatus, OptOut
 from chats.models.feedback import Feedback, Thumb
 from chats.models.message import (
     NO_ANSWER,
@@ -42,6 +42,7 @@ __all__ = [
     "MessageStatus",
     "NO_ANSWER",
     "Notification",
+    "OptOut",
     "NotificationKind",
     "QuestionGroup",
     "Replay",

@@ -10,6 +10,15 @@ from chatplatform.ids import uuid7
 from identity.models import TenantModel, User
 
 
+class OptOut(models.TextChoices):
+    """What a customer of a messaging channel wants no more of."""
+
+    NONE = "none"
+    OFFERS = "offers"
+    # The bot is silent, too, until the customer writes again.
+    ALL = "all"
+
+
 class Customer(TenantModel):
     """A person who writes to a client."""
 
@@ -25,6 +34,9 @@ class Customer(TenantModel):
     self_reported_fields = models.JSONField(default=list)
     # What the customer sends until then is refused.
     blocked_until = models.DateTimeField(null=True)
+    opt_out = models.CharField(
+        max_length=6, choices=OptOut, default=OptOut.NONE, db_default=OptOut.NONE
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -117,6 +117,10 @@ class CustomerDto(CustomerInfo):
         " messaging channels. Null or a past time: not blocked. For a block without an end, send"
         " `9999-01-01T00:00:00Z`.",
     )
+    opt_out: Literal["none", "offers", "all"] | None = read_only(
+        "What the customer wants no more of: `offers` (they told the channel) or `all` (they wrote"
+        " STOP). No template is sent, and with `all` the bot is silent until they write again."
+    )
     created_at: Moment | None = read_only("When the customer was created.")
 
 

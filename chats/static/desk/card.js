@@ -5,7 +5,7 @@ import { t } from "../common/words.js";
 import { Component } from "../vendor/preact.js";
 import { get, post } from "./api.js";
 import * as chats from "./chats.js";
-import { CHANNELS, MOODS, REASONS, label } from "./labels.js";
+import { CHANNELS, MOODS, OPT_OUTS, REASONS, label } from "./labels.js";
 import { Face, blockName, customerName } from "./people.js";
 import { blockedUntil } from "./reducer.js";
 import { dispatch } from "./store.js";
@@ -45,12 +45,14 @@ export class Card extends Component {
     const name = customerName(chat);
     const ask = (kind) => () => dispatch({ type: "dialog", dialog: { kind, ids: [chat.id] } });
     const isBlocked = blockedUntil(state, chat);
+    const optOut = state.customers[chat.customer_id]?.opt_out;
     const earlier = others.filter((other) => other.id !== chat.id);
     return html`
       <section class="card" aria-label=${t("Customer and conversation")}>
         <button type="button" class="plain only-narrow" onClick=${() => dispatch({ type: "pane", pane: "thread" })}>← ${t("Close")}</button>
         <div class="person"><${Face} name=${name} /><h2><bdi>${name}</bdi></h2></div>
         ${isBlocked && html`<p class="fault">${blockName(isBlocked)}</p>`}
+        ${optOut in OPT_OUTS && html`<p class="quiet" data-opt-out=${optOut}>${label(OPT_OUTS, optOut)}</p>`}
         ${state.me.role !== "viewer" && (isBlocked
           ? html`<button type="button" onClick=${() => chats.block(chat, null)}>${t("Unblock")}</button>`
           : html`<button type="button" onClick=${ask("block")}>${t("Block…")}</button>`)}

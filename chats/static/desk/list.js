@@ -5,7 +5,7 @@ import { html } from "../common/html.js";
 import { t, tn } from "../common/words.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
-import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label } from "./labels.js";
+import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label, linesOf } from "./labels.js";
 import * as live from "./live.js";
 import { Face, customerName, holder } from "./people.js";
 import { VIEWS, rows } from "./reducer.js";
@@ -150,6 +150,7 @@ function when(chat, today) {
 
 function lastLine({ last_message: last }) {
   if (!last) return "";
+  if (last.metadata?.no_words) return linesOf(last).map(({ words }) => words).join(" ").slice(0, 140);
   const said = last.content.map((piece) => piece.text || piece.file_name || "").join(" ");
   return said.slice(0, 140);
 }
