@@ -374,7 +374,7 @@ def _chart_of_sends(row: ChannelConnection) -> str:
         ("refused", gettext("Rejected"), "#dc2626"),
         ("charged", gettext("Charged by the provider"), "#d97706"),
     )
-    counts = {item["day"]: item for item in counted}
+    counts: dict[Any, dict[str, Any]] = {item["day"]: dict(item) for item in counted}
     if not counts:
         return ""
     is_charged = any(item["charged"] for item in counts.values())

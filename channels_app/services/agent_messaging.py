@@ -65,6 +65,7 @@ def find_chat(
     has no such chat, or the customer never wrote here."""
     if body.recipient_id:
         return _newest_chat(bot, channel, body.recipient_id)
+    assert body.conversation_id
     rows = Conversation.objects.for_client(bot.client).filter(bot=bot)
     chat: Conversation | None = rows.filter(pk=body.conversation_id).first()
     if chat is None:

@@ -371,9 +371,9 @@ def test_messages_at_once_that_name_a_customer_differently_are_of_one(nobody, qu
 
     store = inbound._store_message
 
-    def store_slowly(*args):
+    def store_slowly(*args, **named):
         time.sleep(0.5)
-        return store(*args)
+        return store(*args, **named)
 
     monkeypatch.setattr(inbound, "_store_message", store_slowly)
     for text, ids in (("a", {"from": AN}), ("b", {"from": AN, "from_user_id": "VN.1"})):

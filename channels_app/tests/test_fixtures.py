@@ -95,6 +95,7 @@ def problems_of(fixture: dict[str, Any], connection: ChannelConnection, person: 
 
 
 def _can_write(chat: Conversation) -> bool:
+    assert chat.reply_window_expires_at
     return chat.reply_window_expires_at > chat.created_at
 
 

@@ -41,7 +41,7 @@ def test_the_api_and_webhooks_have_the_lines(nobody, number, ann):
         if row["sender"]["type"] == "customer"
     ]
     assert (shown["metadata"]["lines"], shown["content"][0]["text"]) == (lines, text["body"])
-    told = Event.objects.filter(type="message.created").order_by("sequence").first()
+    told = Event.objects.filter(type="message.created").earliest("sequence")
     assert told.data["message"]["metadata"]["lines"] == lines
 
 
@@ -178,6 +178,7 @@ def test_what_the_provider_charges_for_is_told(chatapp, number, quiet, nobody, b
     run_jobs()
     send = OutboundSend.objects.get(message=answer["id"])
     pricing = {"billable": True, "pricing_model": "PMP", "category": "service", "type": "regular"}
+    assert send.provider_message_id
     statuses = [
         status(send.provider_message_id, name, pricing=pricing) for name in ("sent", "delivered")
     ]

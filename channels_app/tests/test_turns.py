@@ -85,11 +85,8 @@ def run_job_of(connection):
 
 
 def test_the_account_that_was_held_back_longest_goes_first(nobody, page, account):
-    replies = [
+    for _ in range(8):
         jobs.enqueue("chats.generate_reply", client_id=page.client_id, message_id=str(uuid4()))
-        for _ in range(8)
-    ]
-    assert replies
     post_signed(nobody, "/socialnet/webhook", crowded(range(120)))
     of_account = crowded(range(200, 320))
     of_account["object"], of_account["entry"][0]["id"] = "instagram", ACCOUNT

@@ -358,7 +358,7 @@ def _call_item(raw: Any, origin: _Origin, call: hook.ChatappCall) -> events.Item
     contact = next((row for row in origin.contacts if row.wa_id == call.sender), None)
     user_id = call.from_user_id or (contact and contact.user_id) or call.sender
     number = call.sender if call.sender != user_id else ""
-    common = {"user_id": user_id, "alternate_user_id": number}
+    common: dict[str, Any] = {"user_id": user_id, "alternate_user_id": number}
     return events.MessageIn(
         **common, account_id=origin.account_id,
         at=moment(call.timestamp) or origin.sent_at or timezone.now(),
@@ -395,9 +395,7 @@ def _status_item(raw: Any, origin: _Origin, status: hook.ChatappStatus) -> event
         "user_id": status.recipient_id or status.recipient_user_id or "",
         "send_id": status.biz_opaque_callback_data,
     }
-    told = status.pricing or {}
-    price = events.Price(told.get("billable") is True, as_text(told.get("category"))[:60])
-    price = price if told else None
+    price = _price(status.pricing) if status.pricing else None
     if status.status == "sent":
         # This status is the only echo of our own messages.
         return events.Echo(**common, message_id=status.id, is_foreign=False, price=price)
@@ -414,6 +412,10 @@ def _status_item(raw: Any, origin: _Origin, status: hook.ChatappStatus) -> event
             **common, message_id=status.id, kind=kind, error=f"{words} ({code})" if code else words
         )
     return origin.left_out(raw, f"status.{status.status}")
+
+
+def _price(told: dict[str, Any]) -> events.Price:
+    return events.Price(told.get("billable") is True, as_text(told.get("category"))[:60])
 
 
 # The lists of a callback: the shape of an element, and what makes an event of it.
