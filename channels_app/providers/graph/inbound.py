@@ -181,7 +181,7 @@ def _message(
 
 def _content(message: hook.HookMessage) -> events.Content:
     words, about = [message.text or ""], list[Line]()
-    files, place = list[events.InboundFile](), None
+    files, place, stickers = list[events.InboundFile](), None, set[str]()
     for attachment in message.attachments or []:
         payload, kind = attachment.payload or {}, attachment.type or ""
         addresses = (payload.get("url"), payload.get("story_media_url"), attachment.url)
@@ -196,7 +196,11 @@ def _content(message: hook.HookMessage) -> events.Content:
         elif as_text(payload.get("sticker_id")) in _THUMBS_UP:
             words.append("👍")
         elif kind in _FILES:
-            files.append(events.InboundFile(_FILES[kind], url=url))
+            sticker = as_text(payload.get("sticker_id"))
+            # For a while a sticker comes twice: as a picture and as a sticker.
+            if not sticker or sticker not in stickers:
+                files.append(events.InboundFile(_FILES[kind], url=url))
+            stickers.add(sticker)
         elif kind == "story_mention":
             about.append(lines.line("story_mention"))
             files.append(events.InboundFile("image", url=url))
@@ -213,8 +217,7 @@ def _content(message: hook.HookMessage) -> events.Content:
     return events.Content(
         # A link's text often names its address already.
         text="\n".join(dict.fromkeys(line for line in words if line)),
-        # For a while a sticker comes as a picture, too.
-        files=list(dict.fromkeys(files)),
+        files=files,
         place=place,
         lines=about,
     )
