@@ -27,8 +27,7 @@ _FROM_CUSTOMER = {
 _REPORTS = {"user_received_message", "user_seen_message", "user_reacted_message"}
 # What the account sent, and to a group or to somebody unknown, which are not handled.
 _ECHO, _NOT_ONE = "oa_send_", ("oa_send_group_", "oa_send_anonymous")
-# What a customer entered into the provider's form.
-# What they tell in the provider's own forms.
+# What a customer tells in the provider's own forms, and the fields of one of them.
 _TOLD = {"user_asking_product", "user_submit_info", "user_feedback"}
 _DETAILS = ("name", "phone", "address", "ward", "district", "city")
 # The provider's codes of reactions; an unknown one is shown as it comes.
@@ -97,7 +96,7 @@ def _message(
 ) -> events.Item | None:
     content, told = _content(message), _told(event, message)
     if content.is_empty and not told:
-        if message.text == "" or not message.msg_id:
+        if message.text == "" or not message.msg_id or event.event_name in _TOLD:
             return None
         told = [lines.line("unsupported")]
     of_time = ("message", common["user_id"], when, content.text)
