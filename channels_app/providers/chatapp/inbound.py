@@ -110,7 +110,8 @@ def _trouble(
     is_reinstated = "REINSTATE" in (ban if isinstance(ban, list) else [ban])
     return events.AccountTrouble(
         account_id=named or business_id, at=sent_at or timezone.now(),
-        reason=f"{_TROUBLE.get(event, '')} ({event})", is_over=event in _TROUBLE_ENDS or is_reinstated,
+        reason=f"{_TROUBLE.get(event, '')} ({event})",
+        is_over=event in _TROUBLE_ENDS or is_reinstated,
         key=key_of("account", event, sent_at or repr(change)),
     )  # fmt: skip
 
