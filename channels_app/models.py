@@ -329,6 +329,8 @@ class OutboundSend(TenantModel):
     state = models.CharField(max_length=9, choices=SendState, default=SendState.QUEUED)
     provider_message_id = models.CharField(max_length=300, null=True)
     error = models.CharField(max_length=500, default="", blank=True)
+    # Whether the provider charges for it; null if it does not say.
+    is_charged = models.BooleanField(null=True)
     # How often the provider refused it temporarily.
     refusals = models.PositiveSmallIntegerField(default=0)
     # When the call began; after an echo, the provider's own time.

@@ -137,6 +137,7 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('queued', 'Queued'), ('sending', 'Sending'), ('sent', 'Sent'), ('failed', 'Failed'), ('uncertain', 'Uncertain')], default='queued', max_length=9)),
                 ('provider_message_id', models.CharField(max_length=300, null=True)),
                 ('error', models.CharField(blank=True, default='', max_length=500)),
+                ('is_charged', models.BooleanField(null=True)),
                 ('refusals', models.PositiveSmallIntegerField(default=0)),
                 ('sent_at', models.DateTimeField(null=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),

@@ -359,24 +359,31 @@ def _websites(client: Client) -> list[tuple[str, str, str]]:
 
 
 def _chart_of_sends(row: ChannelConnection) -> str:
-    """A chart of the messages sent and refused in the last 14 days; empty if there are none."""
+    """A chart of the messages sent, refused and charged for in the last 14 days; empty if there
+    are none."""
     today = timezone.localdate()
     days = [today - timedelta(days=back) for back in reversed(range(_DAYS))]
     rows = OutboundSend.objects.filter(connection=row, created_at__date__gte=days[0])
     counted = rows.values(day=TruncDate("created_at")).annotate(
         sent=Count("pk", filter=Q(state=SendState.SENT)),
         refused=Count("pk", filter=Q(state=SendState.FAILED)),
+        charged=Count("pk", filter=Q(is_charged=True)),
     )
-    counts = {item["day"]: (item["sent"], item["refused"]) for item in counted}
+    names = (
+        ("sent", gettext("Sent"), "#2563eb"),
+        ("refused", gettext("Rejected"), "#dc2626"),
+        ("charged", gettext("Charged by the provider"), "#d97706"),
+    )
+    counts: dict[Any, dict[str, Any]] = {item["day"]: dict(item) for item in counted}
     if not counts:
         return ""
-    names = ((gettext("Sent"), "#2563eb"), (gettext("Rejected"), "#dc2626"))
+    is_charged = any(item["charged"] for item in counts.values())
     lines = [
         {
             "label": label,
-            "data": [counts.get(day, (0, 0))[at] for day in days],
+            "data": [counts[day][name] if day in counts else 0 for day in days],
             "borderColor": color,
         }
-        for at, (label, color) in enumerate(names)
+        for name, label, color in (names if is_charged else names[:2])
     ]
     return json.dumps({"labels": [short_day(day) for day in days], "datasets": lines})

@@ -17,6 +17,8 @@ from channels_app.providers.types import Place
 _MAX_CHARACTERS = 120
 # The maximal nesting of lists and objects; the providers' own bodies have about ten levels.
 _MAX_DEPTH = 50
+# 2010, before which no provider had messages.
+_EARLIEST = 1_262_304_000
 # No id has more.
 _MAX_DIGITS = 40
 # Matches whole strings besides brackets, so that brackets inside strings do not count.
@@ -53,9 +55,12 @@ def place_of(latitude: Any, longitude: Any) -> Place | None:
 
 
 def moment(value: Any) -> datetime | None:
-    """A time in milliseconds since 1970, or in seconds, as some deliveries have it."""
+    """A time in milliseconds since 1970, or in seconds, as some deliveries have it; None for one
+    that is no time of a message, such as 0."""
     try:
         number = int(value)
+        if number < _EARLIEST:
+            return None
         return datetime.fromtimestamp(number if number < 10**11 else number / 1000, UTC)
     except (TypeError, ValueError, OverflowError, OSError):
         return None

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from channels_app.providers.errors import Kind
 from channels_app.providers.types import Place
+from chats.services.core.message_lines import Line
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,28 @@ class InboundFile:
     file_name: str = ""
 
 
+@dataclass(frozen=True)
+class Price:
+    """Whether the provider charges for a message, and as what, such as `service`."""
+
+    is_charged: bool
+    category: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """What a message contains; `lines` is what it is about, or what came without words."""
+
+    text: str = ""
+    files: Sequence[InboundFile] = ()
+    place: Place | None = None
+    lines: Sequence[Line] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.text or self.files or self.place or self.lines)
+
+
 @dataclass(frozen=True, kw_only=True)
 class FromCustomer(Item):
     """An event that concerns a customer; `user_id` is the customer's id at this account."""
@@ -42,20 +65,19 @@ class FromCustomer(Item):
     user_id: str
     # Another id of the same customer there, if the provider reports two.
     alternate_user_id: str = ""
+    # The telephone number, if the callback contains it.
+    phone: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MessageIn(FromCustomer):
-    """A customer wrote, tapped a button or sent files."""
+    """A customer wrote, tapped a button, sent files or called."""
 
     message_id: str | None
-    text: str = ""
-    files: Sequence[InboundFile] = ()
-    place: Place | None = None
+    content: Content
     reply_to: str | None = None
     # Empty if the callback does not contain it.
     customer_name: str = ""
-    phone: str = ""
     # For example a button's payload, or the advertisement that led here.
     metadata: dict[str, Any] = field(default_factory=dict)
 
@@ -93,12 +115,12 @@ class Echo(FromCustomer):
     """A message to a customer (`user_id`), sent by us or with another tool."""
 
     message_id: str
-    text: str = ""
-    files: Sequence[InboundFile] = ()
+    content: Content = Content()
     # Our own id of the send, if the provider gives it back.
     send_id: str | None = None
     # Whether another app sent it; None if the provider does not say.
     is_foreign: bool | None = None
+    price: Price | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +134,7 @@ class Receipt(FromCustomer):
     # Whether all messages before the named ones are included.
     and_before: bool = False
     up_to: datetime | None = None
+    price: Price | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,9 +158,25 @@ class IdsChanged(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class AccountTrouble(Item):
-    """The provider restricted or removed an account, or a business account with all its numbers."""
+    """The provider restricted or removed an account, or a business account with all its numbers;
+    or that is over."""
 
-    reason: str
+    reason: str = ""
+    is_over: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreadControl(FromCustomer):
+    """Another app has taken the customer's thread, or has given it back to us."""
+
+    is_ours: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class OffersChosen(FromCustomer):
+    """A customer told the provider whether they want offers of the account."""
+
+    are_wanted: bool
 
 
 @dataclass(frozen=True, kw_only=True)

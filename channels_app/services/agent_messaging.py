@@ -8,7 +8,11 @@ from bots.models import Bot
 from channels_app.models import ChannelChat
 from channels_app.providers import Provider
 from channels_app.services import identities
-from channels_app.shapes.connection import ChannelMessageRequest, ChannelMessagesQuery
+from channels_app.shapes.connection import (
+    ChannelMessageRequest,
+    ChannelMessagesQuery,
+    ChatappTemplateRequest,
+)
 from chatplatform.api.errors import Invalid, NotFound
 from chats.models import Conversation, Message
 from chats.services.core import agent_messages, channel_inbound, row_json
@@ -32,7 +36,8 @@ def send(
     by: User,
     request_id: str | None = None,
 ) -> Message:
-    """Send an agent's message to a customer of the channel; 404 if they never wrote here.
+    """Send an agent's message to a customer of the channel; 404 if they never wrote here, 409
+    `channel_not_connected` if the account cannot send.
 
     `request_id` identifies a repeated request; the body's `client_message_id` takes precedence.
 
@@ -42,7 +47,9 @@ def send(
     if body.tag is not None and body.tag not in provider.tags:
         known = ", ".join(sorted(provider.tags)) or "none"
         raise Invalid.field("body", "tag", msg=f"This channel knows these tags: {known}.")
-    chat = newest_chat(bot, provider.channel, body.recipient_id)
+    chat = find_chat(bot, provider.channel, body)
+    if chat.channel != provider.channel:
+        raise NotFound("The bot has no such chat on this channel.")
     message = ManualChatMessageDto.model_construct(
         text=body.text or "",
         attachments=body.content,
@@ -51,8 +58,22 @@ def send(
     return agent_messages.send(chat, message, by=by, tag=body.tag)
 
 
-def newest_chat(bot: Bot, channel: str, recipient_id: str) -> Conversation:
-    """The newest chat of a customer of the channel; 404 if they never wrote here."""
+def find_chat(
+    bot: Bot, channel: str, body: ChannelMessageRequest | ChatappTemplateRequest
+) -> Conversation:
+    """The chat that a body names, or the newest one of the customer that it names; 404 if the bot
+    has no such chat, or the customer never wrote here."""
+    if body.recipient_id:
+        return _newest_chat(bot, channel, body.recipient_id)
+    assert body.conversation_id
+    rows = Conversation.objects.for_client(bot.client).filter(bot=bot)
+    chat: Conversation | None = rows.filter(pk=body.conversation_id).first()
+    if chat is None:
+        raise NotFound("The bot has no such chat.")
+    return chat
+
+
+def _newest_chat(bot: Bot, channel: str, recipient_id: str) -> Conversation:
     links = ChannelChat.objects.for_client(bot.client).filter(
         _has_id(recipient_id, "identity__"), conversation__bot=bot, identity__channel=channel
     )
@@ -64,6 +85,7 @@ def newest_chat(bot: Bot, channel: str, recipient_id: str) -> Conversation:
 
 def _has_id(recipient_id: str, identity: str) -> Q:
     """A filter for the customer who has this id, as the first or the second one."""
-    return Q(**{f"{identity}provider_user_id": recipient_id}) | Q(
-        **{f"{identity}alternate_user_id": recipient_id}
+    own_id = recipient_id.removeprefix("+")
+    return Q(**{f"{identity}provider_user_id": own_id}) | Q(
+        **{f"{identity}alternate_user_id": own_id}
     )

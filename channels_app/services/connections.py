@@ -33,6 +33,8 @@ from identity.models import ChannelToken, Client, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
 
+# What to do, in words for an owner, before the provider's own.
+_EXPIRED = "Connect this account again: the provider no longer accepts the access it was given."
 # How long to wait for another change of the client's subscriptions.
 _SUBSCRIBING_SECONDS = 30.0
 
@@ -260,7 +262,11 @@ def store_tokens(
 def connect(
     bot: Bot, provider: Provider, account_id: str, *, by: User
 ) -> connection_shapes.ChannelConnection:
-    """Connect an account of the person whose token is stored."""
+    """Connect an account of the person whose token is stored. The id of the page to which the bot's
+    connected account is linked stands for that account."""
+    row = current(bot, provider.channel)
+    if row and row.status in LIVE and row.details.get("page_id") == account_id:
+        account_id = row.account_id
     ensure_free(bot, provider.channel, account_id)
     with subscribing(bot.client):
         connected = provider.connect(user_token(bot.client, provider.channel), account_id)
@@ -287,11 +293,11 @@ def ensure_free(bot: Bot, channel: str, account_id: str) -> None:
 
 
 def reconnect(
-    bot: Bot, provider: Provider, account_id: str, *, by: User
+    bot: Bot, provider: Provider, account_id: str | None, *, by: User
 ) -> connection_shapes.ChannelConnection:
-    """Connect an account that this bot had before; 404 for any other."""
-    _get(bot, provider.channel, account_id)
-    return connect(bot, provider, account_id, by=by)
+    """Connect an account that this bot had before (by default the last one); 404 for any other."""
+    row = _get(bot, provider.channel, account_id)
+    return connect(bot, provider, row.account_id, by=by)
 
 
 def store(
@@ -372,7 +378,7 @@ def mark_expired(connection: ChannelConnection, reason: str) -> None:
         # The connection has a new token meanwhile: the provider refused the old one.
         if row.status not in SENDING or row.access_token != connection.access_token:
             return
-        row.status, row.last_error = ConnectionStatus.EXPIRED, reason[:500]
+        row.status, row.last_error = ConnectionStatus.EXPIRED, f"{_EXPIRED} {reason}"[:500]
         row.failing_since = row.failing_since or timezone.now()
         row.save(update_fields=["status", "last_error", "failing_since"])
         _set_reachable(row)

@@ -5,13 +5,16 @@ the rest, in the transaction that marks the item as processed.
 """
 
 import logging
+import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -25,7 +28,7 @@ from channels_app.models import (
     OutboundSend,
     SendState,
 )
-from channels_app.providers import PROVIDERS, events
+from channels_app.providers import PROVIDERS, events, lines
 from channels_app.providers.callback_parsing import parse
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.types import Place, Profile
@@ -33,6 +36,7 @@ from channels_app.services import (
     connections,
     identities,
     inbound_files,
+    opt_outs,
     outbox,
     provider_error_policy,
     sending,
@@ -44,9 +48,11 @@ from chats.services.core import (
     conversations,
     customers,
     feedback,
+    message_lines,
     message_status,
     reply_policy,
 )
+from chats.services.core.message_lines import Line
 from chats.services.reply import incoming
 from chats.shapes.insight import ChatFeedBackDto
 from chats.shapes.message import ConvMessage, MessageContent
@@ -60,6 +66,9 @@ _TRIES, _FIRST_WAIT = 6, timedelta(seconds=2)
 _ECHO_AGE = timedelta(minutes=10)
 # How many of a chat's latest messages are searched for the option that a customer tapped.
 _OPTIONS_BACK = 20
+_NUMBER = re.compile(r"\s*([0-9]{1,2})[.)]?\s*")
+# How much of the message that a customer answers is shown above theirs.
+_QUOTED = 200
 # What a customer says or does; a blocked one may still unsend what they said.
 _DEEDS = (
     events.MessageIn, events.Edited, events.Reacted, events.Survey, events.Rated, events.Referred,
@@ -84,17 +93,19 @@ def prepare_handler(
         match item:
             case events.MessageIn():
                 profile = None if identity else _profile(connection, item)
-                files = inbound_files.take_over(stack, connection, item.files, attempt)
+                files = inbound_files.take_over(stack, connection, item.content.files, attempt)
                 yield partial(_receive, connection, item, identity or profile, files)
             case events.Echo():
                 send = _match(connection, item, attempt)
                 if send is None and item.is_foreign is None:
                     _wait_for_calls(connection, item.user_id, attempt)
                 is_elsewhere = send is None and item.is_foreign is not False
+                is_new = is_elsewhere and identities.find(connection, item) is None
+                profile = _profile(connection, item) if is_new else None
                 files = inbound_files.take_over(
-                    stack, connection, item.files if is_elsewhere else (), attempt
+                    stack, connection, item.content.files if is_elsewhere else (), attempt
                 )
-                yield partial(_store_echo, connection, item, send, files)
+                yield partial(_store_echo, connection, item, send, files, profile)
             case events.Receipt() | events.Failure():
                 _wait_if_unknown(connection, item, attempt)
                 yield partial(_store_report, connection, item)
@@ -126,7 +137,12 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
         case events.AccountTrouble():
             for entry in connections.concerned(connection.channel, item.account_id):
                 if not entry.connected_at or entry.connected_at <= counted.callback.received_at:
-                    connections.mark_error(entry, item.reason)
+                    _mark(entry, item)
+        case events.ThreadControl():
+            if chat := _newest_chat(connection, identities.find(connection, item)):
+                channel_inbound.hand_thread(chat, is_ours=item.is_ours)
+        case events.OffersChosen():
+            _store_wish(connection, item)
 
 
 # --- customers and their messages -------------------------------------------------------------
@@ -143,26 +159,33 @@ def _receive(
     # The customer whom `prepare_handler` found may have got other ids, or have been merged.
     found = identities.find(connection, item)
     profile = customer if isinstance(customer, Profile) else None
-    identity = found or _new_identity(connection, item, profile)
+    identity = found or _new_identity(connection, item, profile, name=item.customer_name)
     if identities.keep_ids(identity, item) or not found:
         _apply_early_ids(connection, identity)
         identity = identities.find(connection, item) or identity
     chat = _newest_chat(connection, identity)
-    message = _store_message(connection, identity, chat, item, files)
+    is_answered = not opt_outs.apply(identity.customer_id, item.content.text)
+    message = _store_message(connection, identity, chat, item, files, is_answered=is_answered)
     chat = message.conversation
+    _link(connection, chat, identity)
+    if referral := item.metadata.get("referral"):
+        channel_inbound.note_referral(chat, referral)
+    may_say = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
+    is_quiet = not item.content.text and message_lines.is_quiet(message.metadata)
+    if may_say and is_answered and not is_quiet:
+        outbox.enqueue_seen(chat)
+        outbox.enqueue_typing(chat, is_typing=True)
+    if item.message_id:
+        _apply_early_changes(connection, item.message_id, counted)
+
+
+def _link(connection: ChannelConnection, chat: Conversation, identity: CustomerIdentity) -> None:
     link = ChannelChat(conversation=chat, client_id=chat.client_id, identity=identity)
     ChannelChat.objects.bulk_create([link], ignore_conflicts=True)
     is_reachable = connection.status in SENDING
     if chat.is_reachable != is_reachable:
         rows = Conversation.objects.filter(pk=chat.pk)
         channel_inbound.set_reachable(rows, is_reachable=is_reachable)
-    if referral := item.metadata.get("referral"):
-        channel_inbound.note_referral(chat, referral)
-    if reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}:
-        outbox.enqueue_seen(chat)
-        outbox.enqueue_typing(chat, is_typing=True)
-    if item.message_id:
-        _apply_early_changes(connection, item.message_id, counted)
 
 
 def _store_message(
@@ -171,65 +194,134 @@ def _store_message(
     chat: Conversation | None,
     item: events.MessageIn,
     files: inbound_files.Files,
+    *,
+    is_answered: bool,
 ) -> Message:
     """Store a customer's message in their newest chat, or in a new one; the bot may answer.
 
     Unlike on a website, no welcome is sent and no customer field is required.
     """
-    text, metadata = _as_chosen(chat, item)
+    content, metadata = _as_chosen(chat, item)
+    answered = _find(identity, item.reply_to)
+    told = [*_quote(answered, metadata), *content.lines]
+    text, no_words = _words(content, told)
     window_ends_at = _past(item.at) + PROVIDERS[connection.channel].reply_window
     if chat is None:
-        bot = connection.bot
-        chat = conversations.open_chat(
-            bot,
-            customer=identity.customer,
-            channel=connection.channel,
-            language=detection.detect(text, default=bot.default_language, offered=bot.languages),
-            reply_window_expires_at=window_ends_at,
-        )
+        chat = _open_chat(connection, identity, content.text, window_ends_at)
     channel_inbound.extend_reply_window(chat, window_ends_at)
-    pieces = [*_place(item.place), *files.refused]
+    pieces = [*_place(content.place), *files.refused]
     message = incoming.receive(
         chat,
         ConvMessage.model_construct(
-            text=text, client_message_id=None, language=None, attachments=pieces, reply="async"
+            text=text,
+            client_message_id=None,
+            language=chat.language if no_words else None,
+            attachments=pieces,
+            reply="async" if is_answered else "none",
         ),
         files=files.stored,
         provider_message_id=item.message_id,
-        in_reply_to=_find(identity, item.reply_to),
-        metadata=metadata,
+        in_reply_to=answered,
+        metadata={**metadata, **no_words, **({"lines": told} if told else {})},
     ).message
     if message.conversation_id != chat.pk:
         channel_inbound.extend_reply_window(message.conversation, window_ends_at)
     return message
 
 
-def _as_chosen(chat: Conversation | None, item: events.MessageIn) -> tuple[str, dict[str, Any]]:
-    """The text and metadata of a message; for a tapped option, its label and its value.
+def _open_chat(
+    connection: ChannelConnection,
+    identity: CustomerIdentity,
+    text: str,
+    window_ends_at: datetime,
+    *,
+    metadata: dict[str, Any] | None = None,
+) -> Conversation:
+    bot = connection.bot
+    return conversations.open_chat(
+        bot,
+        customer=identity.customer,
+        channel=connection.channel,
+        language=detection.detect(text, default=bot.default_language, offered=bot.languages),
+        reply_window_expires_at=window_ends_at,
+        metadata=metadata or {},
+    )
 
-    Some providers send only the option's value, as if the customer had typed it.
+
+@transaction.atomic
+def open_chat_with(
+    connection: ChannelConnection, number: str, *, metadata: dict[str, Any]
+) -> Conversation:
+    """Open a chat with a number that has never written, for a template; nothing else may be sent
+    until the customer writes."""
+    now = timezone.now()
+    item = events.FromCustomer(
+        account_id=connection.account_id, key="", at=now, user_id=number, phone=f"+{number}"
+    )
+    identities.lock(connection, item)
+    identity = identities.find(connection, item) or _new_identity(connection, item)
+    chat = _newest_chat(connection, identity)
+    if chat is None:
+        chat = _open_chat(connection, identity, "", now, metadata=metadata)
+        _link(connection, chat, identity)
+    return chat
+
+
+def _words(content: events.Content, told: Sequence[Line]) -> tuple[str, dict[str, Any]]:
+    """The text of a message, and `no_words` if it says what came because nobody wrote a word."""
+    is_wordless = not (content.text or content.files or content.place)
+    return (message_lines.said(told), {"no_words": True}) if is_wordless else (content.text, {})
+
+
+def _quote(answered: Message | None, metadata: dict[str, Any]) -> list[Line]:
+    """The message that the customer answers; a tapped option is always one of the message."""
+    if answered is None or not answered.text or metadata.get("payload"):
+        return []
+    return [lines.line("quote", answered.text[:_QUOTED])]
+
+
+def _as_chosen(
+    chat: Conversation | None, item: events.MessageIn
+) -> tuple[events.Content, dict[str, Any]]:
+    """The content and metadata of a message; for a chosen option, its label and its value.
+
+    Some providers send only the option's value, as if the customer had typed it. Options that were
+    sent as a numbered list are chosen by their number.
     """
-    value = item.metadata.get("payload") or item.text
+    text = item.content.text
+    value = item.metadata.get("payload") or text
     # A payload may be any JSON.
-    if chat is None or not isinstance(value, str) or not value or item.text not in {"", value}:
-        return item.text, item.metadata
+    if chat is None or not isinstance(value, str) or not value or text not in {"", value}:
+        return item.content, item.metadata
     ours = Message.objects.filter(conversation=chat, seq__gt=chat.last_seq - _OPTIONS_BACK)
-    for content in ours.exclude(sender_type="customer").order_by("-seq").values_list("content"):
-        for piece in content[0]:
-            for option in piece.get("options") or []:
-                if option["value"] == value:
-                    return option["label"], {**item.metadata, "payload": value}
-    return item.text, item.metadata
+    said = ours.exclude(sender_type="customer").exclude(is_note=True).order_by("-seq")
+    offered = [
+        [option for piece in content for option in piece.get("options") or []]
+        for content in said.values_list("content", flat=True)
+    ]
+    chosen = [option for options in offered for option in options if option["value"] == value]
+    number = _NUMBER.fullmatch(text)
+    if not chosen and number and offered and 0 < int(number[1]) <= len(offered[0]):
+        chosen = [offered[0][int(number[1]) - 1]]
+    if not chosen:
+        return item.content, item.metadata
+    about = [line for line in item.content.lines if line["kind"] != "tapped"]
+    content = replace(item.content, text=chosen[0]["label"], lines=about)
+    return content, {**item.metadata, "payload": chosen[0]["value"]}
 
 
 def _new_identity(
-    connection: ChannelConnection, item: events.MessageIn, profile: Profile | None
+    connection: ChannelConnection,
+    item: events.FromCustomer,
+    profile: Profile | None = None,
+    *,
+    name: str = "",
 ) -> CustomerIdentity:
     profile = profile or Profile()
     avatar_url = profile.avatar_url if len(profile.avatar_url) <= 500 else ""
     info = CustomerInfo.model_construct(
         external_id=None,
-        name=(profile.name or item.customer_name)[:200],
+        name=(profile.name or name)[:200],
         phone=(profile.phone or item.phone)[:40],
         email=None,
         avatar_url=avatar_url,
@@ -245,9 +337,9 @@ def _new_identity(
     )
 
 
-def _profile(connection: ChannelConnection, item: events.MessageIn) -> Profile | None:
+def _profile(connection: ChannelConnection, item: events.FromCustomer) -> Profile | None:
     """A new customer's profile at the provider; None if it is refused: the message still counts."""
-    if item.customer_name:
+    if isinstance(item, events.MessageIn) and item.customer_name:
         return None
     try:
         return PROVIDERS[connection.channel].profile(
@@ -362,21 +454,32 @@ def _store_echo(
     item: events.Echo,
     send: OutboundSend | None,
     files: inbound_files.Files,
+    profile: Profile | None,
     counted: InboundItem,
 ) -> None:
     if send:
         _confirm(send, item.message_id, at=item.at)
+        _store_price(send, item.price)
         return
-    chat = _newest_chat(connection, identities.find(connection, item))
-    if item.is_foreign is False or chat is None:
-        return  # our own survey, or a message to somebody who never wrote to this bot
+    if item.is_foreign is False:
+        return  # our own survey
+    identities.lock(connection, item)
+    identity = identities.find(connection, item) or _new_identity(connection, item, profile)
+    chat = _newest_chat(connection, identity)
+    if chat is None:
+        # The customer has written nothing yet, so no text may be sent.
+        chat = _open_chat(connection, identity, item.content.text, _past(item.at))
+        _link(connection, chat, identity)
+    text, no_words = _words(item.content, item.content.lines)
+    told = {"lines": list(item.content.lines)} if item.content.lines else {}
     channel_inbound.store_answer_elsewhere(
         chat,
         channel_inbound.ChannelMessage(
-            text=item.text,
+            text=text,
             provider_message_id=item.message_id,
-            pieces=files.refused,
+            pieces=[*_place(item.content.place), *files.refused],
             files=files.stored,
+            metadata={**told, **no_words},
         ),
         author_name=connection.account_name,
     )
@@ -392,6 +495,16 @@ def _confirm(send: OutboundSend, message_id: str, *, at: datetime) -> None:
     sending.settle(send.message)
 
 
+def _store_price(send: OutboundSend, price: events.Price | None) -> None:
+    """Store whether the provider charges for a call, and how many of the message's it charges."""
+    if price is None or send.is_charged is not None:
+        return
+    conversations.lock(send.message.conversation)
+    OutboundSend.objects.filter(pk=send.pk).update(is_charged=price.is_charged)
+    charged = OutboundSend.objects.filter(message=send.message_id, is_charged=True).count()
+    channel_inbound.note_price(send.message, category=price.category, charged=charged)
+
+
 def _match(connection: ChannelConnection, item: events.Echo, attempt: int) -> OutboundSend | None:
     """The send that an echo confirms: by our id, the provider's id, or an open send's text."""
     rows = OutboundSend.objects.filter(connection=connection)
@@ -401,9 +514,10 @@ def _match(connection: ChannelConnection, item: events.Echo, attempt: int) -> Ou
         return named
     rows = rows.filter(recipient_id=item.user_id)
     # The age is measured against the echo's own time, since the echo may come late.
-    recent = rows.filter(state__in=_OPEN, sent_at__gte=item.at - _ECHO_AGE, text=item.text)
+    text = item.content.text
+    recent = rows.filter(state__in=_OPEN, sent_at__gte=item.at - _ECHO_AGE, text=text)
     # A file's echo has no text, and neither has the part that sent it.
-    found = list(recent.order_by("sent_at")[:2]) if item.text or item.files else []
+    found = list(recent.order_by("sent_at")[:2]) if text or item.content.files else []
     if len(found) > 1:
         # Two sends have the same text: the answer to the call under way will tell them apart.
         _wait_for_calls(connection, item.user_id, attempt)
@@ -420,6 +534,8 @@ def _store_report(
         return
     for send in sends.filter(pk=_uuid(item.send_id), state__in=_OPEN):
         _confirm(send, item.message_ids[0], at=item.at)
+    for send in sends.filter(_by_id(item.message_ids, item.send_id)) if item.price else ():
+        _store_price(send, item.price)
     chats: dict[uuid.UUID, list[Message]] = {}
     for send in sends.filter(is_last=True):
         chats.setdefault(send.message.conversation_id, []).append(send.message)
@@ -482,6 +598,25 @@ def _wait_for_calls(connection: ChannelConnection, user_id: str, attempt: int) -
     )
     if attempt < _TRIES and rows.exists():
         raise jobs.TryLater("A message is being sent.", wait=_FIRST_WAIT * 2 ** (attempt - 1))
+
+
+# --- the account, and what customers want of it -------------------------------------------------
+
+
+def _mark(entry: ChannelConnection, item: events.AccountTrouble) -> None:
+    if item.is_over:
+        connections.mark_working(entry)
+    else:
+        connections.mark_error(entry, item.reason)
+
+
+def _store_wish(connection: ChannelConnection, item: events.OffersChosen) -> None:
+    """Store whether a customer wants offers, and note it in their chat."""
+    identities.lock(connection, item)
+    identity = identities.find(connection, item) or _new_identity(connection, item)
+    opt_outs.choose_offers(identity.customer_id, are_wanted=item.are_wanted)
+    if chat := _newest_chat(connection, identity):
+        channel_inbound.note_offers(chat, are_wanted=item.are_wanted)
 
 
 # --- ratings ----------------------------------------------------------------------------------

@@ -1,16 +1,20 @@
 """Templates of chatapp, which may be sent at any time, also after the reply window."""
 
+import re
 from typing import Any
 
 from bots.models import Bot
 from channels_app.models import SENDING, ChannelConnection
 from channels_app.providers.chatapp import templates
-from channels_app.services import agent_messaging, connections, provider_error_policy, sending
+from channels_app.services import agent_messaging, connections, inbound, provider_error_policy
 from channels_app.shapes import connection as connection_shapes
 from chatplatform.api.errors import ApiError, Invalid, NotFound
-from chats.models import Conversation, Message
-from chats.services.core import agent_messages
+from chats.models import Conversation, Message, OptOut
+from chats.services.core import agent_messages, lifecycle
 from identity.models import User
+
+# An international telephone number.
+_NUMBER = re.compile(r"[1-9][0-9]{6,14}")
 
 
 class NoTemplates(ApiError):
@@ -18,9 +22,9 @@ class NoTemplates(ApiError):
     detail = "Only chats on chatapp have templates."
 
 
-class ChannelNotConnected(ApiError):
-    code, status = "channel_not_connected", 409
-    detail = sending.NOT_CONNECTED
+class CustomerOptedOut(ApiError):
+    code, status = "customer_opted_out", 409
+    detail = "This customer wants no more such messages."
 
 
 class TemplateNotSendable(ApiError):
@@ -55,34 +59,48 @@ def send(
     The template is fetched from the provider first, since the transcript shows its filled text.
     """
     chat = _chat(bot, body)
-    if chat.channel != "chatapp":
+    if chat and chat.channel != "chatapp":
         raise NoTemplates
-    piece = _piece(_connection(bot), body)
+    wish = chat.customer.opt_out if chat else OptOut.NONE
+    if wish == OptOut.ALL:
+        raise CustomerOptedOut
+    connection = _connection(bot)
+    piece = _piece(connection, body, takes_offers=wish == OptOut.NONE)
+    if chat is None:
+        number, agreed = _number(body), {"consent": body.consent}
+        chat = inbound.open_chat_with(connection, number, metadata=agreed)
     own_id = body.client_message_id or request_id
     return agent_messages.send_template(chat, piece, by=by, client_message_id=own_id)
 
 
-def _chat(bot: Bot, body: connection_shapes.ChatappTemplateRequest) -> Conversation:
-    if body.recipient_id:
-        return agent_messaging.newest_chat(bot, "chatapp", body.recipient_id)
-    rows = Conversation.objects.for_client(bot.client)
-    wanted = body.conversation_id
-    chat = rows.filter(bot=bot, pk=wanted).first() if wanted else None
-    if chat is None:
-        raise NotFound("The bot has no such chat.")
-    return chat
+def _chat(bot: Bot, body: connection_shapes.ChatappTemplateRequest) -> Conversation | None:
+    """The chat that the body names; None if one begins, with a number that has never written but
+    whose owner agreed."""
+    try:
+        return agent_messaging.find_chat(bot, "chatapp", body)
+    except NotFound:
+        if body.consent and _NUMBER.fullmatch(_number(body)):
+            return None
+        raise
+
+
+def _number(body: connection_shapes.ChatappTemplateRequest) -> str:
+    return (body.recipient_id or "").removeprefix("+")
 
 
 def _connection(bot: Bot) -> ChannelConnection:
     """The connection of the bot's number; 409 if it has none, or if it cannot send."""
     connection = connections.current(bot, "chatapp")
     if connection is None or connection.status not in SENDING:
-        raise ChannelNotConnected
+        raise lifecycle.ChannelNotConnected
     return connection
 
 
 def _piece(
-    connection: ChannelConnection, body: connection_shapes.ChatappTemplateRequest
+    connection: ChannelConnection,
+    body: connection_shapes.ChatappTemplateRequest,
+    *,
+    takes_offers: bool,
 ) -> dict[str, Any]:
     """The template as a piece of a message: its filled text and the provider's components."""
     template = provider_error_policy.call(
@@ -90,6 +108,8 @@ def _piece(
     )
     if template is None:
         raise Invalid.field("body", "name", msg="No such template in this language.")
+    if template.category == "marketing" and not takes_offers:
+        raise CustomerOptedOut
     if template.problem:
         raise TemplateNotSendable(f"This template can't be sent. {template.problem}")
     if len(body.values) != len(template.variables):

@@ -2,8 +2,9 @@
 
 Each customer of a small body (at most ten customers) gets a job. The items of a large body share
 one job per account, and so do all receipts, which are not urgent: they are batched. That job takes
-fifty items at a time, those of the smallest bodies first, so that a thousand customers at once do
-not delay anybody else's messages. Whichever job has an item, the item waits until no earlier item
+fifty items at a time, one of each customer in turn, those of the smallest bodies first, so that a
+thousand customers at once do not delay anybody else's messages; the client's accounts take turns,
+too. Whichever job has an item, the item waits until no earlier item
 of its customer does.
 """
 
@@ -16,8 +17,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet, TextField, Value
-from django.db.models.functions import Cast, Concat, Now
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField, Value, Window
+from django.db.models.functions import Cast, Concat, Now, RowNumber
 from django.utils import timezone
 
 from channels_app.models import ChannelConnection, InboundCallback, InboundItem, Outcome
@@ -210,6 +211,8 @@ def _is_held_back(connection: ChannelConnection, since: float | None) -> bool:
     """Whether enough of the client's messages and replies are due that batched items wait."""
     if since and time.time() - since > _LONGEST_HOLD.total_seconds():
         return False
+    if _waits_longer(connection, since or time.time()):
+        return True
     names = [name for name, item in registry.declared.items() if item.queue in _BEFORE_BODIES]
     unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
     before = unfinished.filter(ordering_key=OuterRef("ordering_key"), pk__lt=OuterRef("pk"))
@@ -220,6 +223,14 @@ def _is_held_back(connection: ChannelConnection, since: float | None) -> bool:
     # No reply job runs while the client is moved to another cell.
     ahead = ahead.exclude(pk=jobs.current_job() or 0)[:_MOST_AHEAD]
     return not connection.client.frozen_at and ahead.count() >= _MOST_AHEAD
+
+
+def _waits_longer(connection: ChannelConnection, since: float) -> bool:
+    """Whether another account of the client has been held back since before: accounts take turns,
+    so that one with a large body does not take all the moments in which little is due."""
+    held = Job.objects.filter(name=_JOB, client_id=connection.client_id, state=JobState.QUEUED)
+    own = f"{_BATCH_KEY}{connection.pk}"
+    return held.exclude(ordering_key=own).filter(args__held_since__lt=since).exists()
 
 
 def _look_again(connection: ChannelConnection, held_since: float | None) -> None:
@@ -245,7 +256,10 @@ def _next(connection_id: UUID, key: str) -> QuerySet[InboundItem]:
     if key:
         return rows.filter(customer_key=key).order_by("id")[:_MOST]
     rows = rows.filter(connection_id=connection_id, is_batched=True)
-    return rows.order_by("callback__item_count", "id")[:_MOST]
+    # Customers take turns: nobody waits for all that another one has, and none of a customer's
+    # items comes before an earlier one.
+    turn = Window(RowNumber(), partition_by=F("customer_key"), order_by=F("id").asc())
+    return rows.annotate(turn=turn).order_by("turn", "callback__item_count", "id")[:_MOST]
 
 
 def _read(channel: str, body: bytes) -> Sequence[Item]:

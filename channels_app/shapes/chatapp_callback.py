@@ -75,6 +75,9 @@ class ChatappContext(Tolerant):
 
     id: ProviderId | None = Field(None, description="The message that it answers.")
     forwarded: bool | None = Field(None, description="Whether it was forwarded.")
+    referred_product: dict[str, Any] | None = Field(
+        None, description="The product of the catalogue that it asks about."
+    )
 
 
 class ChatappTarget(Tolerant):
@@ -93,7 +96,10 @@ class ChatappMessage(Tolerant):
         None, alias="from", description="The customer's number in digits; missing if hidden."
     )
     from_user_id: ProviderId | None = Field(None, description="The customer's id at the business.")
-    to: ProviderId | None = Field(None, description="The customer; only in echoes.")
+    to: ProviderId | None = Field(None, description="The customer's number; only in echoes.")
+    to_user_id: ProviderId | None = Field(
+        None, description="The customer's id at the business; only in echoes."
+    )
     id: ProviderId = Field(min_length=1, description="The provider's id of the message.")
     timestamp: Number | None = Field(None, description="When, in seconds since 1970.")
     type: str = Field("unknown", description="text, image, interactive, reaction, edit, revoke, …")
@@ -117,6 +123,9 @@ class ChatappMessage(Tolerant):
     context: ChatappContext | None = Field(None, description="The message that it answers.")
     referral: dict[str, Any] | None = Field(None, description="The advertisement that led here.")
     group_id: str | None = Field(None, description="The group; group messages are not handled.")
+    unsupported: dict[str, Any] | None = Field(
+        None, description="The `type` of what the provider does not hand over."
+    )
 
 
 class ChatappStatus(Tolerant):
@@ -133,6 +142,32 @@ class ChatappStatus(Tolerant):
     )
     biz_opaque_callback_data: str | None = Field(None, description="Our own id of the send.")
     errors: list[dict[str, Any]] | None = Field(None, description="Why it failed.")
+    pricing: dict[str, Any] | None = Field(
+        None, description="Whether the provider charges for it, and as what."
+    )
+
+
+class ChatappCall(Tolerant):
+    """A call."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    id: ProviderId = Field(min_length=1, description="The provider's id of the call.")
+    sender: ProviderId | None = Field(None, alias="from", description="The caller's number.")
+    from_user_id: ProviderId | None = Field(None, description="The customer's id at the business.")
+    event: str | None = Field(None, description="`connect` or `terminate`.")
+    direction: str | None = Field(None, description="`USER_INITIATED` or `BUSINESS_INITIATED`.")
+    status: str | None = Field(None, description="At the end: `COMPLETED` or `FAILED`.")
+    timestamp: Number | None = Field(None, description="When, in seconds since 1970.")
+
+
+class ChatappPreference(Tolerant):
+    """Whether a customer wants offers."""
+
+    wa_id: ProviderId | None = Field(None, description="The customer's number in digits.")
+    user_id: ProviderId | None = Field(None, description="The customer's id at the business.")
+    value: str | None = Field(None, description="`stop` or `resume`.")
+    timestamp: Number | None = Field(None, description="When, in seconds since 1970.")
 
 
 class ChatappChangeValue(Tolerant):
@@ -147,6 +182,10 @@ class ChatappChangeValue(Tolerant):
     )
     message_echoes: list[ChatappMessage] = Field(
         default_factory=list, description="Messages written in the business's telephone app."
+    )
+    calls: list[ChatappCall] = Field(default_factory=list, description="Calls.")
+    user_preferences: list[ChatappPreference] = Field(
+        default_factory=list, description="Which customers want offers."
     )
 
 

@@ -96,7 +96,11 @@ class MessengerConnectPageDto(Shape):
 
     model_config = example(page_id="1048576000001")
 
-    page_id: _Id = Field(description="The provider's id of the account.")
+    page_id: _Id | None = Field(
+        None,
+        description="The provider's id of the page. Required to connect one; otherwise the bot's"
+        " page if left out.",
+    )
 
 
 class PhotoappConnectDto(MessengerConnectDto):
@@ -214,14 +218,23 @@ def _own_id() -> Any:
     )  # fmt: skip
 
 
+def _require_one_chat(body: "ChannelMessageRequest | ChatappTemplateRequest") -> None:
+    if bool(body.conversation_id) == bool(body.recipient_id):
+        raise ValueError("give either conversation_id or recipient_id")
+
+
 class ChannelMessageRequest(Shape):
     """A message to a customer of a channel."""
 
     model_config = example(recipient_id="6120000000000001", text="Your parcel left us today.")
 
-    recipient_id: Text = Field(
-        min_length=1, max_length=200,
-        description="The provider's id of a customer who has written to this account before.",
+    conversation_id: uuid.UUID | None = Field(
+        None, description="The conversation; give this or `recipient_id`."
+    )
+    recipient_id: Text | None = Field(
+        None, min_length=1, max_length=200,
+        description="The provider's id of a customer who has written to this account before; the"
+        " message goes to their newest conversation.",
     )  # fmt: skip
     text: Text | None = Field(
         None, min_length=1, max_length=8000, description="A plain text instead of `content`."
@@ -241,6 +254,7 @@ class ChannelMessageRequest(Shape):
 
     @model_validator(mode="after")
     def _says_something_once(self) -> Self:
+        _require_one_chat(self)
         if bool(self.text) == bool(self.content):
             raise ValueError("give either text or content")
         pieces = [self.text] if self.text else [piece.text for piece in self.content
@@ -298,6 +312,11 @@ class ChatappTemplateRequest(Shape):
         description="The customer's number (digits) or id at the business; the template goes to"
         " their newest conversation.",
     )  # fmt: skip
+    consent: Text | None = Field(
+        None, min_length=1, max_length=500,
+        description="How the customer agreed to such messages. Required for a number that has never"
+        " written; kept in the `metadata` of the conversation that begins.",
+    )  # fmt: skip
     name: Text = Field(min_length=1, max_length=512, description="The template's name.")
     language: Text = Field(
         min_length=1, max_length=20, description="Its language, as the provider writes it."
@@ -312,8 +331,7 @@ class ChatappTemplateRequest(Shape):
 
     @model_validator(mode="after")
     def _names_one_chat(self) -> Self:
-        if bool(self.conversation_id) == bool(self.recipient_id):
-            raise ValueError("give either conversation_id or recipient_id")
+        _require_one_chat(self)
         if sum(len(value) for value in self.values) > 4096:
             raise ValueError("all values together have at most 4,096 characters")
         return self

@@ -198,6 +198,15 @@ class Messaging(Tolerant):
     message_edit: HookEdit | None = Field(None, description="A message was changed.")
     messaging_feedback: MessagingFeedback | None = Field(None, description="A survey's answers.")
     response_feedback: HookThumb | None = Field(None, description="A thumb on our message.")
+    take_thread_control: dict[str, Any] | None = Field(
+        None, description="Another app took the thread from ours."
+    )
+    pass_thread_control: dict[str, Any] | None = Field(
+        None, description="An app passed the thread to another, perhaps to ours."
+    )
+    policy_enforcement: dict[str, Any] | None = Field(
+        None, description="What the provider does about a broken rule of its own."
+    )
 
 
 class Entry(Tolerant):

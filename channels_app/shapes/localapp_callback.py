@@ -24,6 +24,10 @@ class LocalappMessage(Tolerant):
     quote_msg_id: ProviderId | None = Field(None, description="The message that it answers.")
     react_icon: str | None = Field(None, description="The reaction; empty if taken back.")
     attachments: list[LocalappAttachment] | None = Field(None, description="Files, places, links.")
+    product_id: str | None = Field(None, description="The product that it asks about.")
+    rate: str | None = Field(None, description="The stars of a rating, from 1 to 5.")
+    note: str | None = Field(None, description="The words of a rating.")
+    feedbacks: list[str] | None = Field(None, description="The chosen phrases of a rating.")
 
 
 class LocalappEvent(Tolerant):
@@ -50,6 +54,9 @@ class LocalappEvent(Tolerant):
     sender: Party | None = Field(None, description="The sender; in receipts the account.")
     recipient: Party | None = Field(None, description="The recipient.")
     message: LocalappMessage | None = Field(None, description="The message.")
+    info: dict[str, Any] | None = Field(
+        None, description="What the customer entered into the provider's form."
+    )
 
 
 class LocalappConsentAnswer(Tolerant):

@@ -76,7 +76,8 @@ def post_signed(person: Person, path: str, body: Any, **headers: str) -> Any:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     channel = path.split("/")[1]
     if channel == "localapp":
-        signed = {"X-ZEvent-Signature": f"mac={localapp_signature(raw)}"}
+        time = body.get("timestamp", EVENT_TIME) if isinstance(body, dict) else EVENT_TIME
+        signed = {"X-ZEvent-Signature": f"mac={localapp_signature(raw, time=time)}"}
     else:
         secret: str = getattr(settings, f"{channel.upper()}_APP_SECRET")
         digest = hmac.new(secret.encode(), raw, hashlib.sha256).hexdigest()

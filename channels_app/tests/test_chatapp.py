@@ -229,8 +229,8 @@ def test_a_file_goes_with_the_token_to_the_files_host_alone(chatapp, quiet, sett
     ("kind", "values", "text", "metadata"),
     [
         ("template_button", {"title": "Yes", "payload": "P1"}, "Yes", {"payload": "P1"}),
-        ("contacts", {"name": "Lan Pham"}, "Lan Pham +84 90 999 9999", {}),
-        ("order", {}, "3 × p1 (30 VND)", None),
+        ("contacts", {"name": "Lan Pham"}, "Contact: Lan Pham, +84 90 999 9999", None),
+        ("order", {}, "Order: 3 × p1 (30 VND)", None),
         ("text", {"text": "Look", "forwarded": True}, "Look", {"forwarded": True}),
     ],
 )
@@ -246,7 +246,8 @@ def test_a_place_is_a_place(chatapp, quiet):
 
 
 def test_what_cannot_be_shown_leaves_a_mark(chatapp, quiet):
-    assert came(chatapp, "unsupported").content[0]["error"]
+    stored = came(chatapp, "unsupported")
+    assert (stored.metadata["lines"][0]["kind"], bool(stored.text)) == ("unsupported", True)
 
 
 def test_taps_replies_reactions_edits_and_unsends(chatapp, quiet, ben):
@@ -370,9 +371,9 @@ def test_messages_at_once_that_name_a_customer_differently_are_of_one(nobody, qu
 
     store = inbound._store_message
 
-    def store_slowly(*args):
+    def store_slowly(*args, **named):
         time.sleep(0.5)
-        return store(*args)
+        return store(*args, **named)
 
     monkeypatch.setattr(inbound, "_store_message", store_slowly)
     for text, ids in (("a", {"from": AN}), ("b", {"from": AN, "from_user_id": "VN.1"})):

@@ -243,3 +243,16 @@ def test_the_provider_cannot_be_reached(chatapp, chat, ben):
     reply = send(chatapp, ben)
     assert (reply.status_code, reply.json()["code"]) == (502, "provider_refused")
     assert nothing_was_sent(chatapp)
+
+
+def test_a_template_opens_a_chat_with_a_number_that_agreed(chatapp, number, ben):
+    new = "84905550100"
+    assert send(chatapp, ben, recipient_id=new).status_code == 404
+    assert send(chatapp, ben, recipient_id="an", consent="in the shop").status_code == 404
+    assert not Message.objects.exists()
+    reply = send(chatapp, ben, recipient_id=f"+{new}", consent="in the shop, 3 Nov")
+    assert reply.status_code == 201, reply.content
+    shown = ben.get(f"/ai/chat/{reply.json()['conversation_id']}").json()
+    assert (shown["metadata"], shown["can_reply"]) == ({"consent": "in the shop, 3 Nov"}, False)
+    assert shown["customer"]["phone"] == f"+{new}"
+    assert send(chatapp, ben, recipient_id=new).json()["conversation_id"] == shown["id"]

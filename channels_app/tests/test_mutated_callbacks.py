@@ -64,10 +64,9 @@ def test_json_of_any_form_is_answered(ann, page, raw):
     assert not Job.objects.exclude(state="done").exists()
 
 
-def test_a_place_beyond_the_earth_is_a_file_that_was_not_handed_over(ann, page):
+def test_a_place_beyond_the_earth_says_that_it_cannot_be_shown(ann, page):
     far = {"type": "location", "payload": {"coordinates": {"lat": "1e999", "long": 2}}}
     post_signed(ann, "/socialnet/webhook", event({"message": {"mid": "m", "attachments": [far]}}))
     run_jobs()
-    assert [piece["type"] for piece in Message.objects.get(sender_type="customer").content] == [
-        "file"
-    ]
+    (line,) = Message.objects.get(sender_type="customer").metadata["lines"]
+    assert line == {"kind": "unsupported", "text": "location"}

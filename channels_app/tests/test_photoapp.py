@@ -180,12 +180,12 @@ def test_after_the_window_only_a_tag_goes_out(photoapp, agents_chat, ann):
 
 
 @pytest.mark.parametrize(
-    ("refusal", "status", "window_closes"),
-    [((10, 2534022), "connected", True), ((200, 2534041), "error", False),
-     ((190, 463), "expired", False), ((100, 2534014), "connected", False),
-     ((10, 1893063), "error", False)],
+    ("refusal", "status", "then"),
+    [((10, 2534022), "connected", "reply_window_closed"), ((200, 2534041), "error", None),
+     ((190, 463), "expired", "channel_not_connected"), ((100, 2534014), "connected", None),
+     ((10, 1893063), "error", None)],
 )  # fmt: skip
-def test_a_refusal_has_its_consequence(photoapp, agents_chat, ben, refusal, status, window_closes):
+def test_a_refusal_has_its_consequence(photoapp, agents_chat, ben, refusal, status, then):
     code, subcode = refusal
     photoapp.sim.fault("code", what="sends", code=code, subcode=subcode, message="No")
     sent = ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "Hello"})
@@ -195,7 +195,7 @@ def test_a_refusal_has_its_consequence(photoapp, agents_chat, ben, refusal, stat
     assert ChannelConnection.objects.get().status == status
     assert photoapp.replies() == []
     again = ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "Again"})
-    assert (again.status_code == 409) is window_closes
+    assert (again.status_code, again.json().get("code")) == (409 if then else 201, then)
 
 
 # --- callbacks ----------------------------------------------------------------------------------

@@ -272,7 +272,7 @@ def test_an_item_that_kills_its_process_goes_aside_and_the_others_are_processed(
     real, deaths = inbound._receive, []
 
     def receive(connection, item, *args):
-        if item.text == "text 5":
+        if item.content.text == "text 5":
             deaths.append(item)
             raise Killed
         return real(connection, item, *args)
@@ -345,7 +345,7 @@ def test_an_item_that_always_fails_goes_aside_and_its_customer_goes_on(nobody, p
     real = inbound._receive
 
     def receive(connection, item, *args):
-        if item.text == "A":
+        if item.content.text == "A":
             raise RuntimeError("never")
         return real(connection, item, *args)
 
@@ -471,7 +471,7 @@ def test_an_item_that_fails_holds_up_its_customer_alone(nobody, page, monkeypatc
     real, failing = inbound._receive, [True]
 
     def receive(connection, item, *args):
-        if failing and item.text == "one":
+        if failing and item.content.text == "one":
             raise RuntimeError("not now")
         return real(connection, item, *args)
 

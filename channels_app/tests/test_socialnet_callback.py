@@ -187,7 +187,7 @@ def test_an_item_that_fails_is_tried_again_and_holds_up_no_other(nobody, page, m
         real = inbound._store_message
 
         def fail_first(*args, **kwargs):
-            if args[3].text == "hello":
+            if args[3].content.text == "hello":
                 raise RuntimeError("a fault")
             return real(*args, **kwargs)
 

@@ -121,7 +121,8 @@ def test_a_link_and_a_thumb_are_words(socialnet):
 @pytest.mark.parametrize("kind", ["fallback", "unsupported"])
 def test_what_cannot_be_shown_leaves_a_mark(socialnet, kind):
     message = came(socialnet, kind)
-    assert message.content[0]["error"]
+    assert (message.metadata["no_words"], bool(message.text)) == (True, True)
+    assert message.metadata["lines"][0]["kind"] == "unsupported"
 
 
 def test_an_advertisement_is_noted_on_the_message_and_the_chat(socialnet):

@@ -312,8 +312,8 @@ def test_an_expired_connection_is_announced_mailed_and_not_called_again(
     assert "EAA" not in str(event.data)
     assert Job.objects.filter(name="identity.send_mail").count() == 1
     before = len(calls(socialnet))
-    message = say("Anybody?")
-    assert (message.status, message.error) == ("failed", sending.NOT_CONNECTED)
+    reply = ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "Anybody?"})
+    assert (reply.status_code, reply.json()["code"]) == (409, "channel_not_connected")
     assert len(calls(socialnet)) == before
 
 
@@ -325,9 +325,13 @@ def test_a_message_that_goes_out_ends_an_error(socialnet, page, say):
     assert (page.status, page.last_error) == ("connected", "")
 
 
-def test_a_message_without_a_page_fails_with_its_reason(socialnet, page, ann, say):
+def test_a_message_whose_page_is_given_up_meanwhile_fails_with_its_reason(
+    socialnet, page, ann, ben, agents_chat
+):
+    sent = ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "Hello"})
     ann.put(socialnet.bot_path("disconnect_page"), {"page_id": PAGE})
-    message = say()
+    run_jobs()
+    message = Message.objects.get(pk=sent.json()["id"])
     assert (message.status, message.error) == ("failed", sending.NOT_CONNECTED)
 
 

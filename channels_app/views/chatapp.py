@@ -82,12 +82,14 @@ class ChatappViewSet(ChannelViewSet):
     def send_template(
         self, client_id: int, bot_id: int, body: ChatappTemplateRequest
     ) -> dict[str, Any]:
-        """Send an approved template to a customer who has written, also after the reply window.
+        """Send an approved template to a customer, also after the reply window.
 
+        With `consent`, also to a number that has never written, which opens a conversation.
         If no agent has the conversation, it is assigned to you. 422 for an unknown template or a
         wrong number of values. 409 `template_not_sendable` if the template is not approved (for
         example paused) or needs more than texts, `no_templates` if the conversation is on another
-        channel, `channel_not_connected` if the bot has no number that can send.
+        channel, `customer_opted_out` if the customer wants no more such messages,
+        `channel_not_connected` if the bot has no number that can send.
         """
         bot = self.bot(client_id, bot_id)
         key = idempotency.stable_id()

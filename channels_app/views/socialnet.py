@@ -9,6 +9,7 @@ from channels_app.shapes.connection import (
 from channels_app.shapes.graph_callback import MessageHook
 from channels_app.views.base import CHALLENGE, RECEIVED, CallbackViewSet, ChannelViewSet
 from chatplatform.api.error_shapes import Error
+from chatplatform.api.errors import Invalid
 from chatplatform.api.operation import PUBLIC, operation
 from chats.shapes.message import Message, MessagesResponse
 from identity.auth import ADMIN, BEARER
@@ -59,27 +60,36 @@ class SocialnetViewSet(ChannelViewSet):
         page, `token_missing` if there is no valid token.
         """
         bot = self.bot(client_id, bot_id)
+        if body.page_id is None:
+            raise Invalid.field("body", "page_id", msg="Field required", type="missing")
         return connections.connect(bot, self.provider, body.page_id, by=self.user)
 
     connection = operation(TAG, "Get Client Socialnet Connection Info", access=BEARER)(
         ChannelViewSet.connection
     )
 
-    @operation(TAG, "Disconnect A Page Of Client", access=ADMIN, waits=True)
+    @operation(TAG, "Disconnect A Page Of Client", access=ADMIN, waits=True, body_is_optional=True)
     def disconnect_page(
         self, client_id: int, bot_id: int, body: MessengerConnectPageDto
     ) -> ChannelConnection:
-        """Disconnect a page: its token is deleted, and its events are ignored from now on."""
+        """Disconnect a page: its token is deleted, and its events are ignored from now on.
+
+        Without a body, the bot's page.
+        """
         bot = self.bot(client_id, bot_id)
         return connections.disconnect(bot, self.channel, body.page_id, by=self.user)
 
     @operation(
-        TAG, "Reconnect A Page Of Client", access=ADMIN, waits=True, also={409: Error, 502: Error}
-    )
+        TAG, "Reconnect A Page Of Client", access=ADMIN, waits=True, body_is_optional=True,
+        also={409: Error, 502: Error},
+    )  # fmt: skip
     def reconnect(
         self, client_id: int, bot_id: int, body: MessengerConnectPageDto
     ) -> ChannelConnection:
-        """Reconnect a page that this bot had before, with a person's stored token."""
+        """Reconnect a page that this bot had before, with a person's stored token.
+
+        Without a body, the bot's last page.
+        """
         bot = self.bot(client_id, bot_id)
         return connections.reconnect(bot, self.provider, body.page_id, by=self.user)
 

@@ -25,6 +25,7 @@ _WORDS = {
     "engine_failed": gettext_noop("The model failed"),
     "agents_reply": gettext_noop("Your team answers for this bot"),
     "files_only": gettext_noop("Files only, no text"),
+    "unreadable": gettext_noop("The bot can't deal with this kind of message"),
     "bot_disabled": gettext_noop("The bot was off"),
     "customer_asked": gettext_noop("Asked for a person"),
     "staff_request": gettext_noop("Requested by a teammate"),

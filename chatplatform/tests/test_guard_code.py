@@ -18,6 +18,7 @@ FILES_OF_AN_APP = {
 # Of apps whose pages in the site have forms, and of those with helpers for tests.
 OPTIONAL_FILES = {"forms.py", "testing.py"}
 OWN_FILES_BECAUSE = {
+    "channels_app/fixtures": "what providers send",
     "identity/pages": "larger pages of the site, each in a module of its own",
     "bots/pages": "larger pages of the site, each in a module of its own",
     "channels_app/pages": "the pages on which accounts are connected",

@@ -45,6 +45,7 @@ class Migration(migrations.Migration):
                 ('self_reported_fields', models.JSONField(default=list)),
                 ('blocked_until', models.DateTimeField(null=True)),
                 ('block_reason', models.CharField(max_length=300, null=True)),
+                ('opt_out', models.CharField(choices=[('none', 'None'), ('offers', 'Offers'), ('all', 'All')], db_default='none', default='none', max_length=6)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
             ],

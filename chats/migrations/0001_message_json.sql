@@ -39,5 +39,6 @@ SELECT
     chats_timestamp(read_at) AS read_at,
     chats_timestamp(edited_at) AS edited_at,
     chats_timestamp(deleted_at) AS deleted_at,
-    nullif(customer_reaction, '') AS customer_reaction
+    nullif(customer_reaction, '') AS customer_reaction,
+    metadata
 FROM chats_message message;

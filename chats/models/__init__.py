@@ -9,7 +9,7 @@ from chats.models.conversation import (
     ReplyScope,
     Status,
 )
-from chats.models.customer import Customer, CustomerErasure, ErasureStatus
+from chats.models.customer import Customer, CustomerErasure, ErasureStatus, OptOut
 from chats.models.feedback import Feedback, Thumb
 from chats.models.message import (
     NO_ANSWER,
@@ -44,6 +44,7 @@ __all__ = [
     "MessageStatus",
     "NO_ANSWER",
     "Notification",
+    "OptOut",
     "NotificationKind",
     "Priority",
     "PushSubscription",

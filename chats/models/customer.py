@@ -10,6 +10,15 @@ from chatplatform.ids import uuid7
 from identity.models import TenantModel, User
 
 
+class OptOut(models.TextChoices):
+    """What a customer of a messaging channel wants no more of."""
+
+    NONE = "none"
+    OFFERS = "offers"
+    # The bot is silent, too, until the customer writes again.
+    ALL = "all"
+
+
 class Customer(TenantModel):
     """A person who writes to a client."""
 
@@ -27,6 +36,9 @@ class Customer(TenantModel):
     blocked_until = models.DateTimeField(null=True)
     # Why, for the team.
     block_reason = models.CharField(max_length=300, null=True)
+    opt_out = models.CharField(
+        max_length=6, choices=OptOut, default=OptOut.NONE, db_default=OptOut.NONE
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -71,6 +71,7 @@ class Conversation(Shape):
         description="Why it was handed over: `no_answer`, `customer_asked`, `engine_failed`,"
         " `bot_disabled`, `agents_reply`, `staff_request`, `agent_silent`, `credits_used_up`,"
         " `agent_gone` (its agent was disabled or became a viewer), `files_only`,"
+        " `unreadable` (something besides words that only a person can deal with),"
         " `approval_needed` (an agent must approve a function call), `answered_elsewhere` (a"
         " person answered with the channel's own tools).",
     )

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Generic, Literal, cast
 from pydantic import Field
 
 from chatplatform.api.pagination import Item, ListPage, Page
-from chatplatform.api.shapes import FreeObject, JsonObject, Moment, Shape, Text, iso
+from chatplatform.api.shapes import JsonObject, Moment, Shape, Text, iso
 from chats import models
 from chats.shapes.conversation import Conversation
 from chats.shapes.insight import FeedbackReason, Thumb
@@ -120,7 +120,6 @@ class MessageEntity(Message):
     sent_at: Moment | None = Field(
         None, description="When it was sent, for imported history; null means `created_at`."
     )
-    metadata: FreeObject = Field(default_factory=dict, description="The caller's keys and values.")
     receipt: JsonObject | None = Field(
         None, description="For a bot's answer: engine, passages with scores, credits."
     )
@@ -135,7 +134,6 @@ class MessageEntity(Message):
             "feedback": PortableFeedback.copy_from(rating) if rating else None,
             "external_id": row.external_id,
             "sent_at": iso(row.sent_at) if row.sent_at else None,
-            "metadata": row.metadata,
         }
 
 

@@ -10,6 +10,7 @@ from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
     MAX_ID,
     MAX_NUMBER,
+    FreeObject,
     Language,
     Moment,
     Shape,
@@ -197,6 +198,13 @@ class Message(Shape):
     customer_reaction: str | None = Field(
         None, description="The customer's reaction in the channel: an emoji, or a word for it."
     )
+    metadata: FreeObject = Field(
+        default_factory=dict,
+        description="The caller's keys and values; of a channel's message, what the channel told"
+        " besides the words. `lines`: what it is about or what came, each with a `kind`, a `text`"
+        " and perhaps a `url`. `no_words`: the customer wrote nothing, and the text says what came."
+        " `payload`: the value of a tapped option.",
+    )
 
     @classmethod
     def from_row(cls, row: models.Message) -> dict[str, Any]:
@@ -225,6 +233,7 @@ class Message(Shape):
             "edited_at": iso(row.edited_at) if row.edited_at else None,
             "deleted_at": iso(row.deleted_at) if row.deleted_at else None,
             "customer_reaction": row.customer_reaction or None,
+            "metadata": row.metadata,
         }
 
 

@@ -123,6 +123,10 @@ class CustomerDto(CustomerInfo):
         description="Why the customer is blocked, for your team; the customer never sees it. It is"
         " removed together with the block.",
     )
+    opt_out: Literal["none", "offers", "all"] | None = read_only(
+        "What the customer wants no more of: `offers` (they told the channel) or `all` (they wrote"
+        " STOP). No template is sent, and with `all` the bot is silent until they write again."
+    )
     created_at: Moment | None = read_only("When the customer was created.")
 
 

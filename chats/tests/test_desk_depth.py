@@ -9,6 +9,7 @@ from bots.testing import make_bot, trained
 from chatplatform.testing import run_jobs
 from chatplatform.testing.browser import violations
 from chats.models import Conversation, Message, Notification
+from chats.testing import make_chat, put_message
 from chats.tests.test_desk import enter, log, row, seen_by_customer, show, write, write_in
 from identity.models import User
 from identity.testing import make_key
@@ -199,3 +200,31 @@ def test_in_vietnamese_an_agent_pastes_a_file(screen, shop, ben, problems):
     assert [piece["type"] for piece in sent.content] == ["text", "file"]
     assert sent.text == "Đây là hóa đơn của bạn."
     assert violations(screen) == []
+
+
+def test_the_desk_shows_what_a_message_of_a_channel_is_about(screen, ben, client_a):
+    chat = make_chat(make_bot(client_a), channel="chatapp")
+    lines = [
+        {"kind": "quote", "text": "We have chairs."},
+        {"kind": "product", "text": "Chair 1", "url": "https://shop.example/1"},
+        {"kind": "of_tomorrow", "text": "something new"}, "odd",
+    ]  # fmt: skip
+    text = [{"type": "text", "text": "In red?"}]
+    put_message(chat, "customer", content=text, metadata={"lines": lines})
+    missed = {"lines": [{"kind": "missed_call"}], "no_words": True}
+    said = [{"type": "text", "text": "Missed call"}]
+    put_message(chat, "customer", content=said, metadata=missed)
+    place = {"latitude": 21.0, "longitude": 105.8}
+    put_message(chat, "customer", content=[
+        {"type": "location", "text": "Blue Shop", "location": place}
+    ])  # fmt: skip
+    enter(screen, ben)
+    show(screen, "All")
+    row(screen, "Zoe").click()
+    expect(log(screen).get_by_role("link", name="Blue Shop")).to_be_visible()
+    shown = log(screen).locator("[data-line]")
+    kinds = [line.get_attribute("data-line") for line in shown.all()]
+    assert kinds == ["quote", "product", "of_tomorrow", "missed_call"]
+    address = log(screen).locator('[data-line="product"] a')
+    expect(address).to_have_attribute("href", "https://shop.example/1")
+    expect(log(screen).get_by_text("Missed call")).to_have_count(1)

@@ -1,14 +1,14 @@
 """Callbacks of numbers: customers' messages, our messages' statuses, and account events."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 from pydantic import ValidationError
 
-from channels_app.providers import events
+from channels_app.providers import events, lines
 from channels_app.providers.callback_parsing import key_of, moment, unsupported
 from channels_app.providers.chatapp import errors
 from channels_app.providers.graph.errors import kind_of
@@ -17,6 +17,7 @@ from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_
 from channels_app.providers.types import Place
 from channels_app.shapes import chatapp_callback as hook
 from channels_app.shapes.graph_callback import Tolerant
+from chats.services.core.message_lines import Line
 
 _FILES: dict[str, Any] = {
     "image": "image", "sticker": "image", "video": "video", "audio": "audio", "document": "file",
@@ -25,10 +26,26 @@ _CHANGED_IDS = {"user_changed_number", "customer_changed_number", "user_changed_
 # Message types that contain no customer's message.
 _NO_MESSAGES = {"system", "reaction", "edit", "revoke", "request_welcome", "errors"}
 _MAX_ID = 300
-# Account events that a person must look at.
+_NUMBER = ("phone_number_id", "display_phone_number")
+# Account events that a person must look at, in words; and those that end such trouble.
 _TROUBLE = {
-    "ACCOUNT_RESTRICTION", "ACCOUNT_VIOLATION", "DISABLED_UPDATE", "ACCOUNT_DELETED",
-    "PARTNER_REMOVED",
+    "ACCOUNT_RESTRICTION": "The provider has restricted this business account.",
+    "ACCOUNT_VIOLATION": "The provider says that this business account has broken a rule.",
+    "DISABLED_UPDATE": "The provider has disabled this business account.",
+    "ACCOUNT_DELETED": "This business account was deleted at the provider.",
+    "PARTNER_REMOVED": "Access to this business account was taken away at the provider. Connect it"
+    " again.",
+    "ACCOUNT_OFFBOARDED": "This number left the provider's API. Connect it again.",
+}
+_TROUBLE_ENDS = {"REINSTATE", "ACCOUNT_RECONNECTED"}
+# Which lists of a change are live, by its field; a field that is not named may have any.
+_LISTS: dict[str, set[str]] = {
+    "messages": {"messages", "statuses"},
+    "smb_message_echoes": {"message_echoes"},
+    # Messages of the past, and of a thread that another app has.
+    "history": set(), "standby": set(), "smb_app_state_sync": set(),
+    "calls": {"calls"},
+    "user_preferences": {"user_preferences"},
 }  # fmt: skip
 
 
@@ -47,6 +64,8 @@ class _Origin:
     """The account of an item, and the customers that the callback names."""
 
     account_id: str
+    # The account's own number in digits, if the callback contains it.
+    own_number: str
     sent_at: datetime | None
     contacts: Sequence[hook.ChatappContact]
 
@@ -60,26 +79,41 @@ def _of_change(change: Any, business_id: str, sent_at: datetime | None) -> Itera
     if not isinstance(value, dict):
         yield unsupported(change, business_id, sent_at, "malformed")
         return
-    number = as_text(as_dict(value.get("metadata")).get("phone_number_id"))
-    origin = _Origin(number or business_id, sent_at, _contacts(value))
+    metadata = as_dict(value.get("metadata"))
+    number, shown = (as_text(metadata.get(key)) for key in _NUMBER)
+    own_number = "".join(filter(str.isdigit, shown))
+    origin = _Origin(number or business_id, own_number, sent_at, _contacts(value))
     found = list[events.Item]()
     for key, (shape, read) in _READERS.items():
-        for raw in as_list(value.get(key)):
+        for raw in as_list(value.get(key)) if key in _LISTS.get(name, _READERS) else []:
             try:
                 found.append(read(raw, origin, shape.model_validate(raw)))
             except ValidationError:
                 found.append(origin.left_out(raw, "malformed"))
     found += [origin.left_out(raw, "errors") for raw in as_list(value.get("errors"))]
     yield from found
-    event = as_text(value.get("event"))
-    if name == "account_update" and event in _TROUBLE:
-        at = sent_at or timezone.now()
-        yield events.AccountTrouble(
-            account_id=business_id, at=at, reason=f"The provider reports {event}.",
-            key=key_of("account", event, sent_at or repr(change)),
-        )  # fmt: skip
+    if name == "account_update" and (trouble := _trouble(change, value, business_id, sent_at)):
+        yield trouble
     elif not found:
         yield origin.left_out(change, f"changes.{name}")
+
+
+def _trouble(
+    change: Any, value: dict[str, Any], business_id: str, sent_at: datetime | None
+) -> events.Item | None:
+    """Trouble of a business account, or its end. In some events the entry names our portfolio."""
+    event = as_text(value.get("event"))
+    if event not in _TROUBLE and event not in _TROUBLE_ENDS:
+        return None
+    named = as_text(as_dict(value.get("waba_info")).get("waba_id"))
+    ban = as_dict(value.get("ban_info")).get("waba_ban_state")
+    is_reinstated = "REINSTATE" in (ban if isinstance(ban, list) else [ban])
+    return events.AccountTrouble(
+        account_id=named or business_id, at=sent_at or timezone.now(),
+        reason=f"{_TROUBLE.get(event, '')} ({event})",
+        is_over=event in _TROUBLE_ENDS or is_reinstated,
+        key=key_of("account", event, sent_at or repr(change)),
+    )  # fmt: skip
 
 
 def _contacts(value: dict[str, Any]) -> list[hook.ChatappContact]:
@@ -98,6 +132,8 @@ def _contacts(value: dict[str, Any]) -> list[hook.ChatappContact]:
 def _message_item(raw: Any, origin: _Origin, message: hook.ChatappMessage) -> events.Item:
     if message.group_id:
         return origin.left_out(raw, "group")
+    if message.sender and message.sender == origin.own_number:
+        return origin.left_out(raw, "own number")
     contact = _contact_of(message, origin.contacts)
     number = (contact and contact.wa_id) or message.sender or ""
     user_id = message.from_user_id or (contact and contact.user_id) or number
@@ -164,89 +200,125 @@ def _changed_ids(system: dict[str, Any], common: dict[str, Any]) -> events.Item 
 
 
 def _written(message: hook.ChatappMessage, common: dict[str, Any], name: str) -> events.Item | None:
-    content = _content(message)
+    content, told = _content(message), _metadata(message)
     if content is None:
         return None
-    metadata = {"referral": message.referral, **content.metadata}
-    if message.context and message.context.forwarded:
-        metadata["forwarded"] = True
-    number = common["alternate_user_id"] or common["user_id"]
+    about = _about(message)
     return events.MessageIn(
         **common,
         message_id=message.id,
-        text=content.text,
-        files=content.files,
-        place=content.place,
+        content=replace(content, lines=[*about, *content.lines]),
         reply_to=message.context.id if message.context else None,
         customer_name=name,
-        phone=f"+{number}" if number.isdigit() else "",
-        metadata={key: value for key, value in metadata.items() if value},
+        phone=_phone(common),
+        metadata={key: value for key, value in told.items() if value},
     )
 
 
-@dataclass(frozen=True)
-class _Content:
-    text: str = ""
-    files: Sequence[events.InboundFile] = ()
-    place: Place | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+def _phone(common: dict[str, Any]) -> str:
+    number = common.get("alternate_user_id") or common["user_id"]
+    return f"+{number}" if number.isdigit() else ""
 
 
-def _content(message: hook.ChatappMessage) -> _Content | None:
+def _metadata(message: hook.ChatappMessage) -> dict[str, Any]:
+    """What callers may want to have as the provider sent it."""
+    told: dict[str, Any] = {"referral": message.referral}
+    if message.context and message.context.forwarded:
+        told["forwarded"] = True
+    if message.type == "interactive" and message.interactive:
+        reply = as_dict(message.interactive.get(as_text(message.interactive.get("type"))))
+        told |= {"payload": reply.get("id"), "form": reply.get("response_json")}
+    if message.type == "button" and message.button:
+        told["payload"] = message.button.get("payload")
+    if message.type == "order":
+        told["order"] = message.order
+    return told
+
+
+def _about(message: hook.ChatappMessage) -> list[Line]:
+    """What led the customer here, and the product of which they ask."""
+    about = lines.of_referral(message.referral)
+    product = (message.context and message.context.referred_product) or {}
+    if number := as_text(product.get("product_retailer_id")):
+        about.append(lines.line("product", number))
+    return about
+
+
+def _content(message: hook.ChatappMessage) -> events.Content | None:
     """What a message contains; None if that is nothing for a chat."""
-    if message.type in _NO_MESSAGES or _says_nothing(message):
+    is_empty = message.type == "text" and message.text is not None and message.text.body == ""
+    if message.type in _NO_MESSAGES or is_empty:
         return None
     found = _read_content(message)
-    if found.text or found.files or found.place:
+    if not found.is_empty:
         return found
-    # It cannot be read: an unavailable file shows the agent that something came.
-    return replace(found, files=[events.InboundFile("file")])
+    if message.type in {"interactive", "button"}:
+        return events.Content(lines=[lines.line("tapped")])
+    kind = as_text((message.unsupported or {}).get("type")) or message.type
+    unnamed = {"unsupported", "unknown", "text", "contacts", "order"}
+    shown = "" if kind in unnamed else kind.replace("_", " ")
+    return events.Content(lines=[lines.line("unsupported", shown)])
 
 
-def _says_nothing(message: hook.ChatappMessage) -> bool:
-    """Whether it is an empty text, or the answer to a request of the telephone app."""
-    is_empty = message.type == "text" and message.text is not None and message.text.body == ""
-    return is_empty or (message.interactive or {}).get("type") == "call_permission_reply"
-
-
-def _read_content(message: hook.ChatappMessage) -> _Content:
+def _read_content(message: hook.ChatappMessage) -> events.Content:
     if message.type in _FILES and (file := getattr(message, message.type)):
         kind = _FILES[message.type]
         shown = events.InboundFile(kind, media_id=file.id or "", file_name=file.filename or "")
-        return _Content(file.caption or "", [shown])
+        return events.Content(text=file.caption or "", files=[shown])
     if message.type == "location" and (at := message.location):
         names = ", ".join(filter(None, [at.name, at.address]))
-        return _Content(place=Place(at.latitude, at.longitude, names))
+        return events.Content(place=Place(at.latitude, at.longitude, names))
     if message.type == "interactive" and message.interactive:
         return _tapped(message.interactive)
     if message.type == "button" and (button := message.button):
-        return _Content(as_text(button.get("text")), metadata={"payload": button.get("payload")})
+        return events.Content(text=as_text(button.get("text")))
     if message.type == "contacts" and message.contacts:
-        return _Content("\n".join(filter(None, map(_card, message.contacts))))
+        cards = (line for card in message.contacts for line in lines.of_contact(_card(card)))
+        return events.Content(lines=list(cards))
     if message.type == "order" and message.order:
-        lines = [as_text(message.order.get("text")), *_goods(message.order)]
-        return _Content("\n".join(filter(None, lines)), metadata={"order": message.order})
+        goods = [lines.line("order", item) for item in _goods(message.order)]
+        return events.Content(text=as_text(message.order.get("text")), lines=goods)
     # "unknown" stands for a type that is missing, too.
     if message.type in {"text", "unknown"} and message.text:
-        return _Content(message.text.body or "")
-    return _Content()
+        return events.Content(text=message.text.body or "")
+    return events.Content()
 
 
-def _tapped(interactive: dict[str, Any]) -> _Content:
+def _tapped(interactive: dict[str, Any]) -> events.Content:
     reply = interactive.get(as_text(interactive.get("type")))
+    if interactive.get("type") == "product" or reply is None:
+        return _unsolicited(interactive)
     if not isinstance(reply, dict):
-        return _Content(as_text(reply))
+        return events.Content(text=as_text(reply))
     if "response_json" in reply:
-        return _Content(as_text(reply.get("body")), metadata={"form": reply["response_json"]})
-    return _Content(as_text(reply.get("title")), metadata={"payload": reply.get("id")})
+        answers = lines.of_form(reply["response_json"])
+        # Without readable answers, the words that the provider shows in the thread.
+        return events.Content(lines=answers or [lines.line("answer", as_text(reply.get("body")))])
+    if interactive.get("type") == "call_permission_reply":
+        is_allowed = as_text(reply.get("response")) == "accept"
+        return events.Content(lines=[lines.line("call_allowed" if is_allowed else "call_refused")])
+    return events.Content(text=as_text(reply.get("title")))
 
 
-def _card(card: dict[str, Any]) -> str:
-    """A contact card as one line."""
-    words = [as_text(as_dict(card.get("name")).get("formatted_name"))]
-    words += [as_text(phone.get("phone")) for phone in dicts_in(card.get("phones"))]
-    words += [as_text(mail.get("email")) for mail in dicts_in(card.get("emails"))]
-    return " ".join(filter(None, words))
+def _unsolicited(interactive: dict[str, Any]) -> events.Content:
+    """A product that the customer shares, or what our own telephone app sent with choices."""
+    action = as_dict(interactive.get("action"))
+    product = as_dict(interactive.get("product")) or action
+    name = lines.first_text(product.get("name"), product.get("product_retailer_id"))
+    return events.Content(
+        text=as_text(as_dict(interactive.get("body")).get("text")),
+        lines=[lines.line("product", name)] if name else [],
+    )
+
+
+def _card(card: dict[str, Any]) -> Iterator[Any]:
+    """Everything on a contact card."""
+    name, firm = as_dict(card.get("name")), as_dict(card.get("org"))
+    parts = (name.get("first_name"), name.get("last_name"))
+    yield as_text(name.get("formatted_name")) or " ".join(filter(None, map(as_text, parts)))
+    yield from (firm.get("company"), firm.get("title"))
+    for key, field_name in (("phones", "phone"), ("emails", "email"), ("urls", "url")):
+        yield from (entry.get(field_name) for entry in dicts_in(card.get(key)))
 
 
 def _goods(order: dict[str, Any]) -> list[str]:
@@ -259,20 +331,58 @@ def _goods(order: dict[str, Any]) -> list[str]:
 
 
 def _echo_item(raw: Any, origin: _Origin, message: hook.ChatappMessage) -> events.Item:
-    """A message that somebody sent to a customer from the business's telephone app."""
+    """What somebody sent to a customer, changed or took back in the business's telephone app."""
+    common: dict[str, Any] = {
+        "account_id": origin.account_id,
+        "at": moment(message.timestamp) or origin.sent_at or timezone.now(),
+        "key": key_of("message", message.id),
+        "user_id": message.to_user_id or message.to or "",
+        "alternate_user_id": message.to if message.to_user_id and message.to else "",
+    }
+    change = _change_item(message, common) if message.type in {"edit", "revoke"} else None
+    if common["user_id"] and change:
+        return change
     content = _content(message)
-    if content is None or not message.to:
+    if content is None or not common["user_id"]:
         return origin.left_out(raw, f"echo.{message.type}")
     return events.Echo(
-        account_id=origin.account_id,
-        at=moment(message.timestamp) or origin.sent_at or timezone.now(),
-        key=key_of("message", message.id),
-        user_id=message.to,
-        message_id=message.id,
-        text=content.text,
-        files=content.files,
-        is_foreign=True,
+        **common, message_id=message.id, content=content, is_foreign=True, phone=_phone(common)
     )
+
+
+def _call_item(raw: Any, origin: _Origin, call: hook.ChatappCall) -> events.Item:
+    """A customer's call, which nobody answers through this platform."""
+    is_theirs = call.direction != "BUSINESS_INITIATED" and call.sender != origin.own_number
+    if call.event not in {"connect", "terminate"} or not is_theirs or not call.sender:
+        return origin.left_out(raw, f"call.{call.event}")
+    was_missed = call.event == "terminate" and (call.status or "").upper() != "COMPLETED"
+    contact = next((row for row in origin.contacts if row.wa_id == call.sender), None)
+    user_id = call.from_user_id or (contact and contact.user_id) or call.sender
+    number = call.sender if call.sender != user_id else ""
+    common: dict[str, Any] = {"user_id": user_id, "alternate_user_id": number}
+    return events.MessageIn(
+        **common, account_id=origin.account_id,
+        at=moment(call.timestamp) or origin.sent_at or timezone.now(),
+        # The end of a call that was answered adds nothing to its beginning.
+        key=key_of("call", call.id, was_missed), message_id=None,
+        content=events.Content(lines=[lines.line("missed_call" if was_missed else "call")]),
+        customer_name=(contact and contact.profile and contact.profile.name) or "",
+        phone=_phone(common),
+    )  # fmt: skip
+
+
+def _preference_item(raw: Any, origin: _Origin, wish: hook.ChatappPreference) -> events.Item:
+    """Whether a customer wants offers."""
+    user_id = wish.user_id or wish.wa_id
+    if not user_id or wish.value not in {"stop", "resume"}:
+        return origin.left_out(raw, "preference")
+    return events.OffersChosen(
+        account_id=origin.account_id, user_id=user_id,
+        alternate_user_id=wish.wa_id if wish.wa_id and wish.wa_id != user_id else "",
+        at=moment(wish.timestamp) or origin.sent_at or timezone.now(),
+        are_wanted=wish.value == "resume", phone=_phone({"user_id": wish.wa_id or ""}),
+        key=key_of("offers", user_id, wish.value, wish.timestamp or repr(raw)),
+    )  # fmt: skip
 
 
 # --- statuses of our messages -------------------------------------------------------------------
@@ -286,13 +396,14 @@ def _status_item(raw: Any, origin: _Origin, status: hook.ChatappStatus) -> event
         "user_id": status.recipient_id or status.recipient_user_id or "",
         "send_id": status.biz_opaque_callback_data,
     }
+    price = _price(status.pricing) if status.pricing else None
     if status.status == "sent":
         # This status is the only echo of our own messages.
-        return events.Echo(**common, message_id=status.id, is_foreign=False)
+        return events.Echo(**common, message_id=status.id, is_foreign=False, price=price)
     if status.status == "delivered":
-        return events.Receipt(**common, status="delivered", message_ids=[status.id])
+        return events.Receipt(**common, status="delivered", message_ids=[status.id], price=price)
     if status.status in {"read", "played"}:
-        return events.Receipt(**common, status="read", message_ids=[status.id])
+        return events.Receipt(**common, status="read", message_ids=[status.id], price=price)
     if status.status == "failed":
         reason = (status.errors or [{}])[0]
         code, title = as_text(reason.get("code")), as_text(reason.get("title"))
@@ -304,9 +415,15 @@ def _status_item(raw: Any, origin: _Origin, status: hook.ChatappStatus) -> event
     return origin.left_out(raw, f"status.{status.status}")
 
 
+def _price(told: dict[str, Any]) -> events.Price:
+    return events.Price(told.get("billable") is True, as_text(told.get("category"))[:60])
+
+
 # The lists of a callback: the shape of an element, and what makes an event of it.
 _READERS: dict[str, tuple[type[Tolerant], Callable[[Any, _Origin, Any], events.Item]]] = {
     "messages": (hook.ChatappMessage, _message_item),
     "statuses": (hook.ChatappStatus, _status_item),
     "message_echoes": (hook.ChatappMessage, _echo_item),
+    "calls": (hook.ChatappCall, _call_item),
+    "user_preferences": (hook.ChatappPreference, _preference_item),
 }

@@ -5,25 +5,35 @@ Both messengers have the same events, except that some events exist in only one 
 
 import hashlib
 import hmac
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 from pydantic import ValidationError
 
-from channels_app.providers import events
+from channels_app.providers import events, lines
 from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
-from channels_app.providers.types import Place
 from channels_app.shapes import graph_callback as hook
 from chatplatform import crypto
+from chats.services.core.message_lines import Line
 
-_FILES = {"image", "audio", "video", "file"}
+_FILES: dict[str, Any] = {
+    "image": "image", "sticker": "image", "audio": "audio", "video": "video", "file": "file",
+}  # fmt: skip
+# A payload that is no words, such as JSON or GET_STARTED; an option of ours is known by its value.
+_CODE = re.compile(r"^\s*[\[{<]|^\S*[_=:|/]\S*$")
+# What people share from elsewhere on the network.
+_POSTS = {
+    "share", "post", "reel", "story", "media", "ig_post", "ig_reel", "ig_story",
+}  # fmt: skip
 _THUMBS_UP = {"369239263222822", "369239343222814", "369239383222810"}
 _PARTS = (
     "message", "postback", "reaction", "delivery", "read", "message_edit", "messaging_feedback",
-    "response_feedback", "referral",
+    "response_feedback", "referral", "take_thread_control", "pass_thread_control",
 )  # fmt: skip
 
 
@@ -73,6 +83,8 @@ def _item(
     is_echo = bool(event.message and event.message.is_echo)
     account_id = (sender if is_echo else recipient) or entry_id
     user_id = recipient if is_echo else sender
+    if event.policy_enforcement is not None:
+        return _policy(event, raw, account_id, moment(event.timestamp) or sent_at)
     part = next((name for name in _PARTS if getattr(event, name) is not None), None)
     if part is None:
         names = sorted(set(raw) - {"sender", "recipient", "timestamp"})
@@ -91,7 +103,7 @@ def _known(
 ) -> events.Item | None:
     if event.message:
         return _message(event.message, common, app_ids, when)
-    if event.postback:
+    if event.postback is not None:
         return _postback(event.postback, common, when)
     if event.reaction:
         reaction = event.reaction
@@ -124,6 +136,8 @@ def _known(
         return events.Referred(
             **common, referral=event.referral, key=key_of("referral", common["user_id"], when)
         )
+    if event.take_thread_control is not None or event.pass_thread_control is not None:
+        return _control(event, common, app_ids, when)
     return None
 
 
@@ -135,78 +149,131 @@ def _message(
 ) -> events.Item | None:
     if message.is_deleted and message.mid:
         return events.Unsent(**common, message_id=message.mid, key=key_of("unsend", message.mid))
-    text, files, place = _content(message)
-    is_empty = not (text or files or place)
+    content = _content(message)
     if message.is_echo and message.mid:
         return events.Echo(
-            **common, message_id=message.mid, text=text, files=files, send_id=message.metadata,
+            **common, message_id=message.mid, content=content, send_id=message.metadata,
             is_foreign=message.app_id not in app_ids if message.app_id else None,
             key=key_of("message", message.mid),
         )  # fmt: skip
-    if (
-        message.is_deleted
-        or message.is_echo
-        or (is_empty and (message.text == "" or not message.mid))
-    ):
+    if message.is_deleted or message.is_echo:
         return None
-    if is_empty:
-        # What came cannot be read: an unavailable file shows the agent that something did.
-        files = [events.InboundFile("file")]
+    if content.is_empty:
+        if message.text == "" or not message.mid:
+            return None
+        content = events.Content(lines=[lines.line("unsupported")])
     payload = (message.quick_reply or {}).get("payload")
-    of_content = ("message", common["user_id"], when, text, *(file.url for file in files))
-    metadata = {"payload": payload, "referral": message.referral}
-    if message.reply_to and message.reply_to.story:
-        metadata["story"] = message.reply_to.story
+    addresses = (file.url for file in content.files)
+    of_content = ("message", common["user_id"], when, content.text, *addresses)
+    story = message.reply_to.story if message.reply_to else None
+    metadata = {"payload": payload, "referral": message.referral, "story": story}
+    about = list(lines.of_referral(message.referral))
+    if story:
+        about.append(lines.line("story_reply", url=as_text(story.get("url"))))
     return events.MessageIn(
-        **common, message_id=message.mid, text=text, files=files, place=place,
+        **common, message_id=message.mid,
+        content=replace(content, lines=[*about, *content.lines]),
         reply_to=message.reply_to.mid if message.reply_to else None,
         metadata={name: value for name, value in metadata.items() if value},
         key=key_of("message", message.mid) if message.mid else key_of(*of_content),
     )  # fmt: skip
 
 
-def _content(message: hook.HookMessage) -> tuple[str, list[events.InboundFile], Place | None]:
-    lines, files, place = [message.text or ""], list[events.InboundFile](), None
+def _content(message: hook.HookMessage) -> events.Content:
+    words, about = [message.text or ""], list[Line]()
+    files, place, stickers = list[events.InboundFile](), None, set[str]()
     for attachment in message.attachments or []:
-        payload = attachment.payload or {}
+        payload, kind = attachment.payload or {}, attachment.type or ""
         addresses = (payload.get("url"), payload.get("story_media_url"), attachment.url)
-        url = next(filter(None, map(as_text, addresses)), "")
+        url = lines.first_text(*addresses)
+        title = attachment.title or as_text(payload.get("title"))
         at = as_dict(payload.get("coordinates"))
         found = place_of(at.get("lat"), at.get("long"))
-        if attachment.type == "location" and found:
+        if kind == "location" and found:
             place = found
-        elif attachment.type == "like_heart":
-            lines.append("❤️")
+        elif kind == "like_heart":
+            words.append("❤️")
         elif as_text(payload.get("sticker_id")) in _THUMBS_UP:
-            lines.append("👍")
-        elif attachment.type in _FILES:
-            kind: Any = attachment.type
-            files.append(events.InboundFile(kind, url=url))
-        elif url or attachment.title:
-            lines += [
-                line for line in (attachment.title or as_text(payload.get("title")), url) if line
-            ]
+            words.append("👍")
+        elif kind in _FILES:
+            sticker = as_text(payload.get("sticker_id"))
+            # For a while a sticker comes twice: as a picture and as a sticker.
+            if not sticker or sticker not in stickers:
+                files.append(events.InboundFile(_FILES[kind], url=url))
+            stickers.add(sticker)
+        elif kind == "story_mention":
+            about.append(lines.line("story_mention"))
+            files.append(events.InboundFile("image", url=url))
+        elif kind == "template":
+            about += _of_template(payload, words)
+        elif kind in _POSTS:
+            about.append(lines.line("post", title or kind.removeprefix("ig_"), url=url))
+        elif url or title:
+            words += [line for line in (title, url) if line]
         else:
-            files.append(events.InboundFile("file", file_name=attachment.type or ""))
+            about.append(lines.line("unsupported", kind.replace("_", " ")))
     if message.is_unsupported:
-        files.append(events.InboundFile("file"))
-    # A link's text often names its address already.
-    return "\n".join(dict.fromkeys(line for line in lines if line)), files, place
+        about.append(lines.line("unsupported"))
+    return events.Content(
+        # A link's text often names its address already.
+        text="\n".join(dict.fromkeys(line for line in words if line)),
+        files=files,
+        place=place,
+        lines=about,
+    )
+
+
+def _of_template(payload: dict[str, Any], words: list[str]) -> list[Line]:
+    """The products of a template; the texts of any other template, which a page sends, are added
+    to the words."""
+    if products := lines.of_products(as_dict(payload.get("product")).get("elements")):
+        return products
+    said = [as_text(payload.get("text"))]
+    for element in dicts_in(payload.get("elements")):
+        said += [as_text(element.get("title")), as_text(element.get("subtitle"))]
+    words += filter(None, said)
+    return [] if any(said) else [lines.line("unsupported", "template")]
 
 
 def _postback(
     postback: hook.HookPostback, common: dict[str, Any], when: datetime | str
-) -> events.Item | None:
-    text = postback.title or postback.payload
+) -> events.Item:
+    payload = postback.payload or ""
+    text = postback.title or ("" if _CODE.search(payload) else payload)
+    about = lines.of_referral(postback.referral)
     if not text:
-        return None
+        about.append(lines.line("tapped", "" if payload.startswith(("{", "[")) else payload))
     metadata = {"payload": postback.payload, "referral": postback.referral}
     of_mid = ("message", postback.mid)
     of_tap = ("postback", common["user_id"], when, postback.payload)
     return events.MessageIn(
-        **common, message_id=postback.mid, text=text,
+        **common, message_id=postback.mid, content=events.Content(text=text, lines=about),
         metadata={name: value for name, value in metadata.items() if value},
         key=key_of(*(of_mid if postback.mid else of_tap)),
+    )  # fmt: skip
+
+
+def _control(
+    event: hook.Messaging, common: dict[str, Any], app_ids: Collection[str], when: datetime | str
+) -> events.Item:
+    """Whether we have the thread now. What is taken is taken from us; what is passed names the new
+    owner."""
+    passed = event.pass_thread_control
+    owner = as_text((passed or {}).get("new_owner_app_id"))
+    return events.ThreadControl(
+        **common, is_ours=passed is not None and (not owner or owner in app_ids),
+        key=key_of("thread", common["user_id"], when, passed is None),
+    )  # fmt: skip
+
+
+def _policy(event: hook.Messaging, raw: Any, account_id: str, at: datetime | None) -> events.Item:
+    """What the provider does to an account that broke a rule."""
+    told = event.policy_enforcement or {}
+    action, reason = as_text(told.get("action")), as_text(told.get("reason"))
+    words = f"The provider reports: {action or 'a broken rule'}."
+    return events.AccountTrouble(
+        account_id=account_id, at=at or timezone.now(), is_over=action == "unblock",
+        reason=f"{words} {reason}".strip(), key=key_of("policy", action, at or repr(raw)),
     )  # fmt: skip
 
 

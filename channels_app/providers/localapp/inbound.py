@@ -1,17 +1,20 @@
 """Translate callbacks into events."""
 
+import json
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 from pydantic import ValidationError
 
-from channels_app.providers import events
+from channels_app.providers import events, lines
 from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
 from channels_app.providers.json_values import as_dict, as_text, dicts_in
-from channels_app.providers.types import Place
 from channels_app.shapes.localapp_callback import LocalappEvent, LocalappMessage
+from chats.services.core.message_lines import Line
 
 _FILES: dict[str, Any] = {
     "image": "image", "gif": "image", "sticker": "image", "audio": "audio", "video": "video",
@@ -22,7 +25,11 @@ _FROM_CUSTOMER = {
 }
 # Events about a message that are not messages themselves.
 _REPORTS = {"user_received_message", "user_seen_message", "user_reacted_message"}
-_ECHOES = {f"oa_send_{kind}" for kind in ("text", "image", "file", "sticker", "gif", "list")}
+# What the account sent, and to a group or to somebody unknown, which are not handled.
+_ECHO, _NOT_ONE = "oa_send_", ("oa_send_group_", "oa_send_anonymous")
+# What a customer tells in the provider's own forms, and the fields of one of them.
+_TOLD = {"user_asking_product", "user_submit_info", "user_feedback"}
+_DETAILS = ("name", "phone", "address", "ward", "district", "city")
 # The provider's codes of reactions; an unknown one is shown as it comes.
 _REACTIONS = {
     "/-heart": "❤️", "/-strong": "👍", ":>": "😆", ":o": "😮", ":-((": "😭", ":-h": "😡",
@@ -42,34 +49,37 @@ def _item(raw: dict[str, Any]) -> events.Item:
     name, at = event.event_name or "no event", moment(event.timestamp)
     sender = (event.sender and event.sender.id) or ""
     recipient = (event.recipient and event.recipient.id) or ""
+    is_echo = name.startswith(_ECHO) and not name.startswith(_NOT_ONE)
     # In echoes and receipts the account is the sender.
-    is_from_account = name in _ECHOES or name in {"user_received_message", "user_seen_message"}
+    is_from_account = is_echo or name in {"user_received_message", "user_seen_message"}
     account_id, user_id = (sender, recipient) if is_from_account else (recipient, sender)
     account_id = event.oa_id or account_id
-    if not user_id or not account_id or event.message is None:
+    message = event.message or LocalappMessage()
+    if not user_id or not account_id or not (event.message or event.info):
         return unsupported(raw, account_id, at, name)
     common = {"account_id": account_id, "user_id": user_id, "at": at or timezone.now()}
     # An item without a time is identified by its whole content: keys must not depend on our clock.
-    known = _known(name, event.message, common, when=at or repr(raw))
+    known = _known(event, message, common, when=at or repr(raw))
     return known or unsupported(raw, account_id, at, name)
 
 
 def _known(
-    name: str, message: LocalappMessage, common: dict[str, Any], *, when: datetime | str
+    event: LocalappEvent, message: LocalappMessage, common: dict[str, Any], *, when: datetime | str
 ) -> events.Item | None:
-    has_words = bool(message.text) and name.startswith("user_") and name not in _REPORTS
-    if name in _FROM_CUSTOMER or has_words:
-        return _message(message, common, when)
+    name = event.event_name or ""
+    is_to_account = name.startswith("user_") and not name.startswith("user_send_group_")
+    has_words = bool(message.text) and is_to_account and name not in _REPORTS
+    if name in _FROM_CUSTOMER or name in _TOLD or has_words:
+        return _message(event, message, common, when)
     if name == "user_seen_message":
         return _receipt("read", message.msg_ids, common) if message.msg_ids else None
     if not message.msg_id:
         return None
     if name == "user_received_message":
         return _receipt("delivered", [message.msg_id], common)
-    if name in _ECHOES:
-        text, files, _ = _content(message)
+    if name.startswith(_ECHO) and not name.startswith(_NOT_ONE):
         return events.Echo(
-            **common, message_id=message.msg_id, text=text, files=files,
+            **common, message_id=message.msg_id, content=_content(message),
             key=key_of("message", message.msg_id),
         )  # fmt: skip
     if name == "user_reacted_message":
@@ -82,41 +92,74 @@ def _known(
 
 
 def _message(
-    message: LocalappMessage, common: dict[str, Any], when: datetime | str
+    event: LocalappEvent, message: LocalappMessage, common: dict[str, Any], when: datetime | str
 ) -> events.Item | None:
-    text, files, place = _content(message)
-    if not (text or files or place):
-        if message.text == "" or not message.msg_id:
+    content, told = _content(message), _told(event, message)
+    if content.is_empty and not told:
+        if message.text == "" or not message.msg_id or event.event_name in _TOLD:
             return None
-        # What came cannot be read: an unavailable file shows the agent that something did.
-        files = [events.InboundFile("file")]
-    of_time = ("message", common["user_id"], when, text)
+        told = [lines.line("unsupported")]
+    of_time = ("message", common["user_id"], when, content.text)
     return events.MessageIn(
-        **common, message_id=message.msg_id, text=text, files=files, place=place,
+        **common, message_id=message.msg_id,
+        content=replace(content, lines=[*told, *content.lines]),
         reply_to=message.quote_msg_id,
         key=key_of("message", message.msg_id) if message.msg_id else key_of(*of_time),
     )  # fmt: skip
 
 
-def _content(message: LocalappMessage) -> tuple[str, list[events.InboundFile], Place | None]:
-    lines, files, place = [message.text or ""], list[events.InboundFile](), None
+def _told(event: LocalappEvent, message: LocalappMessage) -> list[Line]:
+    """What an event tells besides words: the product, a rating, or the customer's own details."""
+    if event.event_name == "user_asking_product" and message.product_id:
+        return [lines.line("product", message.product_id)]
+    if event.event_name == "user_feedback":
+        answers = {"Rating": message.rate, "Feedback": message.feedbacks, "Note": message.note}
+        return lines.of_form(answers)
+    if event.event_name == "user_submit_info":
+        info = event.info or {}
+        return lines.of_form({name: info.get(name) for name in _DETAILS})
+    return []
+
+
+def _content(message: LocalappMessage) -> events.Content:
+    words, about = [message.text or ""], list[Line]()
+    files, place = list[events.InboundFile](), None
     for attachment in message.attachments or []:
         payload, kind = attachment.payload or {}, attachment.type or ""
         url = as_text(payload.get("url"))
         at = as_dict(payload.get("coordinates"))
         found = place_of(at.get("latitude"), at.get("longitude"))
+        described = as_text(payload.get("description"))
         if kind == "location" and found:
             place = found
         elif kind in _FILES:
             name = as_text(payload.get("name"))[:200]
             files.append(events.InboundFile(_FILES[kind], url=url, file_name=name))
-        elif words := [word for word in (as_text(payload.get("description")), url) if word]:
-            lines += words
+        elif card := _card(described, url):
+            about += card
+        elif kind == "template":
+            words += [shown for shown in map(_shown, dicts_in(payload.get("elements"))) if shown]
+        elif shown := [part for part in (as_text(payload.get("title")), described, url) if part]:
+            words += shown
         else:
-            files.append(events.InboundFile("file", file_name=kind[:60]))
+            about.append(lines.line("unsupported", kind))
     # A link's text often is its address already.
-    text = "\n".join(dict.fromkeys(line for line in lines if line))
-    return text, files, place
+    text = "\n".join(dict.fromkeys(line for line in words if line))
+    return events.Content(text=text, files=files, place=place, lines=about)
+
+
+def _card(described: str, url: str) -> list[Line]:
+    """A business card, which comes as a link: its description is JSON, and its address may be the
+    name."""
+    with suppress(ValueError, RecursionError):
+        card = as_dict(json.loads(described)) if described.startswith("{") else {}
+        name = "" if url.startswith(("http://", "https://")) else url
+        return lines.of_contact([name, card.get("caption"), card.get("phone")]) if card else []
+    return []
+
+
+def _shown(element: dict[str, Any]) -> str:
+    return lines.joined([as_text(element.get("title")), as_text(element.get("subtitle"))])
 
 
 def _receipt(status: Any, ids: Sequence[str], common: dict[str, Any]) -> events.Item:

@@ -63,6 +63,8 @@ def send(
         if not body.is_note:
             if tag is None:
                 lifecycle.ensure_can_reply(chat)
+            else:
+                lifecycle.ensure_reachable(chat)
             _take(chat, by=by)
         message = messages.append_by_agent(
             chat,

@@ -64,6 +64,36 @@ def store_answer_elsewhere(
         )
 
 
+def hand_thread(chat: Conversation, *, is_ours: bool) -> None:
+    """Another app took the customer's thread at the provider: the bot steps back; or it gave the
+    thread back, and the bot goes on, unless an agent has the chat."""
+    with transaction.atomic():
+        locked = conversations.lock(chat)
+        if locked.status == Status.ENDED:
+            return
+        was_taken = locked.handoff_reason == "answered_elsewhere"
+        if not is_ours and locked.assign_type == AssignType.BOT:
+            lifecycle.to_queue(locked, reason="answered_elsewhere")
+        is_free = was_taken and locked.assign_type == AssignType.QUEUE
+        if is_ours and is_free and not conversations.bot_off_reason(locked.bot):
+            lifecycle.to_bot(locked, by=None)
+
+
+def note_offers(chat: Conversation, *, are_wanted: bool) -> None:
+    """Tell the agents what the customer told the provider about offers."""
+    with transaction.atomic():
+        wish = "wants offers again" if are_wanted else "wants no more offers"
+        messages.append_note(conversations.lock(chat), f"The customer {wish}.", {})
+
+
+def note_price(message: Message, *, category: str, charged: int) -> None:
+    """Store as what the provider counts a message, and how many of its parts it charges for."""
+    with transaction.atomic():
+        _, row = message_status.lock(message)
+        pricing = {"category": category, "charged": charged}
+        message_status.write(row, metadata={**row.metadata, "pricing": pricing})
+
+
 def note_referral(chat: Conversation, referral: dict[str, Any]) -> None:
     """Store what led the customer to the chat, such as a link or an advertisement."""
     with transaction.atomic():
@@ -93,19 +123,20 @@ def close_reply_window(chat: Conversation) -> None:
 
 
 def edit(message: Message, text: str, *, at: datetime) -> None:
-    """Replace the text of a message that the customer edited; its files stay. Older edits are
+    """Replace the text of a message that its sender edited; its files stay. Older edits are
     ignored."""
     with transaction.atomic():
         chat, row = message_status.lock(message)
         if row.deleted_at or (row.edited_at and row.edited_at > at):
             return
         messages.replace_text(row, text, at=at)
-        translations.enqueue_for_agents(chat, row)
+        if row.sender_type == SenderType.CUSTOMER:
+            translations.enqueue_for_agents(chat, row)
         message_status.announce_message(chat, "message.updated", row)
 
 
 def unsend(message: Message, *, at: datetime) -> None:
-    """Clear a message that the customer unsent: its text and files go, the empty row stays."""
+    """Clear a message that its sender unsent: its text and files go, the empty row stays."""
     with transaction.atomic():
         chat, row = message_status.lock(message)
         if row.deleted_at:

@@ -15,7 +15,7 @@ from bots.services import customer_info
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chatplatform.api.shapes import MAX_FREE_BYTES, MAX_ID
 from chatplatform.json_encoding import as_json
-from chats.models import Conversation, Customer, LockedConversation
+from chats.models import Conversation, Customer, LockedConversation, OptOut
 from chats.shapes.people import CustomerDto, CustomerInfo
 from identity.auth import Principal
 from identity.models import ApiKey, Client, User
@@ -230,6 +230,8 @@ def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Cust
         blocked = [row for row in (kept, gone) if row.blocked_until]
         longest = max(blocked, key=attrgetter("blocked_until"), default=kept)
         kept.blocked_until, kept.block_reason = longest.blocked_until, longest.block_reason
+        wishes = {kept.opt_out, gone.opt_out}
+        kept.opt_out = next(row for row in reversed(OptOut) if row in wishes)
         kept.attributes = merged_attributes(gone.attributes, kept.attributes)
         kept.save()
         audit.record(
@@ -239,6 +241,12 @@ def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Cust
         data = {"customer": CustomerDto.from_row(kept).model_dump(mode="json")}
         announce(kept.client_id, "customer.merged", {**data, "merged_id": merged_id})
     return kept
+
+
+def set_opt_out(customer_id: int, opt_out: OptOut) -> None:
+    """Store what a customer wants no more of, and announce it if it is new."""
+    with transaction.atomic():
+        _change(_lock(customer_id), {"opt_out": opt_out})
 
 
 def merged_attributes(known: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

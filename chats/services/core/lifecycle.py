@@ -56,6 +56,11 @@ class ReplyWindowClosed(ApiError):
     )
 
 
+class ChannelNotConnected(ApiError):
+    code, status = "channel_not_connected", 409
+    detail = "The bot isn't connected to this channel, or must be connected again."
+
+
 class BotDisabled(ApiError):
     code, status = "bot_disabled", 409
     detail = "The bot is off. Leave the conversation in the queue or with an agent."
@@ -224,12 +229,19 @@ def ensure_not_ended(chat: LockedConversation) -> None:
 
 
 def ensure_can_reply(chat: LockedConversation) -> None:
-    """409 `chat_ended` if the chat has ended, `reply_window_closed` if the channel's reply window
-    is over."""
+    """409 `chat_ended` if the chat has ended, `channel_not_connected` if its account cannot send,
+    `reply_window_closed` if the channel's reply window is over."""
     ensure_not_ended(chat)
+    ensure_reachable(chat)
     window_ends_at = chat.reply_window_expires_at
     if window_ends_at and window_ends_at <= timezone.now():
         raise ReplyWindowClosed(reply_window_expires_at=iso(window_ends_at))
+
+
+def ensure_reachable(chat: LockedConversation) -> None:
+    """409 `channel_not_connected` if the channel's account was given up or its token expired."""
+    if not chat.is_reachable:
+        raise ChannelNotConnected
 
 
 def ensure_own_chat(chat: LockedConversation, *, by: User) -> None:

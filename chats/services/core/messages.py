@@ -255,7 +255,7 @@ def replace_text(message: Message, text: str, *, at: datetime) -> None:
 
 def clear(message: Message, *, at: datetime) -> None:
     """Write that a message was deleted: its text and files go, the empty row stays."""
-    message_status.write(message, content=[], text="", translations={}, deleted_at=at)
+    message_status.write(message, content=[], text="", translations={}, metadata={}, deleted_at=at)
     attachments.remove_of(message)
 
 

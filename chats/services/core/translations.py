@@ -10,7 +10,7 @@ from chats.models import Conversation, Message, SenderType
 
 def enqueue_for_agents(chat: Conversation, message: Message) -> None:
     """Have a customer's message translated into the client's default language."""
-    if chat.client.config.auto_translate:
+    if chat.client.config.auto_translate and not message.metadata.get("no_words"):
         _enqueue(message, to=chat.client.default_language)
 
 

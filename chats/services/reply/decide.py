@@ -180,6 +180,12 @@ class Facts:
     first_seq: int = 0
     # The texts of the messages; a message with only files has none.
     texts: tuple[str, ...] = ()
+    # What came, if there are no texts: `quiet` is something to which nobody expects an answer.
+    wordless: Literal["files", "lines", "quiet"] = "files"
+    # Only a person can deal with what came, such as an order.
+    is_for_people: bool = False
+    # The chat is on a messaging channel.
+    is_messaging: bool = False
     # The texts that are not small talk, and the last text's kind if it is small talk.
     question: str = ""
     small_talk: SmallTalk | None = None
@@ -219,8 +225,12 @@ def from_facts(facts: Facts) -> Decision | AskEngine:
 def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
     if facts.is_bot_disabled:
         return HandOver("bot_disabled")
-    if not facts.texts:
-        return HandOver("files_only")  # the bot cannot read pictures or hear sounds
+    if not facts.texts and facts.wordless == "quiet":
+        return NoReply()
+    if facts.is_for_people or not facts.texts:
+        # The bot cannot read pictures or hear sounds either.
+        is_files = facts.wordless == "files" and not facts.is_for_people
+        return HandOver("files_only" if is_files else "unreadable")
     confirmation = facts.confirmation
     if confirmation and confirmation.answer == "declined":
         receipt = Receipt("customer_declined", call_id=confirmation.call.id)
@@ -234,6 +244,8 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
     reply = _reply_to_info(facts.info)
     if reply:
         return reply
+    if facts.is_messaging and _is_acknowledgement(facts.short_reply):
+        return NoReply()
     small_talk = None if facts.question else facts.small_talk
     small_talk = small_talk or _closing_words(facts.short_reply)
     if small_talk:
@@ -241,6 +253,11 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
         name = "brief_greeting" if is_repeated else small_talk
         return CannedReply(name, Receipt("small_talk", kind=small_talk))
     return AskEngine(facts.question)
+
+
+def _is_acknowledgement(reply: ShortReply | None) -> bool:
+    """Whether a message only says that all is well, such as "ok", and nothing was asked."""
+    return reply is not None and reply.is_content and reply.behind in {"nothing", "greeting"}
 
 
 def _closing_words(reply: ShortReply | None) -> SmallTalk | None:

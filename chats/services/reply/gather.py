@@ -14,7 +14,7 @@ from bots.language.intents import Intent
 from bots.language.slot_filling import Field
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
-from chats.services.core import customers, messages
+from chats.services.core import customers, message_lines, messages
 from chats.services.reply.decide import (
     AskedField,
     ConfirmationReply,
@@ -23,6 +23,7 @@ from chats.services.reply.decide import (
     InfoFacts,
     ShortReply,
 )
+from chats.shapes.message import FILES
 
 # How often a field is asked for in all if the customer's values are wrong.
 MAX_QUESTIONS = 2
@@ -41,7 +42,10 @@ def facts_for(
         is_bot_disabled=chat.bot.is_disabled,
         first_seq=first_seq,
         texts=texts,
-        question="\n".join(intent.questions),
+        wordless=_wordless(burst),
+        is_for_people=any(message_lines.is_for_people(row.metadata) for row in burst),
+        is_messaging=chat.channel in MESSAGING_CHANNELS,
+        question=_question(burst, intent),
         small_talk=intent.small_talk,
         asks_for_person=intent.asks_for_person,
         confirmation=confirmation,
@@ -64,8 +68,31 @@ def load_burst(message: Message, earlier: Sequence[str]) -> list[Message]:
 
 
 def texts_of(burst: Sequence[Message]) -> tuple[str, ...]:
-    """The texts of the messages; a message with only files has none."""
-    return tuple(row.text for row in burst if row.text.strip())
+    """What the customer wrote in the messages; one with only files, or a place, has no words."""
+    return tuple(filter(None, map(_words_of, burst)))
+
+
+def _words_of(message: Message) -> str:
+    if message.metadata.get("no_words"):
+        return ""
+    return messages.text_of(
+        [piece for piece in message.content if piece["type"] != "location"]
+    ).strip()
+
+
+def _question(burst: Sequence[Message], intent: Intent) -> str:
+    """The questions, with what they are about: the product, or the message that they answer."""
+    question = "\n".join(intent.questions)
+    about = [text for row in burst for text in message_lines.about(row.metadata)]
+    return f"{question} ({'; '.join(about)})" if question and about else question
+
+
+def _wordless(burst: Sequence[Message]) -> Literal["files", "lines", "quiet"]:
+    """What came, if nobody wrote a word."""
+    if all(message_lines.is_quiet(row.metadata) for row in burst):
+        return "quiet"
+    has_files = any(piece["type"] in FILES for row in burst for piece in row.content)
+    return "files" if has_files else "lines"
 
 
 def _handoff_policy(chat: Conversation) -> HandoffPolicy:

@@ -6,7 +6,7 @@ import { language, t } from "../common/words.js";
 import { Component } from "../vendor/preact.js";
 import { askWhy, translate } from "./assist.js";
 import { Icon } from "./icons.js";
-import { ENDINGS, PRIORITY_NAMES, REASONS, STATUSES, label } from "./labels.js";
+import { ENDINGS, PRIORITY_NAMES, REASONS, STATUSES, label, linesOf } from "./labels.js";
 import * as outbox from "./outbox.js";
 import { Face, faceOf, safeAddress, senderName } from "./people.js";
 import { dispatch } from "./store.js";
@@ -30,7 +30,7 @@ export class Bubble extends Component {
         ${side === "left" && html`<${Face} ...${sender.name ? { name } : faceOf(chat)} kind=${isFollowing ? "ghost" : ""} />`}
         <div class="bubble">
           ${!isFollowing && html`<p class="from">${isNote && html`<${Icon} name="lock" /> `}<bdi>${name}</bdi>${isNote && html` · ${t("Only your team sees this")}`}</p>`}
-          ${message.deleted_at ? html`<p class="quiet">${sender.type === "customer" ? t("The customer deleted this message.") : t("This message was deleted.")}</p>` : message.content.map((piece, place) => html`<${Piece} key=${place} piece=${piece} message=${message} />`)}
+          ${message.deleted_at ? html`<p class="quiet">${sender.type === "customer" ? t("The customer deleted this message.") : t("This message was deleted.")}</p>` : html`<${Content} message=${message} />`}
           <${Translations} chat=${chat} message=${message} />
           <${Sources} citations=${message.citations} />
           <${Foot} chat=${chat} message=${message} isChangeable=${isChangeable} />
@@ -38,6 +38,20 @@ export class Bubble extends Component {
       </article>
     `;
   }
+}
+
+/** The lines of the channel above the pieces; without words of the customer they are its text. */
+function Content({ message }) {
+  const pieces = message.metadata?.no_words ? message.content.filter(({ type }) => type !== "text") : message.content;
+  return html`
+    ${linesOf(message).map(({ kind, words, url }) => html`<${Line} kind=${kind} words=${words} address=${safeAddress(url)} />`)}
+    ${pieces.map((piece, place) => html`<${Piece} key=${place} piece=${piece} message=${message} />`)}
+  `;
+}
+
+function Line({ kind, words, address }) {
+  const said = address ? html`<a href=${address} target="_blank" rel="noopener noreferrer">${words}</a>` : words;
+  return html`<p class=${`line ${kind}`} data-line=${kind} dir="auto">${said}</p>`;
 }
 
 /** A picture, or words where it cannot be shown; its file's link stands below in either case. */
@@ -59,8 +73,11 @@ function Piece({ piece, message }) {
   const address = safeAddress(piece.url);
   if (piece.type === "location") {
     const { latitude, longitude, city, region, country } = piece.location;
-    const names = [city, region, country].filter(Boolean).join(", ");
-    return html`<p>${t("Location")}: ${names || [latitude, longitude].filter((degrees) => degrees !== null).join(", ")}</p>`;
+    const names = piece.text || [city, region, country].filter(Boolean).join(", ");
+    const degrees = [latitude, longitude].filter((value) => typeof value === "number").join(",");
+    const map = degrees.includes(",") && `https://maps.google.com/?q=${degrees}`;
+    const place = map ? html`<a href=${map} target="_blank" rel="noopener noreferrer">${names || degrees}</a>` : names || degrees;
+    return html`<p dir="auto">${t("Location")}: ${place}</p>`;
   }
   const name = piece.file_name || t("File");
   const isPicture = piece.type === "image" && address && new URL(address, location.href).origin === location.origin;
@@ -75,6 +92,7 @@ function Piece({ piece, message }) {
 
 /** The same in the other language: the agent's for what the customer wrote, and the other way. */
 function Translations({ chat, message }) {
+  if (message.metadata?.no_words) return null;
   const wanted = message.sender.type === "agent" ? chat.language : language;
   const known = Object.entries(message.translations);
   const shown = known.find(([code]) => code === wanted) ?? known[0];

@@ -6,7 +6,8 @@ import { Component, createRef } from "../vendor/preact.js";
 import { Refusal } from "./api.js";
 import * as chats from "./chats.js";
 import { Icon } from "./icons.js";
-import { Face, blockName, customerName } from "./people.js";
+import { OPT_OUTS, label } from "./labels.js";
+import { Face, blockName, customerName, faceOf } from "./people.js";
 import { blockedUntil } from "./reducer.js";
 import { dispatch } from "./store.js";
 
@@ -38,10 +39,12 @@ export class Customer extends Component {
   render({ state, chat }, { doubles }) {
     const { customer, customer_id: id } = chat;
     const mayChange = state.me.role !== "viewer";
+    const optOut = state.customers[id]?.opt_out;
     const others = doubles.filter((other) => other.id !== id && !state.gone[other.id]);
     return html`
-      <div class="person"><${Face} name=${customerName(chat)} /><h2><bdi>${customerName(chat)}</bdi></h2></div>
+      <div class="person"><${Face} ...${faceOf(chat)} /><h2><bdi>${customerName(chat)}</bdi></h2></div>
       <${Block} state=${state} chat=${chat} mayChange=${mayChange} />
+      ${optOut in OPT_OUTS && html`<p class="quiet" data-opt-out=${optOut}>${label(OPT_OUTS, optOut)}</p>`}
       <dl>
         ${FIELDS.map((field) => html`<${Field} key=${field.name} ...${field} id=${id} value=${customer[field.name]} mayChange=${mayChange} />`)}
         <${Fact} name=${t("Your ID")} value=${customer.external_id} />

@@ -17,10 +17,42 @@ export const REASONS = {
   credits_used_up: msg("Out of credits"),
   agent_gone: msg("Its agent is gone"),
   files_only: msg("Sent only files"),
+  unreadable: msg("Can't be read by the bot"),
   approval_needed: msg("Needs approval"),
   answered_elsewhere: msg("Answered in the channel's app"),
   other: msg("Needs a person"),
 };
+
+/** What a channel tells besides the customer's words. */
+const LINES = {
+  quote: msg("Replying to: {text}"),
+  product: msg("About: {text}"),
+  post: msg("Shared a post: {text}"),
+  advertisement: msg("Came from the advertisement: {text}"),
+  link: msg("Came by a link: {text}"),
+  story_reply: msg("Replied to your story"),
+  story_mention: msg("Mentioned you in their story"),
+  order: msg("Order: {text}"),
+  contact: msg("Contact: {text}"),
+  call: msg("Called you"),
+  missed_call: msg("Missed call"),
+  call_allowed: msg("Allowed you to call"),
+  call_refused: msg("Refused your calls"),
+  tapped: msg("Tapped a button: {text}"),
+  unsupported: msg("Sent something that can't be shown here: {text}"),
+};
+
+/** The lines of a message; metadata of an API call may hold anything. */
+export function linesOf({ metadata }) {
+  const lines = Array.isArray(metadata?.lines) ? metadata.lines : [];
+  return lines
+    .filter((line) => line && typeof line.kind === "string")
+    .map(({ kind, text, url }) => {
+      const said = typeof text === "string" ? text : "";
+      const words = LINES[kind] ? t(LINES[kind], { text: said }) : said;
+      return { kind, words: said ? words : words.replace(/:\s*$/, ""), url };
+    });
+}
 
 /** How the bot decided. */
 export const DECISIONS = {
@@ -93,6 +125,12 @@ export const EMPTY_VIEWS = {
   all: msg("No open conversations."),
   snoozed: msg("No snoozed conversations."),
   ended: msg("No ended conversations yet."),
+};
+
+/** What the customer wants no more of. */
+export const OPT_OUTS = {
+  offers: msg("Wants no more offers"),
+  all: msg("Wrote STOP: no bot and no templates until they write again"),
 };
 
 /** Where a message is on its way. */

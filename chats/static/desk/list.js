@@ -5,7 +5,7 @@ import { html } from "../common/html.js";
 import { language, t, tn } from "../common/words.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
-import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label } from "./labels.js";
+import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label, linesOf } from "./labels.js";
 import * as live from "./live.js";
 import { Face, Priority, customerName, faceOf, holder } from "./people.js";
 import { VIEWS, rows } from "./reducer.js";
@@ -191,7 +191,7 @@ const textOf = (message) => message.content.map((piece) => piece.text || piece.f
 /** The last words, and whose they are unless the customer's. */
 function lastLine(state, { last_message: last }) {
   if (!last) return "";
-  const said = textOf(last).slice(0, 140);
+  const said = (last.metadata?.no_words ? linesOf(last).map(({ words }) => words).join(" ") : textOf(last)).slice(0, 140);
   const { type, id, name } = last.sender;
   if (type === "customer") return said;
   const who = type === "agent" ? (id === String(state.me.id) ? t("You") : name || t("A teammate")) : name || t("Bot");

@@ -1,0 +1,105 @@
+"""Lines of messages from what providers write beside a customer's words."""
+
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from channels_app.providers.json_values import as_dict, as_text, dicts_in
+from chats.services.core.message_lines import Kind, Line
+
+_MOST, _MAX_TEXT, _MAX_URL = 20, 500, 2000
+# The provider's own keys in a form's answers.
+_OF_FORMS = {"flow_token", "flow_id", "wa_flow_response_params", "version", "screen"}
+
+
+def line(kind: Kind, text: str = "", *, url: str = "") -> Line:
+    """A line; a text that is too long is cut, and an address that is too long is left out."""
+    made = Line(kind=kind)
+    if shown := " ".join(text.split())[:_MAX_TEXT]:
+        made["text"] = shown
+    if url.startswith(("https://", "http://")) and len(url) <= _MAX_URL:
+        made["url"] = url
+    return made
+
+
+def of_form(answers: Any) -> list[Line]:
+    """A line for each answer of a form: "Rating: Excellent"."""
+    if isinstance(answers, str):
+        with suppress(ValueError, RecursionError):
+            answers = json.loads(answers)
+    return [
+        line("answer", f"{label_of(name)}: {shown}")
+        for name, value in as_dict(answers).items()
+        if name not in _OF_FORMS and (shown := shown_value(value))
+    ][:_MOST]
+
+
+def label_of(name: str) -> str:
+    """The label in a form field's name: "Rating" in `screen_0_Rating_0`."""
+    words = name.replace("-", "_").split("_")
+    if words[0].lower() == "screen" and len(words) > 1 and words[1].isdigit():
+        words = words[2:]
+    if len(words) > 1 and words[-1].isdigit():
+        words = words[:-1]
+    label = " ".join(filter(None, words)) or name
+    return label[:1].upper() + label[1:]
+
+
+def shown_value(value: Any) -> str:
+    """An answer as text. Choices come as `0_Excellent`, with their number."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(shown_value, value)))
+    if isinstance(value, dict):
+        return joined(shown_value(part) for part in value.values())
+    text = str(value) if isinstance(value, float) else as_text(value)
+    number, mark, rest = text.partition("_")
+    return rest.replace("_", " ") if mark and number.isdigit() and rest else text
+
+
+def of_referral(referral: Any) -> list[Line]:
+    """What led the customer here: a product, an advertisement or a link."""
+    told = as_dict(referral)
+    product = as_dict(told.get("product"))
+    found = list[Line]()
+    if shown := as_text(product.get("title")) or as_text(product.get("id")):
+        found.append(line("product", shown))
+    context = as_dict(told.get("ads_context_data"))
+    title = first_text(context.get("ad_title"), told.get("headline"), told.get("body"))
+    is_ad = bool(context) or as_text(told.get("source_type")) == "ad" or (
+        as_text(told.get("source")).upper() == "ADS"
+    )  # fmt: skip
+    url = as_text(told.get("source_url")) or as_text(told.get("referer_uri"))
+    if is_ad:
+        found.append(line("advertisement", title or as_text(told.get("ad_id")), url=url))
+    elif not found and (shown := title or as_text(told.get("ref"))):
+        found.append(line("link", shown, url=url))
+    return found
+
+
+def of_products(elements: Any) -> list[Line]:
+    """The products of a template, with their prices."""
+    found = list[Line]()
+    for element in dicts_in(elements)[:_MOST]:
+        name = first_text(element.get("title"), element.get("retailer_id"), element.get("id"))
+        if names := joined([name, as_text(element.get("subtitle"))]):
+            found.append(line("product", names, url=as_text(element.get("url"))))
+    return found
+
+
+def of_contact(names: Iterable[Any]) -> list[Line]:
+    """A contact card as one line; none if it says nothing."""
+    words = joined(map(as_text, names))
+    return [line("contact", words)] if words else []
+
+
+def first_text(*values: Any) -> str:
+    """The first text among values of any kind."""
+    return next(filter(None, map(as_text, values)), "")
+
+
+def joined(words: Iterable[str]) -> str:
+    """Different words, with commas between them."""
+    return ", ".join(dict.fromkeys(word.strip() for word in words if word.strip()))

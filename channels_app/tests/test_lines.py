@@ -1,0 +1,191 @@
+"""What a message is about, at the bot and in the API; and customers who want no more messages."""
+
+import time
+
+import pytest
+from django.db import transaction
+
+from channels_app.models import ChannelConnection, OutboundSend
+from channels_app.tests.chatapp import NUMBER, WABA, message, of_chatapp, status
+from channels_app.tests.helpers import PAGE, event, post_signed
+from chatplatform.testing import run_jobs
+from chats.models import Conversation, Customer, Message
+from chats.services.core import conversations, messages
+from chats.services.core.message_lines import Line
+from webhooks.models import Event
+
+pytestmark = pytest.mark.django_db(transaction=True)
+OPTIONS = [{"label": "Returns", "value": "returns"}, {"label": "Delivery", "value": "delivery"}]
+
+
+def now():
+    return str(int(time.time()))
+
+
+def came(nobody, path, body):
+    assert post_signed(nobody, path, body).status_code == 200
+    run_jobs()
+    return Message.objects.filter(sender_type="customer").order_by("-pk").first()
+
+
+def test_the_api_and_webhooks_have_the_lines(nobody, number, ann):
+    context = {"referred_product": {"product_retailer_id": "SKU-7"}}
+    text = {"body": "Is this still available?"}
+    stored = came(nobody, "/chatapp/webhook", of_chatapp(messages=[
+        message(text=text, context=context)
+    ]))  # fmt: skip
+    lines = [{"kind": "product", "text": "SKU-7"}]
+    (shown,) = [
+        row
+        for row in ann.get(f"/ai/chat/{stored.conversation_id}/history").json()["items"]
+        if row["sender"]["type"] == "customer"
+    ]
+    assert (shown["metadata"]["lines"], shown["content"][0]["text"]) == (lines, text["body"])
+    told = Event.objects.filter(type="message.created").earliest("sequence")
+    assert told.data["message"]["metadata"]["lines"] == lines
+
+
+@pytest.mark.parametrize("answer", ["2", " 2. ", "2)"])
+def test_a_number_chooses_from_a_numbered_list(nobody, quiet, answer):
+    stored = came(nobody, "/chatapp/webhook", of_chatapp(messages=[message()]))
+    offer(stored.conversation)
+    body = of_chatapp(messages=[message(id="wamid.2", text={"body": answer})])
+    chosen = came(nobody, "/chatapp/webhook", body)
+    assert (chosen.text, chosen.metadata["payload"]) == ("Delivery", "delivery")
+
+
+@pytest.mark.parametrize("answer", ["3", "0", "22", "2 of them"])
+def test_another_number_is_no_choice(nobody, quiet, answer):
+    stored = came(nobody, "/chatapp/webhook", of_chatapp(messages=[message()]))
+    offer(stored.conversation)
+    body = of_chatapp(messages=[message(id="wamid.2", text={"body": answer})])
+    assert came(nobody, "/chatapp/webhook", body).text == answer
+
+
+def test_a_number_after_another_message_is_no_choice(nobody, quiet):
+    stored = came(nobody, "/chatapp/webhook", of_chatapp(messages=[message()]))
+    offer(stored.conversation)
+    say(stored.conversation, [{"type": "text", "text": "How many do you want?"}])
+    body = of_chatapp(messages=[message(id="wamid.2", text={"body": "2"})])
+    assert came(nobody, "/chatapp/webhook", body).text == "2"
+
+
+def offer(chat):
+    say(chat, [{"type": "text", "text": "What is it about?", "options": OPTIONS}])
+
+
+def say(chat, content):
+    with transaction.atomic():
+        locked = conversations.lock(chat)
+        messages.append(locked, author=messages.Author.bot_of(locked), content=content)
+    run_jobs()
+
+
+def test_nothing_is_an_empty_message(nobody, quiet):
+    body = of_chatapp(messages=[message(type="interactive", text=None)])
+    stored = came(nobody, "/chatapp/webhook", body)
+    assert stored.text
+    assert stored.metadata == {"lines": [Line(kind="tapped")], "no_words": True}
+
+
+def test_a_customer_who_wrote_stop_gets_no_template_until_they_write_again(nobody, number, ben):
+    stop = of_chatapp(messages=[message(text={"body": "STOP"})])
+    stored = came(nobody, "/chatapp/webhook", stop)
+    assert Message.objects.filter(conversation=stored.conversation).count() == 1
+    customer = Customer.objects.get()
+    assert ben.get(f"/ai/customers/{customer.pk}").json()["opt_out"] == "all"
+    path = f"/chatapp/{ben.client.pk}/templates/{number.bot_id}"
+    template = {
+        "conversation_id": str(stored.conversation_id), "name": "hello_world", "language": "en_US",
+        "values": ["An"],
+    }  # fmt: skip
+    reply = ben.post(path, template)
+    assert (reply.status_code, reply.json()["code"]) == (409, "customer_opted_out")
+    came(nobody, "/chatapp/webhook", of_chatapp(messages=[message(id="wamid.2")]))
+    customer.refresh_from_db()
+    assert customer.opt_out == "none"
+    assert ben.post(path, template).status_code == 201
+
+
+@pytest.fixture
+def chat(nobody, page, bot):
+    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
+    body = event({"message": {"mid": "m_1", "text": "Hi"}}, timestamp=f"{now()}000")
+    return came(nobody, "/socialnet/webhook", body).conversation
+
+
+def test_a_message_may_name_the_conversation(socialnet, chat, ben):
+    path = socialnet.bot_path("messages")
+    reply = ben.post(path, {"conversation_id": str(chat.pk), "text": "Hello"})
+    assert (reply.status_code, reply.json()["conversation_id"]) == (201, str(chat.pk))
+    both = {"conversation_id": str(chat.pk), "recipient_id": "6120000000000001", "text": "Hello"}
+    assert ben.post(path, both).status_code == 422
+    assert ben.post(path, {"text": "Hello"}).status_code == 422
+    elsewhere = {"conversation_id": str(chat.pk), "text": "Hello"}
+    other = f"/photoapp/{ben.client.pk}/messages/{chat.bot_id}"
+    assert ben.post(other, elsewhere).status_code == 404
+
+
+@pytest.mark.parametrize("state", ["disconnected", "expired"])
+def test_an_account_that_cannot_send_takes_no_message(socialnet, page, chat, ben, ann, state):
+    if state == "disconnected":
+        assert ann.put(socialnet.bot_path("disconnect_page"), "").status_code == 200
+    else:
+        ChannelConnection.objects.filter(pk=page.pk).update(status=state)
+        Conversation.objects.update(is_reachable=False)
+    before = Message.objects.count()
+    body = {"recipient_id": "6120000000000001", "text": "Hello"}
+    for path, sent in (
+        (socialnet.bot_path("messages"), body),
+        (socialnet.bot_path("messages"), {**body, "tag": "HUMAN_AGENT"}),
+        (f"/ai/chat/{chat.pk}/manual", {"text": "Hello"}),
+    ):
+        reply = ben.post(path, sent)
+        assert (reply.status_code, reply.json()["code"]) == (409, "channel_not_connected"), path
+    assert Message.objects.count() == before
+
+
+def test_giving_up_and_coming_back_need_no_body(socialnet, page, ann):
+    reply = ann.put(socialnet.bot_path("disconnect_page"), "")
+    assert (reply.status_code, reply.json()["status"]) == (200, "disconnected")
+    reply = ann.put(socialnet.bot_path("reconnect_page"), "")
+    assert (reply.status_code, reply.json()["account_id"]) == (200, PAGE)
+    assert ann.post(socialnet.bot_path("connect_page"), {}).status_code == 422
+
+
+def test_an_account_is_connected_again_by_the_id_of_its_page(photoapp, account, ann):
+    reply = ann.post(photoapp.bot_path("connect_page"), {"page_id": PAGE})
+    assert (reply.status_code, reply.json()["account_id"]) == (200, account.account_id)
+
+
+def test_trouble_that_names_the_business_account_inside_is_its_own(nobody, number):
+    body = {"object": "whatsapp_business_account", "entry": [{"id": "2949", "changes": [{
+        "field": "account_update",
+        "value": {"event": "PARTNER_REMOVED", "waba_info": {"waba_id": WABA}},
+    }]}]}  # fmt: skip
+    assert post_signed(nobody, "/chatapp/webhook", body).status_code == 200
+    run_jobs()
+    number.refresh_from_db()
+    assert (number.status, number.account_id) == ("error", NUMBER)
+    assert number.last_error
+
+
+def test_what_the_provider_charges_for_is_told(chatapp, number, quiet, nobody, ben):
+    chatapp.write("Hi")
+    run_jobs()
+    chat = Conversation.objects.get()
+    answer = ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Hello"}).json()
+    run_jobs()
+    send = OutboundSend.objects.get(message=answer["id"])
+    pricing = {"billable": True, "pricing_model": "PMP", "category": "service", "type": "regular"}
+    assert send.provider_message_id
+    statuses = [
+        status(send.provider_message_id, name, pricing=pricing) for name in ("sent", "delivered")
+    ]
+    body = of_chatapp(statuses=statuses)
+    assert post_signed(nobody, "/chatapp/webhook", body).status_code == 200
+    run_jobs()
+    told = Event.objects.get(type="message.delivered").data["message"]
+    assert told["metadata"]["pricing"] == {"category": "service", "charged": 1}
+    send.refresh_from_db()
+    assert send.is_charged
