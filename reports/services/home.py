@@ -110,6 +110,7 @@ def _solved(found: ChatOverview, path: str) -> Figure:
 def _response(found: ChatOverview, path: str) -> Figure:
     now, before = (one.person_response_seconds.p50 for one in _both(found))
     note = gettext("median · {value} last week").format(value=formatting.duration(before))
+    note = note if before is not None else gettext("median")
     title = gettext("First human response")
     return compared("person_response_p50", now, before, path=path, title=title, note=note)
 
