@@ -33,7 +33,7 @@ class HoursForm(ConfigForm):
             "out_of_hours_message", gettext_lazy("Message when you're closed"),
             gettext_lazy(
                 "Sent once to a customer who is waiting for a person. {opens} stands for when"
-                " you're back, such as “Monday at 9:00”, so don't write your hours here: website"
+                " you're back, such as “Monday, 09:00”, so don't write your hours here: website"
                 " chat also shows it by itself. Customers who write in another language get the"
                 " text in your default language."
             ),
