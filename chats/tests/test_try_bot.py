@@ -88,6 +88,9 @@ def test_a_handover_is_said_and_ends_the_trial(site, path, bot):
     run_jobs()
     page = site.get(reply.url).content.decode()
     assert "data-handed-over" in page
+    told = Message.objects.get(receipt__handoff_reason="customer_asked")
+    why = reverse("admin:chats_why", args=[told.conversation_id, told.pk])
+    assert "data-no-match" not in site.get(why).content.decode()
     assert "data-ended" not in page
     ClientConfig.objects.update(answer_while_waiting=False)
     assert "data-ended" in site.get(reply.url).content.decode()
