@@ -78,7 +78,7 @@ class Finding:
     @property
     def will_change(self) -> bool:
         """Whether the state of the correction will change by itself."""
-        return self.correction.run_outcome != GoldenOutcome.HELD
+        return bool(self.correction.run_outcome != GoldenOutcome.HELD)
 
     @property
     def held_words(self) -> SafeString | str:
