@@ -146,6 +146,11 @@ class RowsShown(ChangeList):
             return value
 
     @property
+    def is_of_bot(self) -> bool:
+        """Whether the list is that of one bot, as its pages link to it, and filtered by no more."""
+        return not self.query and set(self.get_filters_params()) == {"bot__id__exact"}
+
+    @property
     def without_filters(self) -> str:
         """The query string of the list without filters; columns and order stay."""
         return self.without("q", *map(str, self.get_filters_params()))

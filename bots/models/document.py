@@ -111,7 +111,10 @@ class Document(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return self.file_name
+        """Its name for its owner: a file's own, else the title."""
+        if self.source == DocumentSource.FILE and not self.web_url_id:
+            return self.file_name
+        return self.title or self.url or self.file_name
 
     @property
     def is_answering(self) -> bool:

@@ -3,6 +3,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.translation import gettext
 
 from bots.models.bot import Bot
 from bots.models.prompt import Prompt
@@ -88,4 +89,7 @@ class GoldenRun(TenantModel):
         indexes = [models.Index(fields=["bot", "-id"], name="golden_runs")]
 
     def __str__(self) -> str:
-        return f"golden questions of {self.bot}, {len(self.results)} of {len(self.questions)}"
+        if self.status in {GoldenStatus.QUEUED, GoldenStatus.RUNNING}:
+            return gettext("%(bot)s · test under way") % {"bot": self.bot}
+        words = gettext("%(bot)s · %(passed)s of %(asked)s passed")
+        return words % {"bot": self.bot, "passed": self.passed, "asked": len(self.questions)}

@@ -9,12 +9,17 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils import translation
+from django.utils.formats import date_format
+
 from bots.models import Bot
 from identity.models import ClientConfig
 
 # Days to search for the next or a previous opening: a bit more than a year.
 _HORIZON = 370
 _ONE_DAY = timedelta(days=1)
+# A weekday names an opening before its date does.
+_NEAR = timedelta(days=6)
 
 
 def is_open(config: ClientConfig, bot: Bot, at: datetime) -> bool:
@@ -30,6 +35,19 @@ def next_opening(config: ClientConfig, bot: Bot, at: datetime) -> datetime | Non
             if at < closes:
                 return None if opens <= at else opens
     return None
+
+
+def with_opening(text: str, config: ClientConfig, bot: Bot, at: datetime, *, language: str) -> str:
+    """A text with the next opening in place of `{opens}`, such as "Monday, 09:00"."""
+    opens = next_opening(config, bot, at) if "{opens}" in text else None
+    if opens is None:
+        return text.replace("{opens}", "").strip()
+    local = opens.astimezone(ZoneInfo(config.client.timezone))
+    is_near = opens - at < _NEAR
+    # Django knows no plain `zh`.
+    with translation.override("zh-hans" if language == "zh" else language):
+        day = date_format(local, "l" if is_near else "l j F")
+    return text.replace("{opens}", f"{day}, {local:%H:%M}")
 
 
 def closed_since(config: ClientConfig, bot: Bot, at: datetime) -> datetime | None:

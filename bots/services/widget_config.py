@@ -25,6 +25,7 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
     is_open = business_hours.is_open(config, bot, now)
     week, holidays = business_hours.week(config, bot), business_hours.holidays(config, bot)
     today = f"{business_hours.day(config, now)}"
+    closed = _text(bot, config.out_of_hours_message, chosen)
     return BotConfigDto.copy_from(
         bot,
         bot_icon=bot.bot_icon or None,
@@ -39,7 +40,8 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
         timezone=bot.client.timezone,
         business_hours=stored_hours(week),
         holidays=stored_holidays([entry for entry in holidays if entry["date"] >= today]),
-        out_of_hours_message=_text(bot, config.out_of_hours_message, chosen),
+        out_of_hours_message=closed
+        and business_hours.with_opening(closed, config, bot, now, language=chosen),
         agents_online=len(agent_hooks.agents().online(bot.client_id)),
         usual_wait_minutes=agent_hooks.agents().usual_wait(bot.pk),
         answers_by_mail=bot.mail_answers and mails.are_sent(),

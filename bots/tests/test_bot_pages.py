@@ -200,10 +200,31 @@ def test_a_text_is_edited_in_place_and_deleted_after_a_question(site, bot):
     assert row.chunks.get().text == "Within 30 days."
     delete = to(bot, "delete_document", row.pk)
     assert delete in site.get(page).content.decode()
-    assert site.get(delete).status_code == 200
+    assert f'href="{page}"' in site.get(delete).content.decode()
     assert Document.objects.exists()
     assert site.post(delete).url == to(bot, "content")
     assert not Document.objects.exists()
+
+
+def test_new_text_and_answers_may_end_at_a_day(site, bot):
+    page = to(bot, "add_content", "text")
+    form = {"form": "text", "title": "Sale", "text": "All tea is 10 % off."}
+    site.post(page, form | {"valid_until": "2030-12-24"})
+    row = Document.objects.get()
+    assert (row.title, str(row.valid_to)) == ("Sale", "2030-12-25 00:00:00+00:00")
+    answer = {"form": "answer", "question": "Are you open?", "answer": "Yes."}
+    site.post(to(bot, "add_content", "answer"), answer)
+    assert Document.objects.get(source="question_answer").valid_to is None
+
+
+def test_a_bot_without_languages_is_offered_the_companys(site, bot):
+    bot.client.languages = ["en", "vi"]
+    bot.client.save()
+    form = site.get(to(bot, "behaviour")).context["parts"]["languages"].form
+    assert form.initial["languages"] == ["en", "vi"]
+    names = [name for _, name in form.fields["languages"].choices]
+    assert names == sorted(names)
+    assert len(names) > 15
 
 
 def test_a_notice_ends_at_the_end_of_its_last_day_in_the_shops_zone(site, bot):
@@ -338,6 +359,14 @@ def test_a_greeting_in_two_languages(ann, site, bot):
     frame = site.get(to(bot, "preview"), {"language": "en"})
     assert frame.context["config"]["welcome_message"] == "Hello"
     assert frame["X-Frame-Options"] == "SAMEORIGIN"
+    assert b"widget/words/" not in frame.content
+    assert b"widget/words/vi" in site.get(to(bot, "preview"), {"language": "vi"}).content
+    # The form that asks a customer first has a preview of its own.
+    ask = {"form": "contact", "name": "required", "email": "", "phone": "", "when": "before"}
+    site.post(page, ask)
+    before = f"{to(bot, 'preview')}?language=vi&before"
+    assert before in [link for _, link in site.get(to(bot, "look")).context["previews"]]
+    assert b"data-before" in site.get(before).content
 
 
 def week(**days):
@@ -439,9 +468,27 @@ def test_a_website_without_https_is_saved_with_a_warning(site, bot, pasted, is_w
     site.post(to(bot, "install"), {"form": "hosts", "allowed_domain": pasted})
     (told,) = site.get(to(bot, "install")).context["messages"]
     assert (told.level_tag == "warning", pasted in str(told)) == (is_warned, False)
-    assert ("tea.example" in str(told)) is is_warned
+    words = str(told).replace("www.tea.example", "")
+    assert ("tea.example" in words) is is_warned
     bot.refresh_from_db()
-    assert bot.allowed_domain in pasted
+    assert bot.allowed_domain.split(",")[0] in pasted
+
+
+def test_a_website_is_allowed_with_and_without_www(site, bot):
+    def allowed(*hosts):
+        site.post(to(bot, "install"), {"form": "hosts", "allowed_domain": "\n".join(hosts)})
+        bot.refresh_from_db()
+        return bot.allowed_domain.split(",")
+
+    assert allowed("www.tea.example") == ["www.tea.example", "tea.example"]
+    assert "tea.example" in str([*site.get(to(bot, "install")).context["messages"]][-1])
+    # Whoever removes one of the two means it.
+    assert allowed("tea.example") == ["tea.example"]
+    assert allowed("tea.example", "shop.example") == [
+        "tea.example", "shop.example", "www.shop.example"
+    ]  # fmt: skip
+    for kept in (["help.tea.example"], ["a.example", "*.a.example"], ["localhost"]):
+        assert allowed(*kept) == kept
 
 
 def test_the_first_visit_is_told_and_only_one_on_an_allowed_website(site, bot, page, nobody):

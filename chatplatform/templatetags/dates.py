@@ -23,6 +23,12 @@ def when(at: datetime | None) -> SafeString | str:
     )
 
 
+@register.filter
+def city(zone: str) -> str:
+    """The city of a time zone: "Ho Chi Minh" of "Asia/Ho_Chi_Minh"."""
+    return zone.rpartition("/")[2].replace("_", " ")
+
+
 def _in_words(at: datetime) -> str:
     today = timezone.localdate()
     if at.date() == today:

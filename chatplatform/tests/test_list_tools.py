@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 
-from bots.models import Document
+from bots.models import Document, GoldenQuestion
 from chatplatform.empty_states import EMPTY_STATES
 from chatplatform.tests.test_codes import faults, texts
 from chatplatform.tests.test_guard_site import PAGES, READ_BY, entered, url, world
@@ -208,6 +208,14 @@ def test_an_empty_list_says_what_to_do_next(client_a):
     assert tried > 20
     nothing = browser.get(f"{CHATS}?q=nobody")
     assert "No items match: Search: nobody." in " ".join(texts(nothing))
+
+
+def test_the_empty_list_of_a_bot_says_what_to_do_next_too(ann, bot):
+    golden = url(GoldenQuestion, "changelist")
+    of_bot = f"{golden}?bot__id__exact={bot.pk}"
+    said = EMPTY_STATES["bots.GoldenQuestion"]
+    assert said in " ".join(texts(browser_of(ann).get(of_bot)))
+    assert said not in " ".join(texts(browser_of(ann).get(f"{of_bot}&q=nobody")))
 
 
 def test_an_empty_list_names_buttons_that_are_there():

@@ -50,7 +50,8 @@ class QuestionGroup(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"question {self.pk}"
+        # The admin site's rows have their question.
+        return " ".join(getattr(self, "question", "").split()) or f"question {self.pk}"
 
 
 class GroupedQuestion(TenantModel):

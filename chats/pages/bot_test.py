@@ -10,11 +10,19 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from bots.models import Bot, Document, DocumentStatus, GoldenQuestion, SampleQuestion
-from bots.pages.bot import frame
-from bots.services import bots, golden_questions
+from bots.models import (
+    Bot,
+    Document,
+    DocumentStatus,
+    GoldenOutcome,
+    GoldenQuestion,
+    SampleQuestion,
+)
+from bots.pages.bot import frame, states
+from bots.services import bots, golden_questions, publish_gate
 from bots.shapes.golden import GoldenQuestionDto
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.api.errors import ApiError
@@ -42,9 +50,10 @@ class Finding:
     has_no_answer: bool
     is_golden: bool
     may_judge: bool
+    is_newest: bool = False
     form: AnswerForm | None = None
     # The document that corrects the answer, and what the bot says now.
-    correction: Document | None = None
+    correction: Any = None
     today: dict[str, Any] | None = None
 
     @property
@@ -56,6 +65,24 @@ class Finding:
             and document.status == DocumentStatus.TRAINED
             and not document.pending_review
         )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the form is open: at the newest answer, if the bot had none."""
+        if self.form is not None and self.form.errors:
+            return True
+        is_waiting = self.correction is None and self.today is None
+        return self.is_newest and self.has_no_answer and is_waiting
+
+    @property
+    def will_change(self) -> bool:
+        """Whether the state of the correction will change by itself."""
+        return bool(self.correction.run_outcome != GoldenOutcome.HELD)
+
+    @property
+    def held_words(self) -> SafeString | str:
+        """What holds the correction back, with a link to its golden run."""
+        return states.held_words(self.correction) if self.correction.run_id else ""
 
 
 class BotTestPages(TenantAdmin):
@@ -124,8 +151,7 @@ class BotTestPages(TenantAdmin):
 
         if request.method != "POST":
             return redirect(place)
-        initial = written_answers.initial(bot, asked.text)
-        form = AnswerForm(request.POST, initial=initial, prefix=str(reply.pk))
+        form = _form(bot, asked.text, reply.pk, request.POST)
         done = form.carry_out(act)
         return done or self._show(request, bot, chat, changes={reply.pk: {"form": form}})
 
@@ -229,11 +255,19 @@ def _findings(
             has_no_answer=receipt.decision in NO_ANSWER,
             is_golden=question in kept,
             may_judge=may_judge,
-            form=AnswerForm(initial=written_answers.initial(bot, question), prefix=str(row.pk))
-            if may_judge
-            else None,
+            form=_form(bot, question, row.pk) if may_judge else None,
         )
+    if found and rows[-1].sender_type != SenderType.CUSTOMER:
+        newest = next(reversed(found))
+        found[newest] = replace(found[newest], is_newest=True)
     return found
+
+
+def _form(bot: Bot, question: str, pk: uuid.UUID, data: Any = None) -> AnswerForm:
+    """The form for a right answer; the page's focus belongs to the next question."""
+    form = AnswerForm(data, initial=written_answers.initial(bot, question), prefix=str(pk))
+    del form.fields["answer"].widget.attrs["autofocus"]
+    return form
 
 
 def _correction(bot: Bot, query: Any) -> dict[uuid.UUID, dict[str, Any]]:
@@ -242,4 +276,5 @@ def _correction(bot: Bot, query: Any) -> dict[uuid.UUID, dict[str, Any]]:
         fixed, pk = uuid.UUID(query.get("fixed", "")), int(query.get("document", ""))
     except ValueError:
         return {}
-    return {fixed: {"correction": Document.objects.filter(bot=bot, pk=pk).first()}}
+    rows = publish_gate.with_run(Document.objects.filter(bot=bot), document="pk")
+    return {fixed: {"correction": rows.filter(pk=pk).first()}}

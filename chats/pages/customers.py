@@ -10,6 +10,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, JSONObject
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.safestring import SafeString
@@ -224,8 +225,10 @@ class CustomerAdmin(ListsWithoutPreviews):
         form = ServiceForm(request.POST if request.method == "POST" else None)
         return self.form_page(
             request, form, act,
-            title=gettext("Delete %(name)s?") % {"name": self.who(row)},
+            title=gettext("Delete “%(name)s”?") % {"name": self.who(row)},
             button=gettext("Delete permanently"),
+            variant="danger",
+            cancel=reverse("admin:chats_customer_change", args=[row.pk]),
             intro=gettext(
                 "This deletes the customer and all their conversations, messages, and files. It"
                 " can't be undone."

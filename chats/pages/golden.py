@@ -5,15 +5,17 @@ from typing import Any, cast
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, gettext_lazy
 
 from bots.models import Bot, Document, GoldenOutcome, GoldenQuestion, GoldenRun, GoldenStatus
-from bots.services import bots, golden_questions, golden_runs, publish_gate
+from bots.services import bots, documents, golden_questions, golden_runs, publish_gate
 from bots.shapes.golden import GoldenCollectRequest, GoldenQuestionDto, GoldenRunRequest
 from chatplatform.admin_base import (
     TenantAdmin,
@@ -25,8 +27,9 @@ from chatplatform.admin_base import (
     progress_bar,
     viewer,
 )
+from chatplatform.form_fields import ScaledField
 from chatplatform.forms import ServiceForm
-from chatplatform.templatetags.codes import humanize_code
+from chatplatform.templatetags.codes import humanize_code, percent
 from chats.services.insight import golden_candidates
 
 _COLORS: dict[str, str] = {
@@ -75,9 +78,10 @@ class CollectForm(OfBotForm):
 
 
 class RunForm(OfBotForm):
-    threshold = forms.FloatField(
-        label=gettext_lazy("Minimum confidence to test"), required=False,
-        help_text=gettext_lazy("From 0 to 1. Leave empty for the current setting."),
+    threshold = ScaledField(
+        unit=0.01, min_value=0, max_value=100, required=False,
+        label=gettext_lazy("Minimum confidence to test (%)"),
+        help_text=gettext_lazy("Leave empty for the current setting."),
     )  # fmt: skip
 
 
@@ -85,6 +89,10 @@ class RunForm(OfBotForm):
 class GoldenQuestionAdmin(TenantAdmin):
     """Read-only: changes go through the service, which audits them."""
 
+    intro = gettext_lazy(
+        "Questions with the answer you expect. Run a test to see whether your bot still answers"
+        " them."
+    )
     list_display = ("question", "bot", "expected_source", "words", "origin", "created_at")
     list_filter = ("bot", "origin")
     search_fields = ("question", "expected_source", "bot__bot_name")
@@ -180,6 +188,7 @@ class OutcomeFilter(admin.SimpleListFilter):
 
 @admin.register(GoldenRun)
 class GoldenRunAdmin(TenantAdmin):
+    intro = gettext_lazy("Each test run asks your bot all of its golden questions.")
     list_display = (
         "bot", "shown_status", "passed", "asked", "shown_broke", "became", "created_at",
     )  # fmt: skip
@@ -187,20 +196,38 @@ class GoldenRunAdmin(TenantAdmin):
     search_fields = ("bot__bot_name",)
     list_select_related = ("bot",)
     fields = readonly_fields = (
-        "bot", "status", "error", "shown_broke", "shown_results", "shown_better", "passed", "asked",
-        "shown_tried", "threshold", "became", "created_by", "created_at", "finished_at",
+        "bot", "status", "error", "asked", "became", "shown_tried", "shown_broke",
+        "shown_results", "shown_better", "shown_threshold", "created_by", "created_at",
+        "finished_at",
     )  # fmt: skip
     actions = ("publish",)
-    actions_detail = ("publish_run",)
+    actions_detail = ("publish_run", "discard_run")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """The rows of a run's page that say something about it."""
+        said = {
+            "error": obj and obj.error,
+            "asked": obj and self.is_under_way(obj),
+            "became": obj and obj.shown_outcome,
+            "shown_tried": obj and (obj.prompt_id or obj.document_ids),
+            "shown_broke": obj and obj.broke,
+            "shown_better": obj and obj.better,
+            "shown_threshold": obj and obj.threshold is not None,
+        }
+        return [name for name in self.fields if said.get(name, True)]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GoldenRun]:
         return golden_runs.with_outcome(super().get_queryset(request))
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Show the publish button only if the run holds something back."""
+        """The buttons of a run that holds something back: only new content can be discarded."""
         run: Any = self.get_object(request, unquote(str(object_id)))
-        is_held = run is not None and run.shown_outcome == GoldenOutcome.HELD
-        return super().get_actions_detail(request, object_id) if is_held else []
+        if run is None or run.shown_outcome != GoldenOutcome.HELD:
+            return []
+        found = super().get_actions_detail(request, object_id)
+        if _held(run).exists():
+            return found
+        return [item for item in found if not item.action_name.endswith("discard_run")]
 
     @column(gettext_lazy("Status"), ordering="status", label=_COLORS)
     def shown_status(self, run: GoldenRun) -> tuple[str, str]:
@@ -215,6 +242,10 @@ class GoldenRunAdmin(TenantAdmin):
         """The outcome of the change that waited for the run."""
         return humanize_code(run.shown_outcome)
 
+    @column(gettext_lazy("Minimum confidence"))
+    def shown_threshold(self, run: GoldenRun) -> str:
+        return percent(run.threshold)
+
     @column(gettext_lazy("Progress"))
     def asked(self, run: GoldenRun) -> SafeString:
         return progress_bar(len(run.results), len(run.questions))
@@ -226,14 +257,10 @@ class GoldenRunAdmin(TenantAdmin):
 
     @column(gettext_lazy("Now failing"))
     def shown_broke(self, run: GoldenRun) -> SafeString | str:
-        if not run.broke:
-            return gettext("None")
         return format_html_join(mark_safe("<br>"), "{}", [(item,) for item in run.broke])
 
     @column(gettext_lazy("Now passing"))
     def shown_better(self, run: GoldenRun) -> SafeString | str:
-        if not run.better:
-            return gettext("None")
         return format_html_join(mark_safe("<br>"), "{}", [(item,) for item in run.better])
 
     @column(gettext_lazy("Answers"))
@@ -268,11 +295,38 @@ class GoldenRunAdmin(TenantAdmin):
             intro=format_html("{}<br>{}", _SURE, self.shown_tried(run)),
         )  # fmt: skip
 
+    @button(gettext_lazy("Discard"), url_path="discard", permissions=["train"], icon="delete")
+    def discard_run(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Delete the content that this run holds back."""
+        run: GoldenRun = self.row(request, object_id)
+
+        @transaction.atomic
+        def act(data: dict[str, Any]) -> HttpResponse:
+            for document in _held(run):
+                documents.delete(run.bot, document_id=document.pk, by=viewer(request))
+            messages.success(request, gettext("Discarded."))
+            return redirect("admin:bots_goldenrun_change", run.pk)
+
+        form = ServiceForm(request.POST if request.method == "POST" else None)
+        return self.form_page(
+            request, form, act, title=gettext("Discard changes"), button=gettext("Discard"),
+            variant="danger", cancel=reverse("admin:bots_goldenrun_change", args=[run.pk]),
+            intro=format_html(
+                "{}<br>{}", gettext("This deletes the content below. It can't be undone."),
+                format_html_join(mark_safe("<br>"), "{}", [(str(row),) for row in _held(run)]),
+            ),
+        )  # fmt: skip
+
     @admin.action(description=_PUBLISH, permissions=["train"])
     @confirm_action(_SURE)
     def publish(self, request: HttpRequest, rows: QuerySet[GoldenRun]) -> None:
         by = viewer(request)
         each(request, rows, lambda run: golden_runs.publish(run.bot, run.pk, by=by))
+
+
+def _held(run: GoldenRun) -> QuerySet[Document]:
+    """The content that a run holds back."""
+    return publish_gate.held().filter(bot=run.bot_id, run_id=run.pk)
 
 
 def _tried(run: GoldenRun) -> list[str]:

@@ -49,6 +49,7 @@ _CHANGED = _count("changed", gettext_lazy("Different source"))
 
 @admin.register(Replay)
 class ReplayAdmin(TenantAdmin):
+    intro = gettext_lazy("A replay asks your bot past questions again, to compare its answers.")
     list_display = (
         "day", "bot", "shown_status", "progress", _GAINED, _LOST, _CHANGED, "created_at",
     )  # fmt: skip

@@ -43,7 +43,6 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
         {
             "handover": gettext_lazy("Handing over"),
             "handover_no_answer": gettext_lazy("Handing over, no answer found"),
-            "closed": gettext_lazy("Outside business hours"),
             "no_person": gettext_lazy("Handover unavailable"),
         },
     ),
@@ -117,7 +116,6 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
             title,
             _form(sent(request, group), group=group, language=language, words=words),
             save,
-            variant="default",
         )
         for group, (title, _) in GROUPS.items()
     ]

@@ -1,6 +1,6 @@
 """What does not happen outside of business hours, and what the customer is told."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.cache import cache
@@ -202,6 +202,24 @@ def test_the_words_are_in_the_customers_language(server, bot, set_hours):
     chat = make_chat(bot, assign_type="queue", language="vi")
     write(server, chat, "Có ai ở đó không? Tôi cần giúp đỡ.")
     assert told(chat) == ["Mai chúng tôi trở lại."]
+
+
+def test_the_words_say_when_it_opens(server, bot, set_hours, time_machine):
+    words = {"en": "Back on {opens}.", "vi": "Gặp lại {opens}."}
+    monday = [{"weekday": 0, "opens": "09:00", "closes": "17:00"}]
+    set_hours(out_of_hours_message=words, business_hours=monday)
+    time_machine.move_to(datetime(2026, 11, 28, 12, 0, tzinfo=UTC))  # a Saturday
+    english = make_chat(bot, assign_type="queue")
+    write(server, english)
+    assert told(english) == ["Back on Monday, 09:00."]
+    vietnamese = make_chat(bot, assign_type="queue", language="vi")
+    write(server, vietnamese, "Có ai ở đó không? Tôi cần giúp đỡ.")
+    assert told(vietnamese) == ["Gặp lại Thứ 2, 09:00."]
+    holiday = {"date": "2026-11-30", "name": "", "hours": []}
+    set_hours(out_of_hours_message=words, business_hours=monday, holidays=[holiday])
+    later = make_chat(bot, assign_type="queue")
+    write(server, later)
+    assert told(later) == ["Back on Monday 7 December, 09:00."]
 
 
 def test_who_is_told_nothing(ben, server, bot, set_hours):

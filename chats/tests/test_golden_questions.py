@@ -425,7 +425,7 @@ def test_in_the_site(ann, bot, golden):
     started = browser.post(reverse("admin:bots_goldenquestion_ask_all"), {"bot": bot.pk})
     run_jobs()
     page = browser.get(started["Location"]).content.decode()
-    assert "3 of 3" in page
+    assert f"{GoldenRun.objects.get().passed} of 3" in page
     assert "Passed" in page
     assert "Done" in page
     assert "(&#x27;done&#x27;" not in page
@@ -462,6 +462,29 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     assert "Nothing is on hold" in site.post(publish).content.decode()
 
 
+def test_content_that_a_run_holds_back_is_discarded_on_its_page(ann, ben, bot, golden, runs):
+    hold_back(ann, bot)
+    bad = teach(ann, bot, question=golden[0], answer="Never, says the landlord.")
+    due_at_once()
+    (run,) = ann.get(runs).json()["items"]
+    page = reverse("admin:bots_goldenrun_change", args=[run["id"]])
+    discard = reverse("admin:bots_goldenrun_discard_run", args=[run["id"]])
+    agent, site = Browser(), Browser()
+    agent.force_login(ben.user)
+    site.force_login(ann.user)
+    assert agent.post(discard).status_code == 403
+    assert discard in site.get(page).content.decode()
+    assert golden[0] in site.get(discard).content.decode()
+    assert Document.objects.filter(pk=bad.pk).exists()
+    assert site.post(discard)["Location"] == page
+    assert not Document.objects.filter(pk=bad.pk).exists()
+    assert discard not in site.get(page).content.decode()
+    # A second click finds nothing to delete.
+    before = Document.objects.count()
+    site.post(discard)
+    assert Document.objects.count() == before
+
+
 def test_the_page_of_a_run_names_the_prompt_that_it_tries(ann, bot, golden, runs):
     ann.post(f"/ai/{bot.pk}/train/prompt", {"content": "Be kind."})
     run = ran(ann, runs, prompt_version=1)
@@ -490,5 +513,7 @@ def test_the_page_of_a_run_shows_how_far_it_is(ann, golden, runs):
     GoldenRun.objects.update(status="queued", results=[])
     run_jobs()
     page = site.get(path)
-    assert '<progress value="2" max="2"' in page.content.decode()
+    # Once it has ended, a full bar would look like success.
+    assert "<progress" not in page.content.decode()
+    assert f"{GoldenRun.objects.get().passed} of 2" in page.content.decode()
     assert "Refresh" not in page

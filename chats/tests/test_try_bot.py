@@ -6,7 +6,7 @@ import pytest
 from django.test import Client as Browser
 from django.urls import reverse
 
-from bots.models import Bot, Document, GoldenQuestion
+from bots.models import Bot, Document, GoldenQuestion, GoldenRun
 from bots.testing import trained
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
@@ -88,6 +88,9 @@ def test_a_handover_is_said_and_ends_the_trial(site, path, bot):
     run_jobs()
     page = site.get(reply.url).content.decode()
     assert "data-handed-over" in page
+    told = Message.objects.get(receipt__handoff_reason="customer_asked")
+    why = reverse("admin:chats_why", args=[told.conversation_id, told.pk])
+    assert "data-no-match" not in site.get(why).content.decode()
     assert "data-ended" not in page
     ClientConfig.objects.update(answer_while_waiting=False)
     assert "data-ended" in site.get(reply.url).content.decode()
@@ -145,6 +148,44 @@ def test_a_wrong_answer_is_fixed_where_it_stands(site, ann, path, bot):
     assert site.get(fix)["Location"] == tried
     assert site.post(fix, again).status_code == 302
     assert Document.objects.get(source="question_answer").content == "From eight."
+
+
+@pytest.mark.django_db(transaction=True)
+def test_only_the_newest_unanswered_question_has_its_form_open(site, path, bot):
+    tried = site.post(path, {"question": "What is the meaning of life?"}).url
+    run_jobs()
+    site.post(tried, {"question": "How far away is the moon?"})
+    assert "data-fix open" not in site.get(tried).content.decode()
+    run_jobs()
+    page = site.get(tried).content.decode()
+    forms = re.findall(r"<details data-fix.*?</details>", page, re.DOTALL)
+    assert ["<details data-fix open>" in form for form in forms] == [False, True]
+    assert not any("autofocus" in form for form in forms)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_on_hold_is_said_with_the_test_that_decides(site, path, bot):
+    Bot.objects.update(hold_back_worse=True)
+    GoldenQuestion.objects.create(client=bot.client, bot=bot, question="When is it open?")
+    question = "What is the meaning of life?"
+    site.post(path, {"question": question})
+    run_jobs()
+    answer = Message.objects.get(sender_type="bot", in_reply_to__text=question)
+    fix = reverse("admin:chats_fix_answer", args=[bot.pk, answer.conversation_id, answer.pk])
+    form = {f"{answer.pk}-question": question, f"{answer.pk}-answer": "It is 42."}
+    fixed = site.post(fix, form)["Location"].partition("#")[0]
+    run_jobs()
+    assert Document.objects.get(source="question_answer").pending_review
+    (said,) = re.findall(
+        f'<p id="now-{answer.pk}"[^>]* data-on-hold.*?</p>', site.get(fixed).content.decode()
+    )
+    run = GoldenRun.objects.get()
+    assert reverse("admin:bots_goldenrun_change", args=[run.pk]) in said
+    assert "every 1s" in said
+    GoldenRun.objects.update(status="done", outcome="held")
+    page = site.get(fixed).content.decode()
+    assert "data-on-hold" in page
+    assert "every 1s" not in page
 
 
 def test_what_is_refused_is_said(site, path, bot):

@@ -8,6 +8,9 @@ from zoneinfo import ZoneInfo
 from chatplatform.call_once import call_once
 from identity.shapes.fields import time_zones
 
+# Zones whose name lacks a city that people look for.
+_CITIES = {"Asia/Ho_Chi_Minh": "Hanoi, Ho Chi Minh"}
+
 
 def choices(current: str, *, now: datetime) -> list[tuple[str, str]]:
     """The zones of all countries, UTC and the current one, each with a label."""
@@ -21,7 +24,8 @@ def label(name: str) -> str:
     code = _country_codes().get(name)
     if code is None:
         return name
-    return f"{_country_names().get(code, code)} · {name.rpartition('/')[2].replace('_', ' ')}"
+    city = _CITIES.get(name) or name.rpartition("/")[2].replace("_", " ")
+    return f"{_country_names().get(code, code)} · {city}"
 
 
 def clock(name: str, *, now: datetime) -> str:

@@ -136,9 +136,10 @@ class ClientConfigDto(Shape):
         default_factory=dict,
         max_length=50,
         description="Text, by language, for customers who wait for a person outside business hours;"
-        " sent once while it is closed. At most 2,000 characters each. A request replaces the texts"
-        " of all languages.",
-        examples=[{"en": "We are back at nine."}],
+        " sent once while it is closed. `{opens}` in it stands for the next opening, such as"
+        " `Monday, 09:00`. At most 2,000 characters each. A request replaces the texts of all"
+        " languages.",
+        examples=[{"en": "We are back on {opens}."}],
     )
     assign_strategy: Literal["manual", "round_robin", "least_busy"] = Field(
         "manual",

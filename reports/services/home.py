@@ -39,6 +39,8 @@ _VERBS = {
     "low_ratings": pgettext_lazy("verb", "Read"),
     "negative_sentiment": pgettext_lazy("verb", "Read"),
 }
+# The warnings about customers who wait.
+_ABOUT_WAITING = frozenset({"chats_unanswered", "chats_unanswered_soon", "queue_growing"})
 _KINDS_WITHOUT_WARNING = ("addresses", "deliveries", "inbound", "sends")
 
 
@@ -108,6 +110,7 @@ def _solved(found: ChatOverview, path: str) -> KpiCard:
 def _response(found: ChatOverview, path: str) -> KpiCard:
     now, before = (one.person_response_seconds.p50 for one in _both(found))
     note = gettext("median · {value} last week").format(value=formatting.duration(before))
+    note = note if before is not None else gettext("median")
     title = gettext("First human response")
     return compared("person_response_p50", now, before, path=path, title=title, note=note)
 
@@ -132,20 +135,35 @@ def _both(found: ChatOverview) -> tuple[Figures, Figures]:
 
 
 def warnings(client: Client) -> list[Hint]:
-    """Unmuted warnings, and failures that have no warning, each with a link to its rows."""
-    found = (item for item in client_warnings.of(client) if item.warning.muted_until is None)
-    return [
-        *(
-            Hint(
-                item.warning.title,
-                item.warning.link,
-                item.model,
-                verb=str(_VERBS.get(item.warning.code, _VIEW)),
-            )
-            for item in found
-        ),
-        *failure_hints(client, _KINDS_WITHOUT_WARNING),
+    """Unmuted warnings, waiting customers, and failures, those that have no warning; each with a
+    link to its rows."""
+    found = client_warnings.of(client)
+    shown = [item for item in found if item.warning.muted_until is None]
+    hints = [
+        Hint(
+            item.warning.title,
+            item.warning.link,
+            item.model,
+            verb=str(_VERBS.get(item.warning.code, _VIEW)),
+        )
+        for item in shown
     ]
+    if _ABOUT_WAITING.isdisjoint(item.warning.code for item in found):
+        hints = [*_waiting_hints(client), *hints]
+    return [*hints, *failure_hints(client, _KINDS_WITHOUT_WARNING)]
+
+
+def _waiting_hints(client: Client) -> list[Hint]:
+    """How many customers wait, for instance while it is closed, so that no target is missed."""
+    rows, path = _queue(client)
+    count = rows.count()
+    words = ngettext(
+        "{count} customer is waiting for your team",
+        "{count} customers are waiting for your team",
+        count,
+    ).format(count=formatting.number(count))
+    verb = str(_VERBS["chats_unanswered"])
+    return [Hint(words, path, Conversation, verb=verb)] if count else []
 
 
 def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
@@ -206,13 +224,19 @@ def set_up_steps(client: Client, reader: User) -> list[Hint]:
     ]
 
 
-def _waiting(client: Client) -> KpiCard:
+def _queue(client: Client) -> tuple[QuerySet[Conversation], str]:
+    """The conversations that wait for an agent, and the path of their list."""
     rows = Conversation.objects.for_client(client).filter(
         status=Status.OPEN, assign_type=AssignType.QUEUE, is_preview=False
     )
     path = failures.list_path(
         "chats_conversation", assign_type__exact="queue", status__exact="open"
     )
+    return rows, path
+
+
+def _waiting(client: Client) -> KpiCard:
+    rows, path = _queue(client)
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
         return KpiCard(

@@ -55,7 +55,12 @@ def test_who_waits_is_shown_and_leads_to_the_chats(ann, chat):
     assert [row.pk for row in site.get(first.path).context["cl"].queryset] == [chat.pk]
     for figure in page.context["figures"]:
         assert site.get(figure.path).status_code == 200, figure
-    assert not page.context["warnings"]
+    assert [hint.path for hint in page.context["warnings"]] == [first.path]
+    Conversation.objects.update(waiting_since=timezone.now() - timedelta(minutes=20))
+    (late,) = site.get(HOME).context["warnings"]
+    assert "waiting=target" in late.path
+    Conversation.objects.update(assign_type="bot", waiting_since=None)
+    assert not site.get(HOME).context["warnings"]
 
 
 @pytest.fixture
@@ -211,6 +216,7 @@ def test_what_failed_is_shown_to_whoever_may_see_it(ann, chat, bot):
     WebhookConfig.objects.create(
         client=bot.client, url="https://x.example/", is_active=False, disabled_reason="failing"
     )
+    Conversation.objects.update(assign_type="bot", waiting_since=None)
     page = entered(ann).get(HOME)
     assert [hint.words for hint in page.context["warnings"]] == [
         "1 webhook is failing or off", "1 document couldn't be read",

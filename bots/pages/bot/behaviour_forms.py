@@ -3,13 +3,13 @@
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.conf.locale import LANG_INFO
 from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from bots.forms import BotForm, languages_of, zone_of
+from bots.language import phrasebook
 from bots.models import Prompt, SampleQuestion
 from bots.services import prompt_versions, welcome
 from bots.shapes.content import PromptDto
@@ -36,12 +36,14 @@ class LanguagesForm(BotForm):
     )
 
     def stored(self) -> dict[str, Any]:
-        return {"languages": self.bot.languages, "default_language": self.bot.default_language}
+        bot = self.bot
+        languages = bot.languages or bot.client.languages
+        return {"languages": languages, "default_language": bot.default_language}
 
     def add_fields(self) -> None:
         bot = self.bot
-        near = [*bot.languages, *bot.client.languages, *dict(settings.LANGUAGES)]
-        offered = list(dict.fromkeys([*near, bot.default_language]))
+        own = {*bot.languages, *bot.client.languages, bot.default_language}
+        offered = sorted({*phrasebook.all_books(), *own}, key=language_name)
         everywhere = sorted(LANG_INFO, key=language_name)
         others = [code for code in everywhere if code not in offered and "-" not in code]
         self.offer("languages", language_choices(offered))

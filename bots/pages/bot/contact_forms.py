@@ -23,9 +23,13 @@ _WISHES = [
     (_REQUIRED, gettext_lazy("Ask (required)")),
 ]
 _TIMES = [
-    ("before", gettext_lazy("In a form before the conversation starts")),
-    ("during", gettext_lazy("By the bot, during the conversation")),
+    ("before", gettext_lazy("In a form, before the chat")),
+    ("during", gettext_lazy("By the bot, after an answer")),
 ]
+_WHEN_HELP = gettext_lazy(
+    "Customers who ask for a person right away aren't asked by the bot. Choose the form to have"
+    " required details first."
+)
 # The attributes of every customer, with the type of each.
 _CONTACT = {"name": "text", "email": "email", "phone": "phone"}
 _LABELS = {
@@ -64,7 +68,9 @@ class ContactForm(BotForm):
     name = forms.ChoiceField(label=_LABELS["name"], choices=_WISHES, required=False)
     email = forms.ChoiceField(label=_LABELS["email"], choices=_WISHES, required=False)
     phone = forms.ChoiceField(label=_LABELS["phone"], choices=_WISHES, required=False)
-    when = forms.ChoiceField(label=gettext_lazy("When to ask"), choices=_TIMES)
+    when = forms.ChoiceField(
+        label=gettext_lazy("When to ask"), choices=_TIMES, help_text=_WHEN_HELP
+    )
 
     def stored(self) -> dict[str, Any]:
         own = {field.name: field for field in _stored(self.bot) if field.name in _CONTACT}
@@ -117,7 +123,9 @@ class OtherFieldsForm(BotForm):
         help_text=gettext_lazy("For a dropdown, one per line."),
     )
     required = forms.BooleanField(label=gettext_lazy("Required"), required=False)
-    when = forms.ChoiceField(label=gettext_lazy("When to ask"), choices=_TIMES)
+    when = forms.ChoiceField(
+        label=gettext_lazy("When to ask"), choices=_TIMES, help_text=_WHEN_HELP
+    )
 
     def add_fields(self) -> None:
         default = self.bot.default_language

@@ -139,7 +139,7 @@ def _item(bot: Bot, row: Any, used: dict[tuple[str, int], int]) -> dict[str, Any
         kind, link, name = "website", "admin:bots_bot_website", row.url
         key, changed = ("website", row.pk), row.last_fetched_at or row.created_at
     else:
-        kind, link, name = _KIND_OF[row.source], "admin:bots_bot_document", name_of(row)
+        kind, link, name = _KIND_OF[row.source], "admin:bots_bot_document", str(row)
         key, changed = ("document", row.pk), row.updated_at
     state, color = states.label(row)
     return {
@@ -153,13 +153,6 @@ def _item(bot: Bot, row: Any, used: dict[tuple[str, int], int]) -> dict[str, Any
         "changed": changed,
         "used": used.get(key, 0),
     }
-
-
-def name_of(document: Document) -> str:
-    """A document as its owner knows it: a file by its own name, all else by its title."""
-    if document.source == DocumentSource.FILE and not document.web_url_id:
-        return document.file_name
-    return document.title or document.url or document.file_name
 
 
 def add(page: TenantAdmin, request: HttpRequest, bot: Bot, way: str) -> HttpResponse:
@@ -202,7 +195,7 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
     return _show_row(
         page, request, row, made,
         template="admin/bots/document.html",
-        title=name_of(row),
+        title=str(row),
         document_page=page.admin_site.get_model_admin(Document),
         is_file=bool(row.file),
         used=document_usage_hooks.answers(bot).get(row.pk, 0),
@@ -254,9 +247,10 @@ def delete_document(
     page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
 ) -> HttpResponse:
     """Delete a document, after a confirmation."""
-    name, by = name_of(_document(bot, document_id)), viewer(request)
+    name, by = str(_document(bot, document_id)), viewer(request)
     act = functools.partial(documents.delete, bot, document_id=document_id, by=by)
-    return _delete(page, request, bot, name, act)
+    back = reverse("admin:bots_bot_document", args=[bot.pk, document_id])
+    return _delete(page, request, bot, name, act, back=back)
 
 
 def delete_website(
@@ -265,23 +259,32 @@ def delete_website(
     """Delete a website, after a confirmation."""
     name, by = _website(bot, web_url_id).url, viewer(request)
     act = functools.partial(web_urls.delete, bot, web_url_id=web_url_id, by=by)
-    return _delete(page, request, bot, name, act)
+    back = reverse("admin:bots_bot_website", args=[bot.pk, web_url_id])
+    return _delete(page, request, bot, name, act, back=back)
 
 
 def _delete(
-    page: TenantAdmin, request: HttpRequest, bot: Bot, name: str, act: Callable[[], object]
+    page: TenantAdmin,
+    request: HttpRequest,
+    bot: Bot,
+    name: str,
+    act: Callable[[], object],
+    *,
+    back: str,
 ) -> HttpResponse:
     frame.check(page, request, "train")
 
     def remove(data: dict[str, Any]) -> HttpResponse:
         act()
-        messages.success(request, gettext("Deleted %(name)s.") % {"name": name})
+        messages.success(request, gettext("Deleted “%(name)s”.") % {"name": name})
         return redirect("admin:bots_bot_content", bot.pk)
 
     return page.form_page(
         request, ServiceForm(request.POST if request.method == "POST" else None), remove,
-        title=gettext("Delete %(name)s?") % {"name": name},
+        title=gettext("Delete “%(name)s”?") % {"name": name},
         button=gettext("Delete"),
+        variant="danger",
+        cancel=back,
         intro=gettext("The bot will stop using it. This can't be undone."),
         tabs=frame.tabs(page, request, bot, "content"),
     )  # fmt: skip

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy, ngettext
@@ -52,7 +53,7 @@ class ContentForm(BotForm):
         if not self.is_new:
             return super().saved_message(result)
         name = result.title if isinstance(result, Document) else result.url
-        return gettext("Added %(name)s. The bot is reading it now.") % {"name": name}
+        return gettext("Added “%(name)s”. The bot is reading it now.") % {"name": name}
 
 
 class FilesForm(ContentForm):
@@ -134,19 +135,38 @@ class WrittenForm(ContentForm):
     """Adds or changes a text, or an answer to a question; the bot keeps the old words until it has
     read the new ones."""
 
+    valid_until = day_field(
+        gettext_lazy("Valid until"),
+        gettext_lazy("The last day the bot uses it. Leave empty for no end date."),
+    )
+
+    def add_fields(self) -> None:
+        # Once it is there, another form sets the days.
+        if not self.is_new:
+            del self.fields["valid_until"]
+
     def stored(self) -> dict[str, Any]:
         names = [item.name for item in self.settings]
         words = () if self.is_new else (self.subject.title, self.subject.content)
         return dict(zip(names, words, strict=False))
 
     def submit(self, data: dict[str, Any], by: User) -> Document:
-        body: Any = self.shapes[0](**data)
+        times = changed_times(self)
+        body: Any = self.shapes[0](**{item.name: data[item.name] for item in self.settings})
         try:
             if self.is_new:
-                return written_sources.create(self.bot, body=body, by=by)
+                return self._create(body, times, by)
             return written_sources.update(self.bot, self.subject.pk, body=body, by=by)
         except written_sources.SourceExists as exc:
             raise _exists(self.bot, exc) from exc
+
+    @transaction.atomic
+    def _create(self, body: Any, times: dict[str, Any], by: User) -> Document:
+        document = written_sources.create(self.bot, body=body, by=by)
+        if not times:
+            return document
+        use = ImportantDocumentDto(**times)
+        return documents.set_importance(self.bot, document_id=document.pk, body=use, by=by)
 
 
 class TextForm(WrittenForm):
@@ -206,9 +226,7 @@ class ReplaceFileForm(ContentForm):
         return documents.replace(self.bot, document_id=self.subject.pk, file=data["files"], by=by)
 
     def saved_message(self, result: Document) -> str:
-        return gettext("Replaced with %(name)s. The bot is reading it now.") % {
-            "name": result.file_name
-        }
+        return gettext("Replaced with “%(name)s”.") % {"name": result.file_name}
 
 
 class UseForm(ContentForm):

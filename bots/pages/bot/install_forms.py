@@ -41,10 +41,21 @@ class HostsForm(BotForm):
             for part, host in hosts.items()
             if part.lower().startswith("http://") and host not in LOOPBACK
         ]
-        return ",".join(hosts.values())
+        self.twins = self._twins({*hosts.values()})
+        return ",".join([*hosts.values(), *self.twins])
+
+    def _twins(self, hosts: set[str]) -> list[str]:
+        """The same websites with or without www., of new hosts: whoever removes one means it."""
+        stored = {*self.bot.allowed_domain.split(",")}
+        known = stored | hosts
+        new = (host for host in sorted(hosts - stored) if f"*.{host}" not in known)
+        return [twin for twin in map(_twin, new) if twin and twin not in known]
 
     def saved_message(self, result: Any) -> str:
         saved = super().saved_message(result)
+        if self.twins:
+            words = gettext("%(saved)s. Also added: %(hosts)s")
+            saved = words % {"saved": saved, "hosts": ", ".join(self.twins)}
         if not self.unsafe:
             return saved
         words = gettext(
@@ -63,6 +74,13 @@ def _host_of(address: str) -> str:
     except ValueError:
         host = None
     return host or address
+
+
+def _twin(host: str) -> str:
+    """A host with www. for one without it, and the other way round; empty for a subdomain."""
+    if host.startswith("www.") and host.count(".") > 1:
+        return host.removeprefix("www.")
+    return f"www.{host}" if re.fullmatch(r"[a-z0-9-]+\.[a-z]{2,}", host) else ""
 
 
 class TagForm(BotForm):

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminColorInputWidget
 
@@ -75,6 +76,7 @@ class WelcomeForm(BotForm):
 
 class InvitationForm(BotForm):
     heading = gettext_lazy("Prompts")
+    intro = gettext_lazy("What invites visitors to write, before they open the chat.")
     settings = (
         Setting(
             "engaging_message", gettext_lazy("Message next to the chat button"),
@@ -117,7 +119,7 @@ class BannerForm(BotForm):
         ),
     )  # fmt: skip
     file = forms.FileField(
-        label=gettext_lazy("Avatar"),
+        label=gettext_lazy("Image"),
         required=False,
         help_text=gettext_lazy("PNG, JPEG, or WebP, up to 5 MB."),
     )
@@ -134,6 +136,11 @@ class BannerForm(BotForm):
     def add_fields(self) -> None:
         if not self.bot.banner:
             del self.fields["removes"]
+            return
+        shown = format_html('<img src="{}" alt="{}" class="stored-image">',
+                            banner_picture.for_bot(self.bot).url, self.bot.banner_alt)  # fmt: skip
+        file = self.fields["file"]
+        file.help_text = format_html("{}{}", file.help_text, shown)
 
     def submit(self, data: dict[str, Any], by: User) -> Any:
         if data.get("removes"):

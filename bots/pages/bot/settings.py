@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.staticfiles import finders
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -102,9 +103,17 @@ def preview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         request, "admin/bots/preview.html", bot.bot_name, bot=bot,
         config=config.model_dump(mode="json"),
         language=language,
+        words=_words_of(language),
+        is_before="before" in request.GET,
     )  # fmt: skip
     reply["Content-Security-Policy"] = _PREVIEW_POLICY
     return reply
+
+
+def _words_of(language: str) -> str:
+    """The language of the widget's own words for customers who speak this one."""
+    base = language.partition("-")[0]
+    return base if finders.find(f"widget/words/{base}.js") else "en"
 
 
 def _show(
@@ -124,4 +133,7 @@ def _show(
     context["previews"] = [
         (name, f"{preview_path}?language={code}") for code, name in language_choices(codes)
     ]
+    if any(field.get("ask_before_chat") for field in bot.customer_info_fields):
+        form = f"{preview_path}?language={bot.default_language}&before"
+        context["previews"].append((gettext("Contact details"), form))
     return frame.show(page, request, bot, active, parts=parts, **context)

@@ -44,7 +44,8 @@ function draw() {
   const config = configured();
   paint(config);
   document.documentElement.dataset.position = config.style.position;
-  const state = { ...EMPTY, config, isOpen: true, isReady: true, agreed: true, known: true };
+  const known = !("before" in document.body.dataset);
+  const state = { ...EMPTY, config, isOpen: true, isReady: true, agreed: true, known };
   render(html`<${Panel} state=${state} actions=${actions} locale=${saved.language} />`, place);
 }
 

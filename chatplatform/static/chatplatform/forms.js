@@ -50,6 +50,7 @@ async function show(form, reply) {
   if (!fresh) return put(document.getElementById("content"), page.getElementById("content"));
   copyFilesAndPasswords(form, page.getElementById(form.id));
   put(part ?? form, fresh);
+  document.title = page.title;
   for (const live of document.querySelectorAll("[data-live]")) {
     const now = page.getElementById(live.id);
     if (now && !fresh.contains(live)) put(live, now);

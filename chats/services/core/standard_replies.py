@@ -109,7 +109,7 @@ def handover(*, reason: str, language: str, chat: Conversation) -> ReplyText:
         # The client's own text is about questions that the bot could not answer.
         return sentence(reason, language=language, chat=chat)
     if not _is_open(chat):
-        return _in(language, chat, chat.client.config.out_of_hours_message, _ours("closed"))
+        return _closed(language, chat)
     own = chat.client.config.handoff_message
     if reason != "no_answer":
         return _in(language, chat, own, _ours("handover"))
@@ -120,7 +120,16 @@ def handover(*, reason: str, language: str, chat: Conversation) -> ReplyText:
 def out_of_hours(*, language: str, chat: Conversation) -> ReplyText | None:
     """The sentence that says that it is closed; None if it is open or the client set no text."""
     own = chat.client.config.out_of_hours_message
-    return _in(language, chat, own, _ours("closed")) if own and not _is_open(chat) else None
+    return _closed(language, chat) if own and not _is_open(chat) else None
+
+
+def _closed(language: str, chat: Conversation) -> ReplyText:
+    config = chat.client.config
+    reply = _in(language, chat, config.out_of_hours_message, _ours("closed"))
+    words = business_hours.with_opening(
+        reply.text, config, chat.bot, timezone.now(), language=reply.language
+    )
+    return reply._replace(text=words)
 
 
 def _is_open(chat: Conversation) -> bool:

@@ -32,9 +32,10 @@ class HoursForm(ConfigForm):
         Setting(
             "out_of_hours_message", gettext_lazy("Message when you're closed"),
             gettext_lazy(
-                "Sent once to a customer who is waiting for a person, such as “We're back at"
-                " nine.” Customers who write in another language get the text in your default"
-                " language."
+                "Sent once to a customer who is waiting for a person. {opens} stands for when"
+                " you're back, such as “Monday, 09:00”, so don't write your hours here: website"
+                " chat also shows it by itself. Customers who write in another language get the"
+                " text in your default language."
             ),
         ),
     )  # fmt: skip

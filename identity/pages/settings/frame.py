@@ -109,10 +109,7 @@ def show_config(
     *,
     template: str = "settings/page",
 ) -> HttpResponse:
-    """A page of chat settings: its forms by name, the first with the filled button."""
+    """A page of chat settings: its forms by name."""
     made = [(name, form(request, name)) for name, form in forms.items()]
-    parts = [
-        Part(name, form.heading, form, form.save, variant="default" if at else "")
-        for at, (name, form) in enumerate(made)
-    ]
+    parts = [Part(name, form.heading, form, form.save) for name, form in made]
     return show(site, request, title, parts, template=template)
