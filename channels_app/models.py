@@ -4,8 +4,8 @@ from django.db import models
 from django.db.models.functions import Now
 
 from bots.models import Bot
+from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.crypto import EncryptedTextField
-from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.ids import uuid7
 from chats.models import Conversation, Customer, Message
 from identity.models import TenantModel, User

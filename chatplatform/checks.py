@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
 from chatplatform import key_check, web_push
-from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.egress import PURPOSES, TIMEOUT_SECONDS
 from chatplatform.signatures import is_secret
 

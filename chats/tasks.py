@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from chatplatform.jobs import Queue, job, periodic
-from chats.services.core import answer_mails, push, staff_notifications, tags
+from chats.services.core import answer_mails, push, tags, team_notifications
 from chats.services.data_exchange import customer_transcripts, erasing, retention
 from chats.services.desk import agent_actions, routing, timers
 from chats.services.insight import (
@@ -79,7 +79,7 @@ def send_push(*, subscription_id: str, conversation_id: str, kind: str) -> None:
 @job("chats.notify_waiting", queue=Queue.REPLY, max_attempts=5)
 def notify_waiting(*, conversation_id: str) -> None:
     """Notify the team that a conversation entered the queue."""
-    staff_notifications.notify_waiting(conversation_id)
+    team_notifications.notify_waiting(conversation_id)
 
 
 @job("chats.assign_waiting", queue=Queue.REPLY)

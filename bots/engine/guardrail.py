@@ -12,13 +12,13 @@ from bots.engine.groundedness import SourceCheck
 from bots.engine.prompting import NO_ANSWER, head_of
 from bots.engine.sentences import sentences
 from bots.engine.types import Question
-from bots.language import detection, lexicon, phrasebook
+from bots.language import detection, language_data, phrasebook
 
 MAX_ANSWER_CHARS = 4_000
 CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
 _BRACKETS = str.maketrans("【】［］", "[][]")
-_SOURCE = rf"{lexicon.pattern('citations', 'source')}\.?\s*+(?::\s*+)?"
-_AND = lexicon.pattern("citations", "conjunctions")
+_SOURCE = rf"{language_data.pattern('citations', 'source')}\.?\s*+(?::\s*+)?"
+_AND = language_data.pattern("citations", "conjunctions")
 _NUMBERS = rf"(?:{_SOURCE})?[#^]?\d{{1,4}}(?:\s*(?:[,;&]|{_AND})\s*(?:{_SOURCE})?#?\d{{1,4}})*"
 # "[Source 1]", "[1; 2]", "[^1]", "[1†source]"; "(Source 1)"; a bare "(1)" is a figure.
 _CITED_OTHERWISE = re.compile(
@@ -137,7 +137,7 @@ class StreamingGuardrail:
         else:
             self.doubts += missing
         statement = CITATION.sub(" ", sentence)
-        if self.results is None and phrasebook.reports_deed(statement):
+        if self.results is None and phrasebook.reports_action(statement):
             self.doubts.append(statement.strip())
         if self.fault == _SAYS_NOTHING and _WORD.search(statement):
             self.fault = ""

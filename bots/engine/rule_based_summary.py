@@ -99,7 +99,7 @@ def says_nothing(text: str, *, language: str) -> bool:
     return bool(
         intents.small_talk(text, language=language)
         or intents.asks_for_person(text)
-        or intents.is_content(text, language=language)
+        or intents.is_satisfied(text, language=language)
     )
 
 

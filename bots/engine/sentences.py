@@ -2,7 +2,7 @@
 
 import re
 
-from bots.language import lexicon
+from bots.language import language_data
 
 # Citations in any form, and other remarks in brackets.
 _CITED = r"(?:\s*[\[(【［][^\[\]()【】［］\n]{1,90}[\])】］])*"
@@ -14,18 +14,18 @@ _END = re.compile(
 )
 # Enough characters to tell how a text ends.
 _TAIL = 16
-_TITLE = re.compile(rf"\b{lexicon.pattern('sentences', 'titles')}\.[ \t]*\Z", re.IGNORECASE)
+_TITLE = re.compile(rf"\b{language_data.pattern('sentences', 'titles')}\.[ \t]*\Z", re.IGNORECASE)
 # This may be an abbreviation or an ordinal number; it is one if a lower-case letter follows.
-_LONG = lexicon.pattern("sentences", "long_abbreviations")
+_LONG = language_data.pattern("sentences", "long_abbreviations")
 _MAYBE_SHORTENED = re.compile(rf"(?:(?<!['’])\b[^\W\d_]{{1,4}}|{_LONG}|\d)\.[ \t]*\Z")
 _SMALL_LETTER = re.compile(r"[ \t]*[a-zß-öø-ÿа-я]")
 _BEFORE_A_FIGURE = re.compile(
-    rf"\b{lexicon.pattern('sentences', 'before_figures')}\.[ \t]*\Z", re.IGNORECASE
+    rf"\b{language_data.pattern('sentences', 'before_figures')}\.[ \t]*\Z", re.IGNORECASE
 )
 _FIGURE = re.compile(r"[ \t]*\d")
 _INITIAL = re.compile(r"\b[^\W\d_]\.[ \t]*\Z")
 _ORDINAL = re.compile(r"\d\.[ \t]*\Z")
-_MONTH = re.compile(rf"\s*{lexicon.pattern('sentences', 'months')}", re.IGNORECASE)
+_MONTH = re.compile(rf"\s*{language_data.pattern('sentences', 'months')}", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 # In scripts without spaces, or with long words, letters are counted instead of words.
 _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

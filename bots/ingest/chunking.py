@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from bots.ingest.extraction.document import CODE_LINE, DENSE, ExtractedText, Section
-from bots.language import lexicon
+from bots.language import language_data
 
 MAX_WORDS = 220
 MAX_CHARACTERS = 1_600
@@ -30,7 +30,7 @@ _LABEL = re.compile(r"[^\s:,.][^:,.\n]{0,60}: \S")
 _SHEET_ROW = re.compile(rf"{LABEL}.*(?:\n{LABEL}.*)+")
 _END = re.compile(r"""(?<![.!?…])[.!?…]++["'”’»)\]]*+(?=\s)|[。！？]["'”’」』）]*""")
 LINE_ENDS = re.compile(r"""[.!?…:;。！？：；]["'”’»)\]]*$""")
-_ABBREVIATIONS = frozenset(lexicon.words("sentences", "abbreviations"))
+_ABBREVIATIONS = frozenset(language_data.words("sentences", "abbreviations"))
 # A text with this ending introduces what follows it.
 LEAD_INS = (":", "：")
 # A shorter line was ended by its author and not wrapped at a width.

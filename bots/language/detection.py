@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from bots.language import lexicon, phrasebook
+from bots.language import language_data, phrasebook
 from chatplatform.call_once import call_once
 
-LANGUAGES = list(lexicon.LEXICONS)
+LANGUAGES = list(language_data.LEXICONS)
 MIN_WORDS = 3
 # The probability from which a guess counts, and from which it counts if its language is expected.
 SURE_FROM, EXPECTED_FROM = 0.6, 0.2

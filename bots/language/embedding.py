@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.language import lexicon
+from bots.language import language_data
 from bots.language.normalization import normalize
 from chatplatform.call_once import call_once
 
@@ -42,7 +42,7 @@ MAX_WORD_LETTERS = 40
 
 # What customers ask any business, by language. The search's confidence is fitted with it: if you
 # change it, measure again (`bench/answer_quality.py`, `bench/judged_replies.py`).
-_GENERIC = lexicon.by_language("questions", "generic")
+_GENERIC = language_data.by_language("questions", "generic")
 # The share of the nearness to any question that is subtracted, since general texts are near to all.
 _COMMON_SHARE = 0.5
 

@@ -20,10 +20,10 @@ class Intent:
     # The kind of small talk, if the last text is nothing more.
     small_talk: SmallTalk | None
     asks_for_person: bool
-    # The results of `answer_to_more` and `is_content`, if the last text is the only question; else
-    # None and False. `is_content` is False too if `answer_to_more` is None.
+    # The results of `answer_to_more` and `is_satisfied`, if the last text is the only question;
+    # else None and False. `is_satisfied` is False too if `answer_to_more` is None.
     answer_to_more: SmallTalk | None
-    is_content: bool
+    is_satisfied: bool
 
 
 def intent_of(texts: Sequence[str], *, language: str) -> Intent:
@@ -37,7 +37,7 @@ def intent_of(texts: Sequence[str], *, language: str) -> Intent:
         kind,
         asks_for_person=any(map(asks_for_person, texts)),
         answer_to_more=meant,
-        is_content=meant is not None and is_content(texts[-1], language=language),
+        is_satisfied=meant is not None and is_satisfied(texts[-1], language=language),
     )
 
 
@@ -80,13 +80,13 @@ def answer_to_more(text: str, *, language: str) -> SmallTalk | None:
     if _ASKS.search(text):
         return None
     heard, books = NormalizedText.of(text), _own_and_english(language)
-    if is_content(text, language=language) or any(b.wants_nothing_more(heard) for b in books):
+    if is_satisfied(text, language=language) or any(b.wants_nothing_more(heard) for b in books):
         return "goodbye"
     says_yes = yes_or_no(text, language=language)
     return None if says_yes is None else "greeting" if says_yes else "goodbye"
 
 
-def is_content(text: str, *, language: str) -> bool:
+def is_satisfied(text: str, *, language: str) -> bool:
     """Whether a message only says that all is well, as customers do after an answer."""
     heard = NormalizedText.of(text)
     is_thumb = not heard.message and not _THUMBS.isdisjoint(text)

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import Literal
 
-from bots.language import lexicon
+from bots.language import language_data
 
 QUESTION_MARKS = ("?", "？", "؟")
 _TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
@@ -86,7 +86,7 @@ def tokens(text: str, *, language: str) -> list[str]:
 # Words that do not change what a question asks, in the form in which keys compare words. Question
 # words, negations and words that turn a question around, such as "to" and "from", must not be among
 # them.
-_FILLER_WORDS = " ".join(lexicon.words("search", "filler"))
+_FILLER_WORDS = " ".join(language_data.words("search", "filler"))
 _FILLER_KEYS = frozenset(tokens(f"{_FILLER_WORDS} {fold(_FILLER_WORDS)}", language="en"))
 
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from bots.language import lexicon
+from bots.language import language_data
 from bots.language.normalization import normalize
 from chatplatform.call_once import call_once
 
@@ -33,7 +33,7 @@ SmallTalk = Literal["greeting", "thanks", "goodbye", "about_bot"]
 
 # If a message is of several kinds, the first of these counts.
 _KINDS: tuple[SmallTalk, ...] = ("about_bot", "goodbye", "thanks", "greeting")
-_UNSPACED = frozenset(lexicon.by_language("writing", "unspaced"))
+_UNSPACED = frozenset(language_data.by_language("writing", "unspaced"))
 # Below it are Latin, Greek, Cyrillic, Hebrew and Arabic, whose marks may be left out when typing.
 # In the scripts above it, such as Devanagari and Thai, marks are vowels: they are kept.
 _FIRST_AFTER_ARABIC = 0x0700
@@ -116,7 +116,7 @@ class Phrasebook:
         self.says: dict[str, str] = data["says"]
         self.labels: dict[str, str] = data["labels"]
         self._hears: dict[str, list[str]] = {
-            name: phrases + lexicon.INTERNATIONAL["hears"].get(name, [])
+            name: phrases + language_data.INTERNATIONAL["hears"].get(name, [])
             for name, phrases in data["hears"].items()
         }
         self._person: dict[str, list[str]] = data["person"]
@@ -439,12 +439,12 @@ def base_of(language: str) -> str:
 @call_once
 def all_books() -> dict[str, Phrasebook]:
     """The phrasebook of each language, by code."""
-    return {code: Phrasebook(code, data) for code, data in lexicon.LEXICONS.items()}
+    return {code: Phrasebook(code, data) for code, data in language_data.LEXICONS.items()}
 
 
 @call_once
 def _words_used_everywhere() -> frozenset[str]:
-    phrases = (phrase for part in lexicon.INTERNATIONAL["hears"].values() for phrase in part)
+    phrases = (phrase for part in language_data.INTERNATIONAL["hears"].values() for phrase in part)
     return frozenset(word for phrase in phrases for word in plain(phrase).split())
 
 
@@ -468,7 +468,7 @@ def languages_of(text: str) -> list[str]:
     ]
 
 
-def reports_deed(text: str) -> bool:
+def reports_action(text: str) -> bool:
     """Whether a text reports in any language that something was done for the customer."""
     words = plain(text)
     return any(book.reports_action(words) for book in all_books().values())

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bots.language import lexicon
+from bots.language import language_data
 from bots.language.embedding import Vectors
 
 # For each unit, what it measures and its size.
@@ -21,17 +21,17 @@ _SIZES = {
 }  # fmt: skip
 _UNITS = {
     name: _SIZES[unit]
-    for words in (lexicon.INTERNATIONAL, *lexicon.LEXICONS.values())
+    for words in (language_data.INTERNATIONAL, *language_data.LEXICONS.values())
     for unit, names in words.get("units", {}).items()
     for name in names
 }
 _NUMBER = (
     r"(?<!\d)(?:\d{1,3}(?:[,.]\d{3}){1,9}(?!\d)|\d{1,30}(?:[.,]\d{1,30})?)"
-    rf"|\b{lexicon.pattern('amounts', 'one')}\b"
+    rf"|\b{language_data.pattern('amounts', 'one')}\b"
 )
 _AMOUNT = re.compile(rf"({_NUMBER})[ -]?([^\W\d_]+|[€$])", re.IGNORECASE)
 # After these words an amount is a lower limit, not an upper one.
-_LEAST = re.compile(rf"\b{lexicon.pattern('amounts', 'at_least')}\b\W*$", re.IGNORECASE)
+_LEAST = re.compile(rf"\b{language_data.pattern('amounts', 'at_least')}\b\W*$", re.IGNORECASE)
 # How many characters before an amount are searched for such words.
 _REACH = 40
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal, TypeVar
 
-from bots.language import lexicon, phrasebook
+from bots.language import language_data, phrasebook
 from bots.language.normalization import UNSPACED, normalize
 from bots.language.phrasebook import NormalizedText, Phrasebook
 from chatplatform.call_once import call_once
@@ -54,7 +54,7 @@ _NUMBER = re.compile(r"[-−]?[0-9]+(?:[., '\u00a0\u202f][0-9]{3})*(?:[.,][0-9]+
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})\s?[./-]\s?(\d{1,2})\s?[./-]\s?(\d{4})(?!\d)")
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[./年-]\s?(\d{1,2})\s?[./月-]\s?(\d{1,2})(?!\d)")
 # Languages that write 1,234.5; all others write 1.234,5.
-_POINT_IS_DECIMAL = frozenset(lexicon.by_language("writing", "decimal_point"))
+_POINT_IS_DECIMAL = frozenset(language_data.by_language("writing", "decimal_point"))
 _DATE_SETTINGS = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
 # Thai dates count years of the Buddhist era, 543 ahead; a year from 2400 on is taken as one.
 _BUDDHIST_ERA, _BUDDHIST_FROM = 543, 2400

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from bots.language import lexicon
+from bots.language import language_data
 from bots.language.normalization import QUESTION_MARKS, tokens
 from bots.quoting import search
 from bots.quoting.search import SearchResult
@@ -22,25 +22,25 @@ _WITH_TOPIC = 3
 
 _SENTENCE = re.compile(r"[^?？؟.!\n]*(?:[.!](?!\s|$)[^?？؟.!\n]*)*[?？؟.!\n]?")
 _AND = re.compile(
-    rf"(?:[,;]|(?<!\s))\s++{lexicon.pattern('questions', 'conjunctions')}\s++"
-    rf"(?:{lexicon.pattern('questions', 'adverbs')}\s++)?"
-    rf"(?={lexicon.pattern('questions', 'interrogatives')}\b)",
+    rf"(?:[,;]|(?<!\s))\s++{language_data.pattern('questions', 'conjunctions')}\s++"
+    rf"(?:{language_data.pattern('questions', 'adverbs')}\s++)?"
+    rf"(?={language_data.pattern('questions', 'interrogatives')}\b)",
     re.IGNORECASE,
 )
 # "Y a-t-il ...?" and "¿Hay ...?" ask whether there is something.
 _OPENER = re.compile(
-    rf"^\W*{lexicon.pattern('questions', 'openers')}\b"
-    rf"(?!{lexicon.pattern('questions', 'not_openers')})[\s,]*",
+    rf"^\W*{language_data.pattern('questions', 'openers')}\b"
+    rf"(?!{language_data.pattern('questions', 'not_openers')})[\s,]*",
     re.IGNORECASE,
 )
 # In "Is there a pool?", "there" does not point at anything.
-_THERE_IS = re.compile(rf"\b{lexicon.pattern('questions', 'there_is')}\b", re.IGNORECASE)
+_THERE_IS = re.compile(rf"\b{language_data.pattern('questions', 'there_is')}\b", re.IGNORECASE)
 _MIN_WORDS = 3
 # Words that stand for something in an earlier question.
-_POINTING = frozenset(lexicon.words("questions", "pointing"))
+_POINTING = frozenset(language_data.words("questions", "pointing"))
 # Words that name nothing by themselves.
-_EMPTY = _POINTING | frozenset(lexicon.words("questions", "empty"))
-_STOP = [frozenset(words) for words in lexicon.by_language("search", "stop").values()]
+_EMPTY = _POINTING | frozenset(language_data.words("questions", "empty"))
+_STOP = [frozenset(words) for words in language_data.by_language("search", "stop").values()]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,14 +7,14 @@ from itertools import accumulate
 
 import numpy as np
 
-from bots.language import lexicon
+from bots.language import language_data
 from bots.language.embedding import Vectors
 
 # BM25's usual saturation and length normalisation.
 _K1, _B = 1.2, 0.75
 
 # Common words of questions; sharing them says nothing about the topic.
-STOP = frozenset(lexicon.words("search", "stop"))
+STOP = frozenset(language_data.words("search", "stop"))
 STOP_WEIGHT = 0.1
 # Words of a document's topic are frequent in it, and still show that a text is on topic.
 _MIN_WEIGHT = 1.0

@@ -145,7 +145,7 @@ CALLS: dict[Callable[..., Any], Call] = {
         for item in (
             verifiable_facts.facts_of, verifiable_facts.figures_of, verifiable_facts.readable,
             verifiable_facts.digits_of, sentences.sentences,
-            sentences.statements, intents.asks_for_person, tools.cut, phrasebook.reports_deed,
+            sentences.statements, intents.asks_for_person, tools.cut, phrasebook.reports_action,
             chunking.count_words, chunking.is_row, chunking.split_sentences, detection.guess,
             detection.recognise, phrasebook.plain, phrasebook.languages_of, quantities.amounts,
             question_splitting.split, question_splitting.may_follow_up, normalization.fold,
@@ -159,7 +159,7 @@ CALLS: dict[Callable[..., Any], Call] = {
         dictionaries.is_word,
     )},
     **{item: _in_english(item) for item in (
-        intents.small_talk, intents.yes_or_no, intents.answer_to_more, intents.is_content,
+        intents.small_talk, intents.yes_or_no, intents.answer_to_more, intents.is_satisfied,
         rule_based_summary.says_nothing, normalization.tokens, slot_filling.asks_something,
     )},
     intents.intent_of: lambda text: intents.intent_of([text], language="en"),
@@ -199,7 +199,8 @@ NO_TEXTS = {
     "argument_schemas.parse", "request_templates.url_names", "request_templates.sample_url",
     "request_templates.origin", "request_templates.url", "request_templates.read_body",
     "chunking.embedded", "phrasebook.base_of", "spelling.errors",
-    "child_process.run", "lexicon.by_language", "lexicon.pattern", "lexicon.words",
+    "child_process.run", "language_data.by_language", "language_data.pattern",
+    "language_data.words",
     "quotation.extract", "quotation.section_of",
 }  # fmt: skip
 

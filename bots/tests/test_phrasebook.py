@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bots.language import detection, intents, lexicon, phrasebook, slot_filling
+from bots.language import detection, intents, language_data, phrasebook, slot_filling
 from bots.language.phrasebook import NormalizedText
 
 FOLDER = Path(__file__).parent / "phrases"
@@ -230,10 +230,12 @@ def test_who_will_not_give_it_declines_in_vietnamese(text):
 
 
 def test_every_entry_of_a_lexicon_is_read():
-    code = "".join(path.read_text() for path in Path(lexicon.__file__).parents[1].rglob("*.py"))
+    code = "".join(
+        path.read_text() for path in Path(language_data.__file__).parents[1].rglob("*.py")
+    )
     names = {
         name
-        for entries in lexicon.LEXICONS.values()
+        for entries in language_data.LEXICONS.values()
         for section in ("writing", "search", "questions", "sentences", "headings", "amounts")
         for name in entries.get(section, {})
     }

@@ -28,7 +28,7 @@ from channels_app.shapes.connection import AccountsQuery, ChatappConnectDto, Pho
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import always_calls_out, calls_out
-from chatplatform.customer_channels import MessagingChannel
+from chatplatform.channel_names import MessagingChannel
 from chatplatform.templatetags.dates import short_day
 from identity.models import Client
 

@@ -22,8 +22,8 @@ from channels_app.providers.types import (
     SurveyRequest,
     Tokens,
 )
-from chatplatform import markup
-from chatplatform.customer_channels import MessagingChannel
+from chatplatform import markdown_to_text
+from chatplatform.channel_names import MessagingChannel
 
 NOT_HANDED_OVER = "The provider does not hand this kind of content over."
 
@@ -94,7 +94,7 @@ class Provider(ABC):
     # --- sending
 
     # How the channel marks bold words and code in a text.
-    marks: ClassVar[markup.Marks] = markup.NONE
+    marks: ClassVar[markdown_to_text.Marks] = markdown_to_text.NO_MARKS
 
     @abstractmethod
     def parts(self, content: Sequence[Part]) -> Sequence[Part]:

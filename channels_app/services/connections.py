@@ -26,9 +26,9 @@ from channels_app.services import oauth_authorizations
 from channels_app.shapes import connection as connection_shapes
 from chatplatform import locks
 from chatplatform.api.errors import ApiError, Forbidden, NotFound
-from chatplatform.customer_channels import MessagingChannel
+from chatplatform.channel_names import MessagingChannel
 from chats.models import Conversation
-from chats.services.core import channel_inbound
+from chats.services.core import channel_updates
 from identity.models import ChannelToken, Client, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
@@ -446,7 +446,7 @@ def _set_reachable(row: ChannelConnection) -> None:
     chats = Conversation.objects.filter(
         bot=row.bot_id, channel=row.channel, channel_chat__identity__account_id=row.account_id
     )
-    channel_inbound.set_reachable(chats, is_reachable=row.status in SENDING)
+    channel_updates.set_reachable(chats, is_reachable=row.status in SENDING)
 
 
 def _shares_subscription(row: ChannelConnection) -> bool:

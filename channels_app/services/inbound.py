@@ -44,7 +44,7 @@ from channels_app.services import (
 from chatplatform import jobs
 from chats.models import Conversation, Message, MessageStatus, ReplyScope, Thumb
 from chats.services.core import (
-    channel_inbound,
+    channel_updates,
     conversations,
     customers,
     feedback,
@@ -128,7 +128,7 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
             _store_rating(connection, item)
         case events.Referred():
             if chat := _newest_chat(connection, identities.find(connection, item)):
-                channel_inbound.note_referral(chat, item.referral)
+                channel_updates.note_referral(chat, item.referral)
         case events.IdsChanged():
             if identity := identities.change_ids(connection, item):
                 _apply_early_ids(connection, identity)
@@ -140,7 +140,7 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
                     _mark(entry, item)
         case events.ThreadControl():
             if chat := _newest_chat(connection, identities.find(connection, item)):
-                channel_inbound.hand_thread(chat, is_ours=item.is_ours)
+                channel_updates.hand_thread(chat, is_ours=item.is_ours)
         case events.OffersChosen():
             _store_wish(connection, item)
 
@@ -169,7 +169,7 @@ def _receive(
     chat = message.conversation
     _link(connection, chat, identity)
     if referral := item.metadata.get("referral"):
-        channel_inbound.note_referral(chat, referral)
+        channel_updates.note_referral(chat, referral)
     may_say = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
     is_quiet = not item.content.text and message_lines.is_quiet(message.metadata)
     if may_say and is_answered and not is_quiet:
@@ -185,7 +185,7 @@ def _link(connection: ChannelConnection, chat: Conversation, identity: CustomerI
     is_reachable = connection.status in SENDING
     if chat.is_reachable != is_reachable:
         rows = Conversation.objects.filter(pk=chat.pk)
-        channel_inbound.set_reachable(rows, is_reachable=is_reachable)
+        channel_updates.set_reachable(rows, is_reachable=is_reachable)
 
 
 def _store_message(
@@ -208,7 +208,7 @@ def _store_message(
     window_ends_at = _past(item.at) + PROVIDERS[connection.channel].reply_window
     if chat is None:
         chat = _open_chat(connection, identity, content.text, window_ends_at)
-    channel_inbound.extend_reply_window(chat, window_ends_at)
+    channel_updates.extend_reply_window(chat, window_ends_at)
     pieces = [*_place(content.place), *files.refused]
     message = incoming.receive(
         chat,
@@ -225,7 +225,7 @@ def _store_message(
         metadata={**metadata, **no_words, **({"lines": told} if told else {})},
     ).message
     if message.conversation_id != chat.pk:
-        channel_inbound.extend_reply_window(message.conversation, window_ends_at)
+        channel_updates.extend_reply_window(message.conversation, window_ends_at)
     return message
 
 
@@ -390,11 +390,11 @@ def _change(
         return False
     match item:
         case events.Edited():
-            channel_inbound.edit(message, item.text[:8000], at=_past(item.at))
+            channel_updates.edit(message, item.text[:8000], at=_past(item.at))
         case events.Unsent():
-            channel_inbound.unsend(message, at=_past(item.at))
+            channel_updates.unsend(message, at=_past(item.at))
         case events.Reacted():
-            channel_inbound.react(message, reaction=item.reaction, at=_past(item.at))
+            channel_updates.react(message, reaction=item.reaction, at=_past(item.at))
     return True
 
 
@@ -472,9 +472,9 @@ def _store_echo(
         _link(connection, chat, identity)
     text, no_words = _words(item.content, item.content.lines)
     told = {"lines": list(item.content.lines)} if item.content.lines else {}
-    channel_inbound.store_answer_elsewhere(
+    channel_updates.store_answer_elsewhere(
         chat,
-        channel_inbound.ChannelMessage(
+        channel_updates.ChannelMessage(
             text=text,
             provider_message_id=item.message_id,
             pieces=[*_place(item.content.place), *files.refused],
@@ -502,7 +502,7 @@ def _store_price(send: OutboundSend, price: events.Price | None) -> None:
     conversations.lock(send.message.conversation)
     OutboundSend.objects.filter(pk=send.pk).update(is_charged=price.is_charged)
     charged = OutboundSend.objects.filter(message=send.message_id, is_charged=True).count()
-    channel_inbound.note_price(send.message, category=price.category, charged=charged)
+    channel_updates.note_price(send.message, category=price.category, charged=charged)
 
 
 def _match(connection: ChannelConnection, item: events.Echo, attempt: int) -> OutboundSend | None:
@@ -551,7 +551,7 @@ def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failur
     OutboundSend.objects.filter(pk=send.pk).update(state=SendState.FAILED, error=item.error[:500])
     message_status.record_failed(send.message, error=item.error)
     if item.kind == Kind.WINDOW:
-        channel_inbound.close_reply_window(chat)
+        channel_updates.close_reply_window(chat)
     elif item.kind:
         provider_error_policy.apply(connection, ProviderError(item.kind, item.error))
 
@@ -616,7 +616,7 @@ def _store_wish(connection: ChannelConnection, item: events.OffersChosen) -> Non
     identity = identities.find(connection, item) or _new_identity(connection, item)
     opt_outs.choose_offers(identity.customer_id, are_wanted=item.are_wanted)
     if chat := _newest_chat(connection, identity):
-        channel_inbound.note_offers(chat, are_wanted=item.are_wanted)
+        channel_updates.note_offers(chat, are_wanted=item.are_wanted)
 
 
 # --- ratings ----------------------------------------------------------------------------------

@@ -29,9 +29,9 @@ from channels_app.providers.types import (
     Sent,
 )
 from channels_app.services import connections, provider_error_policy
-from chatplatform import jobs, markup
+from chatplatform import jobs, markdown_to_text
 from chats.models import Attachment, Message, MessageStatus, SenderType
-from chats.services.core import channel_inbound, message_status, translations
+from chats.services.core import channel_updates, message_status, translations
 
 log = logging.getLogger(__name__)
 _FILES = {"image", "audio", "video", "file"}
@@ -243,7 +243,7 @@ def _refused(message: Message, send: OutboundSend, error: ProviderError) -> bool
         raise jobs.TryLater(reason, wait=error.wait or _growing_wait())
     _move(send, SendState.SENDING, state=SendState.FAILED, error=reason)
     if error.kind == Kind.WINDOW:
-        channel_inbound.close_reply_window(message.conversation)
+        channel_updates.close_reply_window(message.conversation)
     message_status.record_failed(message, error=reason)
     return False
 
@@ -260,7 +260,7 @@ def _move(send: OutboundSend, before: SendState, **changes: Any) -> bool:
     return bool(OutboundSend.objects.filter(pk=send.pk, state=before).update(**changes))
 
 
-def _pieces(message: Message, marks: markup.Marks) -> list[Part]:
+def _pieces(message: Message, marks: markdown_to_text.Marks) -> list[Part]:
     """The message's content, piece by piece, with the channel's marks in its texts."""
     ids = [piece["attachment_id"] for piece in message.content if piece.get("attachment_id")]
     # Filter by chat, not by message: a file may be passed on within the chat.
@@ -270,7 +270,7 @@ def _pieces(message: Message, marks: markup.Marks) -> list[Part]:
     # A template's text is not sent: the provider has it.
     is_citing = bool(message.citations)
     return [
-        replace(part, text=markup.as_text(part.text, marks=marks, is_citing=is_citing))
+        replace(part, text=markdown_to_text.convert(part.text, marks=marks, is_citing=is_citing))
         for part in parts
         if part
     ]

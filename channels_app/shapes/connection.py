@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from channels_app import models
 from chatplatform.api.pagination import Page
 from chatplatform.api.shapes import Moment, Shape, Text, example
-from chatplatform.customer_channels import MessagingChannel
+from chatplatform.channel_names import MessagingChannel
 from chats.shapes.message import MessageContent
 from chats.shapes.people import Identity
 from identity.models import ChannelToken

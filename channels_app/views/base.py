@@ -21,7 +21,7 @@ from channels_app.shapes.connection import (
 from chatplatform.api import idempotency
 from chatplatform.api.errors import NotFound, TooLarge
 from chatplatform.api.operation import OperationViewSet, RawResponse
-from chatplatform.customer_channels import MessagingChannel
+from chatplatform.channel_names import MessagingChannel
 from chats.shapes.message import Message
 from identity.auth import TenantViewSet
 from identity.models import Client

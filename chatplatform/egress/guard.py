@@ -16,7 +16,7 @@ import httpx2
 from django.conf import settings
 from django.utils.translation import gettext_noop
 
-from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chatplatform.channel_names import MESSAGING_CHANNELS
 
 # The purposes of calls to other servers; an entry of EGRESS_ALLOW may name one.
 PURPOSES = (

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import settings
 
 from chatplatform import checks, egress
-from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.egress import guard
 from chatplatform.testing.blocked_urls import BLOCKED_URLS
 from chatplatform.testing.servers import serving

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models.functions import Coalesce, Now
 
 from bots.models import Bot
-from chatplatform.customer_channels import CHANNEL_CHOICES
+from chatplatform.channel_names import CHANNEL_CHOICES
 from chatplatform.ids import short_code, uuid7
 from chats.models.customer import Customer
 from identity.models import ApiKey, TenantModel, User

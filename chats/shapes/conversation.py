@@ -10,7 +10,7 @@ from typing_extensions import TypeAliasType
 
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import FreeObject, Language, Moment, RowId, Shape, Text, example
-from chatplatform.customer_channels import ChannelName, OwnChannel
+from chatplatform.channel_names import ChannelName, OwnChannel
 from chats import models
 from chats.shapes.insight import TagNames
 from chats.shapes.message import Message, MessageText, Sentiment

@@ -7,7 +7,7 @@ import pytest
 
 from chatplatform.testing import run_jobs
 from chats.models import Notification
-from chats.services.core import presence, staff_notifications
+from chats.services.core import presence, team_notifications
 from chats.testing import make_chat
 from identity.models import Role
 from identity.testing import make_person
@@ -101,7 +101,7 @@ def test_presence_is_not_asked_for_under_the_lock(ann, bot, monkeypatch):
 
 def test_a_chat_that_is_deleted_meanwhile_notifies_nobody(ann, bot):
     chat = make_chat(bot)
-    staff_notifications.enqueue_waiting(chat)
+    team_notifications.enqueue_waiting(chat)
     chat.delete()
     assert run_jobs() == 1
     assert not Notification.objects.exists()

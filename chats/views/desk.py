@@ -13,7 +13,7 @@ from chatplatform.api.operation import Form, RawResponse, operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.live.streaming import StreamingReply
 from chats.models import Customer
-from chats.services.core import agent_messages, attachments, push, row_json, staff_notifications
+from chats.services.core import agent_messages, attachments, push, row_json, team_notifications
 from chats.services.data_exchange import erasing, exporting
 from chats.services.desk import (
     agent_actions,
@@ -398,7 +398,7 @@ class NotificationViewSet(TenantViewSet):
     )
     def list(self, query: desk_shapes.NotificationsQuery) -> dict[str, Any]:
         """List the caller's own notifications, newest first."""
-        rows = staff_notifications.list_for_user(
+        rows = team_notifications.list_for_user(
             self.user, unread=query.unread, personal=query.personal
         )
         return page(rows, query, by="-id", shape=desk_shapes.AssignNotification.from_row)
@@ -407,13 +407,13 @@ class NotificationViewSet(TenantViewSet):
     def read(self, notification_id: uuid.UUID) -> desk_shapes.AssignNotification:
         """Mark one of the caller's own notifications as read."""
         return desk_shapes.AssignNotification.from_row(
-            staff_notifications.mark_read(self.user, notification_id)
+            team_notifications.mark_read(self.user, notification_id)
         )
 
     @operation("AI / chat", "Mark All Notifications As Read", access=BEARER_ANY_ROLE)
     def read_all(self) -> desk_shapes.ReadCount:
         """Mark all of the caller's own notifications as read."""
-        return desk_shapes.ReadCount(count=staff_notifications.mark_all_read(self.user))
+        return desk_shapes.ReadCount(count=team_notifications.mark_all_read(self.user))
 
 
 class PushViewSet(TenantViewSet):

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from chatplatform import ids
-from chatplatform.customer_channels import MessagingChannel
+from chatplatform.channel_names import MessagingChannel
 from identity.models import ChannelToken, Client, ClientConfig, Role, User
 from identity.services import audit, credits, users
 from identity.shapes.clients import ClientChange, CompanyDto, CompanyName

@@ -4,18 +4,20 @@ import re
 from collections.abc import Iterable
 
 from bots.ingest.extraction.document import Section
-from bots.language import lexicon
+from bots.language import language_data
 from bots.language.normalization import QUESTION_MARKS
 
 _NUMBER = re.compile(
-    rf"^(?:[-*•]\s+)?(?:{lexicon.pattern('headings', 'questions')}?"
+    rf"^(?:[-*•]\s+)?(?:{language_data.pattern('headings', 'questions')}?"
     r"\s*\d{0,3}(?:\.\d{1,2})*\s*[.:)]\s+)?"
 )
-_ANSWER = re.compile(rf"^{lexicon.pattern('headings', 'answers')}\s*[.:]\s+")
+_ANSWER = re.compile(rf"^{language_data.pattern('headings', 'answers')}\s*[.:]\s+")
 _ITEM = re.compile(r"\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)])\s")
 MAX_QUESTION_WORDS = 45
 # "Have you seen the message above?" continues the text and means nothing without it.
-_POINTS_BACK = re.compile(rf"\b{lexicon.pattern('headings', 'pointing_back')}\b", re.IGNORECASE)
+_POINTS_BACK = re.compile(
+    rf"\b{language_data.pattern('headings', 'pointing_back')}\b", re.IGNORECASE
+)
 
 
 def as_headings(sections: Iterable[Section]) -> list[Section]:

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from itertools import dropwhile
 
 from bots.ingest.extraction.document import Section, SectionBuilder
-from bots.language import lexicon
+from bots.language import language_data
 
 _NUMBERED = re.compile(r"^(?:[IVX]{1,5}|\d{1,2}(?:\.\d{1,2})*)[.)]?\s+\w")
 # The article of a law: "Article 25.", "§ 3 Fees", "Article 5. The permit is valid for a year."
 _ARTICLE = re.compile(
-    rf"({lexicon.numbered('headings', 'articles')}(?![\w-]))([.:)]?)\s*(.*)", re.IGNORECASE
+    rf"({language_data.numbered('headings', 'articles')}(?![\w-]))([.:)]?)\s*(.*)", re.IGNORECASE
 )
 _ENDS = re.compile(r"[.:;!?]$")
 _ITEM = re.compile(r"\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s")
 _BULLET = re.compile(r"^[-*•–]\s+")
 # A line with this beginning is no heading: indented lines below it continue its text.
-_ASKED_OR_ANSWERED = re.compile(rf"\s*{lexicon.pattern('headings', 'no_headings')}\s*[:.]\s")
+_ASKED_OR_ANSWERED = re.compile(rf"\s*{language_data.pattern('headings', 'no_headings')}\s*[:.]\s")
 _RULE = re.compile(r"\s*([^\w\s])\1{4,}\s*")
 # The header or footer of a manual page: "GREP(1)      User Commands      GREP(1)".
 _OF_MANUAL = re.compile(r"\S+(?: \S+)* {3,}\S.*(?<! ) {3,}+[\w.+-]++\(\d\w*\)\s*")

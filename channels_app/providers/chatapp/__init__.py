@@ -28,7 +28,7 @@ from channels_app.providers.types import (
     Signal,
     Tokens,
 )
-from chatplatform import markup
+from chatplatform import markdown_to_text
 
 _SCOPES = (
     "whatsapp_business_management", "whatsapp_business_messaging", "business_management",
@@ -43,7 +43,7 @@ class Chatapp(GraphProvider):
 
     channel = "chatapp"
     app = APP
-    marks = markup.Marks(bold="*", code="```")
+    marks = markdown_to_text.Marks(bold="*", code="```")
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
         """The signup dialog as a page, with the login configuration of our app if it has one."""

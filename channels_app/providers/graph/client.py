@@ -15,7 +15,7 @@ from channels_app.providers import http
 from channels_app.providers.errors import Kind
 from channels_app.providers.graph import errors
 from channels_app.providers.json_values import as_dict, dicts_in
-from chatplatform.customer_channels import MessagingChannel
+from chatplatform.channel_names import MessagingChannel
 
 _SECRETS = ("access_token", "input_token", "fb_exchange_token", "client_secret", "code")
 _NEARLY_ALL, _SHORT_PAUSE = 90, timedelta(seconds=10)

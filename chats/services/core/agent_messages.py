@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from chatplatform.api.errors import ApiError, first_or_404
-from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import (
     AssignType,
     Conversation,

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from chatplatform import jobs, markup
+from chatplatform import jobs, markdown_to_text
 from chatplatform.api import rate_limits
 from chatplatform.api.errors import TooManyRequests
 from chats.models import Conversation, Message, MessageStatus, SenderType
@@ -68,7 +68,7 @@ def mail(conversation_id: str) -> None:
 
 def _words(answer: Message, language: str) -> str:
     files = (piece.get("file_name") for piece in answer.content if piece["type"] != "text")
-    words = markup.as_text(answer.translations.get(language) or answer.text)
+    words = markdown_to_text.convert(answer.translations.get(language) or answer.text)
     return "\n".join(filter(None, [words, *(f"[{name}]" for name in files if name)]))
 
 

@@ -19,7 +19,7 @@ from chatplatform.api import rate_limits
 from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotFound, TooLarge, first_or_404
 from chatplatform.api.rate_limits import DAY_SECONDS, Quota, counted_address, scaled
 from chatplatform.api.request_context import current_address
-from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.ids import uuid7
 from chats.models import ATTACHMENT_SALT, Attachment, Conversation, Message
 from chats.services.core import customers

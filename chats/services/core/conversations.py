@@ -20,7 +20,7 @@ from chats.models import (
     Priority,
     Status,
 )
-from chats.services.core import customers, fast_sql, staff_notifications, visitor_permissions
+from chats.services.core import customers, fast_sql, team_notifications, visitor_permissions
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import ChatCustomer, CustomerInfo
 from chats.shapes.visitor import VisitorIdentity
@@ -129,7 +129,7 @@ def open_chat(
         customers.ensure_not_blocked(chat.customer)
         announce_change(chat, "conversation.created")
         if reason:
-            staff_notifications.enqueue_waiting(chat)
+            team_notifications.enqueue_waiting(chat)
     return chat
 
 

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from chatplatform.api.errors import ApiError, Invalid
-from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import Conversation, Feedback, LockedConversation, Message, SenderType, Status
 from chats.services.core import conversations, customers, messages, standard_replies
 from chats.shapes.insight import ChatFeedBackDto, FeedbacksQuery

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from chatplatform.api.errors import ApiError
 from chatplatform.api.shapes import Moment, iso
-from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.jobs import enqueue
 from chats.models import (
     AssignType,
@@ -24,7 +24,7 @@ from chats.models import (
     SenderType,
     Status,
 )
-from chats.services.core import channel_hooks, conversations, presence, staff_notifications
+from chats.services.core import channel_hooks, conversations, presence, team_notifications
 from chats.shapes.people import Identity
 from identity.models import User
 
@@ -80,9 +80,9 @@ def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
         waiting_since=chat.waiting_since or _unanswered_since(chat),
     )
     _announce(chat, "conversation.assigned", by=by)
-    staff_notifications.notify_assigned(chat, to=agent, by=by)
+    team_notifications.notify_assigned(chat, to=agent, by=by)
     if before and before != agent:
-        staff_notifications.notify_unassigned(chat, from_=before, by=by)
+        team_notifications.notify_unassigned(chat, from_=before, by=by)
         presence.enqueue_assignment(chat.client)
 
 
@@ -105,8 +105,8 @@ def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -
     else:
         _announce(chat, "conversation.unassigned", by=by)
     if before:
-        staff_notifications.notify_unassigned(chat, from_=before, by=by)
-    staff_notifications.enqueue_waiting(chat)
+        team_notifications.notify_unassigned(chat, from_=before, by=by)
+    team_notifications.enqueue_waiting(chat)
 
 
 def to_bot(chat: LockedConversation, *, by: User | None) -> None:
@@ -125,7 +125,7 @@ def to_bot(chat: LockedConversation, *, by: User | None) -> None:
     )
     _announce(chat, "conversation.unassigned", by=by)
     if before:
-        staff_notifications.notify_unassigned(chat, from_=before, by=by)
+        team_notifications.notify_unassigned(chat, from_=before, by=by)
         presence.enqueue_assignment(chat.client)
 
 
@@ -195,7 +195,7 @@ def reopen(chat: LockedConversation) -> None:
     )
     _announce(chat, "conversation.reopened")
     if reason:
-        staff_notifications.enqueue_waiting(chat)
+        team_notifications.enqueue_waiting(chat)
 
 
 def take_up(chat: LockedConversation, *, by: User) -> None:
@@ -253,7 +253,7 @@ def ensure_own_chat(chat: LockedConversation, *, by: User) -> None:
 def _ensure_staff(agent: User, chat: Conversation) -> None:
     """409 `agent_gone` if the user may not have chats. The locked row makes a change of their
     rights wait for this move, and the job that then takes their chats away finds this one."""
-    rows = staff_notifications.staff(chat.client_id).filter(pk=agent.pk)
+    rows = team_notifications.team(chat.client_id).filter(pk=agent.pk)
     if not rows.select_for_update(no_key=True).exists():
         raise AgentGone
 

@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from chatplatform.api.errors import ApiError, Invalid
-from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import Conversation, LockedConversation, Message, MessageStatus, SenderType
 from chats.services.core import conversations
 from chats.shapes import message as message_shapes

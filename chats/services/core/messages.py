@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from bots.language import detection
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.api.pagination import Page, cursor_of, list_of, numbers_of
-from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import (
     UNANSWERED,
     AssignType,
@@ -33,8 +33,8 @@ from chats.services.core import (
     lifecycle,
     message_status,
     row_json,
-    staff_notifications,
     standard_replies,
+    team_notifications,
     translations,
 )
 from chats.shapes import desk as desk_shapes
@@ -180,7 +180,7 @@ def append_by_agent(
         metadata=metadata or {},
     )
     if is_note:
-        staff_notifications.notify_mentioned(message, by=by)
+        team_notifications.notify_mentioned(message, by=by)
     return message
 
 

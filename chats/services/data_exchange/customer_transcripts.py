@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from django.db import transaction
 
-from chatplatform import markup
+from chatplatform import markdown_to_text
 from chatplatform.api.errors import ApiError
 from chatplatform.api.request_context import current_address
 from chatplatform.jobs import enqueue
@@ -98,7 +98,7 @@ def _line(message: Message) -> TranscriptLine:
         sender=message.sender_type,
         name=message.sender_name,
         text=(
-            markup.as_text(message.text, is_citing=bool(message.citations))
+            markdown_to_text.convert(message.text, is_citing=bool(message.citations))
             if is_ours
             else message.text
         ),

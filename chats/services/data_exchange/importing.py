@@ -28,7 +28,7 @@ from chats.models import (
     Summary,
     Tagging,
 )
-from chats.services.core import messages, staff_notifications, tags
+from chats.services.core import messages, tags, team_notifications
 from chats.shapes.data_exchange import HIGHEST, ConversationEntity, MessageEntity, PortableFeedback
 from identity.models import Client, User
 
@@ -138,7 +138,7 @@ def _agent(client: Client, entity: ConversationEntity, result: ImportResult) -> 
         return None
     # Disabled users keep their ended chats, but get none that somebody must answer.
     has_ended = entity.status == Status.ENDED.value
-    users = User.objects.for_client(client) if has_ended else staff_notifications.staff(client.pk)
+    users = User.objects.for_client(client) if has_ended else team_notifications.team(client.pk)
     agent = users.filter(email=(entity.assignee_email or "").lower()).first()
     if agent is None:
         result.warnings.append(

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid, StaleVersion
-from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import (
     AssignType,
     Conversation,
@@ -33,7 +33,7 @@ from chats.services.core import (
     message_status,
     messages,
     presence,
-    staff_notifications,
+    team_notifications,
 )
 from chats.shapes import desk as desk_shapes
 from identity.models import User
@@ -162,9 +162,9 @@ def unassign(chat: Conversation, *, by: User) -> Conversation:
 
 
 def return_chats_of_agent(user_id: int) -> None:
-    """Move a user's chats to the queue if the user is disabled or no longer on the staff by now."""
+    """Move a user's chats to the queue if the user is disabled or no longer on the team by now."""
     gone = User.objects.filter(
-        Q(is_disabled=True) | ~Q(role__in=staff_notifications.STAFF), pk=user_id
+        Q(is_disabled=True) | ~Q(role__in=team_notifications.ROLES), pk=user_id
     )
     rows = Conversation.objects.filter(assignee__in=gone).exclude(status=Status.ENDED)
     for chat in rows.order_by("id"):
@@ -193,7 +193,7 @@ def _agent_to_assign(by: User, user_id: int | None) -> User:
     if user_id is None:
         return by
     assert by.client_id
-    agent = staff_notifications.staff(by.client_id).filter(pk=user_id).first()
+    agent = team_notifications.team(by.client_id).filter(pk=user_id).first()
     if agent is None:
         raise Invalid.field("body", "user_id", msg="No agent with this ID can take it.")
     return agent

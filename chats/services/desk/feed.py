@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db import Error
 
 from chatplatform.api.errors import Invalid
-from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.live import pubsub
 from chatplatform.live.pubsub import Listener
 from chatplatform.live.streaming import Events, InThread, ServerSent, StreamEvent

@@ -19,7 +19,7 @@ from chats.models import (
     NotificationKind,
     Status,
 )
-from chats.services.core import conversations, lifecycle, presence, staff_notifications
+from chats.services.core import conversations, lifecycle, presence, team_notifications
 from identity.models import AssignStrategy, ClientConfig, Role, User
 
 # The most chats that one call assigns; the others wait for the next call.
@@ -39,8 +39,8 @@ def choose_agent(chat: Conversation, config: ClientConfig, online: set[int]) -> 
 def _agents_with_capacity(config: ClientConfig, online: set[int]) -> list[User]:
     """Online agents below their capacity, in the order of the strategy. If a client has nobody with
     the role agent, its admins and owners count as agents."""
-    staff = staff_notifications.staff(config.client_id)
-    agents = staff.filter(role=Role.AGENT)
+    team = team_notifications.team(config.client_id)
+    agents = team.filter(role=Role.AGENT)
     last = Notification.objects.filter(user=OuterRef("pk"), kind=NotificationKind.ASSIGNED)
     # The filter fits the index of open chats; an agent may have many ended ones.
     owned = Conversation.objects.filter(
@@ -51,7 +51,7 @@ def _agents_with_capacity(config: ClientConfig, online: set[int]) -> list[User]:
         is_preview=False,
     )
     counted = owned.values("assignee").annotate(count=Count("pk")).values("count")
-    candidates: Any = (agents if agents.exists() else staff).annotate(
+    candidates: Any = (agents if agents.exists() else team).annotate(
         open_chats=Coalesce(Subquery(counted), 0),
         last_assigned_at=Subquery(last.order_by("-id").values("created_at")[:1]),
     )

@@ -39,7 +39,7 @@ from chats.models import (
     NotificationKind,
     Status,
 )
-from chats.services.core import conversations, lifecycle, presence, staff_notifications
+from chats.services.core import conversations, lifecycle, presence, team_notifications
 from chats.services.desk import routing
 from identity.services import freezing
 
@@ -91,7 +91,7 @@ def warn_unanswered() -> int:
     online = {client_id: presence.online(client_id) for client_id in clients}
 
     def notify(chat: LockedConversation) -> None:
-        staff_notifications.notify_unanswered(chat, online=online.get(chat.client_id, set()))
+        team_notifications.notify_unanswered(chat, online=online.get(chat.client_id, set()))
 
     closing = _cutoffs(rows)
     done = _process(rows.exclude(bot__in=closing), "waiting_since", notify)

@@ -239,7 +239,7 @@ def _by_model(
         is_good = (
             (cited or text.endswith(QUESTION_MARKS))
             and sources.facts_supported(text)
-            and not phrasebook.reports_deed(text)
+            and not phrasebook.reports_action(text)
             and not _speaks_as_customer(text, transcript)
         )
         if text and is_good:

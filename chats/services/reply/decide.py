@@ -146,7 +146,7 @@ class ShortReply:
 
     # What it means as the answer to "Is there anything else?".
     meant: SmallTalk
-    is_content: bool
+    is_satisfied: bool
     # The kind of our latest message.
     behind: Literal["nothing", "greeting", "thanks", "quotation", "other"]
 
@@ -257,7 +257,7 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
 
 def _is_acknowledgement(reply: ShortReply | None) -> bool:
     """Whether a message only says that all is well, such as "ok", and nothing was asked."""
-    return reply is not None and reply.is_content and reply.behind in {"nothing", "greeting"}
+    return reply is not None and reply.is_satisfied and reply.behind in {"nothing", "greeting"}
 
 
 def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
@@ -268,8 +268,8 @@ def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
     if reply.behind == "thanks":
         return reply.meant
     if reply.behind in {"nothing", "greeting"}:
-        return "thanks" if reply.is_content else reply.meant
-    is_fine = reply.is_content or reply.meant == "greeting"
+        return "thanks" if reply.is_satisfied else reply.meant
+    is_fine = reply.is_satisfied or reply.meant == "greeting"
     return "thanks" if reply.behind == "quotation" and is_fine else None
 
 

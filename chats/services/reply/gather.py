@@ -12,7 +12,7 @@ from typing import Any, Literal
 from bots.language import intents, slot_filling
 from bots.language.intents import Intent
 from bots.language.slot_filling import Field
-from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
 from chats.services.core import customers, message_lines, messages
 from chats.services.reply.decide import (
@@ -107,7 +107,7 @@ def _short_reply(chat: Conversation, intent: Intent, *, before_seq: int) -> Shor
     if intent.answer_to_more is None:
         return None
     latest = messages.latest_of_ours(chat, before_seq=before_seq)
-    return ShortReply(intent.answer_to_more, intent.is_content, _kind_of(latest))
+    return ShortReply(intent.answer_to_more, intent.is_satisfied, _kind_of(latest))
 
 
 def _kind_of(

@@ -17,7 +17,7 @@ from bots.services import bots
 from bots.services.function_calls import ordering_key
 from chatplatform import locks
 from chatplatform.api.errors import ApiError
-from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.jobs import NO_WAIT, enqueue, postpone
 from chatplatform.models import Job, JobState
 from chats.models import (

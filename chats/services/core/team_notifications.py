@@ -20,13 +20,13 @@ from webhooks.services import announce
 
 # What a person is called for who has no inbox open.
 _CALLS = {NotificationKind.ASSIGNED, NotificationKind.MENTIONED}
-STAFF = (Role.OWNER, Role.ADMIN, Role.AGENT)
+ROLES = (Role.OWNER, Role.ADMIN, Role.AGENT)
 
 
-def staff(client_id: int) -> QuerySet[User]:
+def team(client_id: int) -> QuerySet[User]:
     """The client's users who may have a chat."""
     rows = User.objects.filter(client_id=client_id)
-    return rows.filter(role__in=STAFF, is_disabled=False)
+    return rows.filter(role__in=ROLES, is_disabled=False)
 
 
 def enqueue_waiting(chat: Conversation) -> None:
@@ -136,7 +136,7 @@ def mark_all_read(user: User) -> int:
 
 
 def _audience(chat: Conversation, online: set[int]) -> list[int]:
-    everyone = set(staff(chat.client_id).values_list("pk", flat=True))
+    everyone = set(team(chat.client_id).values_list("pk", flat=True))
     return sorted(everyone & online or everyone)
 
 

@@ -22,10 +22,10 @@ class Marks:
     code: str = ""
 
 
-NONE = Marks()
+NO_MARKS = Marks()
 
 
-def as_text(text: str, *, marks: Marks = NONE, is_citing: bool = False) -> str:
+def convert(text: str, *, marks: Marks = NO_MARKS, is_citing: bool = False) -> str:
     """A text with a channel's own marks in place of Markdown's. `is_citing`: the bot cites its
     sources in it, which are left out."""
     pieces = _FENCE.split(text)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from bots.language import detection
 from bots.models import Bot
-from chatplatform.customer_channels import MessagingChannel
+from chatplatform.channel_names import MessagingChannel
 from chats.models import AssignType, Conversation, Message, SenderType, Status
 from chats.services.core import (
     conversations,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from chatplatform import markup
+from chatplatform import markdown_to_text
 
-PHONE = markup.Marks(bold="*", code="```")
+PHONE = markdown_to_text.Marks(bold="*", code="```")
 
 
 @pytest.mark.parametrize(
@@ -21,10 +21,12 @@ PHONE = markup.Marks(bold="*", code="```")
     ],
 )  # fmt: skip
 def test_marks_become_those_of_the_reader(text, plain, marked):
-    assert markup.as_text(text) == plain
-    assert markup.as_text(text, marks=PHONE) == (marked or plain)
+    assert markdown_to_text.convert(text) == plain
+    assert markdown_to_text.convert(text, marks=PHONE) == (marked or plain)
 
 
 def test_what_a_bot_cites_is_left_out():
     cited = "Within thirty days [1]. With its receipt [1, 2]."
-    assert markup.as_text(cited, is_citing=True) == "Within thirty days. With its receipt."
+    assert (
+        markdown_to_text.convert(cited, is_citing=True) == "Within thirty days. With its receipt."
+    )
