@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from bots.ingest.extraction.document import CODE_LINE, DENSE, ExtractedText, Section
+from bots.ingest.extraction.document import CODE_LINE, ExtractedText, Section
 from bots.language import language_data
+from bots.language.normalization import UNSPACED
 
 MAX_WORDS = 220
 MAX_CHARACTERS = 1_600
@@ -73,10 +74,10 @@ class _Sentence:
 
 def count_words(text: str) -> int:
     """Words in `text`; two characters of a script without spaces count as one."""
-    dense = len(DENSE.findall(text))
-    if not dense:
+    unspaced = len(UNSPACED.findall(text))
+    if not unspaced:
         return len(text.split())
-    return len(DENSE.sub(" ", text).split()) + (dense + 1) // 2
+    return len(UNSPACED.sub(" ", text).split()) + (unspaced + 1) // 2
 
 
 def is_row(text: str) -> bool:

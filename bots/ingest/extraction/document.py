@@ -24,10 +24,6 @@ _MAX_NAME_WORDS = 12
 # A table has at most this many rows of column names.
 _MAX_HEADER_ROWS = 5
 _DIGIT = re.compile(r"\d")
-# Scripts without spaces between words.
-DENSE = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
-)
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff\ud800-\udfff]")
 
 

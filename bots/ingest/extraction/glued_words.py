@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from bots.ingest.extraction.document import DENSE
+from bots.language.normalization import UNSPACED
 
 # How many letters are judged at a time, so that a paragraph is noticed among others; and how few
 # can be judged at all, so that a title of one long word is not taken for a sentence. Fewer are
@@ -46,7 +46,7 @@ def _words(text: str) -> Iterator[tuple[int, bool]]:
     for token in text.split():
         if token.isascii() and token.isalpha() and len(token) < _LONG:
             yield len(token), False
-        elif not (_CODE.search(token) or DENSE.search(token)):
+        elif not (_CODE.search(token) or UNSPACED.search(token)):
             lengths = [sum(map(str.isalpha, word)) for word in _BREAK.split(token)]
             is_marked = sum(lengths) >= _LONG and bool(_MARK.search(token))
             yield from ((length, is_marked) for length in lengths)
