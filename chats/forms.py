@@ -27,7 +27,9 @@ class AnswerForm(ServiceForm):
         label=gettext_lazy("Answer"),
         max_length=MAX_ANSWER,
         widget=forms.Textarea(attrs={"rows": 4, "autofocus": ""}),
-        help_text=gettext_lazy("Used for questions with the same meaning."),
+        help_text=gettext_lazy(
+            "The bot also gives this answer when the question is worded differently."
+        ),
     )
     # The document with the answer that the form shows; empty for a new answer.
     edits = forms.IntegerField(required=False, widget=forms.HiddenInput)

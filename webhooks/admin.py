@@ -64,7 +64,7 @@ FAULTS: dict[str, Any] = {
     Fault.REDIRECT: gettext_lazy("Your server sent a redirect, which we don't follow"),
     Fault.BAD_STATUS: gettext_lazy("Your server rejected it"),
     Fault.INVALID_ANSWER: gettext_lazy("Your server's response wasn't valid HTTP"),
-    Fault.GONE: gettext_lazy("Your server says the address is permanently gone"),
+    Fault.GONE: gettext_lazy("Your server responded with 410 (Gone)"),
     Fault.INTERRUPTED: gettext_lazy("Interrupted by an error on our side"),
     Fault.ENDPOINT_DISABLED: gettext_lazy("The webhook was off"),
 }

@@ -19,11 +19,11 @@ from chatplatform.templatetags.codes import humanize_code
 # The most rows of a form.
 PARAMETERS, HEADERS = 8, 3
 _METHODS = [
-    ("GET", gettext_lazy("Look something up (GET)")),
-    ("POST", gettext_lazy("Send something (POST)")),
-    ("PUT", gettext_lazy("Update something (PUT)")),
-    ("PATCH", gettext_lazy("Update part of something (PATCH)")),
-    ("DELETE", gettext_lazy("Cancel or delete something (DELETE)")),
+    ("GET", gettext_lazy("Look up data (GET)")),
+    ("POST", gettext_lazy("Create or send data (POST)")),
+    ("PUT", gettext_lazy("Update data (PUT)")),
+    ("PATCH", gettext_lazy("Update part of the data (PATCH)")),
+    ("DELETE", gettext_lazy("Cancel or delete data (DELETE)")),
 ]
 ASKS: dict[str, Any] = {
     Approval.NONE: gettext_lazy("No one (runs automatically)"),
@@ -147,7 +147,7 @@ class FunctionForm(SettingsForm):
         lines = [line for line in self.cleaned_data["headers"].splitlines() if line.strip()]
         found = [_HEADER.fullmatch(line) for line in lines]
         if not all(found):
-            raise ValidationError(gettext("Use the format Name: value."))
+            raise ValidationError(gettext("Enter each header as “Name: value”."))
         return {match[1]: match[2] for match in found if match}
 
     def clean(self) -> dict[str, Any]:

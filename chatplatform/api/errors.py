@@ -240,7 +240,7 @@ def render(exc: BaseException) -> HttpResponse:
         headers = {"Retry-After": str(int(wait))} if wait else {}
         return error_response(exc.status_code, str(exc.detail), headers=headers)
     if isinstance(exc, OperationalError) and isinstance(exc.__cause__, QueryCanceled):
-        detail = gettext_noop("This is taking too long. Try fewer days or words.")
+        detail = gettext_noop("This took too long. Try a shorter date range or fewer keywords.")
         return _unavailable(exc, detail, seconds=30)
     if isinstance(exc, OperationalError):
         return _unavailable(

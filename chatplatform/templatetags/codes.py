@@ -39,8 +39,8 @@ _WORDS = {
     "info_wrong": gettext_noop("Customer's answer wasn't valid"),
     "agent_silent": gettext_noop("The agent didn't reply in time"),
     "agent_gone": gettext_noop("The agent is no longer available"),
-    "user.view_started": gettext_noop("Staff started viewing as this person"),
-    "user.view_ended": gettext_noop("Staff stopped viewing as this person"),
+    "user.view_started": gettext_noop("Platform staff started viewing as this person"),
+    "user.view_ended": gettext_noop("Platform staff stopped viewing as this person"),
     "overtaken": gettext_noop("No longer needed"),
     "answered_elsewhere": gettext_noop("Answered in the channel's app"),
 }

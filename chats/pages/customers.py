@@ -165,8 +165,8 @@ class CustomerAdmin(ListsWithoutPreviews):
             title=gettext("Block %(name)s?") % {"name": self.who(row)},
             button=gettext("Block"),
             intro=gettext(
-                "Until the block ends, they can't write to you on any channel, and no one sees"
-                " what they try to send."
+                "While blocked, they can't message you on any channel, and no one sees what they"
+                " send."
             ),
         )  # fmt: skip
 

@@ -34,8 +34,8 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
             "nearest": gettext_lazy("Above suggested topics"),
             "person_button": gettext_lazy("Button to reach your team"),
             "part_unknown": gettext_lazy("No answer to one of several questions"),
-            "found": gettext_lazy("Above a quote from your content"),
-            "found_foreign": gettext_lazy("Above a quote in another language"),
+            "found": gettext_lazy("Intro to a quote from your content"),
+            "found_foreign": gettext_lazy("Intro to a quote in another language"),
         },
     ),
     "people": (
@@ -66,7 +66,7 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
             "not_phone": gettext_lazy("Invalid phone number"),
             "not_number": gettext_lazy("Invalid number"),
             "not_date": gettext_lazy("Invalid date"),
-            "not_option": gettext_lazy("Not one of the options"),
+            "not_option": gettext_lazy("Invalid option"),
         },
     ),
     "survey": (

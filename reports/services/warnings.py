@@ -263,8 +263,8 @@ _RULES = (
     _Rule(
         "low_ratings", "warning",
         ngettext_lazy(
-            "{count} rating of one or two stars since yesterday",
-            "{count} ratings of one or two stars since yesterday",
+            "{count} low rating (1–2 stars) since yesterday",
+            "{count} low ratings (1–2 stars) since yesterday",
             "n",
         ),
         gettext_noop("Read these conversations, then teach the bot what it didn't know."),

@@ -35,7 +35,7 @@ FIELDS = {
     "date_from": gettext_noop("From"), "date_to": gettext_noop("To"), "q": gettext_noop(
         "Keywords"
     ),
-    "rating_min": gettext_noop("Minimum stars"), "rating_max": gettext_noop("Maximum stars"),
+    "rating_min": gettext_noop("Minimum rating"), "rating_max": gettext_noop("Maximum rating"),
     "bot_ids": gettext_noop("Bots"), "channels": gettext_noop("Channels"),
     "statuses": gettext_noop("Status"), "assignee_ids": gettext_noop("Agents"),
     "tags": gettext_noop("Tags"), "sentiments": gettext_noop("Sentiment"),

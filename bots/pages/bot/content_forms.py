@@ -115,7 +115,7 @@ class WebForm(ContentForm):
         except ValueError:
             host = ""
         if " " in url or "." not in host:
-            raise ValidationError(gettext("Enter a full address, such as https://example.com"))
+            raise ValidationError(gettext("Enter a full URL, such as https://example.com."))
         return url
 
     def add_fields(self) -> None:
@@ -187,7 +187,7 @@ class QuestionForm(WrittenForm):
         Setting("question", gettext_lazy("Question")),
         Setting(
             "answer", gettext_lazy("Answer"),
-            gettext_lazy("Used for questions with the same meaning."), lines=6,
+            gettext_lazy("The bot also gives this answer when the question is worded differently."), lines=6,
         ),
     )  # fmt: skip
 

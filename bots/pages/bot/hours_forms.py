@@ -43,7 +43,7 @@ class HolidaysForm(BotForm):
             attrs={"rows": 4, "placeholder": "2026-12-25 Christmas\n2026-12-24 (09:00–12:00)"}
         ),
         help_text=gettext_lazy(
-            "One per line: date, hours in parentheses if you're open, and name."
+            "One day per line: the date, then any opening hours in parentheses, then an optional name."
         ),
     )
 

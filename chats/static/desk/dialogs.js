@@ -118,7 +118,7 @@ function Block({ state, ids: [id] }) {
   };
   return html`
     <form>
-      <p>${t("Until the block ends, they can't write to you on any channel, and no one sees what they try to send.")}</p>
+      <p>${t("While blocked, they can't message you on any channel, and no one sees what they send.")}</p>
       <p class="quiet">${t("On your website they read that they can't write right now. They still see the conversation.")}</p>
       <label>${t("Reason (only your team sees it)")} <input name="reason" maxlength="300" dir="auto" /></label>
       <ul class="choices">

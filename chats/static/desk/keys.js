@@ -28,7 +28,7 @@ export const KEYS = [
   { keys: ["1", "2", "3", "4", "5"], name: msg("Switch views"), act: (key) => show(VIEWS[Number(key) - 1]) },
   { keys: ["?"], name: msg("Keyboard shortcuts"), act: () => dispatch({ type: "dialog", dialog: { kind: "help" } }) },
   { keys: ["Ctrl ↵"], name: msg("Send"), act: NOTHING },
-  { keys: ["Esc"], name: msg("Close or leave the field"), act: NOTHING },
+  { keys: ["Esc"], name: msg("Close a dialog or exit a text field"), act: NOTHING },
 ];
 
 /** Listens on the whole page. */

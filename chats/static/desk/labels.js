@@ -154,7 +154,7 @@ export const CONNECTIONS = {
 /** Why nothing can be written. */
 export const OBSTACLES = {
   only_read: msg("You can read conversations, but not reply."),
-  ended_here: msg("This chat has ended."),
+  ended_here: msg("This conversation has ended."),
   window_closed: msg("You can reply again once the customer writes."),
   of_other: msg("{name} is handling this. Add a note, or take over."),
 };

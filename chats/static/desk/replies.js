@@ -101,7 +101,7 @@ class Form extends Component {
     const add = (event) => this.setState({ languages: [...languages, event.target.value] });
     return html`
       <form onSubmit=${this.save}>
-        <label>${t("Shortcut, typed after /")} <input name="shortcut" ref=${this.field} required maxlength="41" defaultValue=${reply.shortcut} /></label>
+        <label>${t("Shortcut")} <input name="shortcut" ref=${this.field} required maxlength="41" defaultValue=${reply.shortcut} /></label>
         ${languages.map((code, place) => html`<label key=${code}>${languageName(code)}
           <textarea name=${`text-${code}`} rows="4" maxlength="8000" dir="auto" required=${place === 0} defaultValue=${reply.texts[code] ?? ""}></textarea></label>`)}
         <label>${t("Add a language")} <select key=${languages.length} onChange=${add}><option value="" selected disabled hidden></option>

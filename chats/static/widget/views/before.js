@@ -36,7 +36,7 @@ export function Introduction({ state, fields, actions }) {
   const answer = (name, value) => actions.draft({ answers: { ...drafts.answers, [name]: value } });
   return html`<form class="before" ref=${form} noValidate onSubmit=${submit}>
     <h2>${t("Before we start")}</h2>
-    ${outbox.length > 0 && html`<p class="kept" dir="auto">${t("Your message will be sent when you continue:")} “${outbox[0].text}”</p>`}
+    ${outbox.length > 0 && html`<p class="kept" dir="auto">${t("We'll send this message when you start the chat:")} “${outbox[0].text}”</p>`}
     ${fields.map(
       (field) => html`<${Field} field=${field} value=${drafts.answers[field.name] ?? ""} isWrong=${faults[field.name]} onAnswer=${answer} />`,
     )}
