@@ -187,7 +187,10 @@ class QuestionForm(WrittenForm):
         Setting("question", gettext_lazy("Question")),
         Setting(
             "answer", gettext_lazy("Answer"),
-            gettext_lazy("The bot also gives this answer when the question is worded differently."), lines=6,
+            gettext_lazy(
+                "The bot also gives this answer when the question is worded differently."
+            ),
+            lines=6,
         ),
     )  # fmt: skip
 

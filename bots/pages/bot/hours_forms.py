@@ -43,7 +43,8 @@ class HolidaysForm(BotForm):
             attrs={"rows": 4, "placeholder": "2026-12-25 Christmas\n2026-12-24 (09:00–12:00)"}
         ),
         help_text=gettext_lazy(
-            "One day per line: the date, then any opening hours in parentheses, then an optional name."
+            "One day per line: the date, then any opening hours in parentheses, then an optional"
+            " name."
         ),
     )
 
