@@ -25,7 +25,10 @@ class NotificationsForm(SettingsForm):
         Setting("on_low_credit", gettext_lazy("Credits run low")),
         Setting(
             "to_assignee", gettext_lazy("Also email the assigned agent"),
-            gettext_lazy("Sent in the agent's language when their customer waits too long or a conversation is assigned to them."),
+            gettext_lazy(
+                "Sent in the agent's language when their customer waits too long or a conversation"
+                " is assigned to them."
+            ),
         ),
     )  # fmt: skip
     recipients = forms.CharField(
