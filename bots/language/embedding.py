@@ -190,6 +190,12 @@ def own_part(question: Vectors, *, language: str) -> Vectors:
     return own
 
 
+def apart(language: str, other: str) -> Vectors:
+    """What is nearer to texts in a language than to those in another one, whatever they say."""
+    difference: Vectors = _of_any_question(language) - _of_any_question(other)
+    return difference
+
+
 def is_near(sentence: str, texts: Iterable[str], least: float) -> bool:
     """Whether a sentence's cosine to one of the texts is at least `least`; True without an encoder.
 

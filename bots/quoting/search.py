@@ -145,6 +145,8 @@ def coverage(weights: Mapping[str, float], words: Iterable[str]) -> float:
 class _Near(NamedTuple):
     """Cosines of all pieces to a question and to its own part; None without vectors.
 
+    `fair_all` and `fair_own` are these cosines as if all pieces were in the question's language:
+    whatever they say, texts in one language are nearer to each other than to those in another.
     Pieces in another language are ordered by their cosine plus `lift`, which replaces it by the
     cosine with the question's own part and raises it for a near sentence. `topics` maps the nearest
     of these pieces to cosines without anything that all questions have in common: one cosine for a
@@ -153,17 +155,26 @@ class _Near(NamedTuple):
 
     all: Vectors | None
     own: Vectors | None
+    fair_all: Vectors | None
+    fair_own: Vectors | None
     lift: Vectors
     topics: Mapping[int, Vectors]
 
     def without(self, pieces: list[int]) -> "_Near":
         """The same with these pieces as the furthest."""
-        if not pieces or self.all is None or self.own is None:
+        if not pieces:
             return self
-        every, own = self.all.copy(), self.own.copy()
-        every[pieces], own[pieces] = every.min(), own.min()
+        cosines = (_lowest(each, pieces) for each in self[:4])
         topics = {n: near for n, near in self.topics.items() if n not in pieces}
-        return self._replace(all=every, own=own, topics=topics)
+        return _Near(*cosines, lift=self.lift, topics=topics)
+
+
+def _lowest(cosines: Vectors | None, pieces: list[int]) -> Vectors | None:
+    if cosines is None:
+        return None
+    lowered = cosines.copy()
+    lowered[pieces] = cosines.min()
+    return lowered
 
 
 class _Pair(NamedTuple):
@@ -235,6 +246,7 @@ class Index:
             else None
         )
         self._languages = np.array([chunk.language for chunk in self.chunks])
+        self._spoken, self._spoken_by = np.unique(self._languages, return_inverse=True)
         # Titles and names are close to questions in another language by chance.
         self._is_text = np.array(
             [
@@ -378,9 +390,16 @@ class Index:
 
     def _near(self, vector: Vectors | None, own: Vectors | None, language: str) -> _Near:
         lift = np.zeros(len(self.chunks), dtype=np.float32)
-        near = _Near(self._cosines(vector), self._cosines(own), lift, {})
+        every, nearest = self._cosines(vector), self._cosines(own)
+        near = _Near(every, nearest, every, nearest, lift, {})
         if vector is None or own is None or near.all is None or near.own is None:
             return near
+        if (self._spoken != language).any():
+            apart = np.stack([embedding.apart(language, str(code)) for code in self._spoken])
+            near = near._replace(
+                fair_all=near.all + (apart @ vector)[self._spoken_by],
+                fair_own=near.own + (apart @ own)[self._spoken_by],
+            )
         foreign = np.flatnonzero((self._languages != language) & self._is_text & self._has_vector)
         topics: dict[int, Vectors] = {}
         for number in foreign[np.argsort(-near.own[foreign])[:PIECES_READ_BY_SENTENCE]].tolist():
@@ -453,17 +472,17 @@ class Index:
         *,
         is_folded: bool,
     ) -> Vectors:
-        if near.all is None or near.own is None:
+        if near.fair_all is None or near.fair_own is None:
             return _scaled(words)
         # The encoder hardly understands Vietnamese without diacritics, so words count more.
         share = MEANING_SHARE if is_folded else WORD_SHARE
-        mixed = share * _scaled(words) + (1 - share) * _scaled(near.own)
+        mixed = share * _scaled(words) + (1 - share) * _scaled(near.fair_own)
         # Two languages share words by chance, so only meaning counts.
         is_foreign = self._are_foreign(language, cover)
         # The lift orders foreign pieces, but raises none above pieces in the question's language.
         lift = np.where(is_foreign, near.lift - near.lift.max(), 0)
-        lift /= float(np.ptp(near.all)) or 1.0
-        meaning = _scaled(near.all) + lift
+        lift /= float(np.ptp(near.fair_all)) or 1.0
+        meaning = _scaled(near.fair_all) + lift
         meaning = np.where(self._is_text, meaning, np.minimum(meaning.min(), 0))
         scores = np.where(is_foreign, meaning, mixed).astype(np.float32)
         if not self._has_vector.all():
