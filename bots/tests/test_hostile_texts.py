@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 import pkgutil
 import time
 from collections.abc import Callable, Iterator
@@ -148,7 +149,8 @@ CALLS: dict[Callable[..., Any], Call] = {
             sentences.statements, intents.asks_for_person, tools.cut, phrasebook.reports_action,
             chunking.count_words, chunking.is_row, chunking.split_sentences, detection.guess,
             detection.recognise, phrasebook.plain, phrasebook.languages_of, quantities.amounts,
-            question_splitting.split, question_splitting.may_follow_up, normalization.fold,
+            question_splitting.split, question_splitting.may_follow_up,
+            question_splitting.refers_back, normalization.fold,
             normalization.same_question_key, url_normalization.normalized, url_normalization.origin,
             url_normalization.is_root, url_normalization.file_stem, embedding.is_word,
             guardrail.with_usual_citations, prompting.asked_to_cite,
@@ -185,8 +187,13 @@ CALLS: dict[Callable[..., Any], Call] = {
     tagging.suggest: lambda text: tagging.suggest(text, []),
     tagging.nearest: lambda text: tagging.nearest(text, [SOURCE]),
     embedding.is_near: lambda text: embedding.is_near(text, [SOURCE], 0.9),
+    detection.is_surely_other: lambda text: detection.is_surely_other(text, "en"),
+    prompting.asked_to_write_in: lambda text: prompting.asked_to_write_in(text, "en"),
     prompting.fenced: lambda text: prompting.fenced("TEXT", text, "x"),
     text_tasks.translate: lambda text: text_tasks.translate(text, to="vi").read(text),
+    text_tasks.rewrite: lambda text: text_tasks.rewrite(text, style="shorter", to="vi").read(
+        json.dumps({"text": text, "source_language": "en"})
+    ),
     text_tasks.summarise_text: lambda text: text_tasks.summarise_text(
         text, max_words=9, language="en"
     ),
@@ -200,7 +207,7 @@ NO_TEXTS = {
     "request_templates.origin", "request_templates.url", "request_templates.read_body",
     "chunking.embedded", "phrasebook.base_of", "spelling.errors",
     "child_process.run", "language_data.by_language", "language_data.pattern",
-    "language_data.words",
+    "language_data.words", "language_data.numbered", "language_names.english_name",
     "quotation.extract", "quotation.section_of",
 }  # fmt: skip
 

@@ -30,7 +30,9 @@ BESIDE = (
 )
 APPS = sorted(path.parent.name for path in settings.BASE_DIR.glob("*/apps.py"))
 PRODUCT = {*APPS, "commands", "templates", "locale"}
-NO_PART_OF_IT = re.compile(r"(^|/)tests/|\.po$|^chatplatform/static/vendor/README\.md$")
+NO_PART_OF_IT = re.compile(
+    r"(^|/)tests/|^channels_app/fixtures/|\.po$|^chatplatform/static/vendor/README\.md$"
+)
 
 
 def pattern(rule):

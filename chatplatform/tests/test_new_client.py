@@ -118,7 +118,7 @@ def show(screen):
     assert ApiKey.objects.get().prefix in tag
     assert "/widget/v1/loader.js" in tag
     bot = Bot.objects.get()
-    assert (bot.primary_color, bot.allowed_domain) == ("#0f766e", "tea.example")
+    assert (bot.primary_color, bot.allowed_domain) == ("#0f766e", "tea.example,www.tea.example")
 
 
 def try_it(screen):

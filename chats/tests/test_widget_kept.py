@@ -122,7 +122,7 @@ def test_what_is_not_sent_is_back_in_the_field_with_its_reason(
 
     screen.context.route("**/ai/client/chat/*-*", refuse)
     field.press("Enter")
-    expect(widget.get_by_text("Your message is back in the text field.")).to_be_visible()
+    expect(widget.get_by_text("It's back in the message box")).to_be_visible()
     expect(field).to_have_value("Half a sen")
     screen.context.unroute("**/ai/client/chat/*-*", refuse)
     assert statuses(problems) == {"409", "403"}

@@ -83,10 +83,11 @@ def kept(screen: Page, keeper: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("is_deaf", [False, True])
-@pytest.mark.parametrize(("first", "second"), [("c-1", "c-2"), ("c-1", None), (None, "c-3?")])
+@pytest.mark.parametrize("people", [("c-1", "c-2"), ("c-1", None), (None, "c-3?")])
 def test_two_tabs_of_two_people_share_nothing(
-    shop: Shop, screen: Page, name, keeper, first, second, is_deaf, problems
+    shop: Shop, screen: Page, name, keeper, people, is_deaf
 ):
+    first, second = people
     if is_deaf:
         screen.add_init_script(DEAF)
     name(first)

@@ -97,7 +97,7 @@ COUNTS = {
     "First human response": 4, "Rating": 4,
     "2 conversations are past the target wait time": 2,
     "2 conversations are past half the target wait time": 2,
-    "2 ratings of one or two stars since yesterday": 2,
+    "2 low ratings (1–2 stars) since yesterday": 2,
 }  # fmt: skip
 
 

@@ -290,7 +290,7 @@ def test_what_is_refused_is_told_in_words_and_stays_in_the_form(ann, bot):
     assert page.context["entered"] == backwards | asked
     assert ("day", "Day", True) in page.context["groups"][0]
     page = browser.get(ADHOC, OCTOBER | {"rating_min": "9"})
-    assert page.context["problems"] == ["Minimum stars: Input should be less than or equal to 5"]
+    assert page.context["problems"] == ["Minimum rating: Input should be less than or equal to 5"]
     assert b'name="rating_min" min="1" max="5" value="9"' in page.content
     reply = browser.post(f"{ADHOC}export/", backwards | asked)
     assert "q=tea" in reply["Location"]

@@ -31,6 +31,9 @@ export async function allowNotifications() {
   dispatch({ type: "tick", now: Date.now() });
 }
 
+/** Shows the agent a chat. */
+export const show = (id) => openChat(id);
+
 /** What is for the agent stands in the page's title, and on its icon. */
 export function begin(open) {
   openChat = open;

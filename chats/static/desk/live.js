@@ -102,7 +102,7 @@ function receive({ event, data, id }) {
 function stored(event) {
   const before = read();
   dispatch({ type: "event", event });
-  if (event.type === "notification.created") tell(event.data.notifications.map(({ notification }) => notification));
+  if (event.type === "notification.created") tell(event.data.notifications.map(({ notification }) => notification), fetchChat);
   if (!event.conversation_id) return;
   announce(event, before);
   const isNews = event.type === "message.created" && !before.chats[event.conversation_id];

@@ -2,9 +2,7 @@
 
 import { msg, t } from "../common/words.js";
 import { put } from "./api.js";
-import { call } from "./attention.js";
-import * as chats from "./chats.js";
-import { fetchChat } from "./live.js";
+import { call, show } from "./attention.js";
 import { customerName } from "./people.js";
 import { isOwn, unnoticed } from "./reducer.js";
 import { dispatch, read, toast } from "./store.js";
@@ -24,8 +22,8 @@ export function noticeWords(state, { kind, chat_id: id, assigned_by: by }) {
   return t(KINDS[kind] ?? msg("News of {name}"), { name, by: by?.name });
 }
 
-/** Tells of what concerns the agent alone: not of what everybody is told. */
-export async function tell(notifications) {
+/** Tells of what concerns the agent alone: not of what everybody is told. `fetchChat` loads a chat that is not known. */
+export async function tell(notifications, fetchChat) {
   const unread = notifications.filter((one) => one.kind in KINDS && !one.is_read);
   const unknown = unread.filter(({ chat_id: id }) => !read().chats[id]);
   await Promise.all(unknown.map(({ chat_id: id }) => fetchChat(id)));
@@ -38,7 +36,7 @@ export async function tell(notifications) {
   if (document.hasFocus() && state.openId === id && state.pane !== "list") return notice(id);
   const words = noticeWords(state, news[0]);
   call(id, words);
-  toast(words, { open: kind === "unassigned" ? undefined : () => chats.open(id), seconds: TOAST_SECONDS });
+  toast(words, { open: kind === "unassigned" ? undefined : () => show(id), seconds: TOAST_SECONDS });
 }
 
 /** The agent looks at a chat: what they were told of it is read. */
@@ -50,13 +48,8 @@ export function notice(id) {
   ids.forEach((one) => put(`/ai/chat/notifications/${one}/read`).catch(() => {}));
 }
 
-export function noticeAll() {
-  dispatch({ type: "noticed", ids: unnoticed(read()).map((one) => one.id) });
-  put("/ai/chat/notifications/read").catch(chats.report);
-}
-
 /** Opens what the agent was given or asked last. */
 export function openLatest() {
   const latest = unnoticed(read()).find((one) => one.kind !== "unassigned");
-  if (latest) chats.open(latest.chat_id);
+  if (latest) show(latest.chat_id);
 }

@@ -3,12 +3,12 @@
 import { html } from "../common/html.js";
 import { t, tn } from "../common/words.js";
 import { Component } from "../vendor/preact.js";
-import { Refusal, get } from "./api.js";
+import { Refusal, get, put } from "./api.js";
 import * as chats from "./chats.js";
 import { Icon } from "./icons.js";
 import { CHANNELS, label } from "./labels.js";
 import * as live from "./live.js";
-import { noticeAll, noticeWords } from "./notices.js";
+import { noticeWords } from "./notices.js";
 import { unnoticed } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { clock, day, languageName, span } from "./times.js";
@@ -27,6 +27,11 @@ export function Bell({ state }) {
   `;
 }
 
+function noticeAll(notifications) {
+  dispatch({ type: "noticed", ids: notifications.map((one) => one.id) });
+  put("/ai/chat/notifications/read").catch(chats.report);
+}
+
 export class Notifications extends Component {
   componentDidMount() {
     const { chats: known, notifications } = this.props.state;
@@ -42,7 +47,7 @@ export class Notifications extends Component {
     };
     return html`
       ${!notifications.length && html`<p class="quiet">${t("Mentions and conversations assigned to you appear here.")}</p>`}
-      ${unnoticed(state).length > 0 && html`<button type="button" onClick=${noticeAll}>${t("Mark all as read")}</button>`}
+      ${unnoticed(state).length > 0 && html`<button type="button" onClick=${() => noticeAll(unnoticed(state))}>${t("Mark all as read")}</button>`}
       <ul class="choices notices">
         ${notifications.map((one) => html`
           <li key=${one.id}><button type="button" class=${one.is_read ? "" : "unread"} onClick=${open(one.chat_id)}>
