@@ -82,12 +82,18 @@ def kept(screen: Page, keeper: str) -> dict[str, object]:
     return found
 
 
-@pytest.mark.parametrize("is_deaf", [False, True])
-@pytest.mark.parametrize("people", [("c-1", "c-2"), ("c-1", None), (None, "c-3?")])
+@pytest.mark.parametrize(
+    "case",
+    [
+        (first, second, is_deaf)
+        for first, second in (("c-1", "c-2"), ("c-1", None), (None, "c-3?"))
+        for is_deaf in (False, True)
+    ],
+)
 def test_two_tabs_of_two_people_share_nothing(
-    shop: Shop, screen: Page, name, keeper, people, is_deaf
+    shop: Shop, screen: Page, name, keeper, case, problems
 ):
-    first, second = people
+    first, second, is_deaf = case
     if is_deaf:
         screen.add_init_script(DEAF)
     name(first)
