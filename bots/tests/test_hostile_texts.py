@@ -208,6 +208,7 @@ NO_TEXTS = {
     "chunking.embedded", "phrasebook.base_of", "spelling.errors",
     "child_process.run", "language_data.by_language", "language_data.pattern",
     "language_data.words", "language_data.numbered", "language_names.english_name",
+    "embedding.apart",
     "quotation.extract", "quotation.section_of",
 }  # fmt: skip
 
