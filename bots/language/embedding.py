@@ -45,6 +45,9 @@ MAX_WORD_LETTERS = 40
 _GENERIC = language_data.by_language("questions", "generic")
 # The share of the nearness to any question that is subtracted, since general texts are near to all.
 _COMMON_SHARE = 0.5
+# The share of what sets questions in two languages apart that sets passages apart too. With more,
+# a passage in another language wins where the customer's own language answers.
+_APART_SHARE = 0.6
 
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
 
@@ -192,8 +195,9 @@ def own_part(question: Vectors, *, language: str) -> Vectors:
 
 def apart(language: str, other: str) -> Vectors:
     """What is nearer to texts in a language than to those in another one, whatever they say."""
-    difference: Vectors = _of_any_question(language) - _of_any_question(other)
-    return difference
+    difference = _of_any_question(language) - _of_any_question(other)
+    shared: Vectors = _APART_SHARE * difference
+    return shared
 
 
 def is_near(sentence: str, texts: Iterable[str], least: float) -> bool:
