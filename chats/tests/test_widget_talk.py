@@ -120,6 +120,23 @@ def test_who_reads_further_up_is_left_there_and_told_of_news(shop: Shop, screen:
     expect(widget.get_by_text("Mine")).to_be_in_viewport()
 
 
+def test_the_head_stays_in_its_place_after_a_reload_of_a_long_chat(shop: Shop, screen: Page, ben):
+    widget, chat = begun(shop, screen)
+    for number in range(8):
+        said = {"text": f"Line {number}\n" * 6}
+        assert ben.post(f"/ai/chat/{chat.pk}/manual", said).status_code == 201
+    screen.reload()
+    expect(widget.get_by_text("Line 7").last).to_be_in_viewport()
+    panel = widget.locator(".panel")
+    fits = "(place) => place.scrollHeight <= place.clientHeight"
+    assert panel.evaluate(fits)
+    # Also where a browser wants to bring something into view.
+    widget.locator(".message .unseen").last.evaluate("(place) => place.scrollIntoView()")
+    top = "(place) => place.getBoundingClientRect().top"
+    assert widget.locator(".head").evaluate(top) == panel.evaluate(top) + 1
+    assert panel.evaluate("(place) => { place.scrollTop = 99; return place.scrollTop; }") == 0
+
+
 def test_an_answer_is_awaited_after_a_reload(shop: Shop, screen: Page):
     widget, _ = begun(shop, screen, "How long may I return an order?")
     dots = widget.locator(".draft .dots")
