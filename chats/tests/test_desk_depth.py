@@ -59,7 +59,8 @@ def test_the_bots_knowledge_helps_and_is_corrected(screen, taught, ben):
 
 
 def test_saved_replies_mentions_and_drafts(screen, shop, ann, ben):
-    body = {"shortcut": "late", "texts": {"en": "Dear {customer.name}, it is late."}}
+    texts = {"de": "Es ist spät.", "en": "Dear {customer.name}, it is late."}
+    body = {"shortcut": "late", "texts": texts}
     assert ann.post("/ai/chat/saved-replies", {**body, "is_shared": True}).status_code == 201
     assert ann.put("/identity/users/me", {"full_name": "Ánn"}).status_code == 200
     chat_id = write_in(shop, "Zoe")
@@ -71,7 +72,7 @@ def test_saved_replies_mentions_and_drafts(screen, shop, ann, ben):
     expect(screen.get_by_text("No saved reply starts with that.")).to_be_visible()
     for _ in "zy":
         screen.keyboard.press("Backspace")
-    screen.get_by_role("option", name="/late").wait_for()
+    expect(screen.get_by_role("option")).to_have_text("/late Dear Zoe, it is late.")
     screen.keyboard.press("Enter")
     expect(screen.locator("#composer")).to_have_value("Dear Zoe, it is late.")
     screen.keyboard.press("Control+Enter")

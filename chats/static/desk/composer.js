@@ -24,6 +24,7 @@ const MAX_FILES = 10;
 export class Composer extends Component {
   state = { options: [], chosen: 0, suggestion: null, isOver: false };
   field = createRef();
+  made = {}; // saved replies filled in for this chat
 
   componentDidMount() {
     this.fit();
@@ -76,14 +77,21 @@ export class Composer extends Component {
     const shortcut = !this.isNote && text.slice(0, caret).match(SHORTCUT);
     const mention = this.isNote && text.slice(0, caret).match(MENTION);
     if (shortcut) {
-      const found = await assist.savedReplies(shortcut[2]);
+      const found = await this.filledIn(await assist.savedReplies(shortcut[2]));
       if (this.draft.text !== text) return; // written on meanwhile
-      this.setState({ options: found.map((reply) => savedReply(reply)), chosen: 0, isNothing: !found.length && !shortcut.index });
+      this.setState({ options: found, chosen: 0, isNothing: !found.length && !shortcut.index });
     } else if (mention) {
       this.setState({ options: people(this.props.state, mention[2]), chosen: 0 });
     } else if (this.state.options.length || this.state.isNothing) {
       this.setState({ options: [], isNothing: false });
     }
+  }
+
+  /** Saved replies as they would be inserted; each is asked for once while the chat is open. */
+  async filledIn(replies) {
+    const { chat } = this.props;
+    const texts = await Promise.all(replies.map(({ id, updated_at: at }) => (this.made[`${id} ${at}`] ??= assist.render(chat.id, id))));
+    return replies.map((reply, place) => ({ reply, label: `/${reply.shortcut}`, more: texts[place]?.text }));
   }
 
   async choose(option) {
@@ -248,8 +256,6 @@ export class Composer extends Component {
     this.field.current.focus();
   }
 }
-
-const savedReply = (reply) => ({ reply, label: `/${reply.shortcut}`, more: Object.values(reply.texts)[0] });
 
 /** In small letters without marks: "ba" finds Bảo. */
 const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLocaleLowerCase().replaceAll("đ", "d");
