@@ -166,7 +166,7 @@ export function Pending({ item }) {
 
 /** Something that happened to the chat, in words. */
 export function Step({ step, me }) {
-  return html`<p class="step"><span dir="auto">${words(step, me)}</span> <time>${clock(step.created_at)}</time></p>`;
+  return html`<p class="step"><span dir="auto">${words(step, me)}</span> · <time>${clock(step.created_at)}</time></p>`;
 }
 
 function words(step, me) {

@@ -62,7 +62,7 @@ export class Card extends Component {
           <${Fact} name=${t("Started")} value=${dayAndClock(chat.created_at)} />
           <${Fact} name=${t("Handed over")} value=${chat.handoff_reason && label(REASONS, chat.handoff_reason)} />
           <${Fact} name=${t("Sentiment")} value=${chat.sentiment && label(MOODS, chat.sentiment)} />
-          <${Fact} name=${t("Code")} value=${chat.chat_code} />
+          <${Fact} name=${t("Conversation code")} value=${chat.chat_code} />
         </dl>
         <h3>${t("Tags")}</h3>
         <p class="tags">${chat.tags.map((tag) => html`<span class="chip" dir="auto">${tag}</span>`)}

@@ -136,7 +136,7 @@ export function take(id) {
   return assign([id], { assign_type: "agent" }, { said: t("Assigned to you") });
 }
 
-/** Gives chats to somebody, to the queue or to the bot; `until`: they are snoozed meanwhile. */
+/** Gives chats to somebody, to the queue or to the bot; `until`: they are snoozed meanwhile. `said`: what is told then. */
 export async function assign(ids, body, { said, until } = {}) {
   const done = await Promise.all(
     ids.map((id) =>
@@ -147,7 +147,7 @@ export async function assign(ids, body, { said, until } = {}) {
       }).then((isDone) => isDone ?? fetchChat(id)),
     ),
   );
-  const news = until ? t("Snoozed until {time}.", { time: dayAndClock(until) }) : said;
+  const news = [said, until && t("Snoozed until {time}", { time: dayAndClock(until) })].filter(Boolean).join(" · ");
   if (news && done.every(Boolean)) toast(news, { seconds: 3 });
   dispatch({ type: "unselected" });
 }
