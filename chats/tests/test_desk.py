@@ -133,6 +133,7 @@ def test_an_agent_hands_a_chat_over_for_tomorrow_and_says_why(screen, shop, ann,
     dialog.get_by_label("Snooze").select_option(label="Until 9:00 tomorrow")
     assert violations(screen) == []
     dialog.get_by_role("button", name="Ann").click()
+    expect(screen.locator(".toast")).to_contain_text(re.compile("Ann.*, 0?9:00"))
     expect(screen.locator(".head")).to_contain_text("Assigned to Ann")
     expect(log(screen)).to_contain_text("She wants a refund.")
     chat = Conversation.objects.get()

@@ -99,7 +99,37 @@ def test_a_reply_is_rewritten_where_a_model_is_set(screen, shop, ben, chat_id, o
         expect(composer).to_have_value("We sendd it tomorrow.")
 
 
-def test_without_a_model_nothing_offers_to_rewrite(screen, ben, chat_id):
+def test_without_a_model_nothing_needs_one(screen, shop, ben):
+    write_in(shop, "Zoe", "Đơn hàng của tôi đâu?")
     open_chat(screen, ben)
+    expect(log(screen)).to_contain_text("Đơn hàng của tôi đâu?")
     expect(screen.get_by_role("button", name="Suggest")).to_be_visible()
-    expect(screen.get_by_role("button", name="Rewrite")).to_have_count(0)
+    for name in ("Rewrite", "Translate", "Summarize"):
+        expect(screen.get_by_role("button", name=name)).to_have_count(0)
+
+
+def test_why_a_model_did_not_help_stands_where_it_was_asked(
+    screen, shop, ben, outside_port, problems
+):
+    write_in(shop, "Zoe", "Đơn hàng của tôi đâu?")
+    with stub_model.running("400", outside_port) as model:
+        LanguageModel.objects.create(client=ben.client, base_url=model.base_url, model="stub")
+        composer = open_chat(screen, ben)
+        translate = log(screen).get_by_role("button", name="Translate")
+        translate.click()
+        reason = log(screen).locator(".bubble [role=alert]")
+        expect(reason).to_be_visible()
+        composer.fill("We sendd it.")
+        screen.get_by_role("button", name="Rewrite").click()
+        screen.get_by_role("button", name="Fix spelling").click()
+        expect(screen.locator(".composer [role=alert]")).to_be_visible()
+        expect(composer).to_have_value("We sendd it.")
+        screen.get_by_role("button", name="Summarize").click()
+        expect(screen.locator(".card [role=alert]")).to_be_visible()
+        expect(screen.locator(".toast")).to_have_count(0)
+        model.play("json")
+        model.json_answer = {"text": "Where is my order?"}
+        translate.click()
+        expect(log(screen).locator(".translation")).to_contain_text("Where is my order?")
+        expect(reason).to_have_count(0)
+    problems.clear()

@@ -53,6 +53,12 @@ def test_what_is_known_of_a_customer_is_changed_in_place(screen, zoe, problems):
     )  # fmt: skip
 
 
+def test_names_of_facts_begin_with_a_capital(screen, zoe):
+    Customer.objects.update(attributes={"orders placed": 3})
+    screen.reload()
+    expect(card_of(screen).locator("dt", has_text="Orders placed")).to_be_visible()
+
+
 def test_a_customer_who_is_there_twice_is_merged(screen, shop, zoe):
     Customer.objects.filter(pk=zoe.customer_id).update(email="zoe@shop.example")
     info = {"name": "Zoe D.", "email": "Zoe@shop.example"}

@@ -1,7 +1,7 @@
 """The list of the inbox in a browser: its rows, filters, views, search, and what calls an agent."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
@@ -266,7 +266,7 @@ def test_a_chat_sleeps_until_a_time_to_come_and_is_woken_or_reopened(screen, sho
     ben.post(f"/ai/chat/{chat_id}/snooze", {"until": until})
     expect(screen.locator(".head")).to_contain_text("Snoozed until")
     show(screen, "Snoozed")
-    expect(facts(screen, "Zoe").last).to_contain_text("until")
+    expect(facts(screen, "Zoe").first).to_contain_text("until")
     screen.get_by_role("button", name="Wake now").click()
     expect(screen.get_by_role("button", name="Wake now")).to_have_count(0)
     assert Conversation.objects.get().status == "open"
@@ -275,6 +275,27 @@ def test_a_chat_sleeps_until_a_time_to_come_and_is_woken_or_reopened(screen, sho
     expect(screen.locator(".head")).to_contain_text("Assigned to you")
     expect(screen.get_by_role("button", name="Reopen")).to_have_count(0)
     assert Conversation.objects.get().status == "open"
+
+
+def test_on_a_sunday_tomorrow_and_monday_are_offered_once(screen, shop, ben):
+    write_in(shop, "Zoe")
+    screen.clock.set_fixed_time(datetime(2030, 6, 2, 12, tzinfo=UTC))
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    row(screen, "Zoe").click()
+    screen.keyboard.press("s")
+    offered = screen.get_by_role("dialog").locator(".choices button")
+    expect(offered).to_have_text(
+        ["For 1 hour", "Until 18:00 today", "Until 9:00 tomorrow"], use_inner_text=True
+    )
+
+
+def test_the_way_back_to_the_site_is_in_sight_for_whom_it_has_a_start(screen, shop, ann, ben):
+    enter(screen, ben)
+    expect(screen.locator(".top .home")).to_have_count(0)
+    enter_as_owner(screen, ann)
+    screen.locator(".top .home").click()
+    expect(screen).to_have_url(re.compile("/admin/$"))
 
 
 def test_addresses_in_messages_are_links_and_nothing_else_is(screen, shop, ben):

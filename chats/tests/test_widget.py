@@ -139,7 +139,7 @@ def test_messages_that_could_not_be_read_are_read_again(shop: Shop, screen: Page
     write(widget, "I want to talk to a human agent")
     chat = Conversation.objects.get()
     assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
-    expect(widget.get_by_text("You're chatting with Ben.", exact=True)).to_have_count(1)
+    expect(widget.get_by_role("heading", level=1)).to_have_text("Ben")
     refused: list[str] = []
 
     def refuse_once(route: Route) -> None:
@@ -157,23 +157,30 @@ def test_messages_that_could_not_be_read_are_read_again(shop: Shop, screen: Page
 
 
 def test_a_blocked_customer_is_told_and_keeps_their_words(
-    shop: Shop, screen: Page, problems: list[str]
+    shop: Shop, screen: Page, ben, problems: list[str]
 ):
     widget = shop.open(screen)
     widget.get_by_role("button", name="Open the chat").click()
-    write(widget, "First words")
+    write(widget, "Get me a person")
+    chat = Conversation.objects.get()
+    assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "queue"}).status_code == 200
+    screen.reload()
+    expect(widget.locator(".notices [role=status]")).not_to_be_empty()
     Customer.objects.update(blocked_until=timezone.now() + timedelta(days=1))
     field = widget.get_by_label("Write a message")
     field.fill("You!")
     field.press("Enter")
     widget.get_by_text("You can't write here right now.").wait_for()
     expect(field).to_have_value("You!")
+    # Nobody is to come, and no answer to be mailed.
+    expect(widget.locator(".notices [role=status]")).to_be_empty()
+    expect(widget.locator(".later")).to_have_count(0)
     Customer.objects.update(blocked_until=None)
     field.press("Enter")
     expect(field).to_have_value("")
     expect(widget.locator(".waiting")).to_have_count(0)
     said = Message.objects.filter(sender_type="customer").order_by("seq")
-    assert [message.text for message in said] == ["First words", "You!"]
+    assert [message.text for message in said] == ["Get me a person", "You!"]
     problems.clear()
 
 

@@ -120,6 +120,23 @@ def test_who_reads_further_up_is_left_there_and_told_of_news(shop: Shop, screen:
     expect(widget.get_by_text("Mine")).to_be_in_viewport()
 
 
+def test_the_head_stays_in_its_place_after_a_reload_of_a_long_chat(shop: Shop, screen: Page, ben):
+    widget, chat = begun(shop, screen)
+    for number in range(8):
+        said = {"text": f"Line {number}\n" * 6}
+        assert ben.post(f"/ai/chat/{chat.pk}/manual", said).status_code == 201
+    screen.reload()
+    expect(widget.get_by_text("Line 7").last).to_be_in_viewport()
+    panel = widget.locator(".panel")
+    fits = "(place) => place.scrollHeight <= place.clientHeight"
+    assert panel.evaluate(fits)
+    # Also where a browser wants to bring something into view.
+    widget.locator(".message .unseen").last.evaluate("(place) => place.scrollIntoView()")
+    top = "(place) => place.getBoundingClientRect().top"
+    assert widget.locator(".head").evaluate(top) == panel.evaluate(top) + 1
+    assert panel.evaluate("(place) => { place.scrollTop = 99; return place.scrollTop; }") == 0
+
+
 def test_an_answer_is_awaited_after_a_reload(shop: Shop, screen: Page):
     widget, _ = begun(shop, screen, "How long may I return an order?")
     dots = widget.locator(".draft .dots")
@@ -194,6 +211,35 @@ def test_who_waits_is_told_when_somebody_is_there_and_may_leave_a_mailbox(
     screen.reload()
     expect(status).to_contain_text("number 1")
     expect(status).not_to_contain_text("Nobody")
+
+
+def test_whom_a_person_has_not_answered_yet_is_told_as_who_waits(
+    shop: Shop, screen: Page, ben, client_a
+):
+    widget, chat = begun(shop, screen, "I want to talk to a human agent")
+    run_jobs()
+    assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
+    presence.touch(ben.user)
+    screen.reload()
+    status, mailbox = widget.get_by_role("status"), widget.get_by_label("Leave your email")
+    expect(widget.get_by_role("heading", level=1)).to_have_text("Ben")
+    expect(status).not_to_be_empty()
+    expect(status).not_to_contain_text("Ben")
+    # He leaves before he has written.
+    valkey.shared().delete(presence._key(client_a.pk))
+    screen.reload()
+    expect(status).to_contain_text("Nobody is online right now.")
+    expect(mailbox).to_be_visible()
+    assert ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Here I am"}).status_code == 201
+    news(screen)
+    expect(status).to_contain_text("Ben")
+    expect(mailbox).to_have_count(0)
+    # And before the customer has written again.
+    valkey.shared().delete(presence._key(client_a.pk))
+    screen.reload()
+    write(widget, "Are you there?")
+    expect(status).to_contain_text("Nobody is online right now.")
+    expect(mailbox).to_be_visible()
 
 
 def test_it_begins_with_how_soon_somebody_answers_earlier_chats_and_questions(

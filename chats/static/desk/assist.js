@@ -2,7 +2,7 @@
 
 import { t } from "../common/words.js";
 import { Refusal, get, post } from "./api.js";
-import { report } from "./chats.js";
+import { reasonOf, report } from "./chats.js";
 import { dispatch, read } from "./store.js";
 
 const TRAINING_MS = 1000;
@@ -18,24 +18,45 @@ async function attempt(act) {
   }
 }
 
-/** The best reply that the documents hold, and where it is from; null if none. */
-export async function suggest(chatId) {
-  const reply = await attempt(() => post(`/ai/client/chat/suggestions/${chatId}`, { count: 1 }));
-  return reply && { found: reply.suggestions[0] ?? null };
+/** What `act` gives, or as `fault` why it did not work, to be shown where it was asked for. */
+async function tried(act) {
+  try {
+    return await act();
+  } catch (error) {
+    return { fault: reasonOf(error) };
+  }
 }
 
-/** A text in another style; null if that did not work. */
-export async function rewrite(chatId, text, style) {
-  const made = await attempt(() => post(`/ai/chat/${chatId}/rewrite`, { text, style }));
-  return made && made.text;
+/** The best reply that the documents hold, and where it is from, as `found`; null if none. */
+export function suggest(chatId) {
+  return tried(async () => {
+    const { suggestions } = await post(`/ai/client/chat/suggestions/${chatId}`, { count: 1 });
+    return { found: suggestions[0] ?? null };
+  });
+}
+
+/** A text in another style, as `text`. */
+export function rewrite(chatId, text, style) {
+  return tried(() => post(`/ai/chat/${chatId}/rewrite`, { text, style }));
 }
 
 /** Adds a translation to a message on this screen; nothing is stored. */
-export async function translate(message, language) {
+export function translate(message, language) {
   const text = message.content.map((piece) => piece.text).filter(Boolean).join("\n");
-  const done = await attempt(() => post("/client/translate", { text, out_lang_code: language }));
-  if (!done) return;
-  dispatch({ type: "message", message: { ...message, translations: { ...message.translations, [language]: done.text } } });
+  return tried(async () => {
+    const done = await post("/client/translate", { text, out_lang_code: language });
+    dispatch({ type: "message", message: { ...message, translations: { ...message.translations, [language]: done.text } } });
+    return {};
+  });
+}
+
+/** Adds a summary to a chat. */
+export function summarise(chat) {
+  return tried(async () => {
+    const { summary } = await post(`/ai/chat/${chat.id}/summarize`);
+    dispatch({ type: "chat", chat: { ...chat, summary } });
+    return {};
+  });
 }
 
 /** The saved replies whose shortcut begins so. */

@@ -31,7 +31,7 @@ export class Bubble extends Component {
         <div class="bubble">
           ${!isFollowing && html`<p class="from">${isNote && html`<${Icon} name="lock" /> `}<bdi>${name}</bdi>${isNote && html` · ${t("Only your team sees this")}`}</p>`}
           ${message.deleted_at ? html`<p class="quiet">${sender.type === "customer" ? t("The customer deleted this message.") : t("This message was deleted.")}</p>` : html`<${Content} message=${message} />`}
-          <${Translations} chat=${chat} message=${message} />
+          <${Translations} chat=${chat} message=${message} hasModel=${state.bots[chat.bot_id]?.has_model} />
           <${Sources} citations=${message.citations} />
           <${Foot} chat=${chat} message=${message} isChangeable=${isChangeable} />
         </div>
@@ -91,17 +91,25 @@ function Piece({ piece, message }) {
 }
 
 /** The same in the other language: the agent's for what the customer wrote, and the other way. */
-function Translations({ chat, message }) {
-  if (message.metadata?.no_words) return null;
-  const wanted = message.sender.type === "agent" ? chat.language : language;
-  const known = Object.entries(message.translations);
-  const shown = known.find(([code]) => code === wanted) ?? known[0];
-  if (shown) {
-    const language = languageName(shown[0]);
-    return html`<div class="translation"><p class="quiet">${t("Translation ({language})", { language })}</p><${Said} text=${shown[1]} /></div>`;
+class Translations extends Component {
+  ask = async () => {
+    this.setState({ fault: null });
+    this.setState(await translate(this.props.message, language));
+  };
+
+  render({ chat, message, hasModel }, { fault }) {
+    if (message.metadata?.no_words) return null;
+    const wanted = message.sender.type === "agent" ? chat.language : language;
+    const known = Object.entries(message.translations);
+    const shown = known.find(([code]) => code === wanted) ?? known[0];
+    if (shown) {
+      const language = languageName(shown[0]);
+      return html`<div class="translation"><p class="quiet">${t("Translation ({language})", { language })}</p><${Said} text=${shown[1]} message=${message} /></div>`;
+    }
+    const isForeign = message.sender.type === "customer" && message.language && message.language.split("-")[0] !== language;
+    return isForeign && hasModel && html`<button type="button" class="link" onClick=${this.ask}>${t("Translate")}</button>
+      ${fault && html`<p class="fault" role="alert" dir="auto">${fault}</p>`}`;
   }
-  const isForeign = message.sender.type === "customer" && message.language && message.language.split("-")[0] !== language;
-  return isForeign && html`<button type="button" class="link" onClick=${() => translate(message, language)}>${t("Translate")}</button>`;
 }
 
 /** A chip for each source; it opens the passage. */
@@ -158,7 +166,7 @@ export function Pending({ item }) {
 
 /** Something that happened to the chat, in words. */
 export function Step({ step, me }) {
-  return html`<p class="step"><span dir="auto">${words(step, me)}</span> <time>${clock(step.created_at)}</time></p>`;
+  return html`<p class="step"><span dir="auto">${words(step, me)}</span> · <time>${clock(step.created_at)}</time></p>`;
 }
 
 function words(step, me) {

@@ -3,7 +3,8 @@
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 import { Component } from "../vendor/preact.js";
-import { get, post } from "./api.js";
+import { get } from "./api.js";
+import { summarise } from "./assist.js";
 import * as chats from "./chats.js";
 import { Customer, Fact } from "./customer.js";
 import { CHANNELS, MOODS, PRIORITY_NAMES, REASONS, label } from "./labels.js";
@@ -11,7 +12,7 @@ import { dispatch } from "./store.js";
 import { dayAndClock, languageName } from "./times.js";
 
 export class Card extends Component {
-  state = { others: [], ratings: {} };
+  state = { others: [], ratings: {}, fault: null };
 
   componentDidMount() {
     this.load();
@@ -19,6 +20,7 @@ export class Card extends Component {
 
   componentDidUpdate(before) {
     const { chat, state } = this.props;
+    if (before.chat.id !== chat.id) this.setState({ fault: null });
     if (before.chat.customer_id !== chat.customer_id || before.state.gone !== state.gone) this.load();
   }
 
@@ -37,16 +39,14 @@ export class Card extends Component {
 
   summarise = async () => {
     const { chat } = this.props;
-    try {
-      const { summary } = await post(`/ai/chat/${chat.id}/summarize`);
-      dispatch({ type: "chat", chat: { ...chat, summary } });
-    } catch (error) {
-      chats.report(error);
-    }
+    this.setState({ fault: null });
+    const { fault } = await summarise(chat);
+    if (chat.id === this.props.chat.id) this.setState({ fault });
   };
 
-  render({ state, chat }, { others, ratings }) {
+  render({ state, chat }, { others, ratings, fault }) {
     const ask = (kind) => () => dispatch({ type: "dialog", dialog: { kind, ids: [chat.id] } });
+    const canSummarise = state.me.role !== "viewer" && state.bots[chat.bot_id]?.has_model;
     const earlier = others.filter((other) => other.id !== chat.id);
     return html`
       <section class="card" aria-label=${t("Customer and conversation")}>
@@ -62,15 +62,16 @@ export class Card extends Component {
           <${Fact} name=${t("Started")} value=${dayAndClock(chat.created_at)} />
           <${Fact} name=${t("Handed over")} value=${chat.handoff_reason && label(REASONS, chat.handoff_reason)} />
           <${Fact} name=${t("Sentiment")} value=${chat.sentiment && label(MOODS, chat.sentiment)} />
-          <${Fact} name=${t("Code")} value=${chat.chat_code} />
+          <${Fact} name=${t("Conversation code")} value=${chat.chat_code} />
         </dl>
         <h3>${t("Tags")}</h3>
         <p class="tags">${chat.tags.map((tag) => html`<span class="chip" dir="auto">${tag}</span>`)}
           ${!chat.tags.length && html`<span class="quiet">${t("None")}</span>`}
           ${state.me.role !== "viewer" && html`<button type="button" class="link" onClick=${ask("tags")}>${t("Tags")} …</button>`}</p>
-        <h3>${t("Summary")}</h3>
+        ${(chat.summary || canSummarise) && html`<h3>${t("Summary")}</h3>`}
         ${chat.summary ? html`<p class="said" dir="auto">${chat.summary}</p>` : null}
-        ${state.me.role !== "viewer" && html`<button type="button" onClick=${this.summarise}>${t("Summarize")}</button>`}
+        ${canSummarise && html`<button type="button" onClick=${this.summarise}>${t("Summarize")}</button>`}
+        ${fault && html`<p class="fault" role="alert" dir="auto">${fault}</p>`}
         ${earlier.length > 0 && html`<h3>${t("Earlier conversations")}</h3><ul class="others">
           ${earlier.map((other) => html`<li key=${other.id}><button type="button" class="plain" onClick=${() => chats.open(other.id)}>
             <span class="subject" dir="auto">${subject(other)}</span>

@@ -12,23 +12,27 @@ import { dayAndClock } from "./times.js";
 
 const PAGE = 50;
 
-/** Says why something did not work. */
-export function report(error) {
-  if (error instanceof Refusal && error.code === "already_assigned") {
-    toast(t("{name} already took this conversation.", { name: error.body.assignee?.name || t("A teammate") }), { isFault: true });
-  } else if (error instanceof Refusal && error.code === "chat_continued") {
-    toast(t("The customer has a newer conversation. Answer there."), { isFault: true });
-  } else if (error instanceof Refusal && error.code === "engine_not_configured") {
-    toast(t("This needs a language model. Ask an admin to set one up."), { isFault: true });
-  } else if (error instanceof Refusal) {
-    toast(t("Something went wrong: {detail}", { detail: error.message }), { isFault: true });
-  } else if (error instanceof Unreachable) {
-    toast(t("Can't reach the server. Try again."), { isFault: true });
-  } else if (error instanceof SignedOut) {
-    dispatch({ type: "connection", connection: "signed_out" });
-  } else {
-    throw error;
+/** Why something did not work, in words. Who is signed out is told so above the panes. */
+export function reasonOf(error) {
+  if (error instanceof SignedOut) return dispatch({ type: "connection", connection: "signed_out" });
+  if (error instanceof Unreachable) return t("Can't reach the server. Try again.");
+  if (!(error instanceof Refusal)) throw error;
+  switch (error.code) {
+    case "already_assigned":
+      return t("{name} already took this conversation.", { name: error.body.assignee?.name || t("A teammate") });
+    case "chat_continued":
+      return t("The customer has a newer conversation. Answer there.");
+    case "engine_not_configured":
+      return t("This needs a language model. Ask an admin to set one up.");
+    default:
+      return t("Something went wrong: {detail}", { detail: error.message });
   }
+}
+
+/** Says for a while why something did not work. */
+export function report(error) {
+  const reason = reasonOf(error);
+  if (reason) toast(reason, { isFault: true });
 }
 
 async function attempt(act) {
@@ -132,7 +136,7 @@ export function take(id) {
   return assign([id], { assign_type: "agent" }, { said: t("Assigned to you") });
 }
 
-/** Gives chats to somebody, to the queue or to the bot; `until`: they are snoozed meanwhile. */
+/** Gives chats to somebody, to the queue or to the bot; `until`: they are snoozed meanwhile. `said`: what is told then. */
 export async function assign(ids, body, { said, until } = {}) {
   const done = await Promise.all(
     ids.map((id) =>
@@ -143,7 +147,7 @@ export async function assign(ids, body, { said, until } = {}) {
       }).then((isDone) => isDone ?? fetchChat(id)),
     ),
   );
-  const news = until ? t("Snoozed until {time}.", { time: dayAndClock(until) }) : said;
+  const news = [said, until && t("Snoozed until {time}", { time: dayAndClock(until) })].filter(Boolean).join(" · ");
   if (news && done.every(Boolean)) toast(news, { seconds: 3 });
   dispatch({ type: "unselected" });
 }

@@ -24,6 +24,7 @@ const MAX_FILES = 10;
 export class Composer extends Component {
   state = { options: [], chosen: 0, suggestion: null, isOver: false };
   field = createRef();
+  made = {}; // saved replies filled in for this chat
 
   componentDidMount() {
     this.fit();
@@ -76,14 +77,21 @@ export class Composer extends Component {
     const shortcut = !this.isNote && text.slice(0, caret).match(SHORTCUT);
     const mention = this.isNote && text.slice(0, caret).match(MENTION);
     if (shortcut) {
-      const found = await assist.savedReplies(shortcut[2]);
+      const found = await this.filledIn(await assist.savedReplies(shortcut[2]));
       if (this.draft.text !== text) return; // written on meanwhile
-      this.setState({ options: found.map((reply) => savedReply(reply)), chosen: 0, isNothing: !found.length && !shortcut.index });
+      this.setState({ options: found, chosen: 0, isNothing: !found.length && !shortcut.index });
     } else if (mention) {
       this.setState({ options: people(this.props.state, mention[2]), chosen: 0 });
     } else if (this.state.options.length || this.state.isNothing) {
       this.setState({ options: [], isNothing: false });
     }
+  }
+
+  /** Saved replies as they would be inserted; each is asked for once while the chat is open. */
+  async filledIn(replies) {
+    const { chat } = this.props;
+    const texts = await Promise.all(replies.map(({ id, updated_at: at }) => (this.made[`${id} ${at}`] ??= assist.render(chat.id, id))));
+    return replies.map((reply, place) => ({ reply, label: `/${reply.shortcut}`, more: texts[place]?.text }));
   }
 
   async choose(option) {
@@ -123,10 +131,10 @@ export class Composer extends Component {
   rewrite = async (style) => {
     const { chat } = this.props;
     const { text } = this.draft;
-    this.setState({ isRewriting: true });
-    const made = await assist.rewrite(chat.id, text, style);
-    this.setState({ isRewriting: false });
-    if (made === null || this.draft.text !== text) return; // refused, or written on meanwhile
+    this.setState({ isRewriting: true, fault: null });
+    const { text: made, fault } = await assist.rewrite(chat.id, text, style);
+    this.setState({ isRewriting: false, fault });
+    if (made === undefined || this.draft.text !== text) return; // refused, or written on meanwhile
     this.change({ text: made });
     toast(t("Text rewritten."), { undo: () => dispatch({ type: "draft", id: chat.id, draft: { text } }), seconds: 10 });
     this.field.current?.focus();
@@ -138,7 +146,7 @@ export class Composer extends Component {
     const { files } = this;
     if ((!text && !files.length) || excess(text) || state.me.role === "viewer") return;
     outbox.send(chat.id, { text, isNote: this.isNote, files });
-    this.setState({ suggestion: null, options: [], missing: null, isNothing: false });
+    this.setState({ suggestion: null, options: [], missing: null, isNothing: false, fault: null });
   };
 
   onKey = (event) => {
@@ -170,7 +178,8 @@ export class Composer extends Component {
 
   suggest = async () => {
     this.setState({ suggestion: { isAsked: true } });
-    this.setState({ suggestion: await assist.suggest(this.props.chat.id) });
+    const suggestion = await assist.suggest(this.props.chat.id);
+    this.setState({ suggestion: "found" in suggestion || suggestion.fault ? suggestion : null });
     this.field.current?.focus();
   };
 
@@ -196,7 +205,7 @@ export class Composer extends Component {
     this.setState({ isOver: event.type === "dragover" });
   };
 
-  render({ state, chat }, { options, chosen, suggestion, isOver, missing, isNothing, isRewriting }) {
+  render({ state, chat }, { options, chosen, suggestion, isOver, missing, isNothing, isRewriting, fault }) {
     const hindrance = obstacle(state, chat);
     if (hindrance === "only_read") return html`<p class="composer quiet">${label(OBSTACLES, hindrance)}</p>`;
     const { isNote, files } = this;
@@ -221,6 +230,7 @@ export class Composer extends Component {
           placeholder=${isOver ? t("Drop files to attach them") : hint}
           onInput=${(event) => this.write(event.target.value)} onKeyDown=${this.onKey} onPaste=${this.onPaste}></textarea>
         <${TooLong} text=${text} />
+        ${fault && html`<p class="fault" role="alert" dir="auto">${fault}</p>`}
         ${isNothing && html`<p class="quiet"><span role="status">${t("No saved reply starts with that.")}</span>
           <button type="button" class="link" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Edit saved replies")}</button></p>`}
         ${options.length > 0 && html`<${Options} options=${options} chosen=${chosen} choose=${(option) => this.choose(option)} />`}
@@ -246,8 +256,6 @@ export class Composer extends Component {
     this.field.current.focus();
   }
 }
-
-const savedReply = (reply) => ({ reply, label: `/${reply.shortcut}`, more: Object.values(reply.texts)[0] });
 
 /** In small letters without marks: "ba" finds Bảo. */
 const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLocaleLowerCase().replaceAll("đ", "d");
@@ -280,6 +288,7 @@ function Options({ options, chosen, choose }) {
 
 /** What the bot would say, in grey: nothing of it is sent until the agent takes it. */
 function Suggestion({ suggestion, accept }) {
+  if (suggestion.fault) return html`<p class="suggestion fault" role="alert" dir="auto">${suggestion.fault}</p>`;
   if (suggestion.isAsked) return html`<p class="suggestion quiet" role="status">${t("Loading…")}</p>`;
   if (!suggestion.found) return html`<p class="suggestion quiet" role="status">${t("Nothing in your content matches.")}</p>`;
   return html`

@@ -47,8 +47,8 @@ export class Customer extends Component {
       ${optOut in OPT_OUTS && html`<p class="quiet" data-opt-out=${optOut}>${label(OPT_OUTS, optOut)}</p>`}
       <dl>
         ${FIELDS.map((field) => html`<${Field} key=${field.name} ...${field} id=${id} value=${customer[field.name]} mayChange=${mayChange} />`)}
-        <${Fact} name=${t("Your ID")} value=${customer.external_id} />
-        ${Object.entries(customer.attributes).map(([key, value]) => html`<${Fact} key=${key} name=${key} value=${asText(value)} />`)}
+        <${Fact} name=${t("Customer ID in your system")} value=${customer.external_id} />
+        ${Object.entries(customer.attributes).map(([key, value]) => html`<${Fact} key=${key} name=${asName(key)} value=${asText(value)} />`)}
       </dl>
       ${others.map((other) => html`<p class="double" key=${other.id}>${t("Possible duplicate: {name}", { name: other.name || other.email || other.phone })}${" "}
         ${mayChange && html`<button type="button" class="link" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "merge", customers: [{ ...customer, id }, other] } })}>${t("Merge…")}</button>`}</p>`)}
@@ -116,6 +116,8 @@ class Field extends Component {
   }
 }
 
+/** An attribute's name as the other names of facts. */
+const asName = (key) => key.charAt(0).toLocaleUpperCase() + key.slice(1);
 const asText = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
 export function Fact({ name, value }) {

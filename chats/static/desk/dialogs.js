@@ -8,7 +8,7 @@ import { allowNotifications, canNotify, hasSound, setSound } from "./attention.j
 import * as chats from "./chats.js";
 import { KEYS } from "./keys.js";
 import { PRIORITY_NAMES, label } from "./labels.js";
-import { presence, safeAddress } from "./people.js";
+import { presence, safeAddress, siteOf } from "./people.js";
 import { Devices } from "./push.js";
 import { Receipt } from "./receipt.js";
 import { Replies } from "./replies.js";
@@ -55,10 +55,10 @@ class Dialog extends Component {
 }
 
 function Assign({ state, ids }) {
-  const give = (body) => ({ currentTarget: { form } }) => {
+  const give = (body, said) => ({ currentTarget: { form } }) => {
     const [note, until] = [form.note.value.trim(), form.until.value];
     close();
-    chats.assign(ids, note ? { ...body, note } : body, { until });
+    chats.assign(ids, note ? { ...body, note } : body, { said, until });
   };
   const people = Object.values(state.people).filter((one) => !one.is_disabled && one.role !== "viewer" && one.id !== state.me.id);
   people.sort((one, other) => Number(state.online[other.id] ?? 0) - Number(state.online[one.id] ?? 0));
@@ -70,10 +70,10 @@ function Assign({ state, ids }) {
         ${snoozePresets(state.now).map(({ name, until }) => html`<option key=${name} value=${until.toISOString()}>${t(name)}</option>`)}
       </select></label>
       <ul class="choices">
-        <li><button type="button" autofocus onClick=${give({ assign_type: "agent" })}>${t("Assign to me")}</button></li>
+        <li><button type="button" autofocus onClick=${give({ assign_type: "agent" }, t("Assigned to you"))}>${t("Assign to me")}</button></li>
         ${people.map(
           ({ id, full_name: name }) => html`
-            <li key=${id}><button type="button" onClick=${give({ assign_type: "agent", user_id: id })}>
+            <li key=${id}><button type="button" onClick=${give({ assign_type: "agent", user_id: id }, t("Assigned to {name}", { name }))}>
               <bdi>${name}</bdi> <span class="quiet">${presence(state, id)}</span></button></li>
           `,
         )}
@@ -239,19 +239,22 @@ const nameOf = (code) => new Intl.DisplayNames([code], { type: "language" }).of(
 const otherLanguages = () => document.documentElement.dataset.languages.split(" ").filter((code) => code !== language);
 
 function Menu({ state }) {
+  const others = otherLanguages();
   return html`
     <p><bdi>${state.me.full_name}</bdi> <span class="quiet">${state.me.email}</span></p>
     <ul class="choices">
-      ${otherLanguages().map((code) => html`<li key=${code}><button type="button" lang=${code} onClick=${() => turnTo(code)}>${nameOf(code)}</button></li>`)}
       <li><label><input type="checkbox" checked=${hasSound()} onChange=${(event) => setSound(event.target.checked)} /> ${t("Sound")}</label></li>
       <li><label><input type="checkbox" checked=${canNotify()} disabled=${canNotify()} onChange=${allowNotifications} /> ${t("Browser notifications")}</label></li>
       <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "devices" } })}>${t("Notifications on your devices")}</button></li>
       ${state.me.role !== "viewer" && html`<li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Saved replies")}</button></li>`}
       <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "help" } })}>${t("Keyboard shortcuts")} <kbd>?</kbd></button></li>
-      <li><a class="button" href=${state.me.role === "agent" ? "/admin/chats/conversation/" : "/admin/"}>${t("Admin")}</a></li>
+      <li><a class="button" href=${siteOf(state.me).address}>${siteOf(state.me).name}</a></li>
       <li><a class="button" href="/admin/profile/">${t("Profile")}</a></li>
       <li><button type="button" onClick=${() => signOut().catch(chats.report)}>${t("Sign out")}</button></li>
     </ul>
+    ${others.length > 0 && html`<h3 id="languages">${t("Language")}</h3><ul class="choices" aria-labelledby="languages">
+      ${others.map((code) => html`<li key=${code}><button type="button" lang=${code} onClick=${() => turnTo(code)}>${nameOf(code)}</button></li>`)}
+    </ul>`}
   `;
 }
 

@@ -7,7 +7,7 @@ import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
 import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label, linesOf } from "./labels.js";
 import * as live from "./live.js";
-import { Face, Priority, customerName, faceOf, holder } from "./people.js";
+import { Face, Priority, customerName, faceOf, holder, siteOf } from "./people.js";
 import { VIEWS, rows } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { clock, languageName, midnight, span, urgency, written } from "./times.js";
@@ -21,6 +21,7 @@ export function List({ state }) {
   return html`
     <nav class="list" aria-label=${t("Conversations")}>
       <header class="top">
+        ${state.me.role !== "agent" && html`<a class="home" href=${siteOf(state.me).address}><span aria-hidden="true">←</span> ${siteOf(state.me).name}</a>`}
         <p class="title" aria-hidden="true">${t("Inbox")}</p>
         <${Bell} state=${state} />
         <button type="button" class="plain" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "menu" } })}>
@@ -167,15 +168,15 @@ class Row extends Component {
   }
 }
 
-/** What is not as usual: where it comes from, why it waits, until when it sleeps, who has it. */
+/** What is not as usual: until when it sleeps, why it waits, who has it, where it comes from. */
 function facts(state, chat) {
   const { channel, status, assign_type: owner, handoff_reason: reason, snoozed_until: until } = chat;
   const isAsUsual = !reason || reason === "agents_reply"; // their bot answers nobody
   const found = [];
+  if (status === "snoozed") found.push(t("until {time}", { time: written(until, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }) }));
   if (status === "ended") found.push(t("Ended"));
   else if (owner === "queue" && !isAsUsual) found.push(label(REASONS, reason));
   else if (owner !== "queue" && state.view !== "mine") found.push(holder(state, chat));
-  if (status === "snoozed") found.push(t("until {time}", { time: written(until, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }) }));
   if (channel !== "web" && channel !== "api") found.push(label(CHANNELS, channel));
   return found;
 }

@@ -47,6 +47,10 @@ export function Priority({ priority }) {
 /** Whether a colleague is at the desk. */
 export const presence = (state, id) => (state.online[id] ? t("online") : t("offline"));
 
+/** Where the site begins for a person: agents have no start page. */
+export const siteOf = ({ role }) =>
+  role === "agent" ? { name: t("Conversations"), address: "/admin/chats/conversation/" } : { name: t("Home"), address: "/admin/" };
+
 /** A face of the first letters, in a colour of its own. */
 export function Face({ name, seed = name, kind = "" }) {
   const words = name.split(/\s+/).filter((word) => /^[\p{L}\p{N}]/u.test(word));

@@ -18,9 +18,9 @@ function formatter(kind, options) {
   return formats.get(name);
 }
 
-/** A moment, written as the options say. */
+/** A moment, written as the options say; its hours run to 23, as on the site. */
 export function written(moment, options) {
-  return formatter(Intl.DateTimeFormat, options).format(new Date(moment));
+  return formatter(Intl.DateTimeFormat, { hourCycle: "h23", ...options }).format(new Date(moment));
 }
 
 /** How long ago, short: `4 min`, `2 h`. */
@@ -94,5 +94,7 @@ export function snoozePresets(now) {
     [msg("Until 9:00 tomorrow"), at(1, 9)],
     [msg("Until 9:00 Monday"), at(untilMonday, 9)],
   ];
-  return presets.filter(([, until]) => until > now).map(([name, until]) => ({ name, until: new Date(until) }));
+  // On a Sunday the last two are one.
+  const isFirst = ([, until], place) => presets.findIndex(([, other]) => other === until) === place;
+  return presets.filter(isFirst).filter(([, until]) => until > now).map(([name, until]) => ({ name, until: new Date(until) }));
 }

@@ -148,7 +148,8 @@ export function createChat({ api, store, memory, stash, language }) {
     memory.write({ token: chat.visitor_token });
     const isHandedOver = store.state.chat?.assign_type === "bot" && chat.assign_type !== "bot";
     set({ chat });
-    if (isHandedOver || (chat.assign_type === "queue" && Date.now() - configuredAt > MINUTE)) await configure();
+    const isWithPeople = chat.status !== "ended" && chat.assign_type !== "bot";
+    if (isHandedOver || (isWithPeople && Date.now() - configuredAt > MINUTE)) await configure();
     if (cursorOf === id && readUpTo === chat.last_event_seq) return;
     await readMessages(id);
     readUpTo = chat.last_event_seq;
@@ -327,7 +328,7 @@ export function createChat({ api, store, memory, stash, language }) {
     if (error?.code === "attachments_off") set({ config: { ...config, attach_enabled: false } });
     setFiles([...entries, ...files]);
     draft({ text: [...items.map(({ text }) => text), drafts.text].filter(Boolean).join("\n") });
-    if (error) set({ problem: refusal(error) });
+    if (error) set({ problem: refusal(error), isBlocked: error.code === "customer_blocked" });
     else if (names.length) set({ problem: t("Attach again if needed: {names}", { names: names.join(", ") }) });
   }
 

@@ -28,6 +28,7 @@ export const EMPTY = {
   isQuiet: false, // no sound
   notice: null, // a sentence for the visitor
   problem: null, // one about a fault
+  isBlocked: false, // what the visitor sends is refused
 };
 
 export function reduce(state, { type, ...data }) {
@@ -39,7 +40,7 @@ export function reduce(state, { type, ...data }) {
     case "queued":
       return { ...state, outbox: [...state.outbox, data.item], isHome: false, notice: null, problem: null };
     case "dropped":
-      return { ...state, outbox: state.outbox.filter((item) => item.id !== data.id) };
+      return { ...state, outbox: state.outbox.filter((item) => item.id !== data.id), isBlocked: false };
     case "delta":
       return { ...state, draft: (state.draft ?? "") + data.text };
     case "another":

@@ -185,14 +185,22 @@ function stateOf(message, { messages, draft }) {
   return messages.at(-1) === message && draft === null ? "sent" : null;
 }
 
+/** Whether a person is still to answer: nobody has the chat, who has it has not written yet, or left before the visitor's
+last words. */
+function waits({ chat, messages }, isStaffed) {
+  if (!chat || chat.status === "ended" || chat.assign_type === "bot") return false;
+  const isBegun = messages.some(({ sender }) => sender.type === "agent" && sender.name === chat.agent?.name);
+  return !isBegun || (!isStaffed && !isFromUs(messages.at(-1)));
+}
+
 /** What the visitor must know now: no connection, who has the chat, how long it takes. */
 function Notices({ state, actions, locale }) {
-  const { isOnline, notice, problem, chat, config } = state;
-  const isWaiting = chat?.status !== "ended" && chat?.assign_type === "queue";
+  const { isOnline, isBlocked, notice, problem, chat, config } = state;
   const isStaffed = config.is_open && config.agents_online > 0;
+  const isWaiting = waits(state, isStaffed);
   // Whom the bot has back from an agent is told so.
   const isBack = chat?.status === "open" && chat.assign_type === "bot" && state.messages.some(({ sender }) => sender.type === "agent");
-  const partner = isBack ? config.bot_name : chat?.status !== "ended" && chat?.agent?.name;
+  const partner = isBack ? config.bot_name : chat?.status !== "ended" && !isWaiting && chat?.agent?.name;
   const lines = [
     !isOnline && t("You're offline. Your messages will be sent when you reconnect."),
     isWaiting && isStaffed && t("Connecting you to our team."),
@@ -203,8 +211,8 @@ function Notices({ state, actions, locale }) {
     notice,
   ];
   return html`<div class="notices">
-    <p role="status" dir="auto">${lines.filter(Boolean).join(" ")}</p>
-    ${isWaiting && mayLeaveMail(state) && html`<${LeaveMail} state=${state} actions=${actions} />`}
+    <p role="status" dir="auto">${isBlocked ? "" : lines.filter(Boolean).join(" ")}</p>
+    ${isWaiting && !isBlocked && mayLeaveMail(state) && html`<${LeaveMail} state=${state} actions=${actions} />`}
     ${problem &&
     html`<p class="problem" role="alert"><span dir="auto">${problem}</span>
       <button class="icon" aria-label=${t("Dismiss")} onClick=${actions.dismiss}><${Icon} name="close" /></button></p>`}
