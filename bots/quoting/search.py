@@ -164,9 +164,13 @@ class _Near(NamedTuple):
         """The same with these pieces as the furthest."""
         if not pieces:
             return self
-        cosines = (_lowest(each, pieces) for each in self[:4])
-        topics = {n: near for n, near in self.topics.items() if n not in pieces}
-        return _Near(*cosines, lift=self.lift, topics=topics)
+        return self._replace(
+            all=_lowest(self.all, pieces),
+            own=_lowest(self.own, pieces),
+            fair_all=_lowest(self.fair_all, pieces),
+            fair_own=_lowest(self.fair_own, pieces),
+            topics={n: near for n, near in self.topics.items() if n not in pieces},
+        )
 
 
 def _lowest(cosines: Vectors | None, pieces: list[int]) -> Vectors | None:
@@ -390,24 +394,24 @@ class Index:
 
     def _near(self, vector: Vectors | None, own: Vectors | None, language: str) -> _Near:
         lift = np.zeros(len(self.chunks), dtype=np.float32)
-        every, nearest = self._cosines(vector), self._cosines(own)
-        near = _Near(every, nearest, every, nearest, lift, {})
-        if vector is None or own is None or near.all is None or near.own is None:
-            return near
+        all_near, own_near = self._cosines(vector), self._cosines(own)
+        if vector is None or own is None or all_near is None or own_near is None:
+            return _Near(None, None, None, None, lift, {})
+        near = _Near(all_near, own_near, all_near, own_near, lift, {})
         if (self._spoken != language).any():
             apart = np.stack([embedding.apart(language, str(code)) for code in self._spoken])
             near = near._replace(
-                fair_all=near.all + (apart @ vector)[self._spoken_by],
-                fair_own=near.own + (apart @ own)[self._spoken_by],
+                fair_all=all_near + (apart @ vector)[self._spoken_by],
+                fair_own=own_near + (apart @ own)[self._spoken_by],
             )
         foreign = np.flatnonzero((self._languages != language) & self._is_text & self._has_vector)
         topics: dict[int, Vectors] = {}
-        for number in foreign[np.argsort(-near.own[foreign])[:PIECES_READ_BY_SENTENCE]].tolist():
+        for number in foreign[np.argsort(-own_near[foreign])[:PIECES_READ_BY_SENTENCE]].tolist():
             chunk = self.chunks[number]
             is_long = bool(_sentence_share(chunk))
             vectors = chunk.sentence_vectors if is_long else chunk.vector[np.newaxis]
-            nearer = _sentence_share(chunk) * ((vectors @ own).max() - near.own[number])
-            lift[number] = near.own[number] + nearer - near.all[number]
+            nearer = _sentence_share(chunk) * ((vectors @ own).max() - own_near[number])
+            lift[number] = own_near[number] + nearer - all_near[number]
             topics[number] = vectors @ (2 * own - vector)
         if topics:
             lift[list(set(range(len(lift))) - topics.keys())] = lift[[*topics]].min()
