@@ -36,6 +36,7 @@ _VERBS = {
     "webhook_failing": gettext_lazy("Fix"),
     "training_failed": gettext_lazy("Fix"),
     "documents_held": gettext_lazy("Review"),
+    "functions_without_model": gettext_lazy("Fix"),
     "low_ratings": pgettext_lazy("verb", "Read"),
     "negative_sentiment": pgettext_lazy("verb", "Read"),
 }

@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop, ngettext_lazy
 
-from bots.models import Document, DocumentStatus, GoldenOutcome
-from bots.services import publish_gate
+from bots.models import Bot, Document, DocumentStatus, Function, GoldenOutcome
+from bots.services import engines, publish_gate
 from channels_app.models import ChannelConnection, ConnectionStatus
 from channels_app.providers import PROVIDERS
 from chats.models import AssignType, Conversation, Feedback, Status
@@ -309,6 +309,21 @@ _RULES = (
             client=client, run_outcome=GoldenOutcome.HELD
         ),
         "file_name", since="trained_at", link="?pending_review__exact=1",
+    ),
+    _Rule(
+        "functions_without_model", "warning",
+        ngettext_lazy(
+            "{count} function is never used, because its bot has no language model",
+            "{count} functions are never used, because their bots have no language model",
+            "n",
+        ),
+        gettext_noop("Connect a language model, or turn the functions off."),
+        lambda client, _: Function.objects.for_client(client).filter(
+            bot__in=Bot.objects.filter(function_calling__is_enabled=True)
+            .alias(has_model=engines.has_model())
+            .filter(has_model=False)
+        ),
+        "name",
     ),
 )  # fmt: skip
 
