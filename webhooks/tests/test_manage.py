@@ -292,3 +292,11 @@ def test_in_the_browser_yesterdays_deliveries_are_found_and_sent_again(
     screen.locator("[data-outcome=pending]").wait_for()
     Delivery.objects.update(state="succeeded", due_at=None)
     screen.locator("[data-outcome=succeeded]").wait_for()
+
+
+def test_a_day_inside_a_sentence_begins_in_lower_case(site, path):
+    WebhookConfig.objects.update(failing_since=timezone.now() - timedelta(seconds=1))
+    state = text(site.get(path)).split('id="state"')[1].split("</time>")[0]
+    words = state.rpartition(">")[2]
+    assert words
+    assert words == words.lower()
