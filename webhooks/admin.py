@@ -235,7 +235,7 @@ class WebhookConfigAdmin(TenantAdmin):
         steps: dict[Any, tuple[ServiceForm, Callable[[dict[str, Any]], Any], str]] = {
             "settings": (settings, lambda data: endpoints.update(row, make(**data), by=by),
                          gettext("Saved.")),
-            "replay": (replay, lambda data: deliveries.enqueue_replay(row, _range(data)),
+            "replay": (replay, lambda data: _resend(row, _range(data)),
                        gettext("The events are being resent.")),
             "reenable": (plain, lambda _: endpoints.reenable_and_replay(row, by=by),
                        gettext("The webhook is on. Missed events are being sent.")),
@@ -255,9 +255,11 @@ class WebhookConfigAdmin(TenantAdmin):
             messages.success(request, words)
             if chosen == "delete":
                 return redirect("admin:webhooks_webhookconfig_changelist")
-            shown = f"?{urlencode({'show': 'all'})}" if chosen == "test" else ""
+            shown = {"show": "all"} if chosen in {"test", "replay"} else {}
+            if chosen == "replay":
+                shown["resent"] = str(done)
             manage = reverse("admin:webhooks_webhookconfig_manage", args=[row.pk])
-            return redirect(f"{manage}{shown}")
+            return redirect(f"{manage}?{urlencode(shown)}" if shown else manage)
         return self._manage_page(request, row, settings=settings, replay=replay, count=done)
 
     def _try_again(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
@@ -286,6 +288,7 @@ class WebhookConfigAdmin(TenantAdmin):
         shown = failed[:_SHOWN] if chosen == "failed" else [_shown(item) for item in own[:_SHOWN]]
         wanted = request.GET.get("tried", "")
         tried = own.filter(pk=int(wanted)).first() if wanted.isdecimal() else None
+        resent = request.GET.get("resent", "")
         failure = self._latest_failure(row, [*shown, *failed]) if row.failing_since else None
         missed = 0
         if not row.is_active:
@@ -302,6 +305,7 @@ class WebhookConfigAdmin(TenantAdmin):
             days=_by_day(shown),
             show=chosen, failed_count=len(failed), most_shown=_SHOWN,
             tried=_outcome(tried) if tried else None,
+            resent=int(resent) if resent.isdecimal() else None,
             is_busy=any(item.state == DeliveryState.PENDING for item, *_ in shown)
             or bool(tried and tried.state == DeliveryState.PENDING),
             **more,
@@ -396,6 +400,13 @@ def _outcome(item: Delivery) -> dict[str, str]:
         return {"state": "succeeded", "words": told}
     told = gettext("%(event)s failed again: %(reason)s.") % {"event": event, "reason": words}
     return {"state": "failed", "words": told}
+
+
+def _resend(row: WebhookConfig, body: webhook_shapes.EventReplayRequest) -> int:
+    """Resend a range of events; returns how many."""
+    count = deliveries.count_replay(row, body)
+    deliveries.enqueue_replay(row, body)
+    return count
 
 
 def _range(data: dict[str, Any]) -> webhook_shapes.EventReplayRequest:

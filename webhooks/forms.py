@@ -52,13 +52,14 @@ EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
 )  # fmt: skip
 _WORDS = {name: words for _, group in EVENT_GROUPS for name, words in group.items()}
 _STATES = [
+    ("undelivered", gettext_lazy("Everything that didn't arrive")),
     ("gave_up", gettext_lazy("Permanently failed")),
     ("missing", gettext_lazy("Not sent, such as while the webhook was off")),
     ("all", gettext_lazy("All events")),
 ]
 _HOURS = [
     (1, gettext_lazy("Last hour")), (24, gettext_lazy("Last day")),
-    (48, gettext_lazy("Since yesterday")), (168, gettext_lazy("Last week")),
+    (48, gettext_lazy("Last two days")), (168, gettext_lazy("Last week")),
     (719, gettext_lazy("30 days")),
 ]  # fmt: skip
 
@@ -96,5 +97,5 @@ class EndpointForm(ServiceForm):
 class ReplayForm(ServiceForm):
     state = forms.ChoiceField(label=gettext_lazy("Events to resend"), choices=_STATES)
     hours = forms.TypedChoiceField(
-        label=gettext_lazy("From"), choices=_HOURS, coerce=int, initial=48
+        label=gettext_lazy("From"), choices=_HOURS, coerce=int, initial=168
     )

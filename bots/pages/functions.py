@@ -82,6 +82,12 @@ def _settings(client: Any) -> list[dict[str, Any]]:
     ]
 
 
+def _without_model(bots: QuerySet[models.Bot]) -> list[str]:
+    """The names of these bots for which no language model writes."""
+    found = bots.alias(has_model=engines.has_model()).filter(has_model=False)
+    return list(found.order_by("bot_name").values_list("bot_name", flat=True))
+
+
 @admin.register(models.FunctionCalling)
 class FunctionCallingAdmin(TenantAdmin):
     list_display = ("bot", "is_enabled", "max_calls_per_reply", "updated_at")
@@ -134,13 +140,18 @@ class FunctionAdmin(ApprovalsMixin):
             bot, function = bots.get(by.client, data["bot_id"]), FunctionDTO(**data["function"])
             functions.save(bot, function, is_new=True, by=by)
             row = models.Function.objects.get(bot=bot, name=function.name)
-            messages.success(request, gettext("Function added. Try it now."))
+            if engines.why_no_functions(by.client, bot):
+                messages.warning(request, gettext("Function added, but the bot can't use it yet."))
+            else:
+                messages.success(request, gettext("Function added. Try it now."))
             return redirect("admin:bots_function_edit", row.pk)
 
         names = bots.names(by.client)
         form = FunctionForm(request.POST or None, bots=names, function=None, secrets=[])
-        template, title = "admin/bots/function.html", gettext("New function")
-        return self.form_page(request, form, act, template=template, title=title)
+        return self.form_page(
+            request, form, act, template="admin/bots/function.html", title=gettext("New function"),
+            without_model=_without_model(models.Bot.objects.for_client(by.client)),
+        )  # fmt: skip
 
     @calls_out
     @button(cast("str", gettext_lazy("Change")), permissions=["view"], icon="tune")
@@ -180,6 +191,7 @@ class FunctionAdmin(ApprovalsMixin):
             request, "admin/bots/function.html", humanize_code(row.name),
             row=row, form=form, trial=trial, call=call, may_change=may_change,
             asks=ASKS[row.requires_approval], call_words=words, call_color=color,
+            without_model=_without_model(models.Bot.objects.filter(pk=row.bot_id)),
         )  # fmt: skip
 
     def switch(self, request: HttpRequest, bot_id: int) -> HttpResponse:

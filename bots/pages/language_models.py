@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Any, cast
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -31,7 +32,7 @@ class ModelForm(SettingsForm):
         Setting("model", "Name", "The model's name on that server."),
         Setting(
             "api_key", "Key", (
-                "Stored encrypted and never shown. Leave empty to keep the current one."
+                "Stored encrypted and never shown. Leave empty if the server needs none."
             ),
             widget=UnfoldAdminPasswordWidget, attrs={"autocomplete": "new-password"},
         ),
@@ -95,6 +96,12 @@ class LanguageModelAdmin(TenantAdmin):
         client: Client = viewer(request).client
         form = NewModelForm(request.POST or None, initial={"credits_per_1000_tokens": 1})
         form.offer("bot", [("", "All bots"), *bots.names(client).items()])
+        if any(row.api_key for row in language_models.list_for_client(client)):
+            form.fields[
+                "api_key"
+            ].help_text = (
+                "Stored encrypted and never shown. Leave empty to keep the one that is saved."
+            )
 
         def act(data: dict[str, Any]) -> HttpResponse:
             chosen = data.pop("bot")
@@ -137,6 +144,8 @@ class LanguageModelAdmin(TenantAdmin):
             intro=(
                 "Your bots use it instead of the platform's model. If it fails, they carry on as"
                 " before."
+                if settings.LLM_BASE_URL
+                else "Your bots write their answers with it. Without one, they quote your content."
             ),
         )  # fmt: skip
 

@@ -10,7 +10,7 @@ from django.test import Client as Browser
 from django.urls import reverse
 from django.utils.html import escape
 
-from bots.models import Function, FunctionCall, FunctionCalling
+from bots.models import Function, FunctionCall, FunctionCalling, LanguageModel
 from bots.services import functions
 from chatplatform.ids import uuid7
 from chatplatform.models import Job
@@ -243,3 +243,26 @@ def test_in_the_browser_an_order_is_looked_up_and_a_cancellation_asks(
     assert json.loads(FunctionCall.objects.get().result_excerpt) == {"state": "on its way"}
     shop.shutdown()
     shop.server_close()
+
+
+def test_a_function_that_no_model_can_call_says_so_everywhere(ann, bot, shop, settings):
+    settings.LLM_BASE_URL = ""
+    site, shown = entered(ann), "data-needs-model"
+    connect = reverse("admin:bots_languagemodel_set_model")
+    new = text(site.get(NEW))
+    assert shown in new
+    assert connect in new
+    added = site.post(NEW, values(shop, bot), follow=True)
+    assert shown in text(added)
+    assert [message.level_tag for message in added.context["messages"]] == ["warning"]
+    assert shown in text(site.get(LIST))
+    assert "data-no-model" in text(site.get(reverse("admin:bots_bot_behaviour", args=[bot.pk])))
+    path = "/report/warning-dashboard"
+    assert [row["code"] for row in ann.get(path).json()["warnings"]] == ["functions_without_model"]
+    assert LIST in text(site.get(reverse("admin:index")))
+    LanguageModel.objects.create(
+        client=bot.client, base_url="https://8.8.8.8/v1", model="gpt", api_key=""
+    )
+    for page in (NEW, LIST, edit_page(Function.objects.get())):
+        assert shown not in text(site.get(page))
+    assert ann.get(path).json()["warnings"] == []

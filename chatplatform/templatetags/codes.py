@@ -2,13 +2,22 @@
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django import template
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop
 
 register = template.Library()
 _ABBREVIATION = re.compile(r"\b(api|id|ip|url)\b", re.IGNORECASE)
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+\d\d:\d\d)")
+# The year of a time that never comes.
+_FOREVER = 9999
+# Seconds of the units with which the names of fields end, and the unit in a label or name.
+_UNITS = {"_seconds": 1, "_minutes": 60, "_hours": 3600, "_days": 86_400}
+_UNIT = re.compile(r" (\((minutes|hours|days)\)|seconds|minutes|hours|days)$")
 _CODE = re.compile(r"[a-z]+([._][a-z]+)+")
 # Fields with text that people wrote: it may look like a code but is shown unchanged.
 _WRITTEN = re.compile(
@@ -39,6 +48,13 @@ _WORDS = {
     "info_wrong": gettext_noop("Customer's answer wasn't valid"),
     "agent_silent": gettext_noop("The agent didn't reply in time"),
     "agent_gone": gettext_noop("The agent is no longer available"),
+    "config.updated": gettext_noop("Settings changed"),
+    "email_notification.updated": gettext_noop("Notifications changed"),
+    "words.replaced": gettext_noop("Messages changed"),
+    "prompt.created": gettext_noop("Instructions changed"),
+    "function_calling.updated": gettext_noop("Functions changed"),
+    "customer.erasure_asked": gettext_noop("Customer deletion requested"),
+    "customer.erased": gettext_noop("Customer deleted"),
     "user.view_started": gettext_noop("Platform staff started viewing as this person"),
     "user.view_ended": gettext_noop("Platform staff stopped viewing as this person"),
     "overtaken": gettext_noop("No longer needed"),
@@ -74,18 +90,47 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.0f}%"
 
 
-def change_words(changes: dict[str, Any]) -> str:
-    """The changes of an audit entry in words."""
-    return "; ".join(_change(name, value) for name, value in changes.items())
+def codes_of(word: str) -> list[str]:
+    """The codes with words of their own that have this word."""
+    return [code for code, words in _WORDS.items() if word.lower() in gettext(words).lower()]
 
 
-def _change(name: str, value: Any) -> str:
+def change_words(
+    changes: dict[str, Any], settings: Mapping[str, tuple[Any, Mapping[Any, Any]]] | None = None
+) -> str:
+    """The changes of an audit entry in words. `settings` names some fields and their choices."""
+    return "; ".join(_change(name, value, settings or {}) for name, value in changes.items())
+
+
+def _change(name: str, value: Any, settings: Mapping[str, tuple[Any, Mapping[Any, Any]]]) -> str:
     if name == "fields" and isinstance(value, list):
         return f"Changed: {', '.join(_value(item) for item in value)}"
     is_written = _WRITTEN.fullmatch(name)
     values = value if isinstance(value, list) and len(value) == 2 else [value]
-    words = [str(item or "–") if is_written else _value(item) for item in values]
-    return f"{humanize_code(name)}: {' → '.join(words)}"
+    label, choices = settings.get(name, ("", {}))
+    unit = next((size for ending, size in _UNITS.items() if name.endswith(ending)), 0)
+
+    def word(item: Any) -> str:
+        if isinstance(item, str | int) and item in choices:
+            return str(choices[item])
+        if unit and type(item) is int:
+            return _duration(item * unit)
+        return str(item or "–") if is_written else _value(item)
+
+    title = str(label) or humanize_code(name)
+    title = _UNIT.sub("", title) if unit else title
+    return f"{title}: {' → '.join(map(word, values))}"
+
+
+def _duration(seconds: int) -> str:
+    """A duration in the largest unit that needs no fraction."""
+    if seconds and seconds % 86_400 == 0:
+        return gettext("%(n)s d") % {"n": seconds // 86_400}
+    if seconds and seconds % 3600 == 0:
+        return gettext("%(n)s h") % {"n": seconds // 3600}
+    if seconds % 60 == 0:
+        return gettext("%(n)s min") % {"n": seconds // 60}
+    return gettext("%(n)s s") % {"n": seconds}
 
 
 def _value(value: Any) -> str:
@@ -96,4 +141,7 @@ def _value(value: Any) -> str:
     if isinstance(value, dict):
         return change_words(value)
     text = str("–" if value in {None, ""} else value)
+    if _TIME.fullmatch(text):
+        at = datetime.fromisoformat(text)
+        return "–" if at.year == _FOREVER else date_format(timezone.localtime(at), "j M Y H:i")
     return humanize_code(text).lower() if _CODE.fullmatch(text) else text

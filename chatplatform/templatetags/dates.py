@@ -12,15 +12,17 @@ register = template.Library()
 
 
 @register.filter
-def when(at: datetime | None) -> SafeString | str:
-    """A time in the reader's zone, such as "Today 19:38" or "25 Nov"; in full as its tooltip."""
+def when(at: datetime | None, place: str = "") -> SafeString | str:
+    """A time in the reader's zone, such as "Today 19:38" or "25 Nov"; in full as its tooltip.
+
+    `place` "inside": inside a sentence, so "today 19:38".
+    """
     if at is None:
         return "–"
     local = timezone.localtime(at)
-    full = formats.date_format(local, "DATETIME_FORMAT")
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>', local.isoformat(), full, _in_words(local)
-    )
+    full, words = formats.date_format(local, "DATETIME_FORMAT"), _in_words(local)
+    words = words[0].lower() + words[1:] if place == "inside" else words
+    return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(), full, words)
 
 
 @register.filter

@@ -164,9 +164,11 @@ class CustomerAdmin(ListsWithoutPreviews):
             request, BlockForm(request.POST or None), act,
             title=gettext("Block %(name)s?") % {"name": self.who(row)},
             button=gettext("Block"),
+            variant="danger",
+            cancel=reverse("admin:chats_customer_change", args=[row.pk]),
             intro=gettext(
                 "While blocked, they can't message you on any channel, and no one sees what they"
-                " send."
+                " send. Their conversations with your team end."
             ),
         )  # fmt: skip
 
@@ -186,6 +188,7 @@ class CustomerAdmin(ListsWithoutPreviews):
             request, form, act,
             title=gettext("Unblock %(name)s?") % {"name": self.who(row)},
             button=gettext("Unblock"),
+            cancel=reverse("admin:chats_customer_change", args=[row.pk]),
         )  # fmt: skip
 
     def _save(

@@ -199,3 +199,18 @@ def test_users_who_cannot_be_assigned(ben, cara, client_a, chat):
 def test_a_wrong_body_is_refused(ben, chat, body):
     assert ben.post(path_of(chat), body).status_code == 422
     assert_unchanged(chat)
+
+
+def test_an_invited_person_is_assigned_once_they_have_joined(ann, ben, chat):
+    person = {"email": "new@example.com", "full_name": "New"}
+    invited = ann.post("/identity/users", person).json()
+    assert invited["is_invited"] is True
+    body = {**ME, "user_id": invited["id"]}
+    assert ben.post(path_of(chat), body).status_code == 422
+    assert_unchanged(chat)
+    user = User.objects.get(pk=invited["id"])
+    user.set_password("correct-horse-battery")
+    user.save()
+    listed = {row["id"]: row["is_invited"] for row in ben.get("/identity/users").json()["items"]}
+    assert listed == {ann.user.pk: False, ben.user.pk: False, user.pk: False}
+    assert ben.post(path_of(chat), body).status_code == 200

@@ -249,3 +249,37 @@ def test_a_block_that_lands_before_the_message_is_stored_holds(page, ben):
         reply = visitor.post(f"/ai/client/chat/{chat.pk}", {"text": "Hello"})
     assert is_refused(reply)
     assert not Message.objects.filter(sender_type="customer").exists()
+
+
+@pytest.mark.parametrize("has_agent", [False, True])
+def test_a_blocks_conversations_with_the_team_end(ben, bot, client_a, has_agent):
+    client_a.config.ask_feedback = True
+    client_a.config.save()
+    to = {"assign_type": "agent", "assignee": ben.user} if has_agent else {"assign_type": "queue"}
+    now = timezone.now()
+    chat = make_chat(bot, waiting_since=now, first_response_at=now, **to)
+    with_bot = make_chat(bot)
+    Conversation.objects.filter(pk=with_bot.pk).update(customer_id=chat.customer_id)
+    assert block(ben, chat.customer_id, in_days(-1)).status_code == 200
+    chat.refresh_from_db()
+    assert chat.status == "open"
+    assert block(ben, chat.customer_id, FOREVER).status_code == 200
+    chat.refresh_from_db()
+    with_bot.refresh_from_db()
+    assert (chat.status, chat.ended_by, chat.waiting_since) == ("ended", "agent", None)
+    assert with_bot.status == "open"
+    told = Event.objects.filter(type="conversation.ended")
+    assert [row.conversation_id for row in told] == [chat.pk]
+    assert not Job.objects.filter(name="chats.run_after_end").exists()
+
+
+def test_the_page_that_blocks_can_be_left(ann, bot):
+    customer_id = make_chat(bot, assign_type="queue", waiting_since=timezone.now()).customer_id
+    site = Browser()
+    site.force_login(ann.user)
+    page = reverse("admin:chats_customer_block", args=[customer_id])
+    away = reverse("admin:chats_customer_change", args=[customer_id])
+    assert f'href="{away}"' in site.get(page).content.decode().split("<form", 1)[-1]
+    assert site.post(page, {"days": 7}).status_code == 302
+    assert Customer.objects.get(pk=customer_id).is_blocked
+    assert Conversation.objects.get().status == "ended"

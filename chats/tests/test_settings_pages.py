@@ -245,3 +245,9 @@ def test_no_other_client_is_touched(site, cara):
     send(site, "privacy", "privacy", retention_days="3")
     cara.client.config.refresh_from_db()
     assert ClientConfigDto.from_row(cara.client.config) == before
+
+
+def test_the_two_limits_of_waiting_lead_to_each_other(site):
+    for one, other in (("handover", "notifications"), ("notifications", "handover")):
+        page = site.get(path(one)).content.decode()
+        assert f'class="underline" href="{path(other)}"' in page

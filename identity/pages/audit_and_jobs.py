@@ -4,7 +4,9 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
+from django.db.models.lookups import IContains
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -13,15 +15,35 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
 from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, confirm_action, viewer
+from chatplatform.admin_lists import RowsShown
 from chatplatform.jobs import leases
 from chatplatform.models import Job
-from chatplatform.templatetags.codes import change_words, humanize_code
+from chatplatform.templatetags.codes import change_words, codes_of, humanize_code
 from chatplatform.templatetags.row_activity import MOST_SHOWN, Entry, client_id_of
 from identity import models
+from identity.pages import audit_words
 from identity.services import cancel_job
 
 # A list of what changed may be long, such as opening hours; an export of the log has all of it.
 _MOST_CHARACTERS = 600
+# A search reads what was changed in this many of the newest rows.
+_MOST_READ = 10_000
+
+
+class EventsShown(RowsShown):
+    """The log, with the names of what each row is about."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.result_list = _named(self.result_list)
+
+
+def _named(rows: Any) -> list[models.AuditEvent]:
+    found = list(rows)
+    names = audit_words.subjects(found)
+    for row in found:
+        row.subject_words = names.get((row.client_id, row.subject))
+    return found
 
 
 @admin.register(models.AuditEvent)
@@ -38,7 +60,29 @@ class AuditEventAdmin(TenantAdmin):
     exclude = ("subject", "changes")
     readonly_fields = ("shown_subject", "shown_changes")
     list_select_related = ("user", "api_key")
-    search_fields = ("subject", "action", "user__email", "=address", "=request_id", "client__name")
+    search_fields = ("subject", "action", "changes", "user__full_name", "user__email", "=address",
+                     "=request_id", "client__name")  # fmt: skip
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return EventsShown
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        row = super().get_object(request, object_id, from_field)
+        return row and _named([row])[0]
+
+    def _with_word(self, request: HttpRequest, name: str, word: str) -> Q:
+        """As the list shows it: actions and objects also by their words, changes by their text."""
+        if name == "changes":
+            newest = self.get_queryset(request).order_by("-pk").values_list("pk", flat=True)
+            oldest = newest[_MOST_READ:].first() or 0
+            text = Cast("changes", TextField())
+            return Q(pk__gt=oldest) & Q(IContains(text, word))
+        found = super()._with_word(request, name, word)
+        if name == "action":
+            found |= Q(action__in=codes_of(word))
+        elif name == "subject":
+            found |= audit_words.with_word(viewer(request).client_id, word)
+        return found
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.AuditEvent]:
         """Prefetch the client: a join would drop the platform's own rows, which have none."""
@@ -55,7 +99,7 @@ class AuditEventAdmin(TenantAdmin):
                 item.created_at,
                 humanize_code(item.action),
                 _actor(item),
-                change_words(item.changes),
+                _changes(item),
             )
             for item in found
         ]
@@ -72,11 +116,18 @@ class AuditEventAdmin(TenantAdmin):
 
     @display(description=cast("str", gettext_lazy("Item")))
     def shown_subject(self, row: models.AuditEvent) -> str:
-        return row.subject.replace("_", " ").replace(":", " ").capitalize()
+        plain = row.subject.replace("_", " ").replace(":", " ").capitalize()
+        return getattr(row, "subject_words", None) or plain
 
     @display(description=cast("str", gettext_lazy("Before → after")))
     def shown_changes(self, row: models.AuditEvent) -> str:
-        return Truncator(change_words(row.changes)).chars(_MOST_CHARACTERS) or "–"
+        return Truncator(_changes(row)).chars(_MOST_CHARACTERS) or "–"
+
+
+def _changes(row: models.AuditEvent) -> str:
+    """What was changed, in words; settings by the names of their pages."""
+    is_settings = row.action in {"config.updated", "email_notification.updated"}
+    return change_words(row.changes, audit_words.settings() if is_settings else {})
 
 
 def _actor(row: models.AuditEvent) -> str:

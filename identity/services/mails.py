@@ -181,12 +181,14 @@ def update_notification(
     with transaction.atomic():
         rows = EmailNotification.objects.select_for_update()
         row: EmailNotification = rows.get_or_create(client=client)[0]
+        stored = {name: getattr(row, name) for name in changes}
         for name, value in changes.items():
             setattr(row, name, value)
         row.save(update_fields=list(changes))
+        changed = audit.changed_values(stored, changes)
         # Audited, since mails may carry customers' texts out of the platform.
         audit.record(client.pk, "email_notification.updated", by=by,
-                     subject=f"client:{client.pk}", changes=changes)  # fmt: skip
+                     subject=f"client:{client.pk}", changes=changed)  # fmt: skip
     return row
 
 

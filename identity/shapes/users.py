@@ -44,6 +44,10 @@ class UserDto(Shape):
     )
     avatar_url: str | None = read_only("The person's picture, shown to customers; null: none.")
     last_login_at: Moment | None = read_only("When the person last signed in; null: never.")
+    is_invited: bool | None = read_only(
+        "Whether the person has not accepted the invitation yet, and so can't be assigned"
+        " conversations."
+    )
     created_at: Moment | None = read_only("When the person was added.")
     password: Text | None = Field(
         None,

@@ -126,3 +126,37 @@ def test_what_the_platforms_staff_do_stands_in_the_platforms_own_log(ann, db):
         ("user.signed_out", eve, f"user:{eve.pk}"),
     ]
     assert not ann.get("/identity/audit").json()["items"], "no client reads it"
+
+
+def test_the_log_speaks_the_words_of_the_site_and_finds_them(ann, bot):
+    client = ann.client
+    for body in (
+        {"assign_strategy": "least_busy", "first_response_target_seconds": 720},
+        {"handoff_message": {"en": "Hello there"}},
+    ):
+        assert ann.post(f"/config/{client.pk}/chat", body).status_code == 200
+    audit.record(client.pk, "bot.tested", by=ann.user, subject=f"bot:{bot.pk}",
+                 changes={"until": "2026-12-06T00:57:57.187Z"})  # fmt: skip
+    browser = Browser()
+    browser.force_login(ann.user)
+    page = "/admin/identity/auditevent/"
+
+    def rows(word=""):
+        reply = browser.get(page, {"q": word})
+        assert reply.status_code == 200
+        model_admin = reply.context["cl"].model_admin
+        return [
+            (row.action, model_admin.shown_subject(row), model_admin.shown_changes(row))
+            for row in reply.context["cl"].result_list
+        ]
+
+    newest, message, settings = rows()[:3]
+    assert newest[1].endswith(bot.bot_name)
+    assert "2026-12-06T" not in newest[2]
+    assert "12 min" in settings[2]
+    assert "least_busy" not in settings[2]
+    assert "720" not in settings[2]
+    assert rows("there") == [message]
+    assert newest in rows(bot.bot_name.split()[0])
+    assert rows("nothing-has-this") == []
+    assert settings in rows("Settings")

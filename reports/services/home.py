@@ -36,6 +36,7 @@ _VERBS = {
     "webhook_failing": gettext_lazy("Fix"),
     "training_failed": gettext_lazy("Fix"),
     "documents_held": gettext_lazy("Review"),
+    "functions_without_model": gettext_lazy("Fix"),
     "low_ratings": pgettext_lazy("verb", "Read"),
     "negative_sentiment": pgettext_lazy("verb", "Read"),
 }
@@ -268,8 +269,7 @@ def _end_of_credits(account: Subscription, zone: ZoneInfo) -> str:
         return gettext("Unlimited credits")
     now = timezone.now()
     trial_ends = account.period_end if account.plan == Plan.TRIAL else None
-    days = credit_forecast.days_left(account, now=now)
-    ends = None if days is None else now + timedelta(days=min(3650, days))
+    ends = credit_forecast.ends_at(account, now=now)
     if trial_ends and (ends is None or trial_ends < ends):
         words, ends = gettext("trial ends on {day}"), trial_ends
     elif ends:

@@ -61,5 +61,11 @@ def _change(name: str, gain: float, before: float) -> str:
         return f"{gain:+.1f}"
     if unit == "seconds":
         words = gettext("{value} faster") if gain < 0 else gettext("{value} slower")
-        return words.format(value=formatting.duration(abs(gain)))
-    return f"{100 * gain / before:+.0f}%" if before else ""
+        # In minutes where the figures are: "91 s" beside "2 min" would be hard to compare.
+        size = 60 if abs(gain) >= 60 else 1
+        whole = formatting.duration(abs(gain)) if abs(gain) >= 7200 else ""
+        unit_words = gettext("{n} min") if size == 60 else gettext("{n} s")
+        return words.format(value=whole or unit_words.format(n=round(abs(gain) / size)))
+    if not before:
+        return ""
+    return gettext("more than 10×") if gain > 9 * before else f"{100 * gain / before:+.0f}%"

@@ -73,15 +73,18 @@ def _write_xlsx(
 
 
 def _heading(column: ReportColumn, zone: ZoneInfo) -> str:
-    unit = {"seconds": gettext("seconds")}.get(column.unit or "", "")
+    unit = {"seconds": gettext("minutes")}.get(column.unit or "", "")
     unit = str(zone) if column.type == "moment" else unit
     return gettext(column.label) + (f", {unit}" if unit else "")
 
 
 def _cell(column: ReportColumn, value: Any, zone: ZoneInfo) -> Any:
-    """The value as a spreadsheet keeps it: dates as dates, numbers as numbers, codes in words."""
+    """The value as a spreadsheet keeps it: dates as dates, numbers as numbers, durations in
+    minutes, codes in words."""
     if value is None or value == []:
-        return None
+        return formatting.shown(column.name, value) if column.name == "agent_name" else None
+    if column.unit == "seconds":
+        return round(value / 60, 1)
     if column.type == "date":
         return date.fromisoformat(value)
     if column.type == "moment":

@@ -5,21 +5,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
-from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.db.models import Count, Min, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop, ngettext_lazy
 
-from bots.models import Document, DocumentStatus, GoldenOutcome
-from bots.services import publish_gate
+from bots.models import Bot, Document, DocumentStatus, Function, GoldenOutcome
+from bots.services import engines, publish_gate
 from channels_app.models import ChannelConnection, ConnectionStatus
 from channels_app.providers import PROVIDERS
 from chats.models import AssignType, Conversation, Feedback, Status
 from chats.services.desk import report_filters
-from identity.models import Client, ClientConfig, CreditEntry, EntryKind, Plan, Subscription, User
-from identity.services import credits
+from identity.models import Client, ClientConfig, Plan, Subscription, User
+from identity.services import credit_forecast, credits
 from reports.services import formatting, mutes
 from reports.shapes import warnings as shapes
 from webhooks.models import WebhookConfig
@@ -310,6 +311,21 @@ _RULES = (
         ),
         "file_name", since="trained_at", link="?pending_review__exact=1",
     ),
+    _Rule(
+        "functions_without_model", "warning",
+        ngettext_lazy(
+            "{count} function is never used, because its bot has no language model",
+            "{count} functions are never used, because their bots have no language model",
+            "n",
+        ),
+        gettext_noop("Connect a language model, or turn the functions off."),
+        lambda client, _: Function.objects.for_client(client).filter(
+            bot__in=Bot.objects.filter(function_calling__is_enabled=True)
+            .alias(has_model=engines.has_model())
+            .filter(has_model=False)
+        ),
+        "name",
+    ),
 )  # fmt: skip
 
 
@@ -327,8 +343,8 @@ def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
     elif left == 0:
         yield _credits("credits_used_up", gettext("You're out of credits"), account)
     elif (ends := _end_of_credits(account, now)) is not None:
-        day = date_format(ends, gettext("j F"))
-        title = gettext("Credits will run out on {day} at today's pace").format(day=day)
+        day = date_format(timezone.localdate(ends, ZoneInfo(client.timezone)), gettext("j M Y"))
+        title = gettext("Credits will last until {day} at this week's pace").format(day=day)
         yield _credits("credits_end_soon", title, account, due_at=ends)
     elif left * 100 < account.credits_included * credits.LOW_PERCENT:
         title = gettext("{n} credits left").format(n=formatting.number(left))
@@ -336,15 +352,9 @@ def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
 
 
 def _end_of_credits(account: Subscription, now: datetime) -> datetime | None:
-    """When the credits run out at the last day's pace, if that is before the period ends."""
-    entries = CreditEntry.objects.filter(client_id=account.client_id, created_at__gte=now - _DAY)
-    calls = entries.filter(kind__in=[EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE])
-    used = -(calls.aggregate(all=Sum("amount"))["all"] or 0)
-    if used <= 0:
-        return None
-    horizon = (account.period_end or now + _CREDITS_END_SOON) - now
-    lasts = _DAY * min(account.credits_left / used, 3650)
-    return now + lasts if lasts < horizon else None
+    """When the credits run out, if that is before the period ends, or soon."""
+    ends = credit_forecast.ends_at(account, now=now)
+    return ends if ends and ends < (account.period_end or now + _CREDITS_END_SOON) else None
 
 
 def _credits(

@@ -363,3 +363,25 @@ def test_the_pages_shut_nobody_out(screen, ann, october):
     screen.goto(OVERVIEW + asked)
     screen.get_by_role("link", name="Resolved by the bot 1").click()
     screen.get_by_role("cell", name=october[0].chat_code).wait_for()
+
+
+def test_a_sheet_has_minutes_and_says_who_has_none(ann, bot, october):
+    form = OCTOBER | {
+        "format": "xlsx",
+        "group_by": ["agent"],
+        "metrics": ["chats", "resolution_p50"],
+    }
+    reply = entered(ann).post(f"{ADHOC}export/", form)
+    header, *rows = rows_of_xlsx(b"".join(reply.streaming_content))  # type: ignore[attr-defined]
+    assert header[-1].endswith(", minutes")
+    assert [row[-1] for row in rows if row[-1]] == ["120"]
+    assert {row[-3] for row in rows} == {"Ben", "Unassigned"}
+
+
+def test_a_change_without_a_sensible_share_is_not_told_in_hundreds(ann, bot):
+    for count, month in ((1, 9), (12, 10)):
+        for _ in range(count):
+            make_chat(bot, created_at=datetime(2026, month, 6, tzinfo=UTC))
+    cards = {card.title: card for card in entered(ann).get(OVERVIEW, OCTOBER).context["cards"]}
+    assert "%" not in cards["Conversations"].change
+    assert "10" in cards["Conversations"].change

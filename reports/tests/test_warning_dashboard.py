@@ -2,10 +2,13 @@
 
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client as Browser
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from bots.models import Document
 from channels_app.models import ChannelConnection
@@ -128,7 +131,7 @@ def test_credits_are_told_before_they_end(ann, client_a):
     spend(client_a, 100)
     row = read(ann)["credits_end_soon"]
     assert row["count"] == 400
-    assert row["due_at"][:13] == (timezone.now() + timedelta(days=4)).isoformat()[:13]
+    assert row["due_at"][:13] == (timezone.now() + timedelta(days=28)).isoformat()[:13]
     rows.update(period_end=ago(days=-3))
     assert read(ann) == {}
     rows.update(credits_left=0)
@@ -138,6 +141,30 @@ def test_credits_are_told_before_they_end(ann, client_a):
     rows.update(credits_left=100, plan="standard", period_end=None)
     CreditEntry.objects.filter(reference="reply:x").delete()
     assert list(read(ann)) == ["credits_low"]
+
+
+def test_all_pages_tell_the_same_end_of_the_credits(ann, bot, client_a):
+    make_chat(bot)
+    rows = Subscription.objects.filter(client=client_a)
+    rows.update(
+        credits_left=10_400, credits_used=600, credits_included=1000, plan="standard",
+        period_end=ago(days=-900),
+    )  # fmt: skip
+    spend(client_a, 100)
+    site = Browser()
+    site.force_login(ann.user)
+    day = date_format(
+        timezone.localdate(timezone.now() + timedelta(days=728), ZoneInfo(client_a.timezone)),
+        "j M Y",
+    )
+    assert day in read(ann)["credits_end_soon"]["title"]
+    assert day in site.get(reverse("admin:index")).context["figures"][-1].note
+    plan = site.get(reverse("admin:settings_plan"))
+    assert date_format(plan.context["ends_at"], "j M Y") == day
+    assert "data-more" in plan.content.decode()
+    assert plan.context["more"] == "10,000"
+    rows.update(credits_left=400)
+    assert "data-more" not in site.get(reverse("admin:settings_plan")).content.decode()
 
 
 def failures(bot) -> None:

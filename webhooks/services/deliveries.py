@@ -156,6 +156,9 @@ def _in_range(
     existing = Delivery.objects.filter(event_id=OuterRef("pk"), config=config)
     if state == "missing":
         return rows.filter(~Exists(existing))
+    if state == "undelivered":
+        arrives = existing.filter(state__in=(DeliveryState.PENDING, DeliveryState.SUCCEEDED))
+        return rows.filter(~Exists(arrives))
     if state == "gave_up":
         return rows.filter(Exists(existing.filter(state=DeliveryState.GAVE_UP)))
     return rows

@@ -12,6 +12,7 @@ from chatplatform.json_encoding import as_json
 from webhooks import catalogue, models
 
 _EVENT_ID = re.compile(r"evt_([0-9a-f]{32})", re.ASCII)
+ReplayState: TypeAlias = Literal["gave_up", "missing", "undelivered", "all"]
 DeliveryStatus: TypeAlias = Literal["pending", "succeeded", "failed", "gave_up"]
 
 # The largest body of a delivery; a larger event is delivered without its data.
@@ -257,10 +258,11 @@ class EventReplayRequest(Shape):
     created_to: Moment | None = Field(
         None, description="The end of the range (exclusive); if left out, now."
     )
-    state: Literal["gave_up", "missing", "all"] = Field(
+    state: ReplayState = Field(
         "gave_up",
         description="`gave_up`: deliveries that failed for good. `missing`: events that were never"
-        " queued for the endpoint, for example while it was off. `all`: every event.",
+        " queued for the endpoint, for example while it was off. `undelivered`: both, and what"
+        " failed and waits for its next try. `all`: every event.",
     )
     type: EventType | None = Field(None, description="Only events of this type.", max_length=60)
     config_id: uuid.UUID | None = Field(
@@ -274,5 +276,5 @@ class Replay(Shape):
     config_id: uuid.UUID = Field(description="The endpoint.")
     created_from: Moment = Field(description="The start of the range.")
     created_to: Moment = Field(description="The end of the range (exclusive).")
-    state: Literal["gave_up", "missing", "all"] = Field(description="Which events are sent.")
+    state: ReplayState = Field(description="Which events are sent.")
     type: str | None = Field(description="Their type; null for every type that the endpoint takes.")

@@ -163,6 +163,33 @@ def test_a_range_is_counted_before_it_is_sent_again(site, path, client_a):
     assert Delivery.objects.get().state == "pending"
 
 
+@pytest.mark.django_db(transaction=True)
+def test_what_did_not_arrive_is_resent_by_default(site, path, client_a):
+    for state in ("failed", "gave_up", "succeeded", "off"):
+        event = announce(client_a.pk, "message.created", {"a": state})
+        row = Delivery.objects.get(event_id=event.pk)
+        if state == "off":
+            row.delete()
+        else:
+            due_at = row.due_at if state == "failed" else None
+            Delivery.objects.filter(pk=row.pk).update(state=state, due_at=due_at)
+    form = {field.name: field.initial for field in site.get(path).context["replay"]}
+    form["state"] = site.get(path).context["replay"]["state"].field.choices[0][0]
+    assert 'data-count="3"' in text(site.post(path, {**form, "form": "count"}))
+    assert 'data-resent="3"' in text(site.post(path, {**form, "form": "replay"}, follow=True))
+    run_jobs()
+    assert Delivery.objects.filter(state="pending").count() == 3
+    assert Delivery.objects.filter(state="succeeded").count() == 1
+
+
+def test_the_page_of_the_new_secret_sends_the_test(site):
+    page = text(site.post(NEW, {"url": "https://8.8.8.8/hook", **EVENTS}))
+    manage = reverse("admin:webhooks_webhookconfig_manage", args=[WebhookConfig.objects.get().pk])
+    assert 'value="test"' in page.split(f'action="{manage}"')[1]
+    shown = text(site.post(manage, {"form": "test"}, follow=True))
+    assert f'data-delivery="{Delivery.objects.get(is_test=True).pk}"' in shown
+
+
 def test_settings_are_changed_and_it_stays_off(site, path):
     switched_off()
     form = {"form": "settings", "url": "https://8.8.8.8/new", "description": "Shop", **EVENTS}
@@ -265,3 +292,11 @@ def test_in_the_browser_yesterdays_deliveries_are_found_and_sent_again(
     screen.locator("[data-outcome=pending]").wait_for()
     Delivery.objects.update(state="succeeded", due_at=None)
     screen.locator("[data-outcome=succeeded]").wait_for()
+
+
+def test_a_day_inside_a_sentence_begins_in_lower_case(site, path):
+    WebhookConfig.objects.update(failing_since=timezone.now() - timedelta(seconds=1))
+    state = text(site.get(path)).split('id="state"')[1].split("</time>")[0]
+    words = state.rpartition(">")[2]
+    assert words
+    assert words == words.lower()

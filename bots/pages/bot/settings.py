@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -61,6 +62,7 @@ def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse
         page, request, bot, "behaviour", BEHAVIOUR,
         title=gettext("Behavior"),
         model=own.filter(bot=bot).first() or own.filter(bot=None).first(),
+        has_default_model=bool(settings.LLM_BASE_URL),
         models=reverse("admin:bots_languagemodel_changelist"),
         config=bot.client.config,
         confidence=round(bot.client.config.answer_threshold * 100),

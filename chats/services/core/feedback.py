@@ -48,6 +48,8 @@ def ask(chat: LockedConversation) -> None:
     Messaging channels send their own survey."""
     if chat.status != Status.ENDED or chat.first_response_at is None or chat.is_preview:
         return
+    if chat.customer.is_blocked:
+        return
     asked = Message.objects.filter(conversation=chat, receipt__decision=_ASKED)
     rated = Feedback.objects.filter(conversation=chat, message=None)
     if chat.channel in MESSAGING_CHANNELS or asked.exists() or rated.exists():

@@ -169,11 +169,12 @@ def end(chat: LockedConversation, *, by: EndedBy, agent: User | None = None) -> 
     _announce(chat, "conversation.ended", by=agent)
     config = chat.client.config
     insights = config.auto_summary or config.auto_tag or config.auto_sentiment
-    if (insights or config.ask_feedback) and not chat.is_preview:
+    asks = config.ask_feedback and not chat.customer.is_blocked
+    if (insights or asks) and not chat.is_preview:
         enqueue("chats.run_after_end", client_id=chat.client_id, conversation_id=str(chat.pk))
     if chat.assignee_id:
         presence.enqueue_assignment(chat.client)
-    if chat.channel in MESSAGING_CHANNELS and config.ask_feedback and by != "merged":
+    if chat.channel in MESSAGING_CHANNELS and asks and by != "merged":
         channel_hooks.sender().enqueue_survey(chat)
 
 

@@ -5,6 +5,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable
 
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -24,9 +25,9 @@ ROLES = (Role.OWNER, Role.ADMIN, Role.AGENT)
 
 
 def team(client_id: int) -> QuerySet[User]:
-    """The client's users who may have a chat."""
-    rows = User.objects.filter(client_id=client_id)
-    return rows.filter(role__in=ROLES, is_disabled=False)
+    """The client's users who may have a chat: not those who are only invited."""
+    rows = User.objects.filter(client_id=client_id, role__in=ROLES, is_disabled=False)
+    return rows.exclude(last_login=None, password__startswith=UNUSABLE_PASSWORD_PREFIX)
 
 
 def enqueue_waiting(chat: Conversation) -> None:

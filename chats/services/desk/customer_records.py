@@ -4,12 +4,13 @@ from datetime import UTC, datetime
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from bots.models import Bot
 from chatplatform.api.errors import ApiError, first_or_404, unique
 from chatplatform.api.shapes import iso
-from chats.models import Conversation, Customer
-from chats.services.core import customers
+from chats.models import AssignType, Conversation, Customer, LockedConversation, Status
+from chats.services.core import conversations, customers, lifecycle
 from chats.shapes.people import CustomerDto, CustomersQuery
 from identity.auth import Principal
 from identity.services import audit
@@ -62,10 +63,13 @@ def get(caller: Principal, customer_id: int) -> Customer:
 
 
 def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
-    """Change the given fields; null clears a field, and attributes are merged. 422 if an answer
-    does not fit a bot that the customer has chatted with, 409 if another customer has the external
-    id."""
+    """Change the given fields; null clears a field, and attributes are merged. A block ends the
+    conversations that wait for the team or that agents have. 422 if an answer does not fit a bot
+    that the customer has chatted with, 409 if another customer has the external id."""
+    is_block = body.blocked_until is not None and body.blocked_until > timezone.now()
     with transaction.atomic():
+        # Chats are locked before customers, as everywhere.
+        with_team = _lock_with_team(get(caller, customer_id)) if is_block else []
         rows = visible(caller).select_for_update(no_key=True, of=("self",))
         customer = first_or_404(rows.filter(pk=customer_id))
         chats = Conversation.objects.filter(bot=OuterRef("pk"), customer=customer)
@@ -90,7 +94,22 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
                 customer.save(update_fields=[*changed, "self_reported_fields"])
             _record(caller, customer, changed)
             customers.announce_update(customer)
+        for chat in with_team:
+            chat.customer = customer
+            lifecycle.end(chat, by="agent" if caller.user else "api", agent=caller.user)
     return customer
+
+
+def _lock_with_team(customer: Customer) -> list[LockedConversation]:
+    """The customer's conversations that wait for the team, or that agents have, locked."""
+    rows = Conversation.objects.filter(customer=customer).exclude(status=Status.ENDED)
+    of_team = rows.exclude(assign_type=AssignType.BOT).order_by("pk")
+    locked = [conversations.lock(chat) for chat in of_team]
+    return [
+        chat
+        for chat in locked
+        if chat.status != Status.ENDED and chat.assign_type != AssignType.BOT
+    ]
 
 
 def _record(caller: Principal, customer: Customer, changed: list[str]) -> None:

@@ -7,7 +7,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform.forms import Setting
 from identity.models import AssignStrategy
-from identity.pages.settings.frame import ConfigForm, show_config
+from identity.pages.settings.frame import ConfigForm, linked, show_config
 
 _ASKS_AGAIN: list[tuple[Any, Any]] = [
     ("", gettext_lazy("In website chat and messaging apps")),
@@ -52,7 +52,12 @@ class HandoverForm(ConfigForm):
         ),
         Setting(
             "first_response_target_seconds",
-            gettext_lazy("Target wait time (minutes)"), unit=60,
+            gettext_lazy("Target wait time (minutes)"),
+            linked(
+                gettext_lazy("For alerts and colors. Emails have a limit of their own:"),
+                gettext_lazy("Notifications"), "admin:settings_notifications",
+            ),
+            unit=60,
         ),
         Setting(
             "auto_translate", gettext_lazy("Translate between agents and customers"),

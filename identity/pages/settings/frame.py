@@ -8,6 +8,10 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.functional import lazy
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform.admin_base import ADMINS, viewer
@@ -31,6 +35,14 @@ class Part:
     intro: Any = ""
     # The theme's look of the button; a page has one filled button.
     variant: str = ""
+
+
+def _linked(words: Any, title: Any, name: str) -> SafeString:
+    return format_html('{} <a class="underline" href="{}">{}</a>', words, reverse(name), title)
+
+
+# A help text that ends with a link to another page.
+linked = lazy(_linked, SafeString)
 
 
 class ConfigForm(SettingsForm):

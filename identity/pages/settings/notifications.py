@@ -9,7 +9,15 @@ from django.utils.translation import gettext, gettext_lazy
 from chatplatform.admin_base import viewer
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm, Setting, SettingsForm
-from identity.pages.settings.frame import ConfigForm, Part, own_client, sent, show, show_config
+from identity.pages.settings.frame import (
+    ConfigForm,
+    Part,
+    linked,
+    own_client,
+    sent,
+    show,
+    show_config,
+)
 from identity.services import mails
 from identity.shapes.configs import EmailNotificationRequest
 
@@ -18,7 +26,13 @@ class NotificationsForm(SettingsForm):
     shapes = (EmailNotificationRequest,)
     settings = (
         Setting("on_unanswered", gettext_lazy("A customer waits too long")),
-        Setting("unanswered_after_minutes", gettext_lazy("Wait limit (minutes)")),
+        Setting(
+            "unanswered_after_minutes", gettext_lazy("Wait limit (minutes)"),
+            linked(
+                gettext_lazy("For emails. Alerts use the target wait time:"),
+                gettext_lazy("Handover"), "admin:settings_handover",
+            ),
+        ),
         Setting("on_handoff", gettext_lazy("A bot hands over a conversation")),
         Setting("on_assigned", gettext_lazy("A conversation is assigned to an agent")),
         Setting("on_channel_error", gettext_lazy("A channel stops working")),

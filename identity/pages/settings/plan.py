@@ -79,6 +79,9 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
 
 def _shown(client: Client) -> dict[str, Any]:
     account: Subscription = Subscription.objects.for_client(client).get()
+    now = timezone.now()
+    ends_at = credit_forecast.ends_at(account, now=now)
+    more = account.credits_left + account.credits_used - account.credits_included
     orders = CreditOrder.objects.for_client(client).select_related("created_by").order_by("-id")
     return {
         "account": account,
@@ -88,7 +91,9 @@ def _shown(client: Client) -> dict[str, Any]:
         "used": _number(account.credits_used),
         "included": _number(account.credits_included),
         "total": account.credits_left + account.credits_used,
-        "days_left": credit_forecast.days_left(account, now=timezone.now()),
+        "more": _number(more) if more > 0 else "",
+        "ends_at": ends_at,
+        "days_left": None if ends_at is None else (ends_at - now).days,
         "orders": [(order, _number(order.amount)) for order in orders[:_ORDERS_SHOWN]],
     }
 

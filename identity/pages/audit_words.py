@@ -1,0 +1,105 @@
+"""The objects and settings of the audit log by the names that the site gives them."""
+
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.db.models import Q
+from django.utils.translation import gettext_lazy
+
+from chatplatform.forms import SettingsForm
+from identity.pages.settings import conversations, notifications
+from identity.services import audit
+
+# For each noun of a subject: its word, its model, and the columns of which the first that is
+# filled names a row.
+_NOUNS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
+    "api_key": (gettext_lazy("API key"), "identity.ApiKey", ("name",)),
+    "bot": (gettext_lazy("Bot"), "bots.Bot", ("bot_name",)),
+    "channel_connection": (
+        gettext_lazy("Channel"), "channels_app.ChannelConnection", ("account_name",),
+    ),
+    "client": (gettext_lazy("Company"), "identity.Client", ("name",)),
+    "customer": (gettext_lazy("Customer"), "chats.Customer", ("name", "email", "phone")),
+    "document": (gettext_lazy("Content"), "bots.Document", ("title", "file_name")),
+    "language_model": (gettext_lazy("Language model"), "bots.LanguageModel", ("model",)),
+    "prompt": (gettext_lazy("Instructions"), "bots.Prompt", ("bot__bot_name",)),
+    "saved_reply": (gettext_lazy("Saved reply"), "chats.SavedReply", ("shortcut",)),
+    "user": (gettext_lazy("Person"), "identity.User", ("full_name", "email")),
+    "web_url": (gettext_lazy("Website"), "bots.WebUrl", ("url",)),
+    "webhook": (gettext_lazy("Webhook"), "webhooks.WebhookConfig", ("url",)),
+}  # fmt: skip
+# The most rows of a noun whose names a search finds.
+_MOST_FOUND = 100
+
+
+def subjects(rows: Iterable[Any]) -> dict[tuple[int, str], str]:
+    """The subjects of rows of the log in words, by the row's client and its subject; those whose
+    object is gone, or has no name, are missing."""
+    wanted: dict[str, dict[str, Any]] = {}
+    events = list(rows)
+    for event in events:
+        noun, _, row_id = event.subject.partition(":")
+        if noun in _NOUNS and (key := _key(noun, row_id)) is not None:
+            wanted.setdefault(noun, {})[event.subject] = key
+    names = {noun: _names(noun, list(keys.values())) for noun, keys in wanted.items()}
+    found = {}
+    for event in events:
+        noun = event.subject.partition(":")[0]
+        key = wanted.get(noun, {}).get(event.subject)
+        owner, name = names.get(noun, {}).get(key, (None, ""))
+        if name and event.client_id in {owner, audit.PLATFORM}:
+            # The query of an address may contain a token.
+            shown = name.partition("?")[0] if noun == "webhook" else name
+            found[event.client_id, event.subject] = f"{_NOUNS[noun][0]} {shown}"
+    return found
+
+
+def with_word(client_id: int | None, word: str) -> Q:
+    """The rows whose subject's word or name has this word; `client_id` None: of all clients."""
+    found = Q(pk__in=[])
+    for noun, (title, label, columns) in _NOUNS.items():
+        if word.lower() in str(title).lower():
+            found |= Q(subject__startswith=f"{noun}:")
+        if noun == "client":
+            continue
+        like = Q()
+        for column in columns:
+            like |= Q(**{f"{column}__icontains": word})
+        rows = apps.get_model(label)._base_manager.filter(like)
+        rows = rows.filter(client_id=client_id) if client_id else rows
+        keys = rows.order_by("-pk").values_list("pk", flat=True)[:_MOST_FOUND]
+        found |= Q(subject__in=[f"{noun}:{key}" for key in keys])
+    return found
+
+
+@functools.cache
+def settings() -> dict[str, tuple[Any, dict[Any, Any]]]:
+    """The labels and choices of a client's settings, as its settings pages name them."""
+    return {
+        setting.name: (setting.label, dict(setting.choices or ()))
+        for module in (conversations, notifications)
+        for form in vars(module).values()
+        if isinstance(form, type) and issubclass(form, SettingsForm)
+        for setting in form.settings
+    }
+
+
+def _key(noun: str, row_id: str) -> Any:
+    try:
+        return apps.get_model(_NOUNS[noun][1])._meta.pk.to_python(row_id)
+    except ValidationError:
+        return None
+
+
+def _names(noun: str, keys: list[Any]) -> dict[Any, tuple[int | None, str]]:
+    """For rows, their client and their name."""
+    _, label, columns = _NOUNS[noun]
+    owner = "pk" if noun == "client" else "client_id"
+    rows = apps.get_model(label)._base_manager.filter(pk__in=keys)
+    return {
+        key: (client_id, next((name for name in names if name), ""))
+        for key, client_id, *names in rows.values_list("pk", owner, *columns)
+    }
