@@ -8,7 +8,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Asking again…": "Wird erneut gefragt …",
 "{name} wrote": "{name} hat geschrieben",
 "A customer is waiting": "Ein Kunde wartet",
-"Inbox": "Arbeitsplatz",
+"Inbox": "Posteingang",
 "The customer deleted this message.": "Der Kunde hat diese Nachricht zurückgezogen.",
 "This image can't be shown.": "Das Bild kann nicht angezeigt werden.",
 "Location": "Ort",

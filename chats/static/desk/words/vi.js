@@ -7,7 +7,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Asking again…": "Đang hỏi lại…",
 "{name} wrote": "{name} đã viết",
 "A customer is waiting": "Có khách đang chờ",
-"Inbox": "Bàn làm việc",
+"Inbox": "Hộp thư",
 "The customer deleted this message.": "Khách hàng đã thu hồi tin nhắn này.",
 "This image can't be shown.": "Không hiển thị được ảnh này.",
 "Location": "Địa điểm",
