@@ -17,7 +17,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+\d\d:\d\d)")
 _FOREVER = 9999
 # Seconds of the units with which the names of fields end, and the unit in a label or name.
 _UNITS = {"_seconds": 1, "_minutes": 60, "_hours": 3600, "_days": 86_400}
-_UNIT = re.compile(r" (\((minutes|hours|days)\)|seconds|minutes|hours|days)$")
+_UNIT = re.compile(r" (\([^()]*\)|seconds|minutes|hours|days)$")
 _CODE = re.compile(r"[a-z]+([._][a-z]+)+")
 # Fields with text that people wrote: it may look like a code but is shown unchanged.
 _WRITTEN = re.compile(

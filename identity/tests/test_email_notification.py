@@ -31,7 +31,7 @@ def test_fields_left_out_keep_their_value(ann):
     assert ann.get(path(ann.client)).json() == second.json()
     assert EmailNotification.objects.get().recipients == DESK
     changes = [event.changes for event in AuditEvent.objects.order_by("pk")]
-    assert changes[0] == {"recipients": DESK, "on_handoff": True}
+    assert changes[0] == {"recipients": [[], DESK], "on_handoff": [False, True]}
 
 
 def test_a_repeated_address_is_stored_once(ann):
