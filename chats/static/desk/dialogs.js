@@ -60,7 +60,7 @@ function Assign({ state, ids }) {
     close();
     chats.assign(ids, note ? { ...body, note } : body, { said, until });
   };
-  const people = Object.values(state.people).filter((one) => !one.is_disabled && one.role !== "viewer" && one.id !== state.me.id);
+  const people = Object.values(state.people).filter((one) => !one.is_disabled && !one.is_invited && one.role !== "viewer" && one.id !== state.me.id);
   people.sort((one, other) => Number(state.online[other.id] ?? 0) - Number(state.online[one.id] ?? 0));
   return html`
     <form>
