@@ -4,7 +4,6 @@ from collections.abc import Collection
 from typing import Any, cast
 
 from django import forms
-from django.conf import settings
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -13,7 +12,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminPasswordWidget
 
 from bots.models import Bot, LanguageModel
-from bots.services import bots, language_models
+from bots.services import bots, engines, language_models
 from bots.shapes.language_model import LanguageModelDto
 from chatplatform.admin_base import ADMINS, TenantAdmin, button, confirm_action, each, viewer
 from chatplatform.api.outgoing_call_limits import calls_out
@@ -144,7 +143,7 @@ class LanguageModelAdmin(TenantAdmin):
             intro=(
                 "Your bots use it instead of the platform's model. If it fails, they carry on as"
                 " before."
-                if settings.LLM_BASE_URL
+                if engines.platform_has_model()
                 else "Your bots write their answers with it. Without one, they quote your content."
             ),
         )  # fmt: skip

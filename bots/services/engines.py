@@ -70,9 +70,14 @@ def engine_for(client: Client, bot: Bot | None = None) -> Engine:
     return OpenAICompatible(settings.LLM_BASE_URL, settings.LLM_API_KEY, settings.LLM_MODEL)
 
 
+def platform_has_model() -> bool:
+    """Whether the platform lends its clients a model."""
+    return bool(settings.LLM_BASE_URL)
+
+
 def has_model() -> Combinable:
     """For a query of bots: whether a model writes for the bot."""
-    if settings.LLM_BASE_URL:
+    if platform_has_model():
         return Value(True)
     models = LanguageModel.objects.filter(client_id=OuterRef("client_id"))
     return Exists(models.filter(Q(bot=None) | Q(bot=OuterRef("pk"))))

@@ -40,10 +40,10 @@ def test_who_answers_fastest_and_how_good_the_bot_is_as_a_spreadsheet(screen, an
     screen.get_by_role("link", name="Explore").click()
     header, *rows = sheet(screen, "Team speed")
     assert header[:3] == [
-        "Agent", "Conversations", "First human response (median), seconds",
+        "Agent", "Conversations", "First human response (median), minutes",
     ]  # fmt: skip
     assert [row[0] for row in rows[:2]] == ["Quick", "Slow"]
-    assert [round(float(row[2])) for row in rows[:2]] == [120, 1800]
+    assert [round(float(row[2])) for row in rows[:2]] == [2, 30]
     header, row = sheet(screen, "Bot quality")
     assert dict(zip(header, row, strict=True))["Conversations"] == "3"
     assert float(row[header.index("Bot resolution rate")]) == 0.333

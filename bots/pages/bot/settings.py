@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -11,7 +10,7 @@ from django.utils.translation import gettext
 from bots.forms import BotForm, languages_of
 from bots.models import Bot, GoldenQuestion, GoldenRun, LanguageModel
 from bots.pages.bot import behaviour_forms, contact_forms, frame, hours_forms, look_forms
-from bots.services import bots, widget_config
+from bots.services import bots, engines, widget_config
 from bots.shapes.bot import SETUP_STEPS
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.form_fields import language_choices
@@ -62,7 +61,7 @@ def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse
         page, request, bot, "behaviour", BEHAVIOUR,
         title=gettext("Behavior"),
         model=own.filter(bot=bot).first() or own.filter(bot=None).first(),
-        has_default_model=bool(settings.LLM_BASE_URL),
+        has_default_model=engines.platform_has_model(),
         models=reverse("admin:bots_languagemodel_changelist"),
         config=bot.client.config,
         confidence=round(bot.client.config.answer_threshold * 100),
