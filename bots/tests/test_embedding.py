@@ -113,11 +113,25 @@ def test_one_long_question_at_a_time_on_a_machine() -> None:
         assert long.result(timeout=20) is not None
 
 
-@pytest.mark.parametrize("text", ["", "\x00", "a\ud800b", "🙂" * 50, "x" * 200_000, "w " * 50_000])
+# Each letter of the last two is a token, and one or many too many.
+ODD = ["", "\x00", "a\ud800b", "🙂" * 50, "x" * 200_000, "w " * 50_000, "中" * 129, "7 " * 500]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("text", ODD)
 def test_odd_and_long_texts_have_a_vector(text: str) -> None:
     vector = embedding.embed_query(text)
     assert vector is not None
     assert np.isfinite(vector).all()
+
+
+def test_a_long_text_counts_by_how_it_begins_and_how_it_ends() -> None:
+    filler = "We sat in the garden and had tea. " * 20
+    about = embedding.embed_query("Where is my parcel?")
+    asked = [embedding.embed_query(text) for text in (
+        filler + "Where is my parcel?", "Where is my parcel? " + filler, filler)]  # fmt: skip
+    at_end, at_start, nowhere = (float(vector @ about) for vector in asked)
+    assert min(at_end, at_start) > nowhere + 0.02
 
 
 def test_expensive_texts_are_capped() -> None:
