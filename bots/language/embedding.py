@@ -141,8 +141,8 @@ def embed_query(text: str) -> Vectors | None:
     """The unit vector (384,) of a question, read-only; None without an encoder.
 
     Takes 15-25 ms, or up to 0.2 s for a long text: of its first 1,000 characters, the first and the
-    last 64 tokens count. The latest texts are cached, so that what many customers press or ask in the same words
-    is encoded once, as are the examples that tags are compared with.
+    last 64 tokens count. The latest texts are cached, so that what many customers press or ask in
+    the same words is encoded once, as are the examples that tags are compared with.
     """
     if _encoder() is None:
         return None
