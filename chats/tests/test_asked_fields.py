@@ -9,6 +9,7 @@ from bots.language import phrasebook
 from bots.testing import trained
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Message
+from identity.models import ClientConfig
 from identity.testing import make_key
 from webhooks.models import Event
 
@@ -233,16 +234,39 @@ def test_what_a_second_message_says_beside_a_value_is_answered(asked):
 def test_a_request_for_a_person_goes_first(asked):
     talk = asked(EMAIL, NAME)
     reply = talk.say("I want to talk to a human. My mail is bob@example.com")
-    assert reply == SAYS["en"]["handover"]
+    assert reply == f"{SAYS['en']['handover']}\n\nWhat may I call you?"
     assert (talk.row.assign_type, talk.customer.email) == ("queue", "bob@example.com")
 
 
-def test_nothing_is_asked_in_front_of_a_handover(wants, server):
-    wants(EMAIL)
+def test_who_waits_for_a_person_is_asked_meanwhile(wants, server):
+    wants(NAME, PHONE)
+    talk = Talk(server)
+    reply = talk.say("xyzzy")
+    assert reply == f"{SAYS['en']['handover_no_answer']}\n\nWhat may I call you?"
+    since = talk.row.waiting_since
+    assert talk.say("Bob") == f"{NOTED}\n\n{question_for('Phone')}"
+    assert talk.say("my number is 12") == SAYS["en"]["not_phone"]
+    assert talk.say("+84 90 123 4567") == NOTED
+    talk.say("thanks!")
+    assert talk.last["sender"]["type"] == "customer"
+    assert (talk.customer.name, talk.customer.phone) == ("Bob", "+84 90 123 4567")
+    assert (talk.row.assign_type, talk.row.waiting_since) == ("queue", since)
+
+
+def test_who_waits_is_asked_nothing_where_the_bot_is_silent_meanwhile(wants, server):
+    wants(NAME)
+    ClientConfig.objects.update(answer_while_waiting=False)
     talk = Talk(server)
     assert talk.say("xyzzy") == SAYS["en"]["handover_no_answer"]
-    talk.say("bob@example.com")
-    assert talk.customer.email == ""
+
+
+def test_an_agent_who_comes_meanwhile_asks_for_themselves(wants, server, ben):
+    wants(NAME)
+    talk = Talk(server)
+    talk.say("I want to talk to a human")
+    ben.post(f"/ai/chat/{talk.id}/assign", {"assign_type": "agent"})
+    talk.send("Bob")
+    assert talk.customer.name == ""
 
 
 def test_a_person_who_has_the_chat_asks_for_themselves(asked, ben):

@@ -248,9 +248,21 @@ ANSWERED = Answer("We sell tea.", (CITATION,), Receipt("answered", TRACE))
         (AskCustomer(CALL, Receipt("approval_needed")), InfoFacts(next="name"), None),
     ],
 )
-def test_a_field_is_asked_for_behind_an_answer_alone(decision, info, asks_for):
-    asked_next = decide.ask_next(decision, info)
+def test_a_field_is_asked_for_behind_an_answer(decision, info, asks_for):
+    asked_next = decide.ask_next(decision, Facts(info=info))
     assert asked_next == replace(decision, receipt=replace(decision.receipt, asks_for=asks_for))
+
+
+@pytest.mark.parametrize(
+    ("reason", "asks_for"),
+    [("customer_asked", "name"), ("no_answer", "name"), ("bot_disabled", None),
+     ("engine_failed", None), ("credits_used_up", None)],
+)  # fmt: skip
+def test_a_field_is_asked_for_at_a_handover_after_which_the_bot_goes_on(reason, asks_for):
+    facts = Facts(info=InfoFacts(next="name"))
+    assert decide.ask_next(HandOver(reason), facts) == HandOver(reason)
+    facts = replace(facts, handoff_policy=HandoffPolicy(replies_while_waiting=True))
+    assert decide.ask_next(HandOver(reason), facts).receipt.asks_for == asks_for
 
 
 @pytest.mark.parametrize(
@@ -285,8 +297,8 @@ def test_a_text_that_was_passed_over_is_noted_once():
     answer = Answer("Three days.", (), Receipt("answered", TRACE))
     asked = AskedField("city", "other", "text", may_repeat=True)
     info = InfoFacts(asked=asked, next="name")
-    assert decide.ask_next(answer, info).receipt.passed_over == "city"
+    assert decide.ask_next(answer, Facts(info=info)).receipt.passed_over == "city"
     for other in (replace(asked, type="email"), replace(asked, may_repeat=False),
                   replace(asked, answer_kind="declined")):  # fmt: skip
         info = InfoFacts(asked=other, next="name")
-        assert decide.ask_next(answer, info).receipt.passed_over is None
+        assert decide.ask_next(answer, Facts(info=info)).receipt.passed_over is None

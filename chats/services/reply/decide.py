@@ -32,7 +32,7 @@ class Receipt:
     passed_over: str | None = None
     # The customer is asked to rephrase the question before the chat is handed over.
     asked_again: bool | None = None
-    # The bot replied while the chat waited for an agent.
+    # The bot replied while the chat waited for an agent; only such replies may be sent then.
     while_waiting: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -159,6 +159,8 @@ class HandoffPolicy:
     on_request: bool = True
     # At the chat's first unanswered question, ask the customer to rephrase it.
     asks_again: bool = False
+    # While the chat waits for an agent, the bot goes on.
+    replies_while_waiting: bool = False
 
 
 @dataclass(frozen=True)
@@ -207,6 +209,8 @@ NOT_A = {
     "email": "not_email", "phone": "not_phone", "number": "not_number", "date": "not_date",
     "select": "not_option",
 }  # fmt: skip
+# The handovers after which the bot asks for customer-info fields.
+_ASKS_AFTER = {"customer_asked", "no_answer"}
 OUT_OF_CREDITS = HandOver("credits_used_up", Receipt("credits_used_up"))
 ENGINE_FAILED = HandOver("engine_failed")
 
@@ -214,12 +218,16 @@ ENGINE_FAILED = HandOver("engine_failed")
 def from_facts(facts: Facts) -> Decision | AskEngine:
     """What the rules alone decide, or else the question that an engine must answer."""
     if facts.is_waiting:
+        reply = _reply_to_info(facts.info) if facts.info.asked else None
+        if reply:
+            reply = replace(reply, receipt=replace(reply.receipt, while_waiting=True))
+            return ask_next(reply, facts)
         # After a handover the bot answers only questions, and says nothing to a "great!".
         is_question = bool(facts.question) and not _closing_words(facts.short_reply)
         is_for_bot = is_question and not (facts.asks_for_person or facts.confirmation)
         return AskEngine(facts.question) if is_for_bot else NoReply()
     decision = _while_bot_has_chat(facts)
-    return decision if isinstance(decision, AskEngine) else ask_next(decision, facts.info)
+    return decision if isinstance(decision, AskEngine) else ask_next(decision, facts)
 
 
 def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
@@ -280,7 +288,7 @@ def from_outcome(
     chat waits for an agent, the bot says nothing unless the engine has an answer."""
     if facts.is_waiting:
         return _answer_or_silence(outcome)
-    return ask_next(_after_engine(outcome, facts.handoff_policy, gap), facts.info)
+    return ask_next(_after_engine(outcome, facts.handoff_policy, gap), facts)
 
 
 def _answer_or_silence(outcome: Outcome | None) -> Answer | NoReply:
@@ -318,15 +326,23 @@ def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: Knowledge
             return _as_wished(HandOver("no_answer", receipt), policy)
 
 
-def ask_next(decision: Decision, info: InfoFacts) -> Decision:
-    """Add the question for the next customer-info field after an answer or after the thanks for a
-    field, unless the customer has just left such a question unanswered."""
-    is_noted = isinstance(decision, CannedReply) and decision.receipt.decision == "info_given"
-    asked = info.asked
+def ask_next(decision: Decision, facts: Facts) -> Decision:
+    """Add the question for the next customer-info field after an answer, at a handover or after the
+    thanks for a field, unless the customer has just left such a question unanswered."""
+    info, asked = facts.info, facts.info.asked
+    match decision:
+        case Answer():
+            leaves_room = True
+        case CannedReply(receipt=Receipt(decision="info_given")):
+            leaves_room = True
+        case HandOver(reason=reason):
+            leaves_room = reason in _ASKS_AFTER and facts.handoff_policy.replies_while_waiting
+        case _:
+            leaves_room = False
     is_passed_over = asked is not None and asked.answer_kind != "given"
     if asked and asked.type == "text" and asked.answer_kind == "other" and asked.may_repeat:
         decision = replace(decision, receipt=replace(decision.receipt, passed_over=asked.name))
-    if info.next is None or is_passed_over or not (is_noted or isinstance(decision, Answer)):
+    if info.next is None or is_passed_over or not leaves_room:
         return decision
     return replace(decision, receipt=replace(decision.receipt, asks_for=info.next))
 

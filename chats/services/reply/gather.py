@@ -50,7 +50,7 @@ def facts_for(
         asks_for_person=intent.asks_for_person,
         confirmation=confirmation,
         handoff_policy=_handoff_policy(chat),
-        info=InfoFacts() if is_waiting else _info(message, texts, wanted, before_seq=first_seq),
+        info=_info(message, texts, wanted, before_seq=first_seq),
         short_reply=_short_reply(chat, intent, before_seq=first_seq),
         has_greeted=(intent.small_talk == "greeting" or intent.answer_to_more is not None)
         and messages.has_greeted(chat, before_seq=first_seq),
@@ -100,7 +100,10 @@ def _handoff_policy(chat: Conversation) -> HandoffPolicy:
     asks_again = config.ask_again_before_handoff
     if asks_again is None:
         asks_again = chat.channel != "api"
-    return HandoffPolicy(config.handoff_on_no_answer, config.handoff_on_request, asks_again)
+    return HandoffPolicy(
+        config.handoff_on_no_answer, config.handoff_on_request, asks_again,
+        replies_while_waiting=config.answer_while_waiting,
+    )  # fmt: skip
 
 
 def _short_reply(chat: Conversation, intent: Intent, *, before_seq: int) -> ShortReply | None:

@@ -101,7 +101,7 @@ def _outcome(decision: Decision, *, is_dropped: bool) -> str:
 
 def _may_say(decision: Decision, scope: ReplyScope | None) -> bool:
     if scope == ReplyScope.ANSWERS:
-        return isinstance(decision, Answer | NoReply)
+        return isinstance(decision, NoReply) or bool(decision.receipt.while_waiting)
     return scope is not None
 
 
