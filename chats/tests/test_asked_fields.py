@@ -245,7 +245,7 @@ def test_who_waits_for_a_person_is_asked_meanwhile(wants, server):
     assert reply == f"{SAYS['en']['handover_no_answer']}\n\nWhat may I call you?"
     since = talk.row.waiting_since
     assert talk.say("Bob") == f"{NOTED}\n\n{question_for('Phone')}"
-    assert talk.say("my number is 12") == SAYS["en"]["not_phone"]
+    assert talk.say("my number is 12").startswith(SAYS["en"]["not_phone"])
     assert talk.say("+84 90 123 4567") == NOTED
     talk.say("thanks!")
     assert talk.last["sender"]["type"] == "customer"
