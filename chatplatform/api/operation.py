@@ -35,7 +35,7 @@ from chatplatform.api.errors import (
 from chatplatform.api.pagination import Page
 from chatplatform.api.rate_limits import Quota
 from chatplatform.api.request_context import current_address
-from chatplatform.api.shapes import REQUEST, describe_error, other_than_path
+from chatplatform.api.shapes import REQUEST, describe_error, other_than_path, strict_validator
 from chatplatform.live.streaming import WaitingResponse
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -293,7 +293,8 @@ def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any
     """The body as its shape; 413, 415 or 422 if it does not fit or names a row that is not the
     path's."""
     if isinstance(declared.body, Form):
-        return _parse_form(declared.body, request)
+        is_left_out = declared.body_is_optional and not request.body
+        return declared.body.shape() if is_left_out else _parse_form(declared.body, request)
     assert declared.body
     if int(request.headers.get("Content-Length") or 0) > settings.MAX_JSON_BYTES:
         raise TooLarge
@@ -305,7 +306,7 @@ def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any
     needs_type = bool(request.content_type) or "Origin" in request.headers
     if needs_type and request.content_type != "application/json":
         raise UnsupportedMediaType
-    return _validated(declared.body, parse_json(raw), "body", path)
+    return _validated(declared.body, parse_json(raw), "body", path, is_json=True)
 
 
 def parse_json(raw: bytes) -> Any:
@@ -330,12 +331,20 @@ def _parse_form(form: Form, request: HttpRequest) -> BaseModel:
 
 
 def _validated(
-    shape: type[BaseModel], value: Any, where: str, path: Mapping[str, Any] = NO_PATH
+    shape: type[BaseModel],
+    value: Any,
+    where: str,
+    path: Mapping[str, Any] = NO_PATH,
+    *,
+    is_json: bool = False,
 ) -> BaseModel:
     if isinstance(value, dict) and (others := other_than_path(shape, value, path)):
         fault = {"msg": "Another one than the path's.", "type": "value_error"}
         raise Invalid([{"loc": [where, name]} | fault for name in others])
     try:
+        if is_json:
+            read: BaseModel = strict_validator(shape).validate_python(value, context=REQUEST)
+            return read
         return shape.model_validate(value, context=REQUEST)
     except ValidationError as exc:
         faults = [

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from typing import Annotated, Any, ClassVar, Self
 
 import orjson
@@ -17,6 +18,7 @@ from pydantic import (
     ValidationInfo,
     model_validator,
 )
+from pydantic_core import SchemaValidator
 
 # All readers of JSON agree on whole numbers up to this one (RFC 8259, section 6; RFC 7493).
 MAX_NUMBER = 2**53 - 1
@@ -210,6 +212,22 @@ def other_than_path(
         and values.get(name) is not None
         and str(values[name]) != str(path[str(parameter)])
     ]
+
+
+@cache
+def strict_validator(shape: type[BaseModel]) -> SchemaValidator:
+    """A validator for JSON, which has booleans and numbers of its own: `"yes"` is no boolean here,
+    nor `"7"` or `true` a number. Forms and query strings have texts alone and use the usual one."""
+    return SchemaValidator(_strict(shape.__pydantic_core_schema__))
+
+
+def _strict(schema: Any) -> Any:
+    if isinstance(schema, (list, tuple)):
+        return type(schema)(_strict(part) for part in schema)
+    if not isinstance(schema, dict):
+        return schema
+    strict = {"strict": True} if schema.get("type") in {"bool", "int", "float"} else {}
+    return {name: _strict(part) for name, part in schema.items()} | strict
 
 
 def describe_error(error: Any) -> dict[str, str]:

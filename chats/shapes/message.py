@@ -159,7 +159,10 @@ class Message(Shape):
 
     id: uuid.UUID = Field(description="UUIDv7.")
     conversation_id: uuid.UUID = Field(description="The conversation it belongs to.")
-    seq: int = Field(description="Number within the conversation: 1, 2, 3 … without gaps.")
+    seq: int = Field(
+        description="Number within the conversation: 1, 2, 3 … Internal notes have numbers too, so"
+        " where they are not shown, as with an API key, numbers are missing."
+    )
     sender: Sender = Field(description="The sender.")
     recipient: Recipient | None = Field(
         None, description="Who it was for; null for a note, and if nobody had the conversation."

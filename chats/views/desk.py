@@ -346,7 +346,7 @@ class PreviewViewSet(ChatsViewSet):
         access=BEARER,
         costs_credits=True,
         returns=GeneratedChat,
-        also={202: GeneratedChat, 409: Error},
+        also={202: GeneratedChat, 402: Error, 409: Error},
         streams=reply_events(GeneratedChat),
     )
     def start_preview(
@@ -368,7 +368,7 @@ class PreviewViewSet(ChatsViewSet):
         costs_credits=True,
         body_is_optional=True,
         returns=GeneratedChat,
-        also={202: GeneratedChat, 409: Error},
+        also={202: GeneratedChat, 402: Error, 409: Error},
         streams=reply_events(GeneratedChat),
     )
     def continue_preview(

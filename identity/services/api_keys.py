@@ -13,7 +13,7 @@ from django.db.models.base import ModelState
 from django.utils import timezone
 
 from chatplatform import ids
-from chatplatform.api.errors import Invalid, first_or_404
+from chatplatform.api.errors import Invalid, NotFound, first_or_404
 from chatplatform.crypto import constant_time_equal, hash_secret
 from identity.models import ApiKey, Client, KeyScope, User
 from identity.services import audit
@@ -160,7 +160,7 @@ def _check_bot(client: Client, scope: str, bot_id: int | None) -> None:
             raise Invalid.field("body", "bot_id", msg="A public key works for one bot. Choose it.")
         return
     if not bots().exists(client, bot_id):
-        raise Invalid.field("body", "bot_id", msg="This bot doesn't exist.")
+        raise NotFound("This bot doesn't exist.", field="bot_id")
 
 
 def _check_cap(scope: str, daily_credits: int | None) -> None:

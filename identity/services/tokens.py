@@ -145,15 +145,31 @@ def lock_user(user_id: int) -> User:
     return rows.get(pk=user_id)
 
 
-def revoke(access_token: str, *, by: User) -> None:
-    """Sign out: end the sign-in of a valid access token, with all its tokens."""
-    claims = parse_claims(access_token)
-    if claims is None:
+def revoke(token: str, *, by: User) -> None:
+    """Sign out: end the sign-in of one's access or refresh token, with all its tokens. Any other
+    token changes nothing."""
+    user_id, family = _sign_in_behind(token) or (None, None)
+    if family is None or user_id != by.pk:
         return
     assert by.client_id
     with transaction.atomic():
-        revoke_family(claims[2])
+        revoke_family(family)
         audit.record(by.client_id, "user.signed_out", by=by, subject=f"user:{by.pk}")
+
+
+def find_user_behind(token: str) -> User | None:
+    """The user (with the client) of an access or refresh token whose sign-in has not ended."""
+    user_id, family = _sign_in_behind(token) or (None, None)
+    user = User.objects.filter(pk=user_id).first()
+    return find_user_by_claims((user.pk, user.token_version, family)) if user and family else None
+
+
+def _sign_in_behind(token: str) -> tuple[int, uuid.UUID] | None:
+    """The user's id and the family of an access or refresh token; None for any other text."""
+    if claims := parse_claims(token):
+        return claims[0], claims[2]
+    rows = RefreshToken.objects.filter(token_hash=hash_secret(token))
+    return rows.values_list("user_id", "family").first()
 
 
 def revoke_family(family: uuid.UUID) -> int:

@@ -141,6 +141,21 @@ class UserRole(Shape):
     )
 
 
+class RevokeTokenRequest(Shape):
+    """The form of RFC 7009: which token to revoke."""
+
+    token: Text = Field(
+        "", description="The access or refresh token; left out: the one in `Authorization`.",
+        max_length=2000,
+    )  # fmt: skip
+    token_type_hint: Literal["access_token", "refresh_token"] | None = Field(
+        None, description="What `token` is. It is found out without this too."
+    )
+    client_id: Text | None = Field(
+        None, max_length=200, description="Accepted, as OAuth clients send it; not used."
+    )
+
+
 class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - the document's name
     """A sign-in, or the exchange of a refresh token. Unknown parameters are ignored (RFC 6749)."""
 

@@ -39,8 +39,8 @@ def row_id(text: str) -> uuid.UUID | None:
     return uuid.UUID(match[1]) if match else None
 
 
-class WebhookConfig(Shape):
-    """An endpoint: its settings and its health."""
+class WebhookConfigRequest(Shape):
+    """An endpoint's settings, to create or change it."""
 
     id: uuid.UUID | None = read_only("The endpoint's id, a UUIDv7.", path="config_id")
     url: Text = Field(
@@ -86,6 +86,10 @@ class WebhookConfig(Shape):
         "The signing secret, `whsec_…`: only in the reply that creates or rotates it."
     )
     created_at: Moment | None = read_only("When the endpoint was created.")
+
+
+class WebhookConfig(WebhookConfigRequest):
+    """An endpoint: its settings and its health."""
 
     @classmethod
     def from_row(cls, row: models.WebhookConfig, secret: str | None = None) -> Self:

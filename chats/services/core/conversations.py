@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from bots.models import Bot
 from bots.services import bots
-from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404
+from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, named_by
 from chats.models import (
     AssignType,
     Conversation,
@@ -215,11 +215,12 @@ def next_event(chat: LockedConversation) -> int:
 
 
 def bot_for_key(key: ApiKey, bot_id: int | None) -> Bot:
-    """The bot that a key opens chats with: the key's own, or else the requested one. 422 if the key
+    """The bot that a key opens chats with: the key's own, or else the requested one. 404 if the key
     belongs to another bot."""
     if key.bot_id and bot_id not in {None, key.bot_id}:
-        raise Invalid.field("body", "bot_id", msg="This key serves another bot.")
-    return bots.for_key(key, bot_id=bot_id, location="body")
+        raise NotFound("This key serves another bot.", field="bot_id")
+    with named_by("bot_id"):
+        return bots.for_key(key, bot_id=bot_id, location="body")
 
 
 def bot_off_reason(bot: Bot) -> str | None:
