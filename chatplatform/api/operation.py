@@ -45,6 +45,23 @@ CAN_WAIT = "chatplatform.can_wait"
 # The environ's key of the request's `RateLimitResult`.
 ALLOWANCE = "chatplatform.allowance"
 NO_PATH: Mapping[str, Any] = {}
+# Every answer to a counted request carries the first two headers, refusals too.
+LIMIT_HEADERS: dict[str, dict[str, Any]] = {
+    "RateLimit-Policy": {
+        "description": "The limits that the request counted for, such as"
+        ' `"page";q=300;w=60, "key";q=6000;w=60`: `q` requests in each `w` seconds.',
+        "schema": {"type": "string"},
+    },
+    "RateLimit": {
+        "description": 'What is left of them, such as `"page";r=299;t=60, "key";r=5800;t=12`: `r`'
+        " requests; in `t` seconds some are free again.",
+        "schema": {"type": "string"},
+    },
+    "Retry-After": {
+        "description": "Seconds after which the request may be repeated.",
+        "schema": {"type": "integer", "minimum": 1},
+    },
+}
 # The shape of a reply, or a union of shapes if it depends on the caller.
 Reply = type[BaseModel] | UnionType
 

@@ -16,6 +16,7 @@ from pydantic import (
     Field,
     PlainSerializer,
     ValidationInfo,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic_core import SchemaValidator
@@ -126,7 +127,10 @@ Moment = Annotated[
     BeforeValidator(_refuse_seconds),
     AfterValidator(_utc),
     PlainSerializer(iso, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
+# An address that the platform makes.
+Uri = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 RowId = Annotated[int, Field(ge=1, le=MAX_ID)]
 # A BCP 47 code in its canonical spelling; below, any spelling that requests may use.
 LANGUAGE_PATTERN = re.compile(r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")
@@ -146,7 +150,13 @@ Language = Annotated[
 class Shape(BaseModel):
     """A documented body. Unknown fields of a request are refused; every field is described."""
 
-    model_config = ConfigDict(extra="forbid", strict=False, from_attributes=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=False,
+        from_attributes=True,
+        # A reply has every field, also those that a request may leave out.
+        json_schema_serialization_defaults_required=True,
+    )
     _shown: ClassVar[tuple[str, ...]]
     # The fields of `read_only`.
     _read_only: ClassVar[frozenset[str]]

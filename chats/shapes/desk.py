@@ -19,7 +19,7 @@ from chatplatform.api.shapes import (
     without_default,
 )
 from chats import models
-from chats.shapes.conversation import AssignTypeEnum, ConversationPriority
+from chats.shapes.conversation import AssignTypeEnum, ConversationPriority, EndedBy
 from chats.shapes.message import MessageText, NewFiles, NewMessage
 from chats.shapes.people import Identity
 from identity.models import SavedView
@@ -139,7 +139,7 @@ class ChatStep(Shape):
     priority: ConversationPriority = Field(description="Its priority afterwards.")
     reason: str | None = Field(None, description="Why it was handed over; null for other steps.")
     snoozed_until: Moment | None = Field(None, description="Until when it was snoozed, if it was.")
-    ended_by: str | None = Field(None, description="Who ended it; null if it had not ended.")
+    ended_by: EndedBy | None = Field(None, description="Who ended it; null if it had not ended.")
 
     @classmethod
     def from_event(cls, event: Event) -> "ChatStep":

@@ -40,6 +40,7 @@ def create(
     created_by: User | None = None,
     requests_per_minute: int | None = None,
     daily_credits: int | None = None,
+    mcp_write: bool = False,
 ) -> tuple[ApiKey, str]:
     """A new key, and the text that its holder sends; the text of a secret key is not stored."""
     _check_bot(client, scope, bot_id)
@@ -56,6 +57,7 @@ def create(
             expires_at=expires_at,
             requests_per_minute=requests_per_minute,
             daily_credits=daily_credits,
+            mcp_write=mcp_write,
             created_by=created_by,
             prefix=prefix,
             secret_hash=hash_secret(secret),

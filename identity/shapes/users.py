@@ -190,7 +190,10 @@ class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - 
         None, description="From the last reply; required for `refresh_token`.", max_length=200
     )
     scope: Text | None = Field(
-        None, description="Accepted and ignored: the role decides.", max_length=200
+        None,
+        description="`mcp:write` for an access token with which MCP clients may write to customers."
+        " Anything else is ignored: the role decides.",
+        max_length=200,
     )
     client_id: Text | None = Field(None, description="Accepted and ignored.", max_length=200)
     client_secret: Text | None = Field(None, description="Accepted and ignored.", max_length=200)
@@ -210,7 +213,7 @@ class TokenResponse(Shape):
     refresh_token: str = Field(
         description="Can be exchanged once for the next pair; a second use ends the whole sign-in."
     )
-    scope: str = Field(description="The person's role.")
+    scope: str = Field(description="The person's role; with `mcp:write` behind it if asked for.")
 
 
 class ForgotPasswordRequest(Shape):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from chatplatform.api.shapes import MAX_ID, Moment, Shape, Text, example
+from chatplatform.api.shapes import MAX_ID, Moment, Shape, Text, Uri, example
 from identity.shapes.fields import TimeZone
 
 Grouping = Literal[
@@ -200,7 +200,7 @@ class AdhocExport(Shape):
     status: Literal["queued", "running", "done"] = Field(description="The state of the file.")
     progress: int = Field(description="How much is written, in percent.")
     rows: int = Field(description="Roughly how many rows it will have.")
-    url: str = Field(
+    url: Uri = Field(
         description="A link that opens it in your name without a token, until `expires_at`."
     )
     expires_at: Moment = Field(description="When it is deleted.")

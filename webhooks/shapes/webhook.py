@@ -25,7 +25,9 @@ def _known(name: str) -> str:
     return name
 
 
-EventType = Annotated[Text, AfterValidator(_known)]
+EventType = Annotated[
+    Text, AfterValidator(_known), Field(json_schema_extra={"enum": [*catalogue.EVENTS]})
+]
 
 
 def event_id(row_id: uuid.UUID) -> str:

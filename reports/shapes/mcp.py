@@ -1,0 +1,40 @@
+"""The messages of the Model Context Protocol: JSON-RPC 2.0."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from chatplatform.api.shapes import MAX_NUMBER, JsonObject, Shape, Text, example
+
+
+class McpRequest(Shape):
+    """A request of an MCP client, or a notification, which has no `id`."""
+
+    model_config = example(jsonrpc="2.0", id=1, method="tools/list")
+
+    jsonrpc: Literal["2.0"] = Field(description="Always `2.0`.")
+    id: int | Text | None = Field(
+        None,
+        ge=-MAX_NUMBER,
+        le=MAX_NUMBER,
+        description="The client's own id of the request; the response repeats it.",
+    )
+    method: Text = Field(
+        max_length=100,
+        description="`initialize`, `server/discover`, `ping`, `tools/list`, `tools/call`, or a"
+        " notification.",
+    )
+    params: JsonObject | None = Field(None, description="The method's parameters.")
+
+
+class McpResponse(Shape):
+    """The response to a request: its result, or why there is none."""
+
+    jsonrpc: Literal["2.0"] = Field(description="Always `2.0`.")
+    id: int | str | None = Field(description="The request's id.")
+    result: dict[str, Any] | None = Field(
+        None, description="What the method returned; null after an error."
+    )
+    error: dict[str, Any] | None = Field(
+        None, description="`code` and `message` of JSON-RPC; null if there is a result."
+    )
