@@ -288,3 +288,14 @@ def test_pages_of_the_document_load_nothing_from_elsewhere(nobody, path):
     assert any("/static/" in address for address in loaded)
     assert "/openapi.json" in page
     assert not re.findall(r"(?:https?:)?//[\w-]+\.[\w.-]+", page)
+
+
+def test_shapes_have_the_names_of_the_specification(document):
+    schemas = document["components"]["schemas"]
+    assert set(schemas["WebhookConfigRequest"]["properties"]) >= {"url", "event_types"}
+    body = document["paths"]["/webhook/config"]["post"]["requestBody"]["content"]
+    assert body["application/json"]["schema"]["$ref"].endswith("/WebhookConfigRequest")
+    for path in ("/ai/translate", "/client/translate"):
+        assert "404" in document["paths"][path]["post"]["responses"]
+    (kind, nothing) = schemas["ChatappMessage"]["properties"]["timestamp"]["anyOf"]
+    assert (kind["type"], nothing) == ("string", {"type": "null"})

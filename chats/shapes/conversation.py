@@ -46,7 +46,7 @@ ConversationPriority = Annotated[
 class Conversation(Shape):
     """A conversation between a customer and a bot or agent."""
 
-    id: uuid.UUID = Field(description="UUIDv7.")
+    id: uuid.UUID = Field(description="The conversation's id, a UUIDv7.")
     chat_code: str = Field(description="A short, unguessable code, for links and the telephone.")
     bot_id: int = Field(description="The bot that serves it.")
     channel: ChannelName = Field(
@@ -105,7 +105,7 @@ class Conversation(Shape):
         None, description="Until when the channel accepts free text, if it has a limit."
     )
     location: Location | None = Field(None, description="Where the customer is.")
-    metadata: FreeObject = Field(description="The caller's own keys and values.")
+    metadata: FreeObject = Field(description="Your own keys and values.")
     created_at: Moment = Field(description="When it was opened.")
 
     @classmethod

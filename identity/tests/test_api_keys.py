@@ -135,3 +135,11 @@ def test_origins(origin, fits):
 
 def test_no_page_where_none_is_allowed():
     assert not origin_matches("https://shop.example", [])
+
+
+def test_who_sends_no_key_is_told_how(nobody):
+    missing = nobody.get("/ai/bot/config")
+    assert (missing.status_code, missing.json()["detail"]) == (401, "Send the header API-KEY.")
+    wrong = nobody.get("/ai/bot/config", **{"API-KEY": "AAAAAAAAAAAA.wrong"})
+    assert (wrong.status_code, wrong.json()["detail"]) == (401, "Invalid API key")
+    assert missing["WWW-Authenticate"] == wrong["WWW-Authenticate"] == "API-KEY"

@@ -27,14 +27,17 @@ class McpRequest(Shape):
     params: JsonObject | None = Field(None, description="The method's parameters.")
 
 
-class McpResponse(Shape):
-    """The response to a request: its result, or why there is none."""
+class McpResult(Shape):
+    """The result of a request."""
 
     jsonrpc: Literal["2.0"] = Field(description="Always `2.0`.")
-    id: int | str | None = Field(description="The request's id.")
-    result: dict[str, Any] | None = Field(
-        None, description="What the method returned; null after an error."
-    )
-    error: dict[str, Any] | None = Field(
-        None, description="`code` and `message` of JSON-RPC; null if there is a result."
-    )
+    id: int | str = Field(description="The request's id.")
+    result: dict[str, Any] = Field(description="What the method returned.")
+
+
+class McpFault(Shape):
+    """Why a request has no result."""
+
+    jsonrpc: Literal["2.0"] = Field(description="Always `2.0`.")
+    id: int | str = Field(description="The request's id.")
+    error: dict[str, Any] = Field(description="The `code` and `message` of JSON-RPC.")

@@ -18,7 +18,7 @@ from chatplatform.live.streaming import Events, InThread, ServerSent, StreamEven
 from identity.auth import BEARER_OR_SECRET_KEY, TenantViewSet, bearer_token
 from identity.services import audit, tokens
 from reports.services.mcp_tools import Tool, tools_of
-from reports.shapes.mcp import McpRequest, McpResponse
+from reports.shapes.mcp import McpFault, McpRequest, McpResult
 
 VERSIONS = ("2025-03-26", "2025-06-18", "2025-11-25")
 NEWEST = "2026-07-28"
@@ -41,7 +41,11 @@ class McpError(Exception):
 
 class McpViewSet(TenantViewSet):
     @operation(
-        "MCP", "Call Mcp", access=BEARER_OR_SECRET_KEY, returns=McpResponse, also={202: None}
+        "MCP",
+        "Call Mcp",
+        access=BEARER_OR_SECRET_KEY,
+        returns=McpResult | McpFault,
+        also={202: None},
     )
     def call(self, request: HttpRequest, body: McpRequest) -> HttpResponseBase:
         """Answer a message of an MCP client; a notification gets a 202 without a body.
@@ -59,7 +63,7 @@ class McpViewSet(TenantViewSet):
             return _result(body.id, self._answer(body.method, params))
         except McpError as error:
             fault = {"code": error.code, "message": str(error)}
-            return json_response({"jsonrpc": "2.0", "id": body.id, "result": None, "error": fault})
+            return json_response({"jsonrpc": "2.0", "id": body.id, "error": fault})
 
     def _answer(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         match method:
@@ -131,7 +135,7 @@ def _result(call_id: int | str, result: Mapping[str, Any]) -> HttpResponse:
 
 def _message(call_id: int | str, result: Mapping[str, Any]) -> dict[str, Any]:
     complete = {"resultType": "complete", **result}
-    return {"jsonrpc": "2.0", "id": call_id, "result": complete, "error": None}
+    return {"jsonrpc": "2.0", "id": call_id, "result": complete}
 
 
 def _from_response(response: HttpResponse) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from chats.models import (
     Customer,
     LockedConversation,
     Message,
+    SenderType,
     text_content,
 )
 from chats.services.core import conversations, customers, lifecycle, messages, reply_policy
@@ -83,7 +84,8 @@ def continue_chat(
 ) -> Message:
     """Add messages to a preview; return the last one. Without messages, any chat's last customer
     message is returned, and a reply is requested if the bot still owes one."""
-    _ensure_paid(chat.bot)
+    if body.messages or _owes_reply(chat):
+        _ensure_paid(chat.bot)
     if not body.messages:
         return incoming.request_reply_again(chat, earlier_result_id=earlier_result_id)
     if not chat.is_preview:
@@ -95,6 +97,12 @@ def continue_chat(
             return existing
         lifecycle.ensure_not_ended(chat)
         return _append(chat, body, client_message_id)
+
+
+def _owes_reply(chat: Conversation) -> bool:
+    rows = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
+    latest = rows.order_by("-seq").first()
+    return latest is not None and messages.find_reply(latest) is None
 
 
 def _ensure_paid(bot: Bot) -> None:
