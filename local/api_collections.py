@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from chatplatform.api.document import operations
+from chatplatform.api.code_samples import operations
 
 _POSTMAN = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 _HEADERS = {"bearer": ("Authorization", "Bearer {{token}}"), "api_key": ("API-KEY", "{{key}}")}

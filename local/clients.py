@@ -10,8 +10,7 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
-from chatplatform.api.code_samples import snake_case
-from chatplatform.api.document import operations
+from chatplatform.api.code_samples import operations, snake_case
 from local import api_collections
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -70,7 +69,7 @@ def _python_methods(document: Schema) -> Iterator[str]:
     yield "from collections.abc import Iterator\nfrom typing import Any, Literal\n"
     yield "from chatplatform_client import types\nfrom chatplatform_client.core import Core\n\n"
     yield "class Client(Core):"
-    for path, method, operation in operations(document):
+    for path, method, operation in _called(document):
         values, query, body, kind, reply = _parts(path, operation, _in_types)
         is_stream = reply == "stream"
         declared = [f"{name}: int | str" for name in values]
@@ -102,15 +101,9 @@ def _typescript_methods(document: Schema) -> Iterator[str]:
     yield f"/** The operations of the API. {_NOTE} */"
     yield 'import { Core, type ServerEvent } from "./core.js";'
     yield 'import type * as types from "./types.js";'
-    yield "\ntype Optional<T, K extends keyof T> = Omit<T, K> & Partial<Pick<T, K>>;"
     yield "\nexport class Client extends Core {"
-    schemas = document["components"]["schemas"]
-    for path, method, operation in operations(document):
+    for path, method, operation in _called(document):
         values, query, body, kind, reply = _parts(path, operation, _of_types)
-        own = schemas.get(body.removeprefix("types."), {}) if body else {}
-        shown = [field for field, part in own.get("properties", {}).items() if part.get("readOnly")]
-        kept = " | ".join(f'"{field}"' for field in shown if field in own.get("required", ()))
-        body = f"Optional<{body}, {kept}>" if kept else body
         declared = [f"{name}: number | string" for name in values]
         is_needed = body and operation["requestBody"]["required"]
         declared += [f"body{'' if is_needed else '?'}: {body}"] if body else []
@@ -128,6 +121,13 @@ def _typescript_methods(document: Schema) -> Iterator[str]:
         yield f"  {operation['operationId']}({', '.join(declared)}): {returned} {{"
         yield f"    return this.{'events' if is_stream else 'call'}({call});\n  }}"
     yield "}"
+
+
+def _called(document: Schema) -> Iterator[tuple[str, str, Any]]:
+    """The operations for callers; those for messaging providers are left out."""
+    for path, method, operation in operations(document):
+        if not path.endswith(("/webhook", "/callback")):
+            yield path, method, operation
 
 
 def _parts(path: str, operation: Schema, kind_of: Any) -> tuple[Any, Any, Any, str, str]:

@@ -193,7 +193,17 @@ def schema_of(name: str, components: dict[str, Any]) -> dict[str, Any]:
 def _part(part: str | dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
     if isinstance(part, dict):
         return part
-    return {"$ref": f"#/components/schemas/{part}"} if part in components else {"type": "object"}
+    if part not in components:
+        return {"type": "object"}
+    fields = components[part].get("properties", {})
+    if not any("readOnly" in field for field in fields.values()):
+        return {"$ref": f"#/components/schemas/{part}"}
+    # To readers of the document a webhook is a request, which has no field that is read only.
+    shown = {
+        name: {key: value for key, value in field.items() if key != "readOnly"}
+        for name, field in fields.items()
+    }
+    return {**components[part], "title": f"{part}OfEvent", "properties": shown}
 
 
 def _item(name: str, components: dict[str, Any]) -> dict[str, Any]:
@@ -210,6 +220,7 @@ def _item(name: str, components: dict[str, Any]) -> dict[str, Any]:
             "summary": name,
             "description": EVENTS[name].description,
             "tags": ["Webhook"],
+            "security": [],
             "parameters": headers,
             "requestBody": {"required": True, "content": content},
             "responses": {"2XX": {"description": "Accepted. Any other status is retried."}},

@@ -119,7 +119,7 @@ class DocumentViewSet(TenantViewSet):
     def list(self, bot_id: int, query: DocumentsQuery) -> dict[str, Any]:
         """The uploaded files with the progress of their training, newest first."""
         rows = documents.uploaded_documents(bots.get(self.client, bot_id), status=query.status)
-        return page(rows, query, by="-id", shape=DocumentDto.from_row)
+        return page(rows, query, by="-id", shape=DocumentDto.from_row) | {"refused": []}
 
     @operation("AI / train", "Get Document By Id", access=BEARER)
     def retrieve(self, bot_id: int, document_id: int) -> DocumentDto:

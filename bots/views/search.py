@@ -3,6 +3,7 @@
 from bots.language import detection
 from bots.services import bots, retrieval
 from bots.shapes.search import ContentQuery, FoundContent, FoundPassage
+from chatplatform.api.errors import NotFound
 from chatplatform.api.operation import operation
 from identity.auth import BEARER_OR_SECRET_KEY, TenantViewSet
 
@@ -11,8 +12,9 @@ class ContentSearchViewSet(TenantViewSet):
     @operation("AI / train", "Search Content", access=BEARER_OR_SECRET_KEY)
     def search(self, bot_id: int, query: ContentQuery) -> FoundContent:
         """Search what the bot knows, as it does for a question; costs no credits."""
-        key = self.caller.key
-        bot = bots.for_key(key, bot_id=bot_id) if key else bots.get(self.client, bot_id)
+        bot = bots.get(self.client, bot_id)
+        if self.caller.key and self.caller.key.bot_id not in {None, bot.pk}:
+            raise NotFound
         language = query.language or detection.detect(
             query.q, default=bot.default_language, offered=bot.languages
         )

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +21,16 @@ _PATH_VALUES = {"bot_id": 3, "chat_id": "019aa4c1-7c1e-7000-8000-5f0a4b1c2d3e"}
 
 def add(document: dict[str, Any]) -> None:
     """Add `x-codeSamples` to the operations in `SHOWN`."""
+    for path, method, operation in operations(document):
+        if operation["operationId"] in SHOWN:
+            operation["x-codeSamples"] = _samples(path, method, operation)
+
+
+def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Each operation with its path and its method."""
     for path, item in document["paths"].items():
         for method, operation in item.items():
-            if operation["operationId"] in SHOWN:
-                operation["x-codeSamples"] = _samples(path, method, operation)
+            yield path, method, operation
 
 
 def _samples(path: str, method: str, operation: dict[str, Any]) -> list[dict[str, str]]:

@@ -1,19 +1,15 @@
 """What is done to the OpenAPI document once all operations are described: shapes of requests and
 replies are told apart, and examples and samples of code are added."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from chatplatform.api import code_samples
+from chatplatform.api.code_samples import operations
 from chatplatform.api.examples import example_of, recorded
 from chatplatform.api.operation import LIMIT_HEADERS
 
-# Bodies that have the name of their reply, since the specification names both alike.
-_ALIKE = {
-    "BotBannerDto", "BotDto", "BotLanguageConfigDto", "ChatFeedBackDto", "ClientConfigDto",
-    "CustomerInfoFields", "EmailNotificationRequest", "FunctionCallingConfigDTO", "PromptDto",
-    "SampleQuestionDto", "Tags", "UserDto", "WebUrlDto", "WelcomeMessages",
-}  # fmt: skip
 _REF = "#/components/schemas/"
 
 
@@ -32,13 +28,6 @@ def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
         _add_examples(operation, result["components"]["schemas"])
     code_samples.add(result)
     return result
-
-
-def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Each operation with its path and its method."""
-    for path, item in document["paths"].items():
-        for method, operation in item.items():
-            yield path, method, operation
 
 
 def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
@@ -88,7 +77,7 @@ def _schemas(result: dict[str, Any], registry: Any) -> dict[str, Any]:
         asked, told = component.modes.get("validation"), component.modes.get("serialization")
         name = component.name
         if asked and told and name in apart:
-            schemas[apart[name]] = _asked(asked)
+            schemas[apart[name]] = {**_asked(asked), "title": apart[name]}
             schemas[name] = _told(told)
         elif asked and told:
             schemas[name] = _both(asked)
@@ -98,28 +87,39 @@ def _schemas(result: dict[str, Any], registry: Any) -> dict[str, Any]:
 
 
 def _split_bodies(result: dict[str, Any], registry: Any) -> dict[str, str]:
-    """The names of bodies that are replies too, each with the name of the request; the bodies of
-    the operations are changed to the latter."""
+    """The names of bodies that are replies too and have fields that only the server sets, each with
+    the name of the request; the bodies of the operations are changed to the latter."""
     apart: dict[str, str] = {}
     modes = {part.name: part.modes for part in registry._components.values()}
     for _path, _method, operation in operations(result):
         for content in operation.get("requestBody", {}).get("content", {}).values():
             name = content["schema"].get("$ref", "").removeprefix(_REF)
-            if name and name not in _ALIKE and len(modes[name]) > 1:
-                apart[name] = f"{name.removesuffix('Dto')}Request"
+            if name and len(modes[name]) > 1 and _has_read_only(modes[name]["validation"]):
+                apart[name] = f"{re.sub('D[Tt][Oo]$', '', name)}Input"
                 content["schema"] = {"$ref": _REF + apart[name]}
     assert not set(apart.values()) & set(modes), "a request has the name of another shape"
     return apart
 
 
+def _has_read_only(schema: dict[str, Any]) -> bool:
+    return any(part.get("readOnly") for part in schema.get("properties", {}).values())
+
+
 def _asked(schema: dict[str, Any]) -> dict[str, Any]:
-    """A request: closed, and what may be left out has no default of null."""
-    return _plain(schema)
+    """A request: closed. Its examples stand at the operations."""
+    return {key: part for key, part in _plain(schema).items() if key != "examples"}
 
 
 def _told(schema: dict[str, Any]) -> dict[str, Any]:
-    """A reply: open, since fields may be added."""
-    shown = _plain(schema)
+    """A reply: open, since fields may be added; nothing in it is marked as read only."""
+    shown = _open(schema)
+    for part in shown.get("properties", {}).values():
+        part.pop("readOnly", None)
+    return shown
+
+
+def _open(schema: dict[str, Any]) -> dict[str, Any]:
+    shown = _asked(schema)
     if shown.get("additionalProperties") is False:
         del shown["additionalProperties"]
     return shown
@@ -127,7 +127,7 @@ def _told(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _both(schema: dict[str, Any]) -> dict[str, Any]:
     """A shape that is sent and answered: a reply always has what only the server sets."""
-    shown = _told(schema)
+    shown = _open(schema)
     parts = shown.get("properties", {})
     needed = {name for name, part in parts.items() if part.get("readOnly")}
     needed |= set(shown.get("required", ()))
@@ -163,7 +163,8 @@ def _fields(parts: dict[str, Any]) -> dict[str, Any]:
 def _add_examples(operation: dict[str, Any], components: dict[str, Any]) -> None:
     known = recorded().get(operation["operationId"], {})
     for content in operation.get("requestBody", {}).get("content", {}).values():
-        content["example"] = known.get("body") or example_of(content["schema"], components)
+        if "example" not in content:
+            content["example"] = known.get("body") or example_of(content["schema"], components)
     for status, answer in operation["responses"].items():
         content = answer.get("content", {}).get("application/json")
         if status < "300" and content:

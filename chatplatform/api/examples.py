@@ -6,11 +6,10 @@ from the schema.
 
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
-FILE = settings.BASE_DIR / "docs" / "examples.json"
+FILE = Path(__file__).resolve().parents[2] / "docs" / "examples.json"
 _DEPTH = 8
 _FORMATS = {
     "uuid": "019aa4c1-7c1e-7000-8000-5f0a4b1c2d3e",
@@ -56,6 +55,8 @@ def example_of(
         }
     if "type" not in schema:
         return None
+    if schema.get("minItems"):
+        return [example_of(schema["items"], components, name, depth + 1)]
     kind = schema["type"][0] if isinstance(schema["type"], list) else schema["type"]
     if schema.get("format") in _FORMATS:
         return _FORMATS[schema["format"]]

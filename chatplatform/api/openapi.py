@@ -127,7 +127,7 @@ class OperationSchema(AutoSchema):
                 "name": name,
                 "required": name in required,
                 "description": part.get("description", ""),
-                "schema": {k: v for k, v in part.items() if k not in {"description", "title"}},
+                "schema": _of_parameter(part),
             }
             for name, part in schema["properties"].items()
         ]
@@ -138,9 +138,11 @@ class OperationSchema(AutoSchema):
             return None
         shape = body.shape if isinstance(body, Form) else body
         media_types = body.media_types if isinstance(body, Form) else ("application/json",)
-        schema = self._ref(shape, "validation")
+        content: dict[str, Any] = {"schema": self._ref(shape, "validation")}
+        if isinstance(extra := shape.model_config.get("json_schema_extra"), dict):
+            content["example"] = extra["examples"][0]  # type: ignore[index,call-overload]
         return {
-            "content": {media_type: {"schema": schema} for media_type in media_types},
+            "content": {media_type: dict(content) for media_type in media_types},
             "required": not self.declared.body_is_optional,
         }
 
@@ -298,6 +300,18 @@ class OperationSchema(AutoSchema):
             raise TypeError(f"Two shapes have one name: {known.object} and {of}.")
         # `document.finish` makes one schema of both.
         vars(known).setdefault("modes", {})[mode] = schema
+
+
+def _of_parameter(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a field of the query string, where nothing stands for null."""
+    kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+    one = {**kinds[0], **schema} if len(kinds) == 1 else {**schema}
+    left_out = {"description", "title", *(["anyOf"] if len(kinds) == 1 else [])}
+    return {
+        key: value
+        for key, value in one.items()
+        if key not in left_out and (key, value) != ("default", None)
+    }
 
 
 def _named_in(annotation: Any, seen: set[Any]) -> Iterator[Any]:

@@ -42,6 +42,7 @@ _OF_PATH: dict[tuple[str, str], str] = {
     ("POST", "/function-calling/{bot_id}"): "setFunctionCallingConfig",
     ("POST", "/ai/{bot_id}/generate-chat"): "startPreview",
     ("POST", "/ai/chat/{chat_id}/generate"): "continuePreview",
+    ("GET", "/ai/chat/{chat_id}"): "getDeskChat",
     ("GET", "/ai/chat/{chat_id}/history"): "getHistory",
     ("GET", "/ai/chat/history/customer/{customer_id}"): "getCustomerHistory",
     ("GET", "/ai/{bot_id}/chat-history"): "getBotHistory",

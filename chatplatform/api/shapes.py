@@ -143,7 +143,7 @@ _ANY_SPELLING = Annotated[
 Language = Annotated[
     str,
     BeforeValidator(canonical_language, json_schema_input_type=_ANY_SPELLING),
-    Field(pattern=LANGUAGE_PATTERN.pattern, max_length=20),
+    Field(pattern=LANGUAGE_PATTERN.pattern, max_length=20, examples=["en"]),
 ]
 
 
@@ -228,7 +228,8 @@ def other_than_path(
 def strict_validator(shape: type[BaseModel]) -> SchemaValidator:
     """A validator for JSON, which has booleans and numbers of its own: `"yes"` is no boolean here,
     nor `"7"` or `true` a number. Forms and query strings have texts alone and use the usual one."""
-    return SchemaValidator(_strict(shape.__pydantic_core_schema__))
+    # Prebuilt are the usual validators of the shapes, which are not strict.
+    return SchemaValidator(_strict(shape.__pydantic_core_schema__), _use_prebuilt=False)
 
 
 def _strict(schema: Any) -> Any:
@@ -236,7 +237,9 @@ def _strict(schema: Any) -> Any:
         return type(schema)(_strict(part) for part in schema)
     if not isinstance(schema, dict):
         return schema
-    strict = {"strict": True} if schema.get("type") in {"bool", "int", "float"} else {}
+    # The fields of a shape may have the name `type` too.
+    is_strict = schema.get("type") in ("bool", "int", "float")
+    strict = {"strict": True} if is_strict else {}
     return {name: _strict(part) for name, part in schema.items()} | strict
 
 

@@ -14,7 +14,7 @@ import standardwebhooks
 from django.conf import settings
 
 from bots.testing import *  # noqa: F403
-from chatplatform.testing import documented, run_jobs
+from chatplatform.testing import documented, working
 from identity.testing import PASSWORD
 from local import clients
 
@@ -42,16 +42,7 @@ def test_the_journey_of_the_readme(package, web_port, ann, tmp_path, capsys):
     assert len(code.splitlines()) <= 30
     handbook = tmp_path / "handbook.md"
     handbook.write_text("# Opening hours\n\nThe shop opens at nine o'clock every day.\n")
-    stop = threading.Event()
-
-    def work():
-        while not stop.is_set():
-            run_jobs()
-            time.sleep(0.2)
-
-    worker = threading.Thread(target=work)
-    worker.start()
-    try:
+    with working():
         exec(
             compile(code, "README.md", "exec"),
             {
@@ -61,9 +52,6 @@ def test_the_journey_of_the_readme(package, web_port, ann, tmp_path, capsys):
                 "HANDBOOK": str(handbook),
             },
         )
-    finally:
-        stop.set()
-        worker.join()
     said = capsys.readouterr().out
     assert "nine o'clock" in said
     assert "401 not_authenticated" in said

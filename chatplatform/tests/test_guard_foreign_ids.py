@@ -1,6 +1,7 @@
 """Another client's id outside the path: in a filter it fits nothing, else it is a 404 that names
 the field. An id of the wrong form in the path is a 404 that names the parameter."""
 
+import json
 import uuid
 from typing import Any, get_args
 
@@ -12,8 +13,13 @@ from chatplatform.tests.served import ACCEPTED, ALL, MISSING, Served, callers, s
 
 # The row that a field names, where it is not that of its own name.
 ROW_OF = {"assignee_id": "user_id", "bot_ids": "bot_id", "assignee_ids": "user_id",
-          "conversation_id": "chat_id", "in_reply_to": "message_id"}  # fmt: skip
+          "conversation_id": "chat_id", "in_reply_to": "message_id",
+          "document_ids": "document_id"}  # fmt: skip
 # Ids of ours of which each is taken or skipped, and the reply says which.
+OTHERWISE = {
+    (("PUT", "/ai/model"), "bot_id"): "it repeats the query's: another one is a 422",
+    (("POST", "/chatapp/{client_id}/templates/{bot_id}"), "conversation_id"): "its number is gone",
+}
 ONE_BY_ONE = {("POST", "/ai/{bot_id}/train/document/reupload"): "document_ids"}
 
 
@@ -42,7 +48,12 @@ def body_of(served: Served) -> Any:
 
 
 IN_QUERY = [(served, name) for served in ALL for name in id_fields(served.declared.query)]
-IN_BODY = [(served, name) for served in ALL for name in id_fields(body_of(served))]
+IN_BODY = [
+    (served, name)
+    for served in ALL
+    for name in id_fields(body_of(served))
+    if (served.at, name) not in OTHERWISE
+]
 
 
 def foreign(name: str, theirs: dict[str, Any]) -> Any:
@@ -68,8 +79,9 @@ def test_in_a_query(served, name, ann, ann_key, ours, owners):
         with undone():
             query = {name: foreign(name, owners[1].rows)}
             reply = caller.browser.generic(
-                served.method, served.fill(ours), QUERY_STRING=f"{name}={query[name]}",
-                headers=caller.headers, content_type="application/json",
+                served.method, served.fill(ours), json.dumps(ACCEPTED.get(served.at, {})),
+                content_type="application/json", QUERY_STRING=f"{name}={query[name]}",
+                headers=caller.headers,
             )  # fmt: skip
         if reply.headers.get("Content-Type") == "application/json":
             assert is_right(reply, name), reply.content
@@ -87,7 +99,7 @@ def test_in_a_body(served, name, ann, ann_key, ours, owners):
             reply = send(caller, served, ours, body)
         if ONE_BY_ONE.get(served.at) == name:
             assert [each["id"] for each in reply.json()["skipped"]] == [other]
-        else:
+        elif reply.headers.get("Content-Type") == "application/json":
             assert is_right(reply, name), reply.content
 
 

@@ -85,10 +85,15 @@ class CustomerInfo(Shape):
         description="The customer's e-mail address.",
         max_length=254,
         pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$",
+        examples=["zoe@shop.example"],
     )
     phone: Text | None = Field(None, description="Phone number, stored as given.", max_length=40)
     avatar_url: Text | None = Field(
-        None, description="The picture's http(s) URL.", max_length=500, pattern=r"^https?://[^\s]+$"
+        None,
+        description="The picture's http(s) URL.",
+        max_length=500,
+        pattern=r"^https?://[^\s]+$",
+        examples=["https://shop.example/zoe.jpg"],
     )
     attributes: FreeObject = Field(
         default_factory=dict,

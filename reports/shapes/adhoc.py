@@ -192,7 +192,7 @@ class AdhocExport(Shape):
 
     model_config = example(
         id="01997f4e-6a3c-7b57-9d5b-6c7a2f1e0d3b", status="running", progress=40, rows=200000,
-        url="/report/adhoc/export/01997f4e-6a3c-7b57-9d5b-6c7a2f1e0d3b?signature=7:1tXa:9Qf3",
+        url="https://chat.example.com/report/adhoc/export/01997f4e-6a3c-7b57-9d5b-6c7a2f1e0d3b?signature=7:1tXa:9Qf3",
         expires_at="2026-11-22T09:00:00.000Z",
     )  # fmt: skip
 

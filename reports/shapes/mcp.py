@@ -1,6 +1,6 @@
 """The messages of the Model Context Protocol: JSON-RPC 2.0."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -13,10 +13,8 @@ class McpRequest(Shape):
     model_config = example(jsonrpc="2.0", id=1, method="tools/list")
 
     jsonrpc: Literal["2.0"] = Field(description="Always `2.0`.")
-    id: int | Text | None = Field(
+    id: Annotated[int, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)] | Text | None = Field(
         None,
-        ge=-MAX_NUMBER,
-        le=MAX_NUMBER,
         description="The client's own id of the request; the response repeats it.",
     )
     method: Text = Field(

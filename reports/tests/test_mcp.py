@@ -4,11 +4,12 @@ import asyncio
 
 import httpx2  # noqa: TID251 - to the process under test alone
 import pytest
-from mcp.client import Client
+from mcp.client import Client as McpClient
 from mcp.client.streamable_http import streamable_http_client
 
 from bots.testing import *  # noqa: F403
 from bots.testing import make_bot, trained
+from chatplatform.testing import working
 from chats.models import Message
 from chats.testing import make_chat
 from identity.models import ApiKey, AuditEvent
@@ -23,9 +24,9 @@ def use(web_port):
 
     def run(headers, deed, mode="auto"):
         async def session():
-            async with httpx2.AsyncClient(headers=headers) as http:
+            async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
                 address = f"http://127.0.0.1:{web_port}/mcp"
-                async with Client(
+                async with McpClient(
                     streamable_http_client(address, http_client=http), mode=mode
                 ) as client:
                     return await deed(client)
@@ -125,9 +126,11 @@ def test_the_bot_is_asked_in_a_preview(use, ann, bot):
     messages = [{"role": "user", "content": "When do you open?"}]
     bot.allow_preview = True
     bot.save(update_fields=["allow_preview"])
-    answer = use(ann.headers, calling("ask_bot", bot_id=bot.pk, messages=messages))
+    trained(bot, "# Opening hours\n\nThe shop opens at nine o'clock every day.")
+    with working():
+        answer = use(ann.headers, calling("ask_bot", bot_id=bot.pk, messages=messages))
     assert not answer.is_error
-    assert answer.structured_content["chat_id"]
+    assert "nine o'clock" in answer.structured_content["message"]["content"][0]["text"]
 
 
 def test_nobody_without_a_credential(nobody):

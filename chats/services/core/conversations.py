@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from bots.models import Bot
 from bots.services import bots
-from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, named_by
+from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404
 from chats.models import (
     AssignType,
     Conversation,
@@ -219,8 +219,7 @@ def bot_for_key(key: ApiKey, bot_id: int | None) -> Bot:
     belongs to another bot."""
     if key.bot_id and bot_id not in {None, key.bot_id}:
         raise NotFound("This key serves another bot.", field="bot_id")
-    with named_by("bot_id"):
-        return bots.for_key(key, bot_id=bot_id, location="body")
+    return bots.for_key(key, bot_id=bot_id, location="body")
 
 
 def bot_off_reason(bot: Bot) -> str | None:

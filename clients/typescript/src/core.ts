@@ -42,10 +42,10 @@ export class Core {
   constructor(readonly server: string, readonly options: Options = {}) {}
 
   /** All rows of a list, page by page: `api.each((page) => api.listChats(page))`. */
-  async *each<Row>(list: (page: { cursor?: string }) => Promise<Page<Row>>): AsyncGenerator<Row> {
+  async *each<P extends Page<any>>(list: (page: { cursor?: string }) => Promise<P>): AsyncGenerator<P["items"][number]> {
     let cursor: string | null | undefined;
     do {
-      const page: Page<Row> = await list(cursor ? { cursor } : {});
+      const page: P = await list(cursor ? { cursor } : {});
       yield* page.items;
       cursor = page.next_cursor;
     } while (cursor);
