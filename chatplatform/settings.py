@@ -410,8 +410,19 @@ _SWAGGER_UI = {
     "layout": "StandaloneLayout",
     "urls": [{"name": name, "url": f"openapi.json?group={quote(name)}"} for name in API_GROUPS],
 }
-# The presets are names in JavaScript.
-_PRESETS = "presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset]"
+# In JavaScript, where the presets are names. Swagger UI itself opens no link to an operation whose
+# tag has a slash.
+_SWAGGER_UI_CODE = """
+presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+onComplete: () => {
+  const [, tag, ...operation] = location.hash.split("/").map(decodeURIComponent);
+  if (!tag) return;
+  ui.layoutActions.show(["operations-tag", tag], true);
+  const place = ["operations", tag, ...operation];
+  ui.layoutActions.show(place, true);
+  ui.layoutActions.scrollTo(place);
+},
+"""
 SPECTACULAR_SETTINGS = {
     "TITLE": "Chatbot Platform",
     "DESCRIPTION": "Bots trained on a client's own documents answer its customers, with citations,"
@@ -427,7 +438,7 @@ SPECTACULAR_SETTINGS = {
     "SORT_OPERATIONS": False,
     "PREPROCESSING_HOOKS": ["chatplatform.api.openapi.only_operations"],
     "POSTPROCESSING_HOOKS": ["chatplatform.api.document.finish", "webhooks.catalogue.add_webhooks"],
-    "SWAGGER_UI_SETTINGS": f"{{...{json.dumps(_SWAGGER_UI)}, {_PRESETS}}}",
+    "SWAGGER_UI_SETTINGS": f"{{...{json.dumps(_SWAGGER_UI)}, {_SWAGGER_UI_CODE}}}",
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

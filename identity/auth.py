@@ -336,6 +336,10 @@ SECRET_KEY = Access(("api_key",), _api_key, _SECRET_KEY, (), MissingApiKey)
 BEARER_OR_SECRET_KEY = Access(
     ("bearer", "api_key"), _person_or(_api_key), _AGENTS + _SECRET_KEY, _VIEWER
 )
+# Everybody but visitors; what they may do is decided for each tool.
+ANY_ROLE_OR_SECRET_KEY = Access(
+    ("bearer", "api_key"), _person_or(_api_key), _AGENTS + _VIEWER + _SECRET_KEY
+)
 BEARER_OR_API_KEY = Access(
     ("bearer", "api_key"),
     _person_or(_api_key),

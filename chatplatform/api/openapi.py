@@ -140,7 +140,7 @@ class OperationSchema(AutoSchema):
         media_types = body.media_types if isinstance(body, Form) else ("application/json",)
         content: dict[str, Any] = {"schema": self._ref(shape, "validation")}
         if isinstance(extra := shape.model_config.get("json_schema_extra"), dict):
-            content["example"] = extra["examples"][0]  # type: ignore[index,call-overload]
+            content["example"] = extra["examples"][0]  # type: ignore[index]
         return {
             "content": {media_type: dict(content) for media_type in media_types},
             "required": not self.declared.body_is_optional,

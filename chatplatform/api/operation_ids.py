@@ -121,4 +121,4 @@ def operation_id(method: str, path: str, name: str) -> str:
         return known
     words = re.findall(r"\w+", name.removesuffix(" By Id"))
     first, *others = [word for word in words if word.lower() not in _ARTICLES]
-    return first.lower() + "".join(word[0].upper() + word[1:] for word in others)
+    return "".join([first.lower(), *(word[0].upper() + word[1:] for word in others)])

@@ -46,14 +46,10 @@ def working() -> Iterator[None]:
     is_over = threading.Event()
 
     def work() -> None:
-        try:
-            while not is_over.wait(0.1):
-                run_jobs()
-        finally:
-            connection.close()
+        while not is_over.wait(0.1):
+            run_jobs()
 
-    worker = threading.Thread(target=work)
-    worker.start()
+    worker, _ = in_thread(work)
     try:
         yield
     finally:

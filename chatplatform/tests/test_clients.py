@@ -12,9 +12,12 @@ from datetime import UTC, datetime
 import pytest
 import standardwebhooks
 from django.conf import settings
+from django.contrib.auth.hashers import make_password
 
 from bots.testing import *  # noqa: F403
 from chatplatform.testing import documented, working
+from identity.auth import Argon2
+from identity.models import User
 from identity.testing import PASSWORD
 from local import clients
 
@@ -42,6 +45,8 @@ def test_the_journey_of_the_readme(package, web_port, ann, tmp_path, capsys):
     assert len(code.splitlines()) <= 30
     handbook = tmp_path / "handbook.md"
     handbook.write_text("# Opening hours\n\nThe shop opens at nine o'clock every day.\n")
+    # The web process has the product's own hasher.
+    User.objects.filter(pk=ann.user.pk).update(password=make_password(PASSWORD, hasher=Argon2()))
     with working():
         exec(
             compile(code, "README.md", "exec"),
@@ -60,7 +65,7 @@ def test_the_journey_of_the_readme(package, web_port, ann, tmp_path, capsys):
 class Busy(http.server.BaseHTTPRequestHandler):
     """Refuses the first request with a 429; notes the key of each."""
 
-    keys: list = []  # noqa: RUF012 - emptied by the test
+    keys: list[str] = []  # noqa: RUF012 - emptied by the test
 
     def do_POST(self):
         self.keys.append(self.headers["Idempotency-Key"])

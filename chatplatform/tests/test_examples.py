@@ -5,6 +5,7 @@
 
 import json
 import os
+from urllib.parse import quote
 
 import jsonschema_rs
 import pytest
@@ -92,7 +93,7 @@ def test_every_body_and_reply_has_an_example_and_each_is_valid():
         pointer = "/".join(
             step.replace("~", "~0").replace("/", "~1") for step in (*place, "schema")
         )
-        schema = {"$ref": f"urn:document#/{documented.quote(pointer)}"}
+        schema = {"$ref": f"urn:document#/{quote(pointer)}"}
         registry = registries["requestBody" in place]
         validator = jsonschema_rs.Draft202012Validator(schema, registry=registry)
         faults += [

@@ -64,7 +64,7 @@ def foreign(name: str, theirs: dict[str, Any]) -> Any:
 def is_right(reply: Any, name: str) -> bool:
     body = reply.json()
     if reply.status_code == 404:
-        return body.get("field") == name
+        return bool(body.get("field") == name)
     return reply.status_code == 200 and not body.get("items", body.get("rows", True))
 
 

@@ -167,9 +167,11 @@ def revoke(token: str, *, by: User) -> None:
 
 def find_user_behind(token: str) -> User | None:
     """The user (with the client) of an access or refresh token whose sign-in has not ended."""
-    user_id, family = _sign_in_behind(token) or (None, None)
-    user = User.objects.filter(pk=user_id).first()
-    return find_user_by_claims((user.pk, user.token_version, family)) if user and family else None
+    sign_in = _sign_in_behind(token)
+    user = User.objects.filter(pk=sign_in[0]).first() if sign_in else None
+    if sign_in is None or user is None:
+        return None
+    return find_user_by_claims((user.pk, user.token_version, sign_in[1]))
 
 
 def _sign_in_behind(token: str) -> tuple[int, uuid.UUID] | None:

@@ -60,7 +60,9 @@ class Tool:
 
     def _schema(self) -> dict[str, Any]:
         """The parameters of path, query and body as one object."""
-        parts, needed, named = {}, [], {}
+        parts: dict[str, Any] = {}
+        named: dict[str, Any] = {}
+        needed: list[str] = []
         for converter, name in re.findall(r"<(\w+):(\w+)>", self.path):
             words = f"The {name.removesuffix('_id').replace('_', ' ')}'s id."
             parts[name] = {"type": _CONVERTERS[converter], "description": words}
@@ -84,8 +86,7 @@ class Tool:
         """The operation's own response, with the caller's credential; it checks all by itself."""
         declared, given = self.operation, {**arguments, **self.fixed}
         path = "/" + self.path
-        for name in re.findall(r"<\w+:(\w+)>", self.path):
-            path = re.sub(rf"<\w+:{name}>", lambda _, n=name: _segment(given.pop(n, "")), path)
+        path = re.sub(r"<\w+:(\w+)>", lambda part: _segment(given.pop(part[1], "")), path)
         names = set(declared.query.model_fields) if declared.query else set()
         query = {name: given.pop(name) for name in names & set(given)}
         body = orjson.dumps(given) if declared.body else b""

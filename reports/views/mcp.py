@@ -15,7 +15,7 @@ from chatplatform.api.errors import ApiError, json_response
 from chatplatform.api.operation import operation
 from chatplatform.live.pubsub import Listener
 from chatplatform.live.streaming import Events, InThread, ServerSent, StreamEvent, StreamingReply
-from identity.auth import BEARER_OR_SECRET_KEY, TenantViewSet, bearer_token
+from identity.auth import ANY_ROLE_OR_SECRET_KEY, TenantViewSet, bearer_token
 from identity.services import audit, tokens
 from reports.services.mcp_tools import Tool, tools_of
 from reports.shapes.mcp import McpFault, McpRequest, McpResult
@@ -24,7 +24,7 @@ VERSIONS = ("2025-03-26", "2025-06-18", "2025-11-25")
 NEWEST = "2026-07-28"
 SCOPE = "mcp:write"
 _INVALID_PARAMS, _NO_METHOD = -32602, -32601
-_CAPABILITIES = {"tools": {}}
+_CAPABILITIES: dict[str, Any] = {"tools": {}}
 # How long clients may keep an answer: it depends on the caller.
 _KEPT = {"ttlMs": 60_000, "cacheScope": "private"}
 _INSTRUCTIONS = (
@@ -45,7 +45,7 @@ class McpViewSet(TenantViewSet):
     @operation(
         "MCP",
         "Call Mcp",
-        access=BEARER_OR_SECRET_KEY,
+        access=ANY_ROLE_OR_SECRET_KEY,
         returns=McpResult | McpFault,
         also={202: None},
     )
