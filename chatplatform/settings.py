@@ -411,17 +411,17 @@ _SWAGGER_UI = {
     "urls": [{"name": name, "url": f"openapi.json?group={quote(name)}"} for name in API_GROUPS],
 }
 # In JavaScript, where the presets are names. Swagger UI itself opens no link to an operation whose
-# tag has a slash.
+# tag has a slash, and changes the page's address.
 _SWAGGER_UI_CODE = """
 presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
-onComplete: () => {
-  const [, tag, ...operation] = location.hash.split("/").map(decodeURIComponent);
+onComplete: ((link) => () => {
+  const [, tag, ...operation] = link.split("/").map(decodeURIComponent);
   if (!tag) return;
   ui.layoutActions.show(["operations-tag", tag], true);
   const place = ["operations", tag, ...operation];
   ui.layoutActions.show(place, true);
   ui.layoutActions.scrollTo(place);
-},
+})(location.hash),
 """
 SPECTACULAR_SETTINGS = {
     "TITLE": "Chatbot Platform",

@@ -310,8 +310,11 @@ def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any
     """The body as its shape; 413, 415 or 422 if it does not fit or names a row that is not the
     path's."""
     if isinstance(declared.body, Form):
-        is_left_out = declared.body_is_optional and not request.body
-        return declared.body.shape() if is_left_out else _parse_form(declared.body, request)
+        # Programs that send no form often name JSON as the type of nothing.
+        is_left_out = not request.body or request.content_type == "application/json"
+        if declared.body_is_optional and is_left_out:
+            return declared.body.shape()
+        return _parse_form(declared.body, request)
     assert declared.body
     if int(request.headers.get("Content-Length") or 0) > settings.MAX_JSON_BYTES:
         raise TooLarge
