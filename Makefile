@@ -77,6 +77,10 @@ openapi: .venv/run.stamp ## writes docs/openapi.json, docs/rights.md and docs/se
 	$(py) manage.py settings_page > docs/settings.md.new
 	mv docs/settings.md.new docs/settings.md
 
+.PHONY: clients
+clients: .venv/run.stamp ## writes the API's clients, and the collections for Postman and Bruno
+	$(py) -m local.clients
+
 .PHONY: words
 words: .venv/dev.stamp ## brings the translations in locale/ up to date and compiles them, for pages, desk and widget
 	$(py) -m local.words

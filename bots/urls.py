@@ -17,6 +17,7 @@ from bots.views.content import (
 from bots.views.function_calling import FunctionCallingViewSet, FunctionCallViewSet
 from bots.views.golden import GoldenQuestionViewSet, GoldenRunViewSet
 from bots.views.language_model import LanguageModelViewSet
+from bots.views.search import ContentSearchViewSet
 
 prompt = PromptViewSet.as_view({"post": "create", "get": "retrieve"})
 prompt_versions = PromptViewSet.as_view({"get": "list"})
@@ -50,6 +51,7 @@ function_call = FunctionCallViewSet.as_view({"post": "decide"})
 
 urlpatterns = [
     # AI / train
+    path("ai/<int:bot_id>/search", ContentSearchViewSet.as_view({"get": "search"})),
     path("ai/<int:bot_id>/train/prompt", prompt),
     path("ai/<int:bot_id>/train/prompt/versions", prompt_versions),
     path("ai/<int:bot_id>/train/prompt/versions/<int:version>/restore", restore_prompt),

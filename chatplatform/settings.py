@@ -7,6 +7,7 @@ settings that are read directly below such a comment belong to its entry.
 import base64
 import gc
 import hashlib
+import json
 import secrets
 import socket
 import sys
@@ -380,24 +381,64 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "UNAUTHENTICATED_USER": None,
 }
+# The groups of the API's document, in the order in which they are shown.
+API_GROUPS = {
+    "bot": "Bots: their look, languages, language model and sample questions.",
+    "AI / train": "What a bot knows and how it behaves: documents, texts, websites, instructions.",
+    "AI / client": "Conversations of your customers, for your server (secret key) or website"
+    " (public key).",
+    "AI / chat": "Conversations at the desk, for the people of your team.",
+    "messaging": "Conversations as plain messages, to connect another messaging system.",
+    "function-calling": "Functions of your systems that a bot may call.",
+    "report": "Figures: the overview, reports of your own, exports and warnings.",
+    "Webhook": "Events that are sent to your endpoints, and their log.",
+    "identity": "Your company, people, sign-ins, API keys, credits and audit log.",
+    "config": "Settings of conversations, mails and words.",
+    "socialnet-services": "The channel socialnet: pages and their messages.",
+    "photoapp-services": "The channel photoapp: accounts and their messages.",
+    "chatapp-services": "The channel chatapp: numbers, their messages and templates.",
+    "localapp-services": "The channel localapp: accounts and their messages.",
+    "MCP": "Tools for language models, by the Model Context Protocol.",
+    "Check Health": "Whether the platform works, for monitors.",
+}
+# A group at a time: all operations together take the browser seconds.
+_SWAGGER_UI = {
+    "deepLinking": True,
+    "docExpansion": "none",
+    "filter": True,
+    "defaultModelsExpandDepth": -1,
+    "layout": "StandaloneLayout",
+    "urls": [{"name": name, "url": f"openapi.json?group={quote(name)}"} for name in API_GROUPS],
+}
+# In JavaScript, where the presets are names. Swagger UI itself opens no link to an operation whose
+# tag has a slash, and changes the page's address.
+_SWAGGER_UI_CODE = """
+presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+onComplete: ((link) => () => {
+  const [, tag, ...operation] = link.split("/").map(decodeURIComponent);
+  if (!tag) return;
+  ui.layoutActions.show(["operations-tag", tag], true);
+  const place = ["operations", tag, ...operation];
+  ui.layoutActions.show(place, true);
+  ui.layoutActions.scrollTo(place);
+})(location.hash),
+"""
 SPECTACULAR_SETTINGS = {
     "TITLE": "Chatbot Platform",
     "DESCRIPTION": "Bots trained on a client's own documents answer its customers, with citations,"
     " or hand over to its agents.",
     "VERSION": "1.0.0",
+    "CONTACT": {"name": "The operator of this platform"},
+    "LICENSE": {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"},
+    "TAGS": [{"name": name, "description": words} for name, words in API_GROUPS.items()],
+    "SERVERS": [{"url": "/", "description": "This server"}],
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "",
     "SORT_OPERATIONS": False,
     "PREPROCESSING_HOOKS": ["chatplatform.api.openapi.only_operations"],
-    "POSTPROCESSING_HOOKS": ["chatplatform.api.openapi.finish", "webhooks.catalogue.add_webhooks"],
-    # The page first shows only the names: two hundred open operations take the browser seconds.
-    "SWAGGER_UI_SETTINGS": {
-        "deepLinking": True,
-        "docExpansion": "none",
-        "filter": True,
-        "defaultModelsExpandDepth": -1,
-    },
+    "POSTPROCESSING_HOOKS": ["chatplatform.api.document.finish", "webhooks.catalogue.add_webhooks"],
+    "SWAGGER_UI_SETTINGS": f"{{...{json.dumps(_SWAGGER_UI)}, {_SWAGGER_UI_CODE}}}",
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

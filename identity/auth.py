@@ -158,8 +158,15 @@ class SiteBackend(ModelBackend):
         return user if user and user.is_active else None
 
 
+class MissingApiKey(NotAuthenticated):
+    """There is no key."""
+
+    detail = "Send the header API-KEY."
+    headers: ClassVar[dict[str, str]] = {"WWW-Authenticate": "API-KEY"}
+
+
 class InvalidApiKey(NotAuthenticated):
-    """The key is missing, unknown, wrong, expired, revoked, or of a disabled client."""
+    """The key is unknown, wrong, expired, revoked, or of a disabled client."""
 
     detail = "Invalid API key"
     headers: ClassVar[dict[str, str]] = {"WWW-Authenticate": "API-KEY"}
@@ -206,6 +213,14 @@ def _person_or_ticket(request: HttpRequest) -> Principal | None:
     return _principal(user)
 
 
+def _person_or_token_in_form(request: HttpRequest) -> Principal | None:
+    token = request.POST.get("token") if "Authorization" not in request.headers else None
+    if not token:
+        return _person(request)
+    user = tokens.find_user_behind(token)
+    return _principal(user) if user else None
+
+
 def session_check(request: HttpRequest) -> Callable[[], bool]:
     """A function for streams to call later: whether the sign-in of this request is still valid, and
     the client is not frozen."""
@@ -219,15 +234,17 @@ def session_check(request: HttpRequest) -> Callable[[], bool]:
 
 
 def _api_key(request: HttpRequest) -> Principal | None:
-    """The key in the `API-KEY` header, never from the query or the body.
+    """The key in the `API-KEY` header, never from the query or the body; 401 if it is not valid.
 
     A public key is accepted from websites that its bot allows, from our own widget, and without an
     `Origin`, which only browsers send. That keeps other websites out, but proves nobody's identity.
     """
     presented = request.headers.get("API-KEY")
-    key = api_keys.get_valid(presented) if presented else None
-    if key is None:
+    if not presented:
         return None
+    key = api_keys.get_valid(presented)
+    if key is None:
+        raise InvalidApiKey
     ensure_not_frozen(key.client)
     origin = request.headers.get("Origin")
     # Our own widget limits by itself which pages may frame it.
@@ -260,10 +277,7 @@ def _person_or(
         if "Authorization" in request.headers:
             return _person(request)
         if "API-KEY" in request.headers:
-            principal = find_key(request)
-            if principal is None:
-                raise InvalidApiKey
-            return principal
+            return find_key(request)
         return None
 
     return find
@@ -308,17 +322,23 @@ _KEYS = (*_SECRET_KEY, "public key")
 BEARER = Access(("bearer",), _person, _AGENTS, _VIEWER)
 # A person's own account, such as signing out.
 BEARER_ANY_ROLE = Access(("bearer",), _person, _AGENTS + _VIEWER)
+# To end a sign-in, by the form of RFC 7009: the token in it is a credential too.
+BEARER_OR_TOKEN_IN_FORM = Access(("bearer",), _person_or_token_in_form, _AGENTS + _VIEWER)
 # For streams that a browser opens: EventSource cannot send headers.
 BEARER_OR_TICKET = Access(("bearer",), _person_or_ticket, _AGENTS + _VIEWER)
 # The content and behaviour of bots.
 TRAINER = Access(("bearer",), _person, (*_ADMINS, "trainer"))
 # Bots, functions, webhooks, keys, people and settings.
 ADMIN = Access(("bearer",), _person, _ADMINS)
-API_KEY = Access(("api_key",), _api_key, _KEYS, (), InvalidApiKey, _any_bot_allows)
-SECRET_KEY = Access(("api_key",), _api_key, _SECRET_KEY, (), InvalidApiKey)
+API_KEY = Access(("api_key",), _api_key, _KEYS, (), MissingApiKey, _any_bot_allows)
+SECRET_KEY = Access(("api_key",), _api_key, _SECRET_KEY, (), MissingApiKey)
 # Work on customers, at the desk or by the client's own server.
 BEARER_OR_SECRET_KEY = Access(
     ("bearer", "api_key"), _person_or(_api_key), _AGENTS + _SECRET_KEY, _VIEWER
+)
+# Everybody but visitors; what they may do is decided for each tool.
+ANY_ROLE_OR_SECRET_KEY = Access(
+    ("bearer", "api_key"), _person_or(_api_key), _AGENTS + _VIEWER + _SECRET_KEY
 )
 BEARER_OR_API_KEY = Access(
     ("bearer", "api_key"),
@@ -329,7 +349,7 @@ BEARER_OR_API_KEY = Access(
 )
 # A customer's own chats: used by a website's visitor, or by the client's server for a customer.
 VISITOR_OR_SECRET_KEY = Access(
-    ("api_key",), _visitor_or_key, _KEYS, (), InvalidApiKey, _any_bot_allows, takes_visitor=True
+    ("api_key",), _visitor_or_key, _KEYS, (), MissingApiKey, _any_bot_allows, takes_visitor=True
 )
 BEARER_OR_VISITOR = Access(
     ("bearer", "api_key"),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-_EXAMPLE_DEPTH = 8
+from chatplatform.api.examples import example_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,17 +138,6 @@ EVENTS: dict[str, EventType] = {
     "webhook.test": EventType("A test was requested.", _TEST),
 }
 
-_FORMATS = {
-    "uuid": "019aa4c1-7c1e-7000-8000-5f0a4b1c2d3e",
-    "date-time": "2026-11-21T03:00:00.123Z",
-    "date": "2026-11-21",
-    "uri": "https://shop.example/",
-    "email": "zoe@shop.example",
-}
-_OF_TYPE: dict[str, Any] = {
-    "boolean": False, "integer": 1, "number": 0.5, "string": "text", "null": None, "array": [],
-    "object": {},
-}  # fmt: skip
 _ENVELOPE: dict[str, dict[str, Any]] = {
     "id": _field(
         "string",
@@ -204,7 +193,17 @@ def schema_of(name: str, components: dict[str, Any]) -> dict[str, Any]:
 def _part(part: str | dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
     if isinstance(part, dict):
         return part
-    return {"$ref": f"#/components/schemas/{part}"} if part in components else {"type": "object"}
+    if part not in components:
+        return {"type": "object"}
+    fields = components[part].get("properties", {})
+    if not any("readOnly" in field for field in fields.values()):
+        return {"$ref": f"#/components/schemas/{part}"}
+    # To readers of the document a webhook is a request, which has no field that is read only.
+    shown = {
+        name: {key: value for key, value in field.items() if key != "readOnly"}
+        for name, field in fields.items()
+    }
+    return {**components[part], "title": f"{part}OfEvent", "properties": shown}
 
 
 def _item(name: str, components: dict[str, Any]) -> dict[str, Any]:
@@ -217,10 +216,11 @@ def _item(name: str, components: dict[str, Any]) -> dict[str, Any]:
     ]  # fmt: skip
     return {
         "post": {
-            "operationId": f"on_{name.replace('.', '_')}",
+            "operationId": _operation_id(name),
             "summary": name,
             "description": EVENTS[name].description,
             "tags": ["Webhook"],
+            "security": [],
             "parameters": headers,
             "requestBody": {"required": True, "content": content},
             "responses": {"2XX": {"description": "Accepted. Any other status is retried."}},
@@ -228,31 +228,6 @@ def _item(name: str, components: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def example_of(
-    schema: dict[str, Any], components: dict[str, Any], name: str = "", depth: int = 0
-) -> Any:
-    """A value that fits a schema, made from its examples, enums and types."""
-    if "$ref" in schema:
-        schema = components[schema["$ref"].rsplit("/")[-1]]
-    for key in ("const", "default"):
-        if schema.get(key) is not None:
-            return schema[key]
-    for key in ("examples", "enum"):
-        if schema.get(key):
-            return schema[key][0]
-    for key in ("anyOf", "oneOf", "allOf"):
-        if key in schema:
-            return example_of(schema[key][0], components, name, depth)
-    if name == "id" and "pattern" in schema:
-        return "evt_019aa4c17c1e700080005f0a4b1c2d3e"
-    if "properties" in schema and depth < _EXAMPLE_DEPTH:
-        return {
-            field: example_of(part, components, field, depth + 1)
-            for field, part in schema["properties"].items()
-        }
-    if "type" not in schema:
-        return None
-    kind = schema["type"][0] if isinstance(schema["type"], list) else schema["type"]
-    if schema.get("format") in _FORMATS:
-        return _FORMATS[schema["format"]]
-    return _OF_TYPE[kind]
+def _operation_id(name: str) -> str:
+    subject, _, deed = name.partition(".")
+    return f"on{subject.title()}{deed.title().replace('_', '')}"

@@ -131,7 +131,8 @@ def for_key(key: ApiKey, *, bot_id: int | None = None, location: str = "query") 
         rows = rows.filter(pk=key.bot_id)
     matches = list(rows.order_by("pk")[:2])
     if not matches:
-        raise NotFound("This bot doesn't exist.")
+        detail = "This bot doesn't exist."
+        raise NotFound(detail) if bot_id is None else NotFound(detail, field="bot_id")
     if len(matches) > 1:
         raise Invalid.field(
             location, "bot_id", msg="This key works for several bots. Choose one.", type="missing"

@@ -14,6 +14,7 @@ from chatplatform.api.shapes import (
     Moment,
     Shape,
     Text,
+    Uri,
     example,
     read_only,
 )
@@ -232,7 +233,7 @@ class Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post(ShownB
 class BannerUploadResponseDto(Shape):
     """The stored banner."""
 
-    url: str = Field(description="Public URL of the picture; a new picture gets a new URL.")
+    url: Uri = Field(description="Public URL of the picture; a new picture gets a new URL.")
     mime_type: str = Field(description="`image/png`, `image/jpeg` or `image/webp`.")
     width: int = Field(description="Width in pixels.")
     height: int = Field(description="Height in pixels.")
@@ -243,7 +244,7 @@ class BotBannerDto(ShownBetween):
     """The banner above the chat. A request changes only the fields that it names."""
 
     bot_id: int | None = read_only("The bot whose banner it is.", path="bot_id")
-    url: str | None = read_only("Public URL of the picture; null: there is none to show.")
+    url: Uri | None = read_only("Public URL of the picture; null: there is none to show.")
     link: Link | None = Field(
         None, description="Target of a click, http or https; null or empty: none."
     )

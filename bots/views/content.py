@@ -119,7 +119,7 @@ class DocumentViewSet(TenantViewSet):
     def list(self, bot_id: int, query: DocumentsQuery) -> dict[str, Any]:
         """The uploaded files with the progress of their training, newest first."""
         rows = documents.uploaded_documents(bots.get(self.client, bot_id), status=query.status)
-        return page(rows, query, by="-id", shape=DocumentDto.from_row)
+        return page(rows, query, by="-id", shape=DocumentDto.from_row) | {"refused": []}
 
     @operation("AI / train", "Get Document By Id", access=BEARER)
     def retrieve(self, bot_id: int, document_id: int) -> DocumentDto:
@@ -175,7 +175,10 @@ class TextViewSet(TenantViewSet):
 
     @operation("AI / train", "Update Text By Id", access=TRAINER, also={409: Error})
     def update(self, bot_id: int, text_id: int, body: TextDto) -> TextDto:
-        """Replace a text and train it again; the bot uses the old one until then."""
+        """Replace a text and train it again; the bot uses the old one until then.
+
+        409 `source_exists` if the bot has this text already.
+        """
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.update(bot, text_id, body=body, by=self.user))
 
@@ -221,7 +224,7 @@ class QuestionAnswerViewSet(TenantViewSet):
     ) -> QuestionAnswerDto:
         """Replace a question and its answer and train them again.
 
-        The bot uses the old ones until then.
+        The bot uses the old ones until then. 409 `source_exists` if the bot has this question.
         """
         bot = bots.get(self.client, bot_id)
         row = written_sources.update(bot, question_answer_id, body=body, by=self.user)
@@ -255,7 +258,10 @@ class WebUrlViewSet(TenantViewSet):
 
     @operation("AI / train", "Update Web Url By Id", access=TRAINER, also={409: Error}, waits=True)
     def update(self, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
-        """Change the fields that the body names; a new address or depth starts a crawl at once."""
+        """Change the fields that the body names; a new address or depth starts a crawl at once.
+
+        409 `web_url_exists` if the bot has this address already.
+        """
         bot = bots.get(self.client, bot_id)
         return web_urls.update(bot, web_url_id=web_url_id, body=body, by=self.user)
 

@@ -40,7 +40,10 @@ class GoldenQuestionViewSet(TenantViewSet):
     def update(
         self, bot_id: int, golden_question_id: int, body: GoldenQuestionDto
     ) -> GoldenQuestionDto:
-        """Change a question or what its answer must contain or cite; fields left out stay."""
+        """Change a question or what its answer must contain or cite; fields left out stay.
+
+        409 `golden_question_exists` if the bot has this question already.
+        """
         bot = bots.get(self.client, bot_id)
         row = golden_questions.update(bot, golden_question_id, body=body, by=self.user)
         return GoldenQuestionDto.from_row(row)

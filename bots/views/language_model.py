@@ -10,6 +10,7 @@ from bots.shapes.language_model import (
     LanguageModelsResponse,
     LanguageModelTest,
 )
+from chatplatform.api.errors import named_by
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import ADMIN, TenantViewSet
@@ -51,4 +52,5 @@ class LanguageModelViewSet(TenantViewSet):
         return language_models.test(language_models.get(self.client, self._bot(query)))
 
     def _bot(self, query: LanguageModelQuery) -> Bot | None:
-        return None if query.bot_id is None else bots.get(self.client, query.bot_id)
+        with named_by("bot_id"):
+            return None if query.bot_id is None else bots.get(self.client, query.bot_id)

@@ -49,7 +49,7 @@ def send(
         raise Invalid.field("body", "tag", msg=f"This channel knows these tags: {known}.")
     chat = find_chat(bot, provider.channel, body)
     if chat.channel != provider.channel:
-        raise NotFound("The bot has no such chat on this channel.")
+        raise NotFound("The bot has no such chat on this channel.", field="conversation_id")
     message = ManualChatMessageDto.model_construct(
         text=body.text or "",
         attachments=body.content,
@@ -69,7 +69,7 @@ def find_chat(
     rows = Conversation.objects.for_client(bot.client).filter(bot=bot)
     chat: Conversation | None = rows.filter(pk=body.conversation_id).first()
     if chat is None:
-        raise NotFound("The bot has no such chat.")
+        raise NotFound("The bot has no such chat.", field="conversation_id")
     return chat
 
 
@@ -79,7 +79,7 @@ def _newest_chat(bot: Bot, channel: str, recipient_id: str) -> Conversation:
     )
     chat = identities.current_chat(links)
     if chat is None:
-        raise NotFound("This customer has not written to the bot's account.")
+        raise NotFound("This customer has not written to the bot's account.", field="recipient_id")
     return chat
 
 

@@ -101,7 +101,13 @@ class ChatappMessage(Tolerant):
         None, description="The customer's id at the business; only in echoes."
     )
     id: ProviderId = Field(min_length=1, description="The provider's id of the message.")
-    timestamp: Number | None = Field(None, description="When, in seconds since 1970.")
+    timestamp: str | None = Field(
+        None,
+        max_length=16,
+        pattern=r"^\d+$",
+        description="When it was sent, in seconds since 1970, as the provider writes it.",
+        examples=["1795226399"],
+    )
     type: str = Field("unknown", description="text, image, interactive, reaction, edit, revoke, …")
     text: ChatappText | None = Field(None, description="The text of a `text`.")
     image: ChatappMedia | None = Field(None, description="The file of an `image`.")

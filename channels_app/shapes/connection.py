@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from channels_app import models
 from chatplatform.api.pagination import Page
-from chatplatform.api.shapes import Moment, Shape, Text, example
+from chatplatform.api.shapes import Moment, Shape, Text, Uri, example
 from chatplatform.channel_names import MessagingChannel
 from chats.shapes.message import MessageContent
 from chats.shapes.people import Identity
@@ -29,7 +29,7 @@ class ChannelConnection(Shape):
         " the provider no longer accepts the token: a person must consent again. `error`: the"
         " provider refuses a request, see `last_error`; messages are still tried."
     )
-    consent_url: str | None = Field(
+    consent_url: Uri | None = Field(
         None,
         description="While pending: the provider's consent page, to which you send the person. It"
         " redirects to `redirect_uri` with `code` and `state`; the state is valid once, for an"

@@ -35,7 +35,6 @@ class LocalappEvent(Tolerant):
 
     model_config = example(
         app_id="2553900000000000001",
-        user_id_by_app="9791000000000000001",
         event_name="user_send_text",
         timestamp="1795226399980",
         sender={"id": "6142000000000000001"},

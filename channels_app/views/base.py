@@ -65,7 +65,10 @@ class ChannelViewSet(TenantViewSet):
     def list_accounts(
         self, client_id: int, bot_id: int, query: AccountsQuery
     ) -> ChannelAccountsResponse:
-        """The accounts that can be connected with the stored token of a person."""
+        """The accounts that can be connected with the stored token of a person.
+
+        409 `token_missing` if there is no valid one.
+        """
         return connections.list_accounts(self.bot(client_id, bot_id), self.provider, query)
 
     def connection(self, client_id: int, bot_id: int) -> ChannelConnection:

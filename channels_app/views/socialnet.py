@@ -88,7 +88,8 @@ class SocialnetViewSet(ChannelViewSet):
     ) -> ChannelConnection:
         """Reconnect a page that this bot had before, with a person's stored token.
 
-        Without a body, the bot's last page.
+        Without a body, the bot's last page. 409 `account_taken`, `bot_has_account` or
+        `token_missing`.
         """
         bot = self.bot(client_id, bot_id)
         return connections.reconnect(bot, self.provider, body.page_id, by=self.user)

@@ -1,4 +1,4 @@
-"""The shapes of errors in the OpenAPI document: one for each set of fields; `Error` unites them."""
+"""The shapes of errors in the OpenAPI document."""
 
 from functools import cache
 from typing import Any, Literal
@@ -28,7 +28,7 @@ class HTTPValidationError(Shape):
 
 
 class Error(Shape):
-    """A refusal or a fault; the `code` determines the further fields."""
+    """A refusal or a fault. Its `code` determines which of the further fields it has."""
 
     detail: str = Field(description="A sentence that says what to do.")
     code: str = Field(description="Stable, machine-readable kind.")
@@ -36,34 +36,38 @@ class Error(Shape):
 
 
 @cache
-def shapes_of_errors() -> list[type[BaseModel]]:
-    """One shape for each set of further fields, with the codes that carry them."""
-    codes: dict[type[ApiError], set[str]] = {ApiError: {*CODES.values()}}
-    for refusal in _subclasses(ApiError):
-        if "code" in vars(refusal) and not issubclass(refusal, Invalid):
-            declarer = next(base for base in refusal.__mro__ if "more" in vars(base))
-            codes.setdefault(declarer, set()).add(refusal.code)
-    return [_shape(declarer, codes[declarer]) for declarer in sorted(codes, key=_name)]
+def _classes() -> tuple[type[ApiError], ...]:
+    """The refusals that have a code of their own."""
+    return tuple(
+        refusal
+        for refusal in _subclasses(ApiError)
+        if "code" in vars(refusal) and not issubclass(refusal, Invalid)
+    )
+
+
+@cache
+def codes_of(status: int) -> frozenset[str]:
+    """The codes of refusals with this status."""
+    return frozenset(refusal.code for refusal in _classes() if refusal.status == status)
+
+
+@cache
+def shape_of_errors() -> type[BaseModel]:
+    """The one shape of all errors: every code, and the further fields that some codes carry."""
+    codes = sorted({*CODES.values(), *(refusal.code for refusal in _classes())})
+    fields: dict[str, Any] = {
+        "code": (
+            Literal[tuple(codes)],
+            Field(description="Stable, machine-readable kind. Further ones may be added."),
+        )
+    }
+    for refusal in _classes():
+        for name, (kind, description) in refusal.more.items():
+            carriers = [f"`{other.code}`" for other in _classes() if name in other.more]
+            words = f"{description} Only with {', '.join(sorted({*carriers}))}."
+            fields[name] = (kind, Field(None, description=words))
+    return create_model("Error", __base__=Error, __doc__=Error.__doc__, **fields)
 
 
 def _subclasses(base: type[ApiError]) -> list[type[ApiError]]:
     return [item for child in base.__subclasses__() for item in (child, *_subclasses(child))]
-
-
-def _name(declarer: type[ApiError]) -> str:
-    if declarer is ApiError:
-        return "PlainError"
-    return declarer.__name__.removesuffix("Error") + "Error"
-
-
-def _shape(declarer: type[ApiError], codes: set[str]) -> type[BaseModel]:
-    fields: dict[str, Any] = {
-        name: (kind, Field(description=description))
-        for name, (kind, description) in declarer.more.items()
-    }
-    described = Field(description="Stable, machine-readable kind.")
-    fields["code"] = (Literal[tuple(sorted(codes))], described)
-    doc = "A refusal or a fault without further fields."
-    if declarer is not ApiError:
-        doc = declarer.__doc__ or declarer.detail
-    return create_model(_name(declarer), __base__=Error, __doc__=doc, **fields)

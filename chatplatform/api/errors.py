@@ -21,6 +21,7 @@ from psycopg.errors import QueryCanceled
 from pydantic import BaseModel
 from rest_framework.exceptions import APIException
 
+from chatplatform.api import routing
 from chatplatform.api.request_context import REQUEST_ID
 from chatplatform.json_encoding import as_json
 from chatplatform.live.pubsub import BrokerAway
@@ -71,6 +72,7 @@ class ApiError(Exception):
 
 class NotFound(ApiError):
     code, status, detail = "not_found", 404, gettext_noop("Not found.")
+    more: ClassVar = {"field": (str, "The field of the request that names a row you don't have.")}
 
 
 def first_or_404(rows: QuerySet[Row]) -> Row:
@@ -79,6 +81,15 @@ def first_or_404(rows: QuerySet[Row]) -> Row:
     if row is None:
         raise NotFound
     return row
+
+
+@contextmanager
+def named_by(field: str) -> Iterator[None]:
+    """A NotFound of the block names this field of the query or the body."""
+    try:
+        yield
+    except NotFound as exc:
+        raise NotFound(str(exc), field=field) from exc
 
 
 @contextmanager
@@ -268,7 +279,10 @@ def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _for_reader(request, error_response(404, gettext_noop("Nothing found at this address.")))
+    detail, malformed = gettext_noop("Nothing found at this address."), ""
+    if parameter := routing.malformed_parameter(request.path_info):
+        malformed = f" The path's {parameter} is malformed."
+    return _for_reader(request, error_response(404, f"{detail}{malformed}"))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -12,8 +12,18 @@ from pydantic import BaseModel
 from typing_extensions import TypeAliasType
 
 from chatplatform.api import idempotency
-from chatplatform.api.error_shapes import Error, HTTPValidationError, shapes_of_errors
-from chatplatform.api.operation import Form, Operation, OperationViewSet, RawResponse, Reply, listed
+from chatplatform.api.error_shapes import Error, HTTPValidationError, codes_of, shape_of_errors
+from chatplatform.api.errors import CODES
+from chatplatform.api.operation import (
+    LIMIT_HEADERS,
+    Form,
+    Operation,
+    OperationViewSet,
+    RawResponse,
+    Reply,
+    listed,
+)
+from chatplatform.api.operation_ids import operation_id
 from chatplatform.live.streaming import STORED_EVENT
 
 REASONS = {
@@ -59,8 +69,8 @@ class OperationSchema(AutoSchema):
         return operation
 
     def get_operation_id(self) -> str:
-        words = re.sub(r"\W+", "_", f"{self.declared.name.lower()} {self.path}")
-        return f"{words}_{self.method.lower()}"
+        path = self.path + self.declared.path_suffix
+        return operation_id(self.method, path, self.declared.name)
 
     def get_summary(self) -> str:
         return self.declared.name
@@ -117,7 +127,7 @@ class OperationSchema(AutoSchema):
                 "name": name,
                 "required": name in required,
                 "description": part.get("description", ""),
-                "schema": {k: v for k, v in part.items() if k not in {"description", "title"}},
+                "schema": _of_parameter(part),
             }
             for name, part in schema["properties"].items()
         ]
@@ -128,9 +138,11 @@ class OperationSchema(AutoSchema):
             return None
         shape = body.shape if isinstance(body, Form) else body
         media_types = body.media_types if isinstance(body, Form) else ("application/json",)
-        schema = self._ref(shape, "validation")
+        content: dict[str, Any] = {"schema": self._ref(shape, "validation")}
+        if isinstance(extra := shape.model_config.get("json_schema_extra"), dict):
+            content["example"] = extra["examples"][0]  # type: ignore[index]
         return {
-            "content": {media_type: {"schema": schema} for media_type in media_types},
+            "content": {media_type: dict(content) for media_type in media_types},
             "required": not self.declared.body_is_optional,
         }
 
@@ -220,10 +232,29 @@ class OperationSchema(AutoSchema):
         if status == 304:
             return {"description": REASONS[status]}
         asks_another = status == 503 and 502 in self.declared.also
+        reason = NOT_SET_UP if asks_another else REASONS.get(status, "Refused.")
+        codes = ", ".join(f"`{code}`" for code in self._codes(status))
         return {
-            "description": NOT_SET_UP if asks_another else REASONS.get(status, "Refused."),
+            "description": f"{reason} {codes}." if codes else reason,
             "content": {"application/json": {"schema": self._refused(status, shape)}},
         }
+
+    def _codes(self, status: int) -> list[str]:
+        """The codes of a status: the usual ones, and those that the description names."""
+        declared, is_post = self.declared, self.method == "POST"
+        usual: list[tuple[object, int, str]] = [
+            (isinstance(declared.body, Form) and declared.body.files, 400, "too_many_files"),
+            (declared.access.takes_visitor, 401, "invalid_visitor_token"),
+            (True, 402, "subscription_inactive"),
+            (is_post, 409, "request_in_flight"),
+            (is_post and declared.access.security, 422, "idempotency_key_reused"),
+            (declared.access.security, 503, "client_frozen"),
+        ]
+        codes = [code for applies, of, code in usual if applies and of == status]
+        named = re.findall(r"`(\w+)`", declared.description)
+        of_status = codes_of(status)
+        plain = [CODES[status]] if status in CODES else []
+        return sorted({*plain, *codes, *(code for code in named if code in of_status)})
 
     def _refused(self, status: int, shape: Reply | None) -> dict[str, Any]:
         if status == 422:
@@ -236,44 +267,51 @@ class OperationSchema(AutoSchema):
         return self._ref(shape, "serialization")
 
     def _error_ref(self) -> dict[str, Any]:
-        """A reference to the union of all errors, which is built only once since it takes long."""
+        """A reference to the shape of all errors, which is built only once since it takes long."""
         if _component(Error) not in self.registry:
-            union = {
-                "title": "Error",
-                "description": Error.__doc__,
-                "oneOf": [self._ref(shape, "serialization") for shape in shapes_of_errors()],
-            }
-            self._register(Error, union, replace=False)
+            schema = self._inline(shape_of_errors(), "validation", registered_as="serialization")
+            self._register(Error, schema, "serialization")
         return {"$ref": "#/components/schemas/Error"}
 
     def _ref(self, shape: Reply, mode: Any) -> dict[str, Any]:
-        """A reference to the shape's component; registers it and the shapes that it contains.
-
-        A shape that is both a body and a reply is described as a body. That description is
-        stricter, and replies fit it, since they always hold every field.
-        """
+        """A reference to the shape's component; registers it and the shapes that it contains, as
+        they are in a request (`validation`) or in a reply (`serialization`)."""
         if isinstance(shape, UnionType):
             return {"anyOf": [self._ref(part, mode) for part in get_args(shape)]}
-        self._register(shape, self._inline(shape, mode), replace=mode == "validation")
+        self._register(shape, self._inline(shape, mode), mode)
         return {"$ref": f"#/components/schemas/{shape.__name__}"}
 
-    def _inline(self, shape: type[BaseModel], mode: Any) -> dict[str, Any]:
+    def _inline(
+        self, shape: type[BaseModel], mode: Any, *, registered_as: str = ""
+    ) -> dict[str, Any]:
         schema = shape.model_json_schema(ref_template="#/components/schemas/{model}", mode=mode)
         parts = schema.pop("$defs", {})
         if parts:
             named = {part.__name__: part for part in _named_in(shape, set())}
             for name, part in parts.items():
-                self._register(named[name], part, replace=mode == "validation")
+                self._register(named[name], part, registered_as or mode)
         return schema
 
-    def _register(self, of: Any, schema: dict[str, Any], *, replace: bool) -> None:
+    def _register(self, of: Any, schema: dict[str, Any], mode: str) -> None:
         """Register a component; TypeError if another type has this name: one would be lost."""
         component = _component(of, schema)
         known = self.registry._components.setdefault(component.key, component)
         if known.object is not of:
             raise TypeError(f"Two shapes have one name: {known.object} and {of}.")
-        if replace:
-            known.schema = schema
+        # `document.finish` makes one schema of both.
+        vars(known).setdefault("modes", {})[mode] = schema
+
+
+def _of_parameter(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a field of the query string, where nothing stands for null."""
+    kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+    one = {**kinds[0], **schema} if len(kinds) == 1 else {**schema}
+    left_out = {"description", "title", *(["anyOf"] if len(kinds) == 1 else [])}
+    return {
+        key: value
+        for key, value in one.items()
+        if key not in left_out and (key, value) != ("default", None)
+    }
 
 
 def _named_in(annotation: Any, seen: set[Any]) -> Iterator[Any]:
@@ -329,23 +367,6 @@ IDEMPOTENCY_KEY_OF_ANYBODY = {
     " 409 `request_in_flight`. With another body it is another request.",
 }
 _HEADERS = "#/components/headers/"
-# Every answer to a counted request carries the first two headers, refusals too.
-LIMIT_HEADERS: dict[str, dict[str, Any]] = {
-    "RateLimit-Policy": {
-        "description": "The limits that the request counted for, such as"
-        ' `"page";q=300;w=60, "key";q=6000;w=60`: `q` requests in each `w` seconds.',
-        "schema": {"type": "string"},
-    },
-    "RateLimit": {
-        "description": 'What is left of them, such as `"page";r=299;t=60, "key";r=5800;t=12`: `r`'
-        " requests; in `t` seconds some are free again.",
-        "schema": {"type": "string"},
-    },
-    "Retry-After": {
-        "description": "Seconds after which the request may be repeated.",
-        "schema": {"type": "integer", "minimum": 1},
-    },
-}
 # The schemas of the values that Django's URL converters accept.
 CONVERTED: dict[str, dict[str, Any]] = {
     "int": {"type": "integer", "minimum": 1},
@@ -354,16 +375,3 @@ CONVERTED: dict[str, dict[str, Any]] = {
     "str": {"type": "string", "minLength": 1},
 }
 PATTERNS = {"event_id": {"pattern": "^evt_"}}
-
-
-def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
-    """Add what drf-spectacular does not write: trailing slashes, headers, the server."""
-    suffixes = {
-        path: getattr(view, view.action).operation.path_suffix
-        for path, _, _, view in generator._get_paths_and_endpoints()
-    }
-    paths = result["paths"].items()
-    result["paths"] = {path + suffixes.get(path, ""): item for path, item in paths}
-    result["components"]["headers"] = LIMIT_HEADERS
-    result["servers"] = [{"url": "/", "description": "This server"}]
-    return result

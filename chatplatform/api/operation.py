@@ -35,7 +35,7 @@ from chatplatform.api.errors import (
 from chatplatform.api.pagination import Page
 from chatplatform.api.rate_limits import Quota
 from chatplatform.api.request_context import current_address
-from chatplatform.api.shapes import REQUEST, describe_error, other_than_path
+from chatplatform.api.shapes import REQUEST, describe_error, other_than_path, strict_validator
 from chatplatform.live.streaming import WaitingResponse
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -45,6 +45,23 @@ CAN_WAIT = "chatplatform.can_wait"
 # The environ's key of the request's `RateLimitResult`.
 ALLOWANCE = "chatplatform.allowance"
 NO_PATH: Mapping[str, Any] = {}
+# Every answer to a counted request carries the first two headers, refusals too.
+LIMIT_HEADERS: dict[str, dict[str, Any]] = {
+    "RateLimit-Policy": {
+        "description": "The limits that the request counted for, such as"
+        ' `"page";q=300;w=60, "key";q=6000;w=60`: `q` requests in each `w` seconds.',
+        "schema": {"type": "string"},
+    },
+    "RateLimit": {
+        "description": 'What is left of them, such as `"page";r=299;t=60, "key";r=5800;t=12`: `r`'
+        " requests; in `t` seconds some are free again.",
+        "schema": {"type": "string"},
+    },
+    "Retry-After": {
+        "description": "Seconds after which the request may be repeated.",
+        "schema": {"type": "integer", "minimum": 1},
+    },
+}
 # The shape of a reply, or a union of shapes if it depends on the caller.
 Reply = type[BaseModel] | UnionType
 
@@ -293,6 +310,10 @@ def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any
     """The body as its shape; 413, 415 or 422 if it does not fit or names a row that is not the
     path's."""
     if isinstance(declared.body, Form):
+        # Programs that send no form often name JSON as the type of nothing.
+        is_left_out = not request.body or request.content_type == "application/json"
+        if declared.body_is_optional and is_left_out:
+            return declared.body.shape()
         return _parse_form(declared.body, request)
     assert declared.body
     if int(request.headers.get("Content-Length") or 0) > settings.MAX_JSON_BYTES:
@@ -305,7 +326,7 @@ def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any
     needs_type = bool(request.content_type) or "Origin" in request.headers
     if needs_type and request.content_type != "application/json":
         raise UnsupportedMediaType
-    return _validated(declared.body, parse_json(raw), "body", path)
+    return _validated(declared.body, parse_json(raw), "body", path, is_json=True)
 
 
 def parse_json(raw: bytes) -> Any:
@@ -330,12 +351,20 @@ def _parse_form(form: Form, request: HttpRequest) -> BaseModel:
 
 
 def _validated(
-    shape: type[BaseModel], value: Any, where: str, path: Mapping[str, Any] = NO_PATH
+    shape: type[BaseModel],
+    value: Any,
+    where: str,
+    path: Mapping[str, Any] = NO_PATH,
+    *,
+    is_json: bool = False,
 ) -> BaseModel:
     if isinstance(value, dict) and (others := other_than_path(shape, value, path)):
         fault = {"msg": "Another one than the path's.", "type": "value_error"}
         raise Invalid([{"loc": [where, name]} | fault for name in others])
     try:
+        if is_json:
+            read: BaseModel = strict_validator(shape).validate_python(value, context=REQUEST)
+            return read
         return shape.model_validate(value, context=REQUEST)
     except ValidationError as exc:
         faults = [

@@ -34,7 +34,7 @@ class Page(Shape):
 class ListPage(Shape, Generic[Item]):
     """A list page."""
 
-    items: list[Item] = Field(description="The rows.")
+    items: list[Item] = Field(description="The rows of this page, in the list's order.")
     next_cursor: str | None = Field(
         None, description="Cursor of the next page; null on the last page."
     )

@@ -35,18 +35,22 @@ class _Step:
         step.add(segments[1:], number, pattern)
 
     def find(
-        self, segments: Sequence[str], values: tuple[str, ...]
+        self, segments: Sequence[str], values: tuple[str, ...], *, has_any_values: bool = False
     ) -> Iterator[tuple[int, URLPattern, tuple[str, ...]]]:
-        """The patterns that fit these segments, each with the values of its parameters."""
+        """The patterns that fit these segments, each with the values of its parameters.
+
+        `has_any_values`: also those whose parameters have another form, such as an id of letters.
+        """
         if not segments:
             yield from ((*end, values) for end in self.ends)
             return
         first, others = segments[0], segments[1:]
         if first in self.literals:
-            yield from self.literals[first].find(others, values)
+            yield from self.literals[first].find(others, values, has_any_values=has_any_values)
         for regex, step in self.parameters.values():
-            if regex.fullmatch(first):
-                yield from step.find(others, (*values, first))
+            if has_any_values or regex.fullmatch(first):
+                found = (*values, first)
+                yield from step.find(others, found, has_any_values=has_any_values)
 
 
 class OperationsResolver(URLResolver):
@@ -81,6 +85,16 @@ class OperationsResolver(URLResolver):
             )
         return None
 
+    def malformed(self, path: str) -> str | None:
+        """The name of the parameter whose text keeps this path from being an operation's."""
+        for _, pattern, texts in self._root.find(path.split("/"), (), has_any_values=True):
+            for (name, converter), text in zip(
+                pattern.pattern.converters.items(), texts, strict=True
+            ):
+                if text and not re.fullmatch(converter.regex, text):
+                    return name
+        return None
+
     @cached_property
     def _root(self) -> _Step:
         root = _Step()
@@ -103,6 +117,12 @@ def find_operation(path: str) -> ResolverMatch | None:
     resolver = _operations_of(get_resolver())
     match = resolver.find(path.removeprefix("/")) if resolver else None
     return match if match and hasattr(match.func, "actions") else None
+
+
+def malformed_parameter(path: str) -> str | None:
+    """The parameter of an operation's path that has no text of its kind; None if none is wrong."""
+    resolver = _operations_of(get_resolver())
+    return resolver.malformed(path.strip("/")) if resolver else None
 
 
 @cache

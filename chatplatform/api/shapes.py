@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from typing import Annotated, Any, ClassVar, Self
 
 import orjson
@@ -15,8 +16,10 @@ from pydantic import (
     Field,
     PlainSerializer,
     ValidationInfo,
+    WithJsonSchema,
     model_validator,
 )
+from pydantic_core import SchemaValidator
 
 # All readers of JSON agree on whole numbers up to this one (RFC 8259, section 6; RFC 7493).
 MAX_NUMBER = 2**53 - 1
@@ -124,7 +127,10 @@ Moment = Annotated[
     BeforeValidator(_refuse_seconds),
     AfterValidator(_utc),
     PlainSerializer(iso, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
+# An address that the platform makes.
+Uri = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 RowId = Annotated[int, Field(ge=1, le=MAX_ID)]
 # A BCP 47 code in its canonical spelling; below, any spelling that requests may use.
 LANGUAGE_PATTERN = re.compile(r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")
@@ -137,14 +143,20 @@ _ANY_SPELLING = Annotated[
 Language = Annotated[
     str,
     BeforeValidator(canonical_language, json_schema_input_type=_ANY_SPELLING),
-    Field(pattern=LANGUAGE_PATTERN.pattern, max_length=20),
+    Field(pattern=LANGUAGE_PATTERN.pattern, max_length=20, examples=["en"]),
 ]
 
 
 class Shape(BaseModel):
     """A documented body. Unknown fields of a request are refused; every field is described."""
 
-    model_config = ConfigDict(extra="forbid", strict=False, from_attributes=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=False,
+        from_attributes=True,
+        # A reply has every field, also those that a request may leave out.
+        json_schema_serialization_defaults_required=True,
+    )
     _shown: ClassVar[tuple[str, ...]]
     # The fields of `read_only`.
     _read_only: ClassVar[frozenset[str]]
@@ -210,6 +222,25 @@ def other_than_path(
         and values.get(name) is not None
         and str(values[name]) != str(path[str(parameter)])
     ]
+
+
+@cache
+def strict_validator(shape: type[BaseModel]) -> SchemaValidator:
+    """A validator for JSON, which has booleans and numbers of its own: `"yes"` is no boolean here,
+    nor `"7"` or `true` a number. Forms and query strings have texts alone and use the usual one."""
+    # Prebuilt are the usual validators of the shapes, which are not strict.
+    return SchemaValidator(_strict(shape.__pydantic_core_schema__), _use_prebuilt=False)
+
+
+def _strict(schema: Any) -> Any:
+    if isinstance(schema, (list, tuple)):
+        return type(schema)(_strict(part) for part in schema)
+    if not isinstance(schema, dict):
+        return schema
+    # The fields of a shape may have the name `type` too.
+    is_strict = schema.get("type") in ("bool", "int", "float")
+    strict = {"strict": True} if is_strict else {}
+    return {name: _strict(part) for name, part in schema.items()} | strict
 
 
 def describe_error(error: Any) -> dict[str, str]:

@@ -41,6 +41,23 @@ def run_jobs(limit: int = 200) -> int:
 
 
 @contextmanager
+def working() -> Iterator[None]:
+    """A thread that runs due jobs, while the block waits for what they do."""
+    is_over = threading.Event()
+
+    def work() -> None:
+        while not is_over.wait(0.1):
+            run_jobs()
+
+    worker, _ = in_thread(work)
+    try:
+        yield
+    finally:
+        is_over.set()
+        worker.join()
+
+
+@contextmanager
 def run_before(dotted: str, callback: Callable[[], Any]) -> Iterator[None]:
     """Run `callback` once, just before the public function named `dotted` is called."""
     assert not dotted.rpartition(".")[2].startswith("_"), f"{dotted} is private"

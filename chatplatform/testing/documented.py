@@ -101,7 +101,18 @@ def _paths() -> dict[str, str]:
 
 @cache
 def _registry() -> Any:
-    return jsonschema_rs.Registry([("urn:document", document())])
+    return jsonschema_rs.Registry([("urn:document", _closed(document()))])
+
+
+def _closed(node: Any) -> Any:
+    """The document with closed objects: replies may get further fields, but documented ones."""
+    if isinstance(node, list):
+        return [_closed(part) for part in node]
+    if not isinstance(node, dict):
+        return node
+    closed = {key: _closed(part) for key, part in node.items()}
+    is_shape = isinstance(node.get("properties"), dict) and node.get("type") == "object"
+    return {"additionalProperties": False, **closed} if is_shape else closed
 
 
 @cache

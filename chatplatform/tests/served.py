@@ -214,6 +214,11 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("PUT", "/webhook/config/{config_id}"): {"url": "https://93.184.215.14/hook"},
     ("POST", "/webhook/replay"): {"created_from": "2999-01-01T00:00:00Z"},
     ("POST", "/report/adhoc/search"): {"group_by": ["day"]},
+    ("POST", "/mcp"): {
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "search_conversations"},
+    },
+    ("POST", "/identity/revoke"): {"token_type_hint": "access_token"},
     ("POST", "/report/adhoc/export"): {"format": "csv"},
     ("PUT", "/report/warning-dashboard/mute"): {"code": "low_ratings", "until": TOMORROW},
 }  # fmt: skip

@@ -21,6 +21,7 @@ from drf_spectacular.generators import SchemaGenerator
 from pydantic import Field
 
 from chatplatform import replica
+from chatplatform.api.document import group_of
 from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, OperationViewSet, operation
 from chatplatform.api.shapes import Shape
@@ -218,18 +219,20 @@ def document() -> dict[str, Any]:
 
 
 @cache
-def _document_bytes(*, zipped: bool) -> bytes:
-    """The document in docs/. A test asserts that it equals the generated one, which takes some
-    seconds to make."""
+def _document_bytes(group: str, *, zipped: bool) -> bytes:
+    """The document in docs/, or a group of it. A test asserts that it equals the generated one,
+    which takes some seconds to make."""
     stored = orjson.loads((settings.BASE_DIR / "docs" / "openapi.json").read_bytes())
-    plain = orjson.dumps(stored)
+    plain = orjson.dumps(group_of(stored, group) if group else stored)
     return gzip.compress(plain, mtime=0) if zipped else plain
 
 
 def openapi_json(request: HttpRequest) -> HttpResponse:
-    """`GET /openapi.json`, compressed if the client accepts gzip."""
+    """`GET /openapi.json`, compressed if the client accepts gzip; `?group=` limits it to a tag."""
     zipped = "gzip" in request.headers.get("Accept-Encoding", "")
-    reply = HttpResponse(_document_bytes(zipped=zipped), content_type="application/json")
+    group = request.GET.get("group", "")
+    group = group if group in settings.API_GROUPS else ""
+    reply = HttpResponse(_document_bytes(group, zipped=zipped), content_type="application/json")
     reply["Vary"] = "Accept-Encoding"
     if zipped:
         reply["Content-Encoding"] = "gzip"

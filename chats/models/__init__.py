@@ -1,6 +1,6 @@
 """Conversations of every channel, and what belongs to them."""
 
-from chats.models.attachment import ATTACHMENT_SALT, Attachment
+from chats.models.attachment import ATTACHMENT_PATH, ATTACHMENT_SALT, Attachment
 from chats.models.conversation import (
     AssignType,
     Conversation,
@@ -28,6 +28,7 @@ from chats.models.summary import Summary, SummaryJob, SummaryJobStatus
 from chats.models.tag import ClientTag, Tagging, TagSource
 
 __all__ = [
+    "ATTACHMENT_PATH",
     "ATTACHMENT_SALT",
     "AssignType",
     "Attachment",

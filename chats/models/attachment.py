@@ -1,5 +1,6 @@
 """The files of messages."""
 
+from django.conf import settings
 from django.core.signing import TimestampSigner
 from django.db import models
 from django.db.models.functions import Now
@@ -10,6 +11,7 @@ from chats.models.message import Message
 from identity.models import TenantModel
 
 ATTACHMENT_SALT = "chats.attachment"
+ATTACHMENT_PATH = "/ai/attachment/"
 
 
 class Attachment(TenantModel):
@@ -34,6 +36,11 @@ class Attachment(TenantModel):
 
     @staticmethod
     def link_to(attachment_id: str) -> str:
-        """A signed path that opens the file without another credential, valid for a day."""
+        """A signed address that opens the file without another credential, valid for a day."""
         _, signature = TimestampSigner(salt=ATTACHMENT_SALT).sign(attachment_id).split(":", 1)
-        return f"/ai/attachment/{attachment_id}?signature={signature}"
+        return f"{Attachment.address()}{attachment_id}?signature={signature}"
+
+    @staticmethod
+    def address() -> str:
+        """Where all links to files of messages begin."""
+        return f"{settings.PUBLIC_URL.rstrip('/')}{ATTACHMENT_PATH}"

@@ -36,6 +36,7 @@ AssignTypeEnum = TypeAliasType(
     ],
 )
 
+EndedBy = Literal["customer", "agent", "bot", "inactivity", "api", "merged"]
 ConversationPriority = Annotated[
     Literal["low", "normal", "high", "urgent"],
     Field(description="How urgent it is for your team; `normal` unless somebody changed it."),
@@ -45,7 +46,7 @@ ConversationPriority = Annotated[
 class Conversation(Shape):
     """A conversation between a customer and a bot or agent."""
 
-    id: uuid.UUID = Field(description="UUIDv7.")
+    id: uuid.UUID = Field(description="The conversation's id, a UUIDv7.")
     chat_code: str = Field(description="A short, unguessable code, for links and the telephone.")
     bot_id: int = Field(description="The bot that serves it.")
     channel: ChannelName = Field(
@@ -78,7 +79,9 @@ class Conversation(Shape):
     previous_chat_id: uuid.UUID | None = Field(None, description="The conversation it continues.")
     language: str = Field(description="Its language, BCP 47.")
     tags: list[str] = Field(description="The tags.")
-    sentiment: str | None = Field(None, description="`positive`, `neutral`, `negative` or null.")
+    sentiment: Sentiment | None = Field(
+        None, description="The customer's sentiment; null if it was not judged."
+    )
     summary: str | None = Field(None, description="The newest summary; null if there is none.")
     unread_count: int = Field(description="How many customer messages no agent has seen.")
     message_count: int = Field(description="How many messages it has, without internal notes.")
@@ -90,10 +93,9 @@ class Conversation(Shape):
     last_message_at: Moment | None = Field(None, description="When the newest message was stored.")
     first_response_at: Moment | None = Field(None, description="When the first answer was sent.")
     ended_at: Moment | None = Field(None, description="When it ended.")
-    ended_by: str | None = Field(
+    ended_by: EndedBy | None = Field(
         None,
-        description="`customer`, `agent`, `bot`, `inactivity`, `api`, or `merged` if the customer"
-        " goes on in another conversation.",
+        description="Who or what ended it; `merged`: the customer goes on in another conversation.",
     )
     can_reply: bool = Field(
         description="Whether a message can be sent to the customer now: the conversation has not"
@@ -103,7 +105,7 @@ class Conversation(Shape):
         None, description="Until when the channel accepts free text, if it has a limit."
     )
     location: Location | None = Field(None, description="Where the customer is.")
-    metadata: FreeObject = Field(description="The caller's own keys and values.")
+    metadata: FreeObject = Field(description="Your own keys and values.")
     created_at: Moment = Field(description="When it was opened.")
 
     @classmethod

@@ -64,7 +64,7 @@ class ConversationEntity(Conversation):
         None, description="The agent's address, by which an import finds the agent."
     )
     provider: str = Field("", description="The system that it comes from, as in the messaging API.")
-    group_id: str = Field("", description="The caller's own id of its group.")
+    group_id: str = Field("", description="Your own id of its group.")
     requester: Identity | None = Field(None, description="The customer, by the caller's own id.")
     responsible: Identity | None = Field(None, description="Who should answer, by the caller's id.")
     external_id: str | None = Field(None, description="Its id in the system it was imported from.")
@@ -79,7 +79,9 @@ class ConversationEntity(Conversation):
         " there are no messages, and otherwise numbers by them.",
     )
     read_from_seq: Number = Field(0, description="The bot reads only messages after this `seq`.")
-    sentiment_score: float | None = Field(None, description="-1..1.")
+    sentiment_score: float | None = Field(
+        None, description="The sentiment as a number, from -1 (negative) to 1 (positive)."
+    )
     taggings: list[PortableTag] = Field(
         default_factory=list, description="Its tags, with who added them and when."
     )

@@ -19,7 +19,7 @@ from chatplatform.api.shapes import (
     without_default,
 )
 from chats import models
-from chats.shapes.conversation import AssignTypeEnum, ConversationPriority
+from chats.shapes.conversation import AssignTypeEnum, ConversationPriority, EndedBy
 from chats.shapes.message import MessageText, NewFiles, NewMessage
 from chats.shapes.people import Identity
 from identity.models import SavedView
@@ -139,7 +139,7 @@ class ChatStep(Shape):
     priority: ConversationPriority = Field(description="Its priority afterwards.")
     reason: str | None = Field(None, description="Why it was handed over; null for other steps.")
     snoozed_until: Moment | None = Field(None, description="Until when it was snoozed, if it was.")
-    ended_by: str | None = Field(None, description="Who ended it; null if it had not ended.")
+    ended_by: EndedBy | None = Field(None, description="Who ended it; null if it had not ended.")
 
     @classmethod
     def from_event(cls, event: Event) -> "ChatStep":
@@ -164,7 +164,7 @@ class ChatSteps(Shape):
 class AssignNotification(Shape):
     """Something for a person of the client to look at."""
 
-    id: uuid.UUID = Field(description="UUIDv7.")
+    id: uuid.UUID = Field(description="The notification's id, a UUIDv7.")
     chat_id: uuid.UUID = Field(description="The conversation it is about.")
     message_id: uuid.UUID | None = Field(None, description="The note that mentions you, if any.")
     kind: Literal["assigned", "unassigned", "handoff", "unanswered", "mentioned"] = Field(
@@ -239,7 +239,7 @@ class NewPushSubscription(Shape):
 class PushSubscription(Shape):
     """A browser in which you are called while your inbox is closed."""
 
-    id: uuid.UUID = Field(description="UUIDv7.")
+    id: uuid.UUID = Field(description="The subscription's id, a UUIDv7.")
     device: str = Field(description="Browser and system, such as `Chrome, Android`; may be empty.")
     created_at: Moment = Field(description="When it was first subscribed.")
 
@@ -330,7 +330,7 @@ class SavedReplyDto(Shape):
         False,
         description="Whether the whole team has it and only admins can change it, or only you.",
     )
-    id: int | None = read_only("Its number.")
+    id: int | None = read_only("The id by which it is changed or deleted.")
     created_at: Moment | None = read_only("When it was made.")
     updated_at: Moment | None = read_only("When it was last changed.")
 
@@ -388,7 +388,7 @@ class DeskView(Shape):
         max_length=2000,
     )
     is_shared: bool = Field(False, description="Whether your colleagues see it too.")
-    id: int | None = read_only("Its number.")
+    id: int | None = read_only("The id by which it is changed or deleted.")
     may_delete: bool | None = read_only("Whether you may delete it.")
 
     @classmethod

@@ -145,7 +145,7 @@ class ClientTagRequest(Shape):
         None, description="The tag's name, 1 to 60 characters; another one renames the tag."
     )
     colour: Text | None = Field(None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb` or null.")
-    id: int | None = read_only("Its number.", path="tag_id")
+    id: int | None = read_only("The tag's id.", path="tag_id")
     source: str | None = read_only("Null in the client's list.")
     confidence: float | None = read_only("Null in the client's list.")
     count: int | None = read_only("How many conversations have it.")
@@ -197,7 +197,7 @@ class SummaryCalculateRequest(Shape):
 class SummaryJob(Shape):
     """A job that summarises many conversations."""
 
-    id: uuid.UUID = Field(description="UUIDv7.")
+    id: uuid.UUID = Field(description="The run's id, a UUIDv7.")
     status: Literal["queued", "running", "done", "failed"] = Field(
         description="`failed`: stopped early, because the credits ran out or the engine failed."
     )
@@ -239,7 +239,7 @@ class ChatFeedBackDto(Shape):
     message_id: uuid.UUID | None = Field(
         None, description="The rated answer; null for the conversation as a whole."
     )
-    id: int | None = read_only("Its number.")
+    id: int | None = read_only("The rating's id.")
     chat_id: uuid.UUID | None = read_only("The conversation.", path="chat_id")
     created_at: Moment | None = read_only("When it was given.")
     updated_at: Moment | None = read_only("When it was last corrected, if it was.")

@@ -46,7 +46,9 @@ ClientMessageId = Annotated[
 class Sender(Shape):
     """Who wrote a message: the side, and the person or bot on it."""
 
-    type: Literal["customer", "bot", "agent", "system"] = Field(description="The side.")
+    type: Literal["customer", "bot", "agent", "system"] = Field(
+        description="Who writes it: the customer, the bot, an agent, or the platform (`system`)."
+    )
     id: Text | None = Field(None, max_length=60, description="Their id; null for the system.")
     name: Text = Field("", max_length=200, description="The name as shown.")
 
@@ -157,9 +159,12 @@ def _piece(stored: dict[str, Any]) -> dict[str, Any]:
 class Message(Shape):
     """One message of a conversation."""
 
-    id: uuid.UUID = Field(description="UUIDv7.")
+    id: uuid.UUID = Field(description="The message's id, a UUIDv7.")
     conversation_id: uuid.UUID = Field(description="The conversation it belongs to.")
-    seq: int = Field(description="Number within the conversation: 1, 2, 3 … without gaps.")
+    seq: int = Field(
+        description="Number within the conversation: 1, 2, 3 … Internal notes have numbers too, so"
+        " where they are not shown, as with an API key, numbers are missing."
+    )
     sender: Sender = Field(description="The sender.")
     recipient: Recipient | None = Field(
         None, description="Who it was for; null for a note, and if nobody had the conversation."
@@ -200,7 +205,7 @@ class Message(Shape):
     )
     metadata: FreeObject = Field(
         default_factory=dict,
-        description="The caller's keys and values; of a channel's message, what the channel told"
+        description="Your keys and values; of a channel's message, what the channel told"
         " besides the words. `lines`: what it is about or what came, each with a `kind`, a `text`"
         " and perhaps a `url`. `no_words`: the customer wrote nothing, and the text says what came."
         " `payload`: the value of a tapped option.",

@@ -42,7 +42,7 @@ class Location(Shape):
         examples=["DE"],
     )
     region: Text | None = Field(None, description="Region or state.", max_length=100)
-    city: Text | None = Field(None, description="City.", max_length=100)
+    city: Text | None = Field(None, description="The city's name.", max_length=100)
     latitude: float | None = Field(None, ge=-90, le=90, description="Degrees north, WGS 84.")
     longitude: float | None = Field(None, ge=-180, le=180, description="Degrees east, WGS 84.")
 
@@ -77,13 +77,23 @@ class CustomerInfo(Shape):
         " customer. With a public key it needs the `identity_signature`, because nothing else"
         " proves who the visitor is.",
     )
-    name: Text | None = Field(None, description="Name.", max_length=200)
+    name: Text | None = Field(
+        None, description="The customer's name as your team sees it.", max_length=200
+    )
     email: Text | None = Field(
-        None, description="E-mail address.", max_length=254, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
+        None,
+        description="The customer's e-mail address.",
+        max_length=254,
+        pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$",
+        examples=["zoe@shop.example"],
     )
     phone: Text | None = Field(None, description="Phone number, stored as given.", max_length=40)
     avatar_url: Text | None = Field(
-        None, description="The picture's http(s) URL.", max_length=500, pattern=r"^https?://[^\s]+$"
+        None,
+        description="The picture's http(s) URL.",
+        max_length=500,
+        pattern=r"^https?://[^\s]+$",
+        examples=["https://shop.example/zoe.jpg"],
     )
     attributes: FreeObject = Field(
         default_factory=dict,
@@ -150,7 +160,7 @@ class CustomersResponse(ListPage[CustomerDto]):
 class CustomerErasure(Shape):
     """The erasure of a customer, with its progress."""
 
-    id: uuid.UUID = Field(description="UUIDv7.")
+    id: uuid.UUID = Field(description="The erasure's id, a UUIDv7.")
     customer_id: int = Field(description="The customer's number.")
     status: Literal["queued", "running", "done", "failed"] = Field(
         description="`failed`: stopped early after erasing a part; request it again."

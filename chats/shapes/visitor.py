@@ -34,8 +34,8 @@ class VisitorAgent(Shape):
 class VisitorCustomer(Shape):
     """The visitor's name and contact data."""
 
-    name: str | None = Field(description="Name.")
-    email: str | None = Field(description="E-mail address.")
+    name: str | None = Field(description="The customer's name.")
+    email: str | None = Field(description="The customer's e-mail address.")
     phone: str | None = Field(description="Phone number, stored as given.")
 
     @classmethod
@@ -48,14 +48,16 @@ class VisitorCustomer(Shape):
 class VisitorSender(Shape):
     """The sender of a message."""
 
-    type: Literal["customer", "bot", "agent", "system"] = Field(description="The side.")
+    type: Literal["customer", "bot", "agent", "system"] = Field(
+        description="Who wrote it: the customer, the bot, an agent, or the platform (`system`)."
+    )
     name: str = Field(description="The name as shown.")
 
 
 class VisitorMessage(Shape):
     """One message of a visitor's conversation."""
 
-    id: uuid.UUID = Field(description="UUIDv7.")
+    id: uuid.UUID = Field(description="The message's id, a UUIDv7.")
     conversation_id: uuid.UUID = Field(description="The conversation it belongs to.")
     seq: int = Field(description="Number in the conversation: increases, and may skip some.")
     sender: VisitorSender = Field(description="The sender.")
@@ -126,7 +128,7 @@ class VisitorIdentity(Shape):
 class VisitorChat(Shape):
     """A conversation in a list of a visitor's."""
 
-    id: uuid.UUID = Field(description="UUIDv7.")
+    id: uuid.UUID = Field(description="The conversation's id, a UUIDv7.")
     status: ConversationStatus
     last_message_at: Moment = Field(description="When the newest message was stored.")
     text: str = Field(description="The beginning of the newest message, or its file's name.")
@@ -158,7 +160,7 @@ class KnownVisitor(Shape):
 class VisitorConversation(Shape):
     """A visitor's own conversation."""
 
-    id: uuid.UUID = Field(description="UUIDv7.")
+    id: uuid.UUID = Field(description="The conversation's id, a UUIDv7.")
     chat_code: str = Field(description="A short, unguessable code, for links and the telephone.")
     bot_id: int = Field(description="The bot that serves it.")
     visitor_token: str = Field(

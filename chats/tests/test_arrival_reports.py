@@ -66,7 +66,13 @@ def test_channels_and_previews_report_nothing(ben, server, said):
     assert (statuses(), announced()) == (["sent"] * 5, [])
 
 
-@pytest.mark.parametrize("body", [{"seq": 0}, {"message_id": str(uuid.uuid4())}, {"more": 1}, []])
+@pytest.mark.parametrize("body", [{"seq": 0}, {"seq": "1"}, {"more": 1}, []])
 def test_a_wrong_report_is_refused(server, said, body):
     assert server.post(path(said, "read"), body).status_code == 422
+    assert announced() == []
+
+
+def test_a_report_on_another_message_is_refused(server, said):
+    reply = server.post(path(said, "read"), {"message_id": str(uuid.uuid4())})
+    assert (reply.status_code, reply.json()["field"]) == (404, "message_id")
     assert announced() == []

@@ -58,7 +58,7 @@ def test_a_download_from_a_real_server(web_port, server, chat, settings, tmp_pat
     folder = settings.DATA_DIR / "media" / "attachments"
     shutil.copytree(tmp_path / "attachments", folder, dirs_exist_ok=True)
     with closing(http.client.HTTPConnection("127.0.0.1", web_port, timeout=60)) as connection:
-        connection.request("GET", sent["url"])
+        connection.request("GET", sent["url"].removeprefix(settings.PUBLIC_URL))
         reply = connection.getresponse()
         body = reply.read()
     assert (reply.status, body == data) == (200, True)

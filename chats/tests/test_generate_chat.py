@@ -9,7 +9,7 @@ from chatplatform.models import Job
 from chatplatform.testing import run_jobs, stub_model
 from chats.models import Conversation, Customer, Message
 from chats.testing import make_chat
-from identity.models import Role
+from identity.models import Role, Subscription
 from identity.testing import make_person
 from webhooks.models import Event
 
@@ -205,3 +205,28 @@ def test_access_is_refused(cara, nobody, server, client_a, client_b, bot):
     assert open_preview(cara, make_bot(client_b), "Hello").status_code == 200
     assert Message.objects.filter(client=client_a).count() == 0
     assert Conversation.objects.filter(client=client_a).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        ({"credits_left": 0}, "insufficient_credits"),
+        ({"is_active": False}, "subscription_inactive"),
+    ],
+)
+def test_without_credits_nothing_is_generated(ben, shop, state, code):
+    Subscription.objects.update(**state)
+    refused = open_preview(ben, shop, QUESTION)
+    assert (refused.status_code, refused.json()["code"]) == (402, code)
+    assert {"balance", "required"} <= set(refused.json())
+    assert not Conversation.objects.exists()
+    chat = make_chat(shop, is_preview=True)
+    assert continue_chat(ben, chat, QUESTION).json()["code"] == code
+    assert not Message.objects.exists()
+
+
+def test_the_first_piece_of_an_answer_has_its_citations(ben, shop):
+    open_preview(ben, shop, QUESTION)
+    run_jobs()
+    message = continue_chat(ben, Conversation.objects.get()).json()["message"]
+    assert message["content"][0]["citations"] == message["citations"] != []

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from chatplatform.models import Job
@@ -137,7 +138,7 @@ def test_attachments_by_link_and_of_the_same_chat(ben, chat, bot):
     assert (file["file_name"], file["mime_type"], file["size_bytes"]) == (
         "bill.pdf", "application/pdf", 5,
     )  # fmt: skip
-    assert file["url"].startswith(f"/ai/attachment/{ours.pk}?signature=")
+    assert file["url"].startswith(f"{settings.PUBLIC_URL}/ai/attachment/{ours.pk}?signature=")
     assert (Message.objects.get().text, Job.objects.count()) == ("Look\nOnce more", 0)
     foreign = {"type": "file", "url": Attachment.link_to(str(theirs.pk))}
     reply = ben.post(path_of(chat), {"text": "Look", "attachments": [link, foreign]})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chats.models import Message
+from chats.models import Attachment, Message
 from chats.services.core import fast_sql, row_json
 from chats.shapes import message as message_shapes
 from chats.shapes.visitor import VisitorMessage
@@ -107,7 +107,7 @@ def same_links(shown):
     """Without the time at which its links were signed."""
     for piece in shown["content"]:
         url = piece["url"] or ""
-        if url.startswith("/ai/attachment/"):
+        if url.startswith(Attachment.address()):
             piece["url"] = url.partition("?signature=")[0]
-            assert uuid.UUID(piece["url"].removeprefix("/ai/attachment/"))
+            assert uuid.UUID(piece["url"].removeprefix(Attachment.address()))
     return shown

@@ -5,6 +5,7 @@ import io
 import zipfile
 
 import pytest
+from django.conf import settings
 
 from bots.testing import make_bot
 from chatplatform.api import rate_limits
@@ -74,7 +75,7 @@ def test_a_message_with_files_is_stored(server, chat, stored_files):
     message = reply.json()["message"]
     text, picture = message["content"]
     assert (text["type"], text["text"]) == ("text", "It came broken")
-    assert picture["url"].startswith("/ai/attachment/")
+    assert picture["url"].startswith(f"{settings.PUBLIC_URL}/ai/attachment/")
     assert {name: value for name, value in picture.items() if value and name != "url"} == {
         "type": "image", "file_name": "broken.png", "mime_type": "image/png",
         "size_bytes": len(PNG),

@@ -164,7 +164,8 @@ class ClientLanguageViewSet(ChatsViewSet):
         return language_tasks.suggest(self._chat(chat_id), body)
 
     @operation(
-        "AI / client", "Multi-language text translation", access=BEARER_OR_SECRET_KEY, also=PAID,
+        "AI / client", "Multi-language text translation", access=BEARER_OR_SECRET_KEY,
+        also={**PAID, 404: None},
         waits=True,
     )  # fmt: skip
     def translate(
@@ -177,7 +178,7 @@ class ClientLanguageViewSet(ChatsViewSet):
         "AI / client",
         "AI translation API",
         access=SECRET_KEY,
-        also=PAID,
+        also={**PAID, 404: None},
         deprecated=OLD_TRANSLATE,
         waits=True,
     )

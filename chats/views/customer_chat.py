@@ -169,7 +169,7 @@ class ClientChatViewSet(ChatsViewSet):
         also={409: Error},
     )
     def transcript_file(self, chat_id: uuid.UUID, query: TranscriptQuery) -> HttpResponseBase:
-        """Download the transcript as plain text."""
+        """Download the transcript as plain text; 409 `export_off` if the bot gives none."""
         chat = self._chat(chat_id)
         transcript = customer_transcripts.make(chat)
         zone = ZoneInfo(query.timezone or chat.client.timezone)

@@ -122,7 +122,8 @@ class ChatViewSet(ChatsViewSet):
     @operation("AI / chat", "Delete Message", access=BEARER, returns=Message, also={409: Error})
     def delete_message(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> dict[str, Any]:
         """Delete the text and files of the latest message that you sent to the customer, who sees
-        that it was deleted. Refused as editing is."""
+        that it was deleted. Refused as editing is: 409 `not_latest_message`, `sent_by_channel` or
+        `chat_ended`."""
         chat = self._chat(chat_id)
         return Message.from_row(agent_messages.delete(chat, message_id, by=self.user))
 
@@ -240,7 +241,10 @@ class SavedReplyViewSet(ChatsViewSet):
     def update(
         self, saved_reply_id: int, body: desk_shapes.SavedReplyDto
     ) -> desk_shapes.SavedReplyDto:
-        """Change a saved reply; only admins can change a shared one."""
+        """Change a saved reply; only admins can change a shared one.
+
+        409 `shortcut_taken` if another one has this shortcut.
+        """
         return desk_shapes.SavedReplyDto.from_row(
             saved_replies.update(self.user, saved_reply_id, body)
         )
@@ -346,7 +350,7 @@ class PreviewViewSet(ChatsViewSet):
         access=BEARER,
         costs_credits=True,
         returns=GeneratedChat,
-        also={202: GeneratedChat, 409: Error},
+        also={202: GeneratedChat, 402: Error, 409: Error},
         streams=reply_events(GeneratedChat),
     )
     def start_preview(
@@ -368,7 +372,7 @@ class PreviewViewSet(ChatsViewSet):
         costs_credits=True,
         body_is_optional=True,
         returns=GeneratedChat,
-        also={202: GeneratedChat, 409: Error},
+        also={202: GeneratedChat, 402: Error, 409: Error},
         streams=reply_events(GeneratedChat),
     )
     def continue_preview(

@@ -5,22 +5,12 @@ import time
 from pathlib import Path
 
 from shop_client import AuthenticatedClient, Client, models
-from shop_client.api.ai_client import (
-    create_new_chat_conversation_ai_client_chat_post as open_chat,
-)
-from shop_client.api.ai_client import (
-    get_chat_conversation_history_ai_client_chat_history_chat_id_get as read_history,
-)
-from shop_client.api.ai_client import (
-    send_message_in_existing_chat_conversation_ai_client_chat_chat_id_post as send_message,
-)
-from shop_client.api.ai_train import create_prompt_ai_bot_id_train_prompt_post as create_prompt
-from shop_client.api.ai_train import get_files_ai_bot_id_train_document_get as get_files
-from shop_client.api.ai_train import upload_files_ai_bot_id_train_document_post as upload_files
-from shop_client.api.bot import create_bot_ai_bot_post as create_bot
-from shop_client.api.identity import create_api_key_identity_api_keys_post as create_key
-from shop_client.api.identity import login_for_access_token2_identity_token2_post as login
-from shop_client.api.identity import register_trial_identity_register_trial_post as register
+from shop_client.api.ai_client import create_chat as open_chat
+from shop_client.api.ai_client import get_chat_messages as read_history
+from shop_client.api.ai_client import send_message
+from shop_client.api.ai_train import create_prompt, list_documents, upload_documents
+from shop_client.api.bot import create_bot
+from shop_client.api.identity import create_api_key, register_trial, sign_in
 from shop_client.types import File
 
 PASSWORD = "correct-horse-battery"
@@ -28,32 +18,33 @@ address, email, document = sys.argv[1:]
 
 anybody = Client(address, timeout=90)
 company = models.RegisterTrialDto("Acme", "Ann Lee", email, PASSWORD)
-assert isinstance(register.sync(client=anybody, body=company), models.ClientDto)
+assert isinstance(register_trial.sync(client=anybody, body=company), models.ClientDto)
 form = models.BodyLoginForAccessToken2IdentityToken2Post(username=email, password=PASSWORD)
-token = login.sync(client=anybody, body=form)
+token = sign_in.sync(client=anybody, body=form)
 assert isinstance(token, models.TokenResponse)
 
 owner = AuthenticatedClient(address, token.access_token, timeout=90)
-bot = create_bot.sync(client=owner, body=models.BotDto(bot_name="Acme bot"))
+bot = create_bot.sync(client=owner, body=models.BotInput(bot_name="Acme bot"))
 assert isinstance(bot, models.BotDto)
 bot_id = bot.id
 assert isinstance(bot_id, int)
-prompt = models.PromptDto(content="You help customers of the Acme shop.", tone="friendly")
+prompt = models.PromptInput(content="You help customers of the Acme shop.", tone="friendly")
 assert isinstance(create_prompt.sync(bot_id, client=owner, body=prompt), models.PromptDto)
 
 with Path(document).open("rb") as file:
     files = [File(payload=file, file_name="acme-shop.md", mime_type="text/markdown")]
     body = models.BodyUploadFilesAiBotIdTrainDocumentPost(files=files)
-    assert isinstance(upload_files.sync(bot_id, client=owner, body=body), models.DocumentsResponse)
+    uploaded = upload_documents.sync(bot_id, client=owner, body=body)
+    assert isinstance(uploaded, models.DocumentsResponse)
 for _ in range(120):
-    trained = get_files.sync(bot_id, client=owner)
+    trained = list_documents.sync(bot_id, client=owner)
     assert isinstance(trained, models.DocumentsResponse)
     if trained.items[0].status == models.DocumentStatus.TRAINED:
         break
     time.sleep(1)
 
 wanted = models.ApiKeyRequest("Shop backend", scope=models.ApiKeyRequestScope.SECRET, bot_id=bot_id)
-key = create_key.sync(client=owner, body=wanted)
+key = create_api_key.sync(client=owner, body=wanted)
 assert isinstance(key, models.ApiKeyDto)
 assert key.key
 shop = AuthenticatedClient(address, key.key, prefix="", auth_header_name="API-KEY", timeout=90)
@@ -70,5 +61,5 @@ assert len(history.items) >= 2
 print(turn.reply.content[0].text)
 
 refused = open_chat.sync(client=anybody, body=opened)  # type: ignore[arg-type]
-assert isinstance(refused, models.PlainError)
-assert refused.code == models.PlainErrorCode.NOT_AUTHENTICATED
+assert isinstance(refused, models.Error)
+assert refused.code == models.ErrorCode.NOT_AUTHENTICATED

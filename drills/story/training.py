@@ -71,6 +71,8 @@ def upload_files(world: World) -> None:
     assert "You help at Story." in str(world.model.requests[asked_with:]), "the prompt"
     assert ann.call("GET", f"{path}/{guide['id']}/original").content == GUIDE
     assert ann.get(f"{path}/{guide['id']}")["chunk_count"] >= 1
+    found = ann.get(f"/ai/{world.bot_id}/search", q="Are dogs welcome?")["passages"]
+    assert "Dogs are welcome here." in {passage["text"] for passage in found}
     ann.put(f"{path}/{note['id']}/important", {"is_important": True})
     assert ann.get(f"{path}/{note['id']}")["is_important"]
     before = ann.get(f"{path}/{guide['id']}")["trained_at"]

@@ -74,6 +74,7 @@ class Migration(migrations.Migration):
                 ('revoked_at', models.DateTimeField(null=True)),
                 ('requests_per_minute', models.PositiveIntegerField(null=True)),
                 ('daily_credits', models.PositiveIntegerField(null=True)),
+                ('mcp_write', models.BooleanField(db_default=False)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
             ],
         ),

@@ -35,6 +35,8 @@ class ApiKey(TenantModel):
     requests_per_minute = models.PositiveIntegerField(null=True)
     # Credits that chats opened with the key may cost in a day (UTC); null: no cap of its own.
     daily_credits = models.PositiveIntegerField(null=True)
+    # Whether tools of the MCP server that write to customers may be called with the key.
+    mcp_write = models.BooleanField(db_default=False)
 
     class Meta:
         constraints = [

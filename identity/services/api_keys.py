@@ -13,7 +13,7 @@ from django.db.models.base import ModelState
 from django.utils import timezone
 
 from chatplatform import ids
-from chatplatform.api.errors import Invalid, first_or_404
+from chatplatform.api.errors import Invalid, NotFound, first_or_404
 from chatplatform.crypto import constant_time_equal, hash_secret
 from identity.models import ApiKey, Client, KeyScope, User
 from identity.services import audit
@@ -40,6 +40,7 @@ def create(
     created_by: User | None = None,
     requests_per_minute: int | None = None,
     daily_credits: int | None = None,
+    mcp_write: bool = False,
 ) -> tuple[ApiKey, str]:
     """A new key, and the text that its holder sends; the text of a secret key is not stored."""
     _check_bot(client, scope, bot_id)
@@ -56,6 +57,7 @@ def create(
             expires_at=expires_at,
             requests_per_minute=requests_per_minute,
             daily_credits=daily_credits,
+            mcp_write=mcp_write,
             created_by=created_by,
             prefix=prefix,
             secret_hash=hash_secret(secret),
@@ -160,7 +162,7 @@ def _check_bot(client: Client, scope: str, bot_id: int | None) -> None:
             raise Invalid.field("body", "bot_id", msg="A public key works for one bot. Choose it.")
         return
     if not bots().exists(client, bot_id):
-        raise Invalid.field("body", "bot_id", msg="This bot doesn't exist.")
+        raise NotFound("This bot doesn't exist.", field="bot_id")
 
 
 def _check_cap(scope: str, daily_credits: int | None) -> None:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import transaction
 
-from chatplatform.api.errors import ApiError, Forbidden, NotConfigured, first_or_404
+from chatplatform.api.errors import ApiError, Forbidden, NotConfigured, first_or_404, named_by
 from chatplatform.signatures import is_signed
 from identity.models import Client, CreditOrder, OrderStatus, User
 from identity.services import audit, credits
@@ -79,7 +79,8 @@ def receive_payment(body: CreditPayment, *, raw: bytes, headers: Mapping[str, st
         raise PaymentsNotConfigured(setting="PAYMENT_WEBHOOK_SECRET")
     if not is_signed(settings.PAYMENT_WEBHOOK_SECRET, headers=headers, body=raw):
         raise WrongSignature
-    order = first_or_404(CreditOrder.objects.filter(pk=body.order_id))
+    with named_by("order_id"):
+        order = first_or_404(CreditOrder.objects.filter(pk=body.order_id))
     if (order.amount, order.reference) != (body.amount, body.reference):
         raise PaymentDiffers
     ensure_not_frozen(order.client)

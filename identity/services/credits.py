@@ -162,12 +162,19 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
 def are_left(client_id: int, *, cost: int, key_id: int | None = None) -> bool:
     """Whether `cost` credits could be reserved; without a lock, so this may change at once."""
     try:
-        _ensure_within_cap(key_id, cost)
+        ensure_left(client_id, cost=cost, key_id=key_id)
     except InsufficientCredits:
         return False
+    return True
+
+
+def ensure_left(client_id: int, *, cost: int, key_id: int | None = None) -> None:
+    """Raise InsufficientCredits if `cost` credits could not be reserved now."""
+    _ensure_within_cap(key_id, cost)
     account = Subscription.objects.get(client_id=client_id)
     is_unlimited = account.plan == Plan.UNLIMITED and account.is_active
-    return is_unlimited or _refusal(account, cost) is None
+    if not is_unlimited and (refusal := _refusal(account, cost)):
+        raise refusal
 
 
 def settle(client_id: int, *, used: int, reference: str) -> int:

@@ -40,9 +40,11 @@ def grant(body: LoginBody, *, address: str) -> TokenResponse:
             password=_required(body.password, "password"),
             otp=body.otp,
             address=address,
+            scope=body.scope or "",
         )
     if body.grant_type == "refresh_token":
-        return tokens.rotate(_required(body.refresh_token, "refresh_token"))
+        refresh_token = _required(body.refresh_token, "refresh_token")
+        return tokens.rotate(refresh_token, asked=body.scope or "")
     raise UnsupportedGrantType("grant_type must be `password` or `refresh_token`.")
 
 
@@ -52,7 +54,9 @@ def _required(value: str | None, name: str) -> str:
     return value
 
 
-def sign_in(*, email: str, password: str, otp: str | None, address: str) -> TokenResponse:
+def sign_in(
+    *, email: str, password: str, otp: str | None, address: str, scope: str = ""
+) -> TokenResponse:
     """Tokens for the right password and, if the person has a second factor, its code: else 401
     `invalid_grant` or `otp_required`, or 429 after too many failures."""
     user = authenticate(email=email, password=password, address=address)
@@ -64,7 +68,7 @@ def sign_in(*, email: str, password: str, otp: str | None, address: str) -> Toke
         check_code(user, otp, address=address)
     with transaction.atomic():
         begin(user)
-        return tokens.issue(user)
+        return tokens.issue(user, asked=scope)
 
 
 def begin(user: User) -> None:

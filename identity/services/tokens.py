@@ -3,6 +3,7 @@
 import logging
 import secrets
 import uuid
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import orjson
@@ -28,6 +29,8 @@ _NOT_VALID = "The refresh token is no longer valid. Sign in again."
 # User id, token version and family of an access token.
 Claims = tuple[int, int, uuid.UUID]
 TICKET_SECONDS = 60
+# What an access token may be asked to allow besides the role's rights.
+SCOPES = {"mcp:write"}
 
 _USER, _CLIENT = Columns(User), Columns(Client)
 # Runs in every request of a person.
@@ -62,8 +65,9 @@ class InvalidGrant(OAuthError, NotAuthenticated):
     code = "invalid_grant"
 
 
-def issue(user: User, *, family: uuid.UUID | None = None) -> TokenResponse:
-    """An access token and a refresh token, for a new sign-in or for the sign-in `family`."""
+def issue(user: User, *, family: uuid.UUID | None = None, asked: str = "") -> TokenResponse:
+    """An access token and a refresh token, for a new sign-in or for the sign-in `family`. `asked`:
+    the scopes that the access token is to have, of `SCOPES`."""
     assert user.client_id, "platform staff use the admin site"
     family = family or uuid7()
     refresh_token = secrets.token_urlsafe(48)
@@ -74,21 +78,24 @@ def issue(user: User, *, family: uuid.UUID | None = None) -> TokenResponse:
         token_hash=hash_secret(refresh_token),
         expires_at=timezone.now() + settings.REFRESH_TOKEN_LIFETIME,
     )
+    scopes = [scope for scope in asked.split() if scope in SCOPES]
     return TokenResponse(
-        access_token=access_token(user, family=family),
+        access_token=access_token(user, family=family, scopes=scopes),
         token_type="bearer",
         expires_in=int(settings.ACCESS_TOKEN_LIFETIME.total_seconds()),
         refresh_token=refresh_token,
-        scope=user.role,
+        scope=" ".join([user.role, *scopes]),
     )
 
 
-def access_token(user: User, *, family: uuid.UUID) -> str:
+def access_token(user: User, *, family: uuid.UUID, scopes: Sequence[str] = ()) -> str:
     """A new access token of a sign-in, to the API or to the site."""
     token: Any = AccessToken()
     token["user_id"] = str(user.pk)
     token["tv"] = user.token_version
     token["sid"] = str(family)
+    if scopes:
+        token["scope"] = " ".join(scopes)
     # A host whose clock is behind would refuse a token issued in its future.
     del token["iat"]
     return str(token)
@@ -115,8 +122,9 @@ def find_user_by_claims(claims: Claims) -> User | None:
     return user
 
 
-def rotate(refresh_token: str) -> TokenResponse:
-    """The next pair for a refresh token. A reused token ends its whole family."""
+def rotate(refresh_token: str, *, asked: str = "") -> TokenResponse:
+    """The next pair for a refresh token, with the scopes `asked` for. A reused token ends its
+    whole family."""
     row = RefreshToken.objects.filter(token_hash=hash_secret(refresh_token)).first()
     if row is None or row.revoked_at or row.expires_at <= timezone.now():
         raise InvalidGrant(_NOT_VALID)
@@ -130,7 +138,7 @@ def rotate(refresh_token: str) -> TokenResponse:
             rotated_at=timezone.now()
         )
         if won:
-            return issue(user, family=row.family)
+            return issue(user, family=row.family, asked=asked)
         # Of several concurrent reuses only the first is recorded.
         if revoke_family(row.family):
             log.warning("refresh token %s was used twice: its family is revoked", row.pk)
@@ -145,15 +153,33 @@ def lock_user(user_id: int) -> User:
     return rows.get(pk=user_id)
 
 
-def revoke(access_token: str, *, by: User) -> None:
-    """Sign out: end the sign-in of a valid access token, with all its tokens."""
-    claims = parse_claims(access_token)
-    if claims is None:
+def revoke(token: str, *, by: User) -> None:
+    """Sign out: end the sign-in of one's access or refresh token, with all its tokens. Any other
+    token changes nothing."""
+    user_id, family = _sign_in_behind(token) or (None, None)
+    if family is None or user_id != by.pk:
         return
     assert by.client_id
     with transaction.atomic():
-        revoke_family(claims[2])
+        revoke_family(family)
         audit.record(by.client_id, "user.signed_out", by=by, subject=f"user:{by.pk}")
+
+
+def find_user_behind(token: str) -> User | None:
+    """The user (with the client) of an access or refresh token whose sign-in has not ended."""
+    sign_in = _sign_in_behind(token)
+    user = User.objects.filter(pk=sign_in[0]).first() if sign_in else None
+    if sign_in is None or user is None:
+        return None
+    return find_user_by_claims((user.pk, user.token_version, sign_in[1]))
+
+
+def _sign_in_behind(token: str) -> tuple[int, uuid.UUID] | None:
+    """The user's id and the family of an access or refresh token; None for any other text."""
+    if claims := parse_claims(token):
+        return claims[0], claims[2]
+    rows = RefreshToken.objects.filter(token_hash=hash_secret(token))
+    return rows.values_list("user_id", "family").first()
 
 
 def revoke_family(family: uuid.UUID) -> int:
@@ -183,6 +209,15 @@ def parse_claims(access_token: str) -> Claims | None:
         return int(token["user_id"]), int(token["tv"]), uuid.UUID(token["sid"])
     except (TokenError, KeyError, ValueError, TypeError, AttributeError):
         return None
+
+
+def scopes_of(access_token: str) -> frozenset[str]:
+    """The scopes of a valid access token."""
+    try:
+        token: Any = AccessToken(access_token)  # type: ignore[arg-type]
+        return frozenset(str(token.get("scope", "")).split())
+    except TokenError:
+        return frozenset()
 
 
 def sign_in_of(access_token: str) -> uuid.UUID:

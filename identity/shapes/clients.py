@@ -215,6 +215,13 @@ DAILY_CAP: Any = Field(
 )
 
 
+MCP_WRITE: Any = Field(
+    False,
+    description="Whether MCP clients with this secret key may also write to customers.",
+    examples=[False],
+)
+
+
 class ApiKeyRequest(Shape):
     """A key to be created."""
 
@@ -243,6 +250,7 @@ class ApiKeyRequest(Shape):
     )
     requests_per_minute: RequestsPerMinute | None = LOWER_LIMIT
     daily_credits: DailyCredits | None = DAILY_CAP
+    mcp_write: bool = MCP_WRITE
 
 
 class ApiKeyDto(Shape):
@@ -266,6 +274,7 @@ class ApiKeyDto(Shape):
     revoked_at: Moment | None = read_only("When the key was revoked; null: it is not revoked.")
     requests_per_minute: RequestsPerMinute | None = LOWER_LIMIT
     daily_credits: DailyCredits | None = DAILY_CAP
+    mcp_write: bool = MCP_WRITE
     key: str | None = read_only("`prefix.secret` in the reply that creates the key, else null.")
 
     @classmethod

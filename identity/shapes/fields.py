@@ -40,7 +40,9 @@ def _not_blank(text: str) -> str:
     return text
 
 
-Email = Annotated[Text, Field(max_length=254), AfterValidator(_email)]
+Email = Annotated[
+    Text, Field(max_length=254, json_schema_extra={"format": "email"}), AfterValidator(_email)
+]
 TimeZone = Annotated[str, Field(max_length=64), AfterValidator(_timezone)]
 PictureUrl = Annotated[Text, Field(max_length=500, pattern=r"^(https?://[^\s/]+(/\S*)?)?$")]
 Name = Annotated[Text, AfterValidator(_not_blank), Field(min_length=1, max_length=200)]

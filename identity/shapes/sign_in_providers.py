@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field
 
-from chatplatform.api.shapes import Moment, Shape, Text, example, read_only
+from chatplatform.api.shapes import Moment, Shape, Text, Uri, example, read_only
 from identity.models import SignInProvider
 
 Domain = Annotated[
@@ -64,8 +64,8 @@ class SignInProviderDto(Shape):
     admits_owners: bool | None = read_only(
         "Whether owners can sign in by it: only if an owner made the latest change."
     )
-    sign_in_url: str | None = read_only("The link by which the client's people sign in.")
-    redirect_url: str | None = read_only("The redirect address to enter at the provider.")
+    sign_in_url: Uri | None = read_only("The link by which the client's people sign in.")
+    redirect_url: Uri | None = read_only("The redirect address to enter at the provider.")
     updated_at: Moment | None = read_only("When it was last changed.")
 
     @classmethod

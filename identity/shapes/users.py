@@ -141,6 +141,21 @@ class UserRole(Shape):
     )
 
 
+class RevokeTokenRequest(Shape):
+    """The form of RFC 7009: which token to revoke."""
+
+    token: Text = Field(
+        "", description="The access or refresh token; left out: the one in `Authorization`.",
+        max_length=2000,
+    )  # fmt: skip
+    token_type_hint: Literal["access_token", "refresh_token"] | None = Field(
+        None, description="What `token` is. It is found out without this too."
+    )
+    client_id: Text | None = Field(
+        None, max_length=200, description="Accepted, as OAuth clients send it; not used."
+    )
+
+
 class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - the document's name
     """A sign-in, or the exchange of a refresh token. Unknown parameters are ignored (RFC 6749)."""
 
@@ -175,7 +190,10 @@ class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - 
         None, description="From the last reply; required for `refresh_token`.", max_length=200
     )
     scope: Text | None = Field(
-        None, description="Accepted and ignored: the role decides.", max_length=200
+        None,
+        description="`mcp:write` for an access token with which MCP clients may write to customers."
+        " Anything else is ignored: the role decides.",
+        max_length=200,
     )
     client_id: Text | None = Field(None, description="Accepted and ignored.", max_length=200)
     client_secret: Text | None = Field(None, description="Accepted and ignored.", max_length=200)
@@ -195,7 +213,7 @@ class TokenResponse(Shape):
     refresh_token: str = Field(
         description="Can be exchanged once for the next pair; a second use ends the whole sign-in."
     )
-    scope: str = Field(description="The person's role.")
+    scope: str = Field(description="The person's role; with `mcp:write` behind it if asked for.")
 
 
 class ForgotPasswordRequest(Shape):

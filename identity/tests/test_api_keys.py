@@ -20,6 +20,13 @@ def opens(access, key, **headers):
     return access.authenticate(request)
 
 
+def is_refused(access, key):
+    try:
+        return opens(access, key) is None
+    except InvalidApiKey:
+        return True
+
+
 def test_the_key_is_shown_once_and_opens(ann):
     reply = ann.post(PATH, {"name": "Shop"})
     assert reply.status_code == 201
@@ -41,7 +48,6 @@ def test_the_key_is_shown_once_and_opens(ann):
         {"name": " "},
         {"name": "x", "scope": "root"},
         {"name": "x", "scope": "public"},
-        {"name": "x", "bot_id": 10**12},
         {"name": "x", "bot_id": 2**63},
         {"name": "x", "expires_at": "2001-01-01T00:00:00Z"},
         {"name": "x", "id": 1},
@@ -49,6 +55,12 @@ def test_the_key_is_shown_once_and_opens(ann):
 )
 def test_wrong_body(ann, body):
     assert ann.post(PATH, body).status_code == 422
+    assert not ApiKey.objects.exists()
+
+
+def test_a_bot_that_is_not_there(ann):
+    reply = ann.post(PATH, {"name": "x", "bot_id": 10**12})
+    assert (reply.status_code, reply.json()["field"]) == (404, "bot_id")
     assert not ApiKey.objects.exists()
 
 
@@ -64,7 +76,8 @@ def test_another_client_sees_and_ends_nothing(ann, cara, bot):
     key, text = api_keys.create(ann.client, name="x", scope="secret")
     assert cara.get(PATH).json()["items"] == []
     assert cara.delete(f"{PATH}/{key.pk}").status_code == 404
-    assert cara.post(PATH, {"name": "x", "bot_id": bot.pk}).status_code == 422
+    foreign = cara.post(PATH, {"name": "x", "bot_id": bot.pk})
+    assert (foreign.status_code, foreign.json()["field"]) == (404, "bot_id")
     assert opens(API_KEY, text)
 
 
@@ -73,7 +86,7 @@ def test_revoked_at_once_and_again(ann):
     assert opens(API_KEY, text)
     assert ann.delete(f"{PATH}/{key.pk}").status_code == 204
     first = ApiKey.objects.get().revoked_at
-    assert opens(API_KEY, text) is None
+    assert is_refused(API_KEY, text)
     assert ann.delete(f"{PATH}/{key.pk}").status_code == 204
     assert ApiKey.objects.get().revoked_at == first
     assert ann.delete(f"{PATH}/{2**70}").status_code == 404
@@ -85,17 +98,17 @@ def test_another_process_notices_within_a_second(ann, monkeypatch):
     ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
     clock = time.monotonic() + 1.0
     monkeypatch.setattr(time, "monotonic", lambda: clock)
-    assert opens(API_KEY, text) is None
+    assert is_refused(API_KEY, text)
 
 
 def test_wrong_expired_and_malformed_keys(ann):
     key, text = api_keys.create(ann.client, name="x", scope="secret")
     for wrong in (text[:-1], key.prefix + "." + "x" * 43, "a.b", "", "\0." + "x" * 43, "é"):
-        assert opens(API_KEY, wrong) is None
+        assert is_refused(API_KEY, wrong)
     with pytest.raises(InvalidApiKey):
         opens(BEARER_OR_API_KEY, "wrong")
     ApiKey.objects.filter(pk=key.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
-    assert opens(API_KEY, text) is None
+    assert is_refused(API_KEY, text)
 
 
 def test_a_public_key_is_bound_to_its_pages(ann, bot):
@@ -134,3 +147,11 @@ def test_origins(origin, fits):
 
 def test_no_page_where_none_is_allowed():
     assert not origin_matches("https://shop.example", [])
+
+
+def test_who_sends_no_key_is_told_how(nobody):
+    missing = nobody.get("/ai/bot/config")
+    assert (missing.status_code, missing.json()["detail"]) == (401, "Send the header API-KEY.")
+    wrong = nobody.get("/ai/bot/config", **{"API-KEY": "AAAAAAAAAAAA.wrong"})
+    assert (wrong.status_code, wrong.json()["detail"]) == (401, "Invalid API key")
+    assert missing["WWW-Authenticate"] == wrong["WWW-Authenticate"] == "API-KEY"

@@ -264,3 +264,26 @@ def test_client_info(cara):
     reply = cara.get("/identity/client").json()
     assert (reply["id"], reply["name"]) == (cara.client.pk, "Bravo")
     assert reply["subscription"]["credits_used"] == 0
+
+
+def revoke(caller, **form):
+    return caller.browser.post(
+        "/identity/revoke", urlencode(form), content_type=FORM, headers=caller.headers
+    )
+
+
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+def test_the_form_of_rfc_7009_ends_the_sign_in_of_its_token(ann, nobody, kind):
+    issued = login(nobody, username=ann.user.email, password=PASSWORD).json()
+    assert revoke(nobody, token=issued[kind], token_type_hint=kind).status_code == 204
+    assert bearer(issued["access_token"]).get(ME).status_code == 401
+    assert ann.get(ME).status_code == 200
+    assert revoke(nobody, token=issued[kind]).status_code == 401
+
+
+def test_nobody_revokes_the_token_of_another(ann, cara, nobody):
+    issued = login(nobody, username=ann.user.email, password=PASSWORD).json()
+    assert revoke(cara, token=issued["refresh_token"]).status_code == 204
+    assert revoke(nobody, token="no-such-token").status_code == 401
+    assert bearer(issued["access_token"]).get(ME).status_code == 200
+    assert cara.get(ME).status_code == 200

@@ -9,7 +9,14 @@ from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, Form, operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.api.request_context import current_address
-from identity.auth import ADMIN, BEARER, BEARER_ANY_ROLE, TenantViewSet, bearer_token
+from identity.auth import (
+    ADMIN,
+    BEARER,
+    BEARER_ANY_ROLE,
+    BEARER_OR_TOKEN_IN_FORM,
+    TenantViewSet,
+    bearer_token,
+)
 from identity.models import User
 from identity.services import logins, passwords, tokens, users
 from identity.shapes import users as user_shapes
@@ -111,10 +118,18 @@ class TokenViewSet(TenantViewSet):
         response = logins.grant(body, address=current_address())
         return json_response(response.model_dump(mode="json"), headers={"Pragma": "no-cache"})
 
-    @operation("identity", "Revoke Token", access=BEARER_ANY_ROLE, status=204)
-    def revoke(self, request: HttpRequest) -> None:
-        """Sign out: end the sign-in of this access token, with its refresh tokens."""
-        tokens.revoke(bearer_token(request), by=self.user)
+    @operation(
+        "identity", "Revoke Token", access=BEARER_OR_TOKEN_IN_FORM, status=204,
+        body=Form(user_shapes.RevokeTokenRequest, ("application/x-www-form-urlencoded",)),
+        body_is_optional=True,
+    )  # fmt: skip
+    def revoke(self, request: HttpRequest, body: user_shapes.RevokeTokenRequest) -> None:
+        """Sign out: end the sign-in of this access token, with its refresh tokens.
+
+        With the form of RFC 7009, end the sign-in of the `token` in it, an access or a refresh
+        token; then no `Authorization` is needed. Another person's token changes nothing.
+        """
+        tokens.revoke(body.token or bearer_token(request), by=self.user)
 
 
 class PasswordResetViewSet(TenantViewSet):

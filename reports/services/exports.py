@@ -124,9 +124,10 @@ def open_file(export: Export, *, by: User) -> IO[bytes]:
 
 
 def link_to(export: Export, *, reader: User) -> str:
-    """A signed path that opens the export while it exists and its reader may sign in."""
+    """A signed address that opens the export while it exists and its reader may sign in."""
     signed = TimestampSigner(salt=_LINK_SALT).sign(f"{export.pk}:{reader.pk}")
-    return f"/report/adhoc/export/{export.pk}?signature={signed.partition(':')[2]}"
+    address = f"{settings.PUBLIC_URL.rstrip('/')}/report/adhoc/export/{export.pk}"
+    return f"{address}?signature={signed.partition(':')[2]}"
 
 
 def reader_by_link(export_id: uuid.UUID, *, signature: str) -> User | None:

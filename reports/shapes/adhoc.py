@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from chatplatform.api.shapes import MAX_ID, Moment, Shape, Text, example
+from chatplatform.api.shapes import MAX_ID, Moment, Shape, Text, Uri, example
 from identity.shapes.fields import TimeZone
 
 Grouping = Literal[
@@ -192,7 +192,7 @@ class AdhocExport(Shape):
 
     model_config = example(
         id="01997f4e-6a3c-7b57-9d5b-6c7a2f1e0d3b", status="running", progress=40, rows=200000,
-        url="/report/adhoc/export/01997f4e-6a3c-7b57-9d5b-6c7a2f1e0d3b?signature=7:1tXa:9Qf3",
+        url="https://chat.example.com/report/adhoc/export/01997f4e-6a3c-7b57-9d5b-6c7a2f1e0d3b?signature=7:1tXa:9Qf3",
         expires_at="2026-11-22T09:00:00.000Z",
     )  # fmt: skip
 
@@ -200,7 +200,7 @@ class AdhocExport(Shape):
     status: Literal["queued", "running", "done"] = Field(description="The state of the file.")
     progress: int = Field(description="How much is written, in percent.")
     rows: int = Field(description="Roughly how many rows it will have.")
-    url: str = Field(
+    url: Uri = Field(
         description="A link that opens it in your name without a token, until `expires_at`."
     )
     expires_at: Moment = Field(description="When it is deleted.")

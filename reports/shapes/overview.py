@@ -26,7 +26,7 @@ class Figures(Shape):
 
     date_from: str = Field(description="The period's first day.")
     date_to: str = Field(description="The period's last day.")
-    chats: int = Field(description="Conversations.")
+    chats: int = Field(description="Conversations that began in the period.")
     messages: int = Field(description="Messages of customers, bots and agents.")
     customers: int = Field(description="Different customers.")
     bot_resolved: int = Field(
@@ -58,7 +58,7 @@ class Figures(Shape):
 class PartFigures(Shape):
     """The figures of a part of the period's conversations."""
 
-    chats: int = Field(description="Conversations.")
+    chats: int = Field(description="Conversations that began in the period.")
     messages: int = Field(description="Messages of customers, bots and agents.")
     bot_resolved: int = Field(
         description="Conversations that ended without a handover and without an answer from a"

@@ -46,11 +46,11 @@ def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
         rows = rows.filter(pk=config_id)
     config = rows.order_by("id").first()
     if config is None:
-        raise NotFound
+        raise NotFound(field="config_id") if config_id else NotFound
     return config
 
 
-def create(client: Client, body: webhook_shapes.WebhookConfig, *, by: User) -> WebhookConfig:
+def create(client: Client, body: webhook_shapes.WebhookConfigRequest, *, by: User) -> WebhookConfig:
     """Create an endpoint."""
     require(body, "url")
     _check_url(body.url)
@@ -72,7 +72,9 @@ def create(client: Client, body: webhook_shapes.WebhookConfig, *, by: User) -> W
     return config
 
 
-def update(config: WebhookConfig, body: webhook_shapes.WebhookConfig, *, by: User) -> WebhookConfig:
+def update(
+    config: WebhookConfig, body: webhook_shapes.WebhookConfigRequest, *, by: User
+) -> WebhookConfig:
     """Change the settings given in the request; switching the endpoint on resets its health."""
     if "url" in body.model_fields_set and body.url != config.url:
         _check_url(body.url)
@@ -154,7 +156,7 @@ def _lock(config: WebhookConfig) -> WebhookConfig:
     return row
 
 
-def _columns(body: webhook_shapes.WebhookConfig, names: AbstractSet[str]) -> dict[str, Any]:
+def _columns(body: webhook_shapes.WebhookConfigRequest, names: AbstractSet[str]) -> dict[str, Any]:
     columns = {name: getattr(body, name) for name in names}
     if "event_types" in names:
         columns["event_types"] = list(dict.fromkeys(body.event_types))

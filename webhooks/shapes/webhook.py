@@ -25,7 +25,9 @@ def _known(name: str) -> str:
     return name
 
 
-EventType = Annotated[Text, AfterValidator(_known)]
+EventType = Annotated[
+    Text, AfterValidator(_known), Field(json_schema_extra={"enum": [*catalogue.EVENTS]})
+]
 
 
 def event_id(row_id: uuid.UUID) -> str:
@@ -39,8 +41,8 @@ def row_id(text: str) -> uuid.UUID | None:
     return uuid.UUID(match[1]) if match else None
 
 
-class WebhookConfig(Shape):
-    """An endpoint: its settings and its health."""
+class WebhookConfigRequest(Shape):
+    """An endpoint's settings, to create or change it."""
 
     id: uuid.UUID | None = read_only("The endpoint's id, a UUIDv7.", path="config_id")
     url: Text = Field(
@@ -86,6 +88,10 @@ class WebhookConfig(Shape):
         "The signing secret, `whsec_…`: only in the reply that creates or rotates it."
     )
     created_at: Moment | None = read_only("When the endpoint was created.")
+
+
+class WebhookConfig(WebhookConfigRequest):
+    """An endpoint: its settings and its health."""
 
     @classmethod
     def from_row(cls, row: models.WebhookConfig, secret: str | None = None) -> Self:

@@ -32,7 +32,7 @@ class ConfigViewSet(TenantViewSet):
         "Webhook", "Create Webhook Config", access=ADMIN, status=201, also={409: None},
         waits=True, is_atomic=True,
     )  # fmt: skip
-    def create(self, body: webhook_shapes.WebhookConfig) -> webhook_shapes.WebhookConfig:
+    def create(self, body: webhook_shapes.WebhookConfigRequest) -> webhook_shapes.WebhookConfig:
         """Create an endpoint. Only this response contains its signing secret.
 
         409 `too_many_endpoints` if there are already ten.
@@ -61,7 +61,7 @@ class ConfigViewSet(TenantViewSet):
 
     @operation("Webhook", "Update Webhook Config", access=ADMIN, waits=True)
     def update(
-        self, config_id: uuid.UUID, body: webhook_shapes.WebhookConfig
+        self, config_id: uuid.UUID, body: webhook_shapes.WebhookConfigRequest
     ) -> webhook_shapes.WebhookConfig:
         """Change an endpoint's settings; fields left out keep their values, and the secret stays.
 

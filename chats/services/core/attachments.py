@@ -21,7 +21,7 @@ from chatplatform.api.rate_limits import DAY_SECONDS, Quota, counted_address, sc
 from chatplatform.api.request_context import current_address
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.ids import uuid7
-from chats.models import ATTACHMENT_SALT, Attachment, Conversation, Message
+from chats.models import ATTACHMENT_PATH, ATTACHMENT_SALT, Attachment, Conversation, Message
 from chats.services.core import customers
 from chats.shapes.message import FILES, MessageContent
 from identity.auth import Principal
@@ -200,11 +200,10 @@ def resolve_links(
     content = []
     for position, piece in enumerate(pieces):
         resolved = piece.model_dump(mode="json", exclude_none=True)
-        if piece.url and piece.url.startswith("/"):
+        url = (piece.url or "").removeprefix(settings.PUBLIC_URL.rstrip("/"))
+        if url.startswith("/"):
             try:
-                row = rows.get(
-                    pk=uuid.UUID(piece.url.removeprefix("/ai/attachment/").partition("?")[0])
-                )
+                row = rows.get(pk=uuid.UUID(url.removeprefix(ATTACHMENT_PATH).partition("?")[0]))
             except (ValueError, Attachment.DoesNotExist) as exc:
                 msg = "This is not a file of this conversation."
                 raise Invalid.field("body", field, position, "url", msg=msg) from exc

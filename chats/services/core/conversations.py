@@ -215,10 +215,10 @@ def next_event(chat: LockedConversation) -> int:
 
 
 def bot_for_key(key: ApiKey, bot_id: int | None) -> Bot:
-    """The bot that a key opens chats with: the key's own, or else the requested one. 422 if the key
+    """The bot that a key opens chats with: the key's own, or else the requested one. 404 if the key
     belongs to another bot."""
     if key.bot_id and bot_id not in {None, key.bot_id}:
-        raise Invalid.field("body", "bot_id", msg="This key serves another bot.")
+        raise NotFound("This key serves another bot.", field="bot_id")
     return bots.for_key(key, bot_id=bot_id, location="body")
 
 

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from chatplatform.api.errors import ApiError, Invalid
+from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import Conversation, Feedback, LockedConversation, Message, SenderType, Status
 from chats.services.core import conversations, customers, messages, standard_replies
@@ -111,6 +111,6 @@ def _rated_message(chat: Conversation, body: ChatFeedBackDto) -> Message | None:
     answers = messages.history(chat).filter(sender_type__in=[SenderType.BOT, SenderType.AGENT])
     message = answers.filter(pk=body.message_id).first()
     if message is None:
-        msg = "The bot or an agent must have written it in this conversation."
-        raise Invalid.field("body", "message_id", msg=msg)
+        detail = "This conversation has no such message of the bot or an agent."
+        raise NotFound(detail, field="message_id")
     return message

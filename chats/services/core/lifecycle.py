@@ -7,7 +7,7 @@ No other module writes these columns of an existing row.
 """
 
 from datetime import datetime
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from django.utils import timezone
 
@@ -25,11 +25,11 @@ from chats.models import (
     Status,
 )
 from chats.services.core import channel_hooks, conversations, presence, team_notifications
+from chats.shapes.conversation import EndedBy
 from chats.shapes.people import Identity
 from identity.models import User
 
 # `merged`: the customer goes on in another chat.
-EndedBy = Literal["customer", "agent", "bot", "inactivity", "api", "merged"]
 
 
 class AgentGone(ApiError):

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from chatplatform.api.errors import ApiError, Invalid
+from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import Conversation, LockedConversation, Message, MessageStatus, SenderType
 from chats.services.core import conversations
@@ -36,14 +36,14 @@ class ChannelReports(ApiError):
 
 def report(chat: Conversation, body: message_shapes.ArrivalReport, status: MessageStatus) -> None:
     """Record which messages the customer's website or app reports as delivered or read: all, or all
-    up to a given one. 409 for a chat on a messaging channel, 422 without such a message."""
+    up to a given one. 409 for a chat on a messaging channel, 404 without such a message."""
     if chat.channel in MESSAGING_CHANNELS:
         raise ChannelReports
     rows = Message.objects.filter(conversation=chat, is_note=False)
     if body.message_id:
         named = rows.filter(pk=body.message_id).first()
         if named is None:
-            raise Invalid.field("body", "message_id", msg="No such message in this conversation.")
+            raise NotFound("This conversation has no such message.", field="message_id")
         rows = rows.filter(seq__lte=named.seq)
     if body.seq:
         rows = rows.filter(seq__lte=body.seq)

@@ -123,9 +123,13 @@ def append_sentence(
     author: Author = Author(SenderType.SYSTEM),
     **fields: Unpack[MessageFields],
 ) -> None:
-    """Store one of the platform's sentences, by default as the system."""
+    """Store one of the platform's sentences, by default as the system. Its first piece has the
+    citations too."""
     fields["language"] = reply.language
-    append(chat, author=author, content=reply.content, **fields)
+    content = list(reply.content)
+    if citations := fields.get("citations"):
+        content[0] = {**content[0], "citations": citations}
+    append(chat, author=author, content=content, **fields)
 
 
 def store_in_bulk(rows: Collection[Message]) -> None:

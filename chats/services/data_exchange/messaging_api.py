@@ -4,7 +4,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from bots.language import detection
-from chatplatform.api.errors import ApiError, Invalid, NotFound
+from chatplatform.api.errors import ApiError, NotFound
 from chats.models import (
     AssignType,
     Conversation,
@@ -188,14 +188,14 @@ def _author(chat: Conversation, sender: Sender, agent: User | None) -> messages.
 
 
 def _answered_message(chat: Conversation, body: MessageRequest) -> Message | None:
-    """The message that is answered; 422 if the chat has no such message, 409 if the bot or the
+    """The message that is answered; 404 if the chat has no such message, 409 if the bot or the
     system has answered it already."""
     if body.in_reply_to is None:
         return None
     rows = Message.objects.for_client(chat.client)
     message = rows.filter(conversation=chat, pk=body.in_reply_to).first()
     if message is None:
-        raise Invalid.field("body", "in_reply_to", msg="No such message in this conversation.")
+        raise NotFound("This conversation has no such message.", field="in_reply_to")
     if body.sender.type in {"bot", "system"} and messages.find_reply(message):
         raise AlreadyAnswered
     return message

@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from chatplatform import jobs
-from chatplatform.api.errors import ApiError, Invalid, StaleVersion
+from chatplatform.api.errors import ApiError, Invalid, NotFound, StaleVersion
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import (
     AssignType,
@@ -189,11 +189,14 @@ def _release(chat: LockedConversation, to: str, *, by: User) -> None:
 
 
 def _agent_to_assign(by: User, user_id: int | None) -> User:
-    """The staff member with this id, or the caller if the request names nobody; else 422."""
+    """The staff member with this id, or the caller if the request names nobody. 404
+    for nobody of the client, 422 for one who takes no conversations."""
     if user_id is None:
         return by
     assert by.client_id
     agent = team_notifications.team(by.client_id).filter(pk=user_id).first()
+    if agent is None and User.objects.filter(client_id=by.client_id, pk=user_id).exists():
+        raise Invalid.field("body", "user_id", msg="This person can't take conversations.")
     if agent is None:
-        raise Invalid.field("body", "user_id", msg="No agent with this ID can take it.")
+        raise NotFound("No agent with this ID can take it.", field="user_id")
     return agent

@@ -10,7 +10,7 @@ from django.db.models.functions import Greatest, Now
 
 from bots.services import bots, engines
 from chatplatform import jobs
-from chatplatform.api.errors import ApiError, first_or_404
+from chatplatform.api.errors import ApiError, first_or_404, named_by
 from chats.models import Conversation, Summary, SummaryJob, SummaryJobStatus
 from chats.services.insight import chat_analysis
 from chats.shapes.insight import SummaryCalculateRequest
@@ -33,7 +33,8 @@ class SummaryRunning(ApiError):
 
 def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> SummaryJob:
     """Start a run; 409 while another run of the client is not over."""
-    bot = bots.get(client, given.bot_id) if given.bot_id else None
+    with named_by("bot_id"):
+        bot = bots.get(client, given.bot_id) if given.bot_id else None
     with transaction.atomic():
         # The lock makes a second request wait here.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)

@@ -5,21 +5,25 @@ from typing import Any
 from django.db import transaction
 
 from bots.language import detection
+from bots.models import Bot
 from bots.services import bots
+from bots.services.engines import engine_for
 from chatplatform.api.errors import ApiError, Invalid
 from chats.models import (
     Conversation,
     Customer,
     LockedConversation,
     Message,
+    SenderType,
     text_content,
 )
-from chats.services.core import conversations, customers, lifecycle, messages
+from chats.services.core import conversations, customers, lifecycle, messages, reply_policy
 from chats.services.core.messages import Author
 from chats.services.reply import incoming
 from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
 from chats.shapes.message import ConvMessage
 from identity.models import Client, User
+from identity.services import credits
 
 
 class PreviewOff(ApiError):
@@ -46,6 +50,7 @@ def open_preview(
         raise PreviewOff
     if not body.messages:
         raise Invalid.field("body", "messages", msg="A new chat needs a message.", type="missing")
+    _ensure_paid(bot)
     with transaction.atomic():
         # The customer that stands for a user in previews.
         customer, _ = Customer.objects.get_or_create(
@@ -79,6 +84,8 @@ def continue_chat(
 ) -> Message:
     """Add messages to a preview; return the last one. Without messages, any chat's last customer
     message is returned, and a reply is requested if the bot still owes one."""
+    if body.messages or _owes_reply(chat):
+        _ensure_paid(chat.bot)
     if not body.messages:
         return incoming.request_reply_again(chat, earlier_result_id=earlier_result_id)
     if not chat.is_preview:
@@ -90,6 +97,18 @@ def continue_chat(
             return existing
         lifecycle.ensure_not_ended(chat)
         return _append(chat, body, client_message_id)
+
+
+def _owes_reply(chat: Conversation) -> bool:
+    rows = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
+    latest = rows.order_by("-seq").first()
+    return latest is not None and messages.find_reply(latest) is None
+
+
+def _ensure_paid(bot: Bot) -> None:
+    """402 if a reply cannot be paid. A customer's chat would be handed over instead."""
+    cost = reply_policy.highest_cost(engine_for(bot.client, bot))
+    credits.ensure_left(bot.client_id, cost=cost)
 
 
 def with_receipt(turn: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,34 @@
+"""The API operation that searches a bot's content."""
+
+from bots.language import detection
+from bots.services import bots, retrieval
+from bots.shapes.search import ContentQuery, FoundContent, FoundPassage
+from chatplatform.api.errors import NotFound
+from chatplatform.api.operation import operation
+from identity.auth import BEARER_OR_SECRET_KEY, TenantViewSet
+
+
+class ContentSearchViewSet(TenantViewSet):
+    @operation("AI / train", "Search Content", access=BEARER_OR_SECRET_KEY)
+    def search(self, bot_id: int, query: ContentQuery) -> FoundContent:
+        """Search what the bot knows, as it does for a question; costs no credits."""
+        bot = bots.get(self.client, bot_id)
+        if self.caller.key and self.caller.key.bot_id not in {None, bot.pk}:
+            raise NotFound
+        language = query.language or detection.detect(
+            query.q, default=bot.default_language, offered=bot.languages
+        )
+        found = retrieval.search(bot, query.q, language=language, limit=query.limit)
+        passages = [
+            FoundPassage(
+                document_id=hit.chunk.document_id,
+                title=hit.chunk.title,
+                url=hit.chunk.url or None,
+                page=hit.chunk.page,
+                section=hit.chunk.heading or None,
+                text=hit.chunk.text,
+                score=round(float(hit.score), 4),
+            )
+            for hit in found.hits
+        ]
+        return FoundContent(passages=passages, confidence=round(float(found.confidence), 4))

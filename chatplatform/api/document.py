@@ -1,0 +1,171 @@
+"""What is done to the OpenAPI document once all operations are described: shapes of requests and
+replies are told apart, and examples and samples of code are added."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from chatplatform.api import code_samples
+from chatplatform.api.code_samples import operations
+from chatplatform.api.examples import example_of, recorded
+from chatplatform.api.operation import LIMIT_HEADERS
+
+_REF = "#/components/schemas/"
+
+
+def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
+    """The document, finished; drf-spectacular calls it last but for the webhooks."""
+    suffixes = {
+        path: getattr(view, view.action).operation.path_suffix
+        for path, _, _, view in generator._get_paths_and_endpoints()
+    }
+    paths = result["paths"].items()
+    result["paths"] = {path + suffixes.get(path, ""): item for path, item in paths}
+    result["components"]["headers"] = LIMIT_HEADERS
+    result["components"]["schemas"] = _schemas(result, generator.registry)
+    for _path, _method, operation in operations(result):
+        operation.setdefault("security", [])
+        _add_examples(operation, result["components"]["schemas"])
+    code_samples.add(result)
+    return result
+
+
+def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
+    """The document with the operations of one tag, and the components that they need."""
+    paths: dict[str, dict[str, Any]] = {}
+    for path, method, operation in operations(document):
+        if operation["tags"] == [tag]:
+            paths.setdefault(path, {})[method] = operation
+    webhooks = {
+        name: item
+        for name, item in document.get("webhooks", {}).items()
+        if item["post"]["tags"] == [tag]
+    }
+    components = document["components"]
+    needed: set[str] = set()
+    _collect(paths, components["schemas"], needed)
+    _collect(webhooks, components["schemas"], needed)
+    schemas = {name: part for name, part in components["schemas"].items() if name in needed}
+    tags = [shown for shown in document["tags"] if shown["name"] == tag]
+    parts = {"paths": paths, "components": {**components, "schemas": schemas}, "tags": tags}
+    return {**document, **parts, "webhooks": webhooks}
+
+
+def _collect(node: Any, schemas: Mapping[str, Any], found: set[str]) -> None:
+    """Add the names of all components that a part of the document refers to."""
+    if isinstance(node, list):
+        for part in node:
+            _collect(part, schemas, found)
+    if not isinstance(node, dict):
+        return
+    name = str(node.get("$ref", "")).removeprefix(_REF)
+    if name in schemas and name not in found:
+        found.add(name)
+        _collect(schemas[name], schemas, found)
+    for part in node.values():
+        _collect(part, schemas, found)
+
+
+# --- shapes of requests and replies -------------------------------------------------------------
+
+
+def _schemas(result: dict[str, Any], registry: Any) -> dict[str, Any]:
+    """Every component by its name: as a reply, as a request, or as both."""
+    schemas: dict[str, Any] = {}
+    apart = _split_bodies(result, registry)
+    for component in registry._components.values():
+        asked, told = component.modes.get("validation"), component.modes.get("serialization")
+        name = component.name
+        if asked and told and name in apart:
+            schemas[apart[name]] = {**_asked(asked), "title": apart[name]}
+            schemas[name] = _told(told)
+        elif asked and told:
+            schemas[name] = _both(asked)
+        else:
+            schemas[name] = _asked(asked) if asked else _told(told)
+    return dict(sorted(schemas.items()))
+
+
+def _split_bodies(result: dict[str, Any], registry: Any) -> dict[str, str]:
+    """The names of bodies that are replies too and have fields that only the server sets, each with
+    the name of the request; the bodies of the operations are changed to the latter."""
+    apart: dict[str, str] = {}
+    modes = {part.name: part.modes for part in registry._components.values()}
+    for _path, _method, operation in operations(result):
+        for content in operation.get("requestBody", {}).get("content", {}).values():
+            name = content["schema"].get("$ref", "").removeprefix(_REF)
+            if name and len(modes[name]) > 1 and _has_read_only(modes[name]["validation"]):
+                apart[name] = f"{re.sub('D[Tt][Oo]$', '', name)}Input"
+                content["schema"] = {"$ref": _REF + apart[name]}
+    assert not set(apart.values()) & set(modes), "a request has the name of another shape"
+    return apart
+
+
+def _has_read_only(schema: dict[str, Any]) -> bool:
+    return any(part.get("readOnly") for part in schema.get("properties", {}).values())
+
+
+def _asked(schema: dict[str, Any]) -> dict[str, Any]:
+    """A request: closed. Its examples stand at the operations."""
+    return {key: part for key, part in _plain(schema).items() if key != "examples"}
+
+
+def _told(schema: dict[str, Any]) -> dict[str, Any]:
+    """A reply: open, since fields may be added; nothing in it is marked as read only."""
+    shown = _open(schema)
+    for part in shown.get("properties", {}).values():
+        part.pop("readOnly", None)
+    return shown
+
+
+def _open(schema: dict[str, Any]) -> dict[str, Any]:
+    shown = _asked(schema)
+    if shown.get("additionalProperties") is False:
+        del shown["additionalProperties"]
+    return shown
+
+
+def _both(schema: dict[str, Any]) -> dict[str, Any]:
+    """A shape that is sent and answered: a reply always has what only the server sets."""
+    shown = _open(schema)
+    parts = shown.get("properties", {})
+    needed = {name for name, part in parts.items() if part.get("readOnly")}
+    needed |= set(shown.get("required", ()))
+    return shown | ({"required": [name for name in parts if name in needed]} if needed else {})
+
+
+def _plain(schema: Any, *, is_named: bool = True) -> Any:
+    """The schema without titles of its parts, which repeat their names, and without nulls as
+    defaults, which generators of clients take for values that must be sent."""
+    if isinstance(schema, list):
+        return [_plain(part, is_named=False) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    left_out = set() if is_named else {"title"} if isinstance(schema.get("title"), str) else set()
+    if "default" in schema and schema["default"] is None:
+        left_out.add("default")
+    return {
+        key: _fields(part) if key in {"properties", "$defs"} else
+        part if key in {"examples", "example", "default", "enum", "const"} else
+        _plain(part, is_named=False)
+        for key, part in schema.items()
+        if key not in left_out
+    }  # fmt: skip
+
+
+def _fields(parts: dict[str, Any]) -> dict[str, Any]:
+    return {name: _plain(part, is_named=False) for name, part in parts.items()}
+
+
+# --- examples -----------------------------------------------------------------------------------
+
+
+def _add_examples(operation: dict[str, Any], components: dict[str, Any]) -> None:
+    known = recorded().get(operation["operationId"], {})
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        if "example" not in content:
+            content["example"] = known.get("body") or example_of(content["schema"], components)
+    for status, answer in operation["responses"].items():
+        content = answer.get("content", {}).get("application/json")
+        if status < "300" and content:
+            content["example"] = known.get(status) or example_of(content["schema"], components)

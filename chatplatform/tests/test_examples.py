@@ -1,0 +1,119 @@
+"""The examples of the API's document: recorded here, in docs/examples.json, and all valid.
+
+`RECORD_EXAMPLES=1 pytest` on this file writes them anew, then `make openapi` takes them over.
+"""
+
+import json
+import os
+from urllib.parse import quote
+
+import jsonschema_rs
+import pytest
+
+from chatplatform.api.code_samples import SHOWN, operations
+from chatplatform.api.examples import FILE
+from chatplatform.api.operation_ids import operation_id
+from chatplatform.testing import documented
+from chatplatform.tests.owners import *  # noqa: F403
+from chatplatform.tests.served import ACCEPTED, ALL, callers, send, undone
+from identity.testing import Person
+
+
+def _documented_path(served):
+    return served.path + served.declared.path_suffix
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.skipif("RECORD_EXAMPLES" not in os.environ, reason="writes docs/examples.json")
+def test_record(ann, ann_key, ours):
+    made = {}
+    for served in ALL:
+        name = operation_id(served.method, _documented_path(served), served.declared.name)
+        example = {}
+        body = ACCEPTED.get(served.at)
+        if isinstance(body, dict) and all(_is_plain(value) for value in body.values()):
+            example["body"] = body
+        caller = (callers(served.declared.access, ann, ann_key) or [Person()])[0]
+        with undone():
+            reply = send(caller, served, ours)
+        is_json = reply.headers.get("Content-Type", "") == "application/json"
+        if reply.status_code < 300 and is_json and not hasattr(reply, "follow"):
+            example[str(reply.status_code)] = _shortened(reply.json())
+        made[name] = example
+    FILE.write_text(json.dumps(dict(sorted(made.items())), indent=1, ensure_ascii=False) + "\n")
+
+
+def _is_plain(value):
+    return isinstance(value, (str, int, float, bool, list, dict, type(None)))
+
+
+def _shortened(value):
+    """Lists of an example have at most two rows."""
+    if isinstance(value, dict):
+        return {name: _shortened(part) for name, part in value.items()}
+    return [_shortened(part) for part in value[:2]] if isinstance(value, list) else value
+
+
+def as_requests(node):
+    """The document for requests, which may leave out what is `readOnly`."""
+    if isinstance(node, list):
+        return [as_requests(part) for part in node]
+    if not isinstance(node, dict):
+        return node
+    parts = node.get("properties")
+    shown = {key: as_requests(part) for key, part in node.items()}
+    if isinstance(parts, dict) and isinstance(node.get("required"), list):
+        shown["required"] = [name for name in node["required"] if not parts[name].get("readOnly")]
+    return shown
+
+
+def contents():
+    """Each body and each JSON reply of a success, with its place."""
+    for path, method, operation in operations(documented.document()):
+        for kind, content in operation.get("requestBody", {}).get("content", {}).items():
+            yield ("paths", path, method, "requestBody", "content", kind), content
+        for status, answer in operation["responses"].items():
+            for kind, content in answer.get("content", {}).items():
+                if status < "300" and kind == "application/json":
+                    yield ("paths", path, method, "responses", status, "content", kind), content
+
+
+def test_every_body_and_reply_has_an_example_and_each_is_valid():
+    schemas = {False: documented.document(), True: as_requests(documented.document())}
+    registries = {
+        is_body: jsonschema_rs.Registry([("urn:document", schema)])
+        for is_body, schema in schemas.items()
+    }
+    found = list(contents())
+    assert len(found) > 300
+    faults = []
+    for place, content in found:
+        if place[-1] == "multipart/form-data":
+            continue  # files are no JSON
+        pointer = "/".join(
+            step.replace("~", "~0").replace("/", "~1") for step in (*place, "schema")
+        )
+        schema = {"$ref": f"urn:document#/{quote(pointer)}"}
+        registry = registries["requestBody" in place]
+        validator = jsonschema_rs.Draft202012Validator(schema, registry=registry)
+        faults += [
+            f"{' '.join(place[1:3])} {error.instance_path}: {error.message}"
+            for error in validator.iter_errors(content["example"])
+        ]
+    assert faults == []
+
+
+def test_update_bot_shows_one_field():
+    at = documented.document()["paths"]["/ai/bot/{bot_id}/update-bot"]["put"]
+    assert len(at["requestBody"]["content"]["application/json"]["example"]) == 1
+
+
+def test_thirty_operations_have_samples():
+    sampled = {
+        operation["operationId"]: [sample["label"] for sample in operation["x-codeSamples"]]
+        for _, _, operation in operations(documented.document())
+        if "x-codeSamples" in operation
+    }
+    assert set(sampled) == SHOWN
+    assert len(SHOWN) == 30
+    assert all(labels == ["curl", "Python", "TypeScript"] for labels in sampled.values())

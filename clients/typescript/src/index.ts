@@ -1,0 +1,3 @@
+export { Client } from "./api.js";
+export { ApiError, verifyWebhook } from "./core.js";
+export type * from "./types.js";

@@ -1,0 +1,158 @@
+"""The tools of the MCP server: each is an operation of the API, described by its declaration."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from io import BytesIO
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import orjson
+from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpRequest, HttpResponseBase
+
+from chatplatform.api.errors import NotFound
+from chatplatform.api.idempotency import HEADER
+from chatplatform.api.operation import ALLOWANCE, CAN_WAIT, Operation, routes
+from chatplatform.api.routing import find_operation
+from identity.auth import Principal
+
+_CONVERTERS = {"int": "integer", "uuid": "string", "slug": "string", "str": "string"}
+# Headers that belong to the request to `/mcp` alone.
+_NOT_PASSED_ON = (f"HTTP_{HEADER.upper().replace('-', '_')}", "HTTP_ACCEPT", CAN_WAIT, ALLOWANCE)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool: its name, its operation, and the fields of the body that are not the model's to set.
+
+    `is_write`: it does what a customer notices, so the caller needs the scope `mcp:write`.
+    """
+
+    name: str
+    method: str
+    path: str
+    is_write: bool = False
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def operation(self) -> Operation:
+        return _served()[self.method, re.sub(r"<\w+:(\w+)>", r"<\1>", self.path)]
+
+    def admits(self, caller: Principal) -> bool:
+        """Whether the caller's rights admit the operation."""
+        access = self.operation.access
+        kind = "api_key" if caller.key else "bearer"
+        rights = set(access.admitted(self.method))
+        return kind in access.security and bool(rights & set(caller.rights))
+
+    def described(self) -> dict[str, Any]:
+        """The tool as `tools/list` shows it."""
+        declared, schema = self.operation, self._schema()
+        return {
+            "name": self.name,
+            "title": declared.name,
+            "description": re.sub(r"\n\s+", "\n", declared.description),
+            "inputSchema": schema,
+            "annotations": {"readOnlyHint": not self.is_write, "destructiveHint": self.is_write},
+        }
+
+    def _schema(self) -> dict[str, Any]:
+        """The parameters of path, query and body as one object."""
+        parts: dict[str, Any] = {}
+        named: dict[str, Any] = {}
+        needed: list[str] = []
+        for converter, name in re.findall(r"<(\w+):(\w+)>", self.path):
+            words = f"The {name.removesuffix('_id').replace('_', ' ')}'s id."
+            parts[name] = {"type": _CONVERTERS[converter], "description": words}
+            needed.append(name)
+        for shape in (self.operation.query, self.operation.body):
+            if isinstance(shape, type):
+                schema = shape.model_json_schema()
+                named |= schema.get("$defs", {})
+                shown = {
+                    name: part
+                    for name, part in schema["properties"].items()
+                    if name not in self.fixed and not part.get("readOnly")
+                }
+                parts |= shown
+                needed += [name for name in schema.get("required", ()) if name in shown]
+        whole = {"type": "object", "properties": parts, "required": needed}
+        closed = {**whole, "additionalProperties": False}
+        return closed | ({"$defs": named} if named else {})
+
+    def call(self, request: HttpRequest, arguments: Mapping[str, Any]) -> HttpResponseBase:
+        """The operation's own response, with the caller's credential; it checks all by itself."""
+        declared, given = self.operation, {**arguments, **self.fixed}
+        path = "/" + self.path
+        path = re.sub(r"<\w+:(\w+)>", lambda part: _segment(given.pop(part[1], "")), path)
+        names = set(declared.query.model_fields) if declared.query else set()
+        query = {name: given.pop(name) for name in names & set(given)}
+        body = orjson.dumps(given) if declared.body else b""
+        if given and not declared.body:
+            query |= given  # the operation refuses what it does not know
+        match = find_operation(path)
+        if match is None:
+            raise NotFound
+        inner = _request(request, self.method, path, query, body)
+        response: HttpResponseBase = match.func(inner, **match.kwargs)
+        return response
+
+
+TOOLS = (
+    Tool("list_bots", "GET", "ai/bot"),
+    Tool("search_conversations", "GET", "ai/chats"),
+    Tool("search_conversations", "GET", "ai/client/chats"),
+    Tool("read_conversation", "GET", "ai/chat/<uuid:chat_id>/history"),
+    Tool("read_conversation", "GET", "ai/client/chat/history/<uuid:chat_id>"),
+    Tool("search_content", "GET", "ai/<int:bot_id>/search"),
+    Tool("ask_bot", "POST", "ai/<int:bot_id>/generate-chat", fixed={"stream": False}),
+    Tool("get_overview", "GET", "report/chat-overview"),
+    Tool("search_report", "POST", "report/adhoc/search"),
+    Tool("reply_as_agent", "POST", "ai/chat/<uuid:chat_id>/manual", is_write=True),
+    Tool("reply_as_assistant", "POST", "ai/client/chat/assistant/<uuid:chat_id>", is_write=True),
+)
+
+
+def tools_of(caller: Principal) -> Iterator[Tool]:
+    """The tools that the caller's rights admit."""
+    return (tool for tool in TOOLS if tool.admits(caller))
+
+
+@cache
+def _served() -> dict[tuple[str, str], Operation]:
+    return {
+        (method, re.sub(r"<\w+:(\w+)>", r"<\1>", path.removeprefix("/"))): declared
+        for method, path, declared in routes()
+    }
+
+
+def _segment(value: Any) -> str:
+    return quote(str(value), safe="") or "-"
+
+
+def _request(
+    request: HttpRequest, method: str, path: str, query: Mapping[str, Any], body: bytes
+) -> HttpRequest:
+    """A request for another path with the same headers, so with the same caller."""
+    passed_on = {name: value for name, value in request.META.items() if name not in _NOT_PASSED_ON}
+    return WSGIRequest(
+        {
+            **passed_on,
+            "REQUEST_METHOD": method,
+            "PATH_INFO": path,
+            "QUERY_STRING": urlencode(
+                {name: _as_text(value) for name, value in query.items()}, doseq=True
+            ),
+            "CONTENT_TYPE": "application/json",
+            "CONTENT_LENGTH": str(len(body)),
+            "wsgi.input": BytesIO(body),
+        }
+    )
+
+
+def _as_text(value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return [_as_text(item) for item in value] if isinstance(value, list) else value
