@@ -7,7 +7,7 @@ from email import message_from_bytes, policy
 from pathlib import Path
 from typing import Any
 
-from bots.ingest.extraction import encodings, office, pages, text_headings
+from bots.ingest.extraction import encodings, html, office, text_headings
 from bots.ingest.extraction.document import (
     Content,
     ExtractError,
@@ -141,12 +141,12 @@ def read_epub(path: Path) -> Content:
             data = archive.read(part)
             if b"\x00" in data[:_HEAD_BYTES]:
                 raise ExtractError("encrypted", "The e-book is protected.")
-            tree = pages.shown(clean(data.decode("utf-8", "replace")))
-            sections += pages.sections(filter(_is_text, pages.blocks_of(tree)), title)
+            tree = html.shown(clean(data.decode("utf-8", "replace")))
+            sections += html.sections(filter(_is_text, html.blocks_of(tree)), title)
         return Content(title, sections)
 
 
-def _is_text(block: pages.Block) -> bool:
+def _is_text(block: html.Block) -> bool:
     return bool(block.text)
 
 
@@ -162,5 +162,5 @@ def read_mail(path: Path) -> Content:
     text = clean(encodings.decode(body.get_payload(decode=True), body.get_content_charset() or ""))
     if body.get_content_type() == "text/plain":
         return Content(title, text_headings.sections(text), warning)
-    blocks = filter(_is_text, pages.blocks_of(pages.shown(text)))
-    return Content(title, pages.sections(blocks, title), warning)
+    blocks = filter(_is_text, html.blocks_of(html.shown(text)))
+    return Content(title, html.sections(blocks, title), warning)
