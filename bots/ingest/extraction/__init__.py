@@ -21,12 +21,14 @@ from bots.ingest.extraction.readers import READERS
 from bots.language import detection
 
 MAX_FILE_BYTES = 26_214_400
+# How long reading may take for each second of the processor: training comes last on a busy machine.
+_PATIENCE = 5
 
 
 def extract_in_child(
     path: Path, *, file_name: str, timeout_seconds: float = 60, memory_mb: int = 512
 ) -> ExtractedText:
-    """As `extract`, but in a child process that is limited in time and memory."""
+    """As `extract`, but in a child process that is limited in processor time and memory."""
     try:
         finished = child_process.run(
             "bots.ingest.extraction",
@@ -34,7 +36,7 @@ def extract_in_child(
             file_name,
             str(memory_mb),
             str(max(1, int(timeout_seconds))),
-            timeout_seconds=timeout_seconds,
+            timeout_seconds=_PATIENCE * timeout_seconds,
         )
     except child_process.TimedOut:
         raise ExtractError("timeout", "The file took too long to read.") from None
