@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-from bots.ingest.extraction import pdf_layout, pdf_visibility, text_headings
+from bots.ingest.extraction import ocr, pdf_layout, pdf_visibility, text_headings
 from bots.ingest.extraction.document import (
     Content,
     ExtractError,
@@ -59,7 +59,7 @@ def read_pdf(path: Path) -> Content:
         if len(reader.pages) > MAX_PAGES:
             raise ExtractError("too_large", f"The PDF has more than {MAX_PAGES} pages.")
         title = str((reader.metadata and reader.metadata.title) or "")
-        document = pdf_oxide.PdfDocument(str(path))
+        original = document = pdf_oxide.PdfDocument(str(path))
         data, damaged = _rewritten(reader, document)
     except errors.LimitReachedError as error:
         raise ExtractError("too_large", "The PDF is too large when unpacked.") from error
@@ -71,7 +71,11 @@ def read_pdf(path: Path) -> Content:
         document.flatten_forms()
         document = pdf_oxide.PdfDocument.from_bytes(document.to_bytes())
     drawn = list(_pages(reader, document, damaged))
-    pages, warning = _readable([lines for lines, _ in drawn], damaged)
+    pages = [lines for lines, _ in drawn]
+    empty = [number for number, lines in enumerate(pages) if not lines and number not in damaged]
+    scans = ocr.read(original, empty) if ocr.is_installed() else {}
+    pages = [scans.get(number, lines) for number, lines in enumerate(pages)]
+    pages, warning = _readable(pages, damaged, scans)
     pages = _without_running_lines(_without_contents(pages))
     ordered = [
         pdf_layout.in_reading_order(lines, rules)
@@ -81,7 +85,9 @@ def read_pdf(path: Path) -> Content:
     return Content(title, sections, warning)
 
 
-def _readable(pages: list[list[Line]], damaged: Collection[int]) -> tuple[list[list[Line]], str]:
+def _readable(
+    pages: list[list[Line]], damaged: Collection[int], scans: Collection[int]
+) -> tuple[list[list[Line]], str]:
     """Empty the pages whose words are not separated; also returns a warning of what is missing."""
     numbers = range(len(pages))
     glued = {n for n in numbers if has_glued_words(" ".join(line.text for line in pages[n]))}
@@ -92,6 +98,7 @@ def _readable(pages: list[list[Line]], damaged: Collection[int]) -> tuple[list[l
     missing = (
         (damaged, "couldn't be read in full because the file is damaged there"),
         (empty.difference(damaged), "have no text and may be scanned or damaged"),
+        (scans, "are scans, read by character recognition, which makes mistakes"),
         (glued.difference(damaged), "were skipped because their text has no spaces between words"),
     )
     warning = " ".join(
