@@ -35,6 +35,7 @@ _LIGATURE = re.compile("[\ufb00-\ufb06]")
 _CONTENTS = re.compile(r"(?<!\.)(?<!\.\s)(?:\.\s?){4,}+\s*+(?:(\d++)|[ivxlc]++)\s*+$")
 # A distance of more than this multiple of the usual one starts a paragraph.
 _PARAGRAPH = 1.3
+_PAGE_NUMBER = re.compile(r"(?<!\S)\d{1,4}$|^\d{1,4}(?!\S)")
 # In a document of fewer pages, a line on all of them may be text.
 _FEW_PAGES = 4
 # The lines that a browser prints above and below a page: date and title, address and page number.
@@ -239,11 +240,24 @@ def _without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
         shapes = [re.sub(r"\d+", "#", _text_of(row)) for row in rows]
         counts = Counter(shapes)
         running = {shape for shape in counts if _is_running(shape, counts[shape], len(pages))}
+        numbered = _numbered([_text_of(row) for row in rows])
         pages = [
-            [line for line in lines if line not in row] if shape in running else lines
-            for lines, row, shape in zip(pages, rows, shapes, strict=True)
+            [line for line in lines if line not in row]
+            if shape in running or number in numbered
+            else lines
+            for number, (lines, row, shape) in enumerate(zip(pages, rows, shapes, strict=True))
         ]
     return pages
+
+
+def _numbered(texts: Sequence[str]) -> set[int]:
+    """The pages whose line ends or begins with the page's number, if that is so on most pages."""
+    found = ((place, _PAGE_NUMBER.search(text)) for place, text in enumerate(texts))
+    shifts = {place: int(match[0]) - place for place, match in found if match}
+    usual, count = (Counter(shifts.values()).most_common(1) or [(0, 0)])[0]
+    if len(texts) < _FEW_PAGES or 2 * count <= len(texts):
+        return set()
+    return {place for place, shift in shifts.items() if shift == usual}
 
 
 def _row_at_edge(lines: Sequence[Line], edge: Callable[[Iterator[float]], float]) -> list[Line]:
