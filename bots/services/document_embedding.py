@@ -72,6 +72,11 @@ def _priority(document: Document, stage: DocumentStage) -> int:
     return _PRIORITIES[stage] + document.size_bytes
 
 
+def is_long_table(document: Document) -> bool:
+    """Whether the rows of a document that was read are found by their words alone."""
+    return document.mime_type in file_types.TABLES and document.chunk_count > MAX_ENCODED_ROWS
+
+
 def encode_all(document_id: int) -> None:
     """Encode all of a document that has been read."""
     while _encoded(document_id).exists():
@@ -191,10 +196,7 @@ def advance(document: Document) -> None:
     """
     bots.bump_knowledge_version(document.bot_id)
     large_bots.enqueue_backfill(document.bot_id, client_id=document.client_id)
-    is_long_table = (
-        document.mime_type in file_types.TABLES and document.chunk_count > MAX_ENCODED_ROWS
-    )
-    stages = () if is_long_table or not embedding.available() else _MISSING
+    stages = _MISSING if embedding.available() and not is_long_table(document) else ()
     for stage in stages:
         if _missing(document, stage).exists():
             Document.objects.filter(pk=document.pk).update(stage=stage)
