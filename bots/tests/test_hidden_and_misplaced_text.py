@@ -505,7 +505,6 @@ def test_visible_parts_of_invisible_ones(tmp_path: Path) -> None:
     [
         (".b .a .a .a .a { display: none }", B + "<i class=a>" * 99 + "<p class=a>Tea</p>" * 99),
         ("p:nth-of-type(3n) { display: none }", "<p>Tea</p>" * 9_000),
-        (".b ~ p ~ p ~ p { display: none }", B + "<p>Tea</p>" * 9_000),
         (":has(:has(:has(.b))) { display: none }", B + "<i>" * 99 + "<p>Tea</p>" * 999),
         ("[x] { display: none }" * 4_900, "<p>Tea</p>" * 9_000),
         ("p { display: none }" * 60_000, "<p>Tea</p>"),

@@ -54,15 +54,16 @@ def test_pages_without_text_are_recognised_and_said_to_be(tmp_path: Path) -> Non
         mock.patch.object(ocr, "is_installed", return_value=True),
         mock.patch.object(ocr, "_engine", return_value=engine),
     ):
-        text = read(tmp_path, pdf_bytes(page(PRINTED), b""))
+        text = read(tmp_path, pdf_bytes(page(PRINTED), b"", b"9 9 200 200 re f"))
     (picture,) = engine.call_args.args
     assert picture.shape[2] == 3
     assert engine.call_count == 1
     assert [(part.page, part.text.split("\n")) for part in text.sections] == [
         (1, [PRINTED]),
-        (2, [LETTERS, "", "Dogs are free."]),
+        (3, [LETTERS, "Dogs are free."]),
     ]
-    assert text.warning.startswith("1 of 2 pages are scans")
+    assert "1 of 3 pages have no text" in text.warning, "there is nothing on it"
+    assert "1 of 3 pages are scans" in text.warning
 
 
 @pytest.mark.skipif(not ocr.is_installed(), reason="needs requirements-ocr.txt")

@@ -15,6 +15,8 @@ MEMORY_MB, SECONDS = 2_048, 300
 _LAST_START = 240
 # How pages are drawn, in dots for each inch.
 _DPI, _POINTS = 150, 72
+# The darkest paper, and the space around what is printed, in dots.
+_INK, _MARGIN = 160, 40
 # The height of letters as a share of their box.
 _LETTER = 0.8
 
@@ -48,9 +50,17 @@ def _lines(engine: Any, picture: Any) -> Iterator[Line]:
     import numpy as np  # noqa: PLC0415  comes with the engine
 
     dots = np.frombuffer(picture.data, dtype=np.uint8).reshape(picture.height, picture.width, 4)
-    result = engine(dots[:, :, 2::-1])
+    is_ink = dots[:, :, :3].min(axis=2) < _INK
+    rows, columns = (np.flatnonzero(is_ink.any(axis=axis)) for axis in (1, 0))
+    if not rows.size:
+        return
+    # Few words on a large page are not found.
+    above, before = max(0, rows[0] - _MARGIN), max(0, columns[0] - _MARGIN)
+    printed = dots[above : rows[-1] + _MARGIN, before : columns[-1] + _MARGIN, 2::-1]
+    result = engine(np.ascontiguousarray(printed))
     points = _POINTS / _DPI
     for box, text in zip(result.boxes if result.txts else (), result.txts or (), strict=True):
         (left, top), (right, bottom) = box.min(axis=0).tolist(), box.max(axis=0).tolist()
-        y, height = picture.height - bottom, _LETTER * (bottom - top)
+        y, height = picture.height - above - bottom, _LETTER * (bottom - top)
+        left, right = before + left, before + right
         yield Line(text, left * points, y * points, height * points, right * points)
