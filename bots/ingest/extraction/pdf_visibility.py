@@ -208,9 +208,7 @@ class Sight:
         hidden -= {id(span) for span in self._not_drawn_here(spans, unseen)}
         return [span for span in spans if id(span) not in hidden]
 
-    def _unseen_without_groups(
-        self, number: int, spans: Sequence[Any], frame: _Frame
-    ) -> Sequence[Any]:
+    def _unseen_without_groups(self, number: int, spans: list[Any], frame: _Frame) -> list[Any]:
         """The spans that cannot be seen without groups either, which pdf_oxide draws opaque."""
         page = self._reader.pages[number]
         if not spans or not any(map(_is_group, _drawn_objects(page, set()))):
