@@ -15,7 +15,7 @@ from bots.language import dictionaries, embedding, language_data, quantities
 from bots.language.embedding import Vectors
 from bots.language.normalization import fold, same_question_key, tokens
 from bots.quoting.spelling import SpellCorrector
-from bots.quoting.word_index import WordIndex
+from bots.quoting.word_index import STOP_FORMS, STOP_WEIGHT, WordIndex
 
 WORD_SHARE = 0.3
 MEANING_SHARE = 0.7
@@ -461,6 +461,13 @@ class Index:
         terms = tokens(question, language="" if words is self._folded else language)
         weights = words.weights(terms)
         cover = words.cover(weights)
+        if not self._has_vector.all():
+            # Where words alone count, no form of a common one may weigh as much as a rare one.
+            light = {
+                word: STOP_WEIGHT if word in STOP_FORMS else weight
+                for word, weight in weights.items()
+            }
+            cover = np.where(self._has_vector, cover, words.cover(light)).astype(np.float32)
         is_folded = words is self._folded and language == "vi"
         scores = self._mixed(words.scores(terms), near, cover, language, is_folded=is_folded)
         cover[others] = scores[others] = 0
