@@ -1,11 +1,12 @@
 FROM python:3.11-slim AS build
 WORKDIR /app
 RUN python -m venv /venv
-COPY requirements.txt requirements-traces.txt ./
-# `--build-arg TRACES=1`: with what TRACES_URL needs.
+COPY requirements.txt requirements-traces.txt requirements-ocr.txt ./
+# `--build-arg TRACES=1`: with what TRACES_URL needs. `--build-arg OCR=1`: scanned pages are read.
 ARG TRACES=
+ARG OCR=
 RUN /venv/bin/pip install --no-cache-dir --require-hashes -r requirements.txt \
-    ${TRACES:+-r requirements-traces.txt}
+    ${TRACES:+-r requirements-traces.txt} ${OCR:+-r requirements-ocr.txt}
 COPY . .
 # .dockerignore cannot tell a file without a dot from a folder.
 RUN find . -type f ! -name '*.*' -delete

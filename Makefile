@@ -106,6 +106,7 @@ lock: ## compiles the .in files into the locked requirements (needs uv)
 	@command -v uv > /dev/null || { echo "make lock needs uv: install it first." >&2; exit 1; }
 	$(compile) requirements.in -o requirements.txt
 	$(compile) requirements-traces.in -o requirements-traces.txt
+	$(compile) requirements-ocr.in -o requirements-ocr.txt
 	$(compile) requirements-dev.in -o requirements-dev.txt
 	@# An older pip knows an extra by its first spelling only.
 	sed -i 's/\[html-clean\]/[html_clean]/' requirements.txt requirements-dev.txt

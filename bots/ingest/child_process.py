@@ -92,11 +92,12 @@ def limit_resources(memory_mb: int, cpu_seconds: int) -> None:
     for resource_id, maximum in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_DATA, memory),
-        (resource.RLIMIT_CPU, cpu_seconds),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(resource_id, (maximum, maximum))
+    # SIGXCPU at the lower limit tells the parent why; at equal ones the kernel would send SIGKILL.
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
     # Some libraries look up the temporary folder when loaded, which would write a file.
     tempfile.tempdir = os.sep
 

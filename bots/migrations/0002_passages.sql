@@ -23,7 +23,8 @@ BEGIN
         chunk_id bigint PRIMARY KEY,
         bot_id bigint NOT NULL,
         document_id bigint NOT NULL,
-        vector halfvec(384) NOT NULL,
+        -- Null for passages that are found by their words alone.
+        vector halfvec(384),
         words text[] NOT NULL,
         -- Its words, also as they are typed without marks.
         search_words text[] NOT NULL

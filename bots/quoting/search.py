@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.ingest import chunking
-from bots.language import dictionaries, embedding, quantities
+from bots.language import dictionaries, embedding, language_data, quantities
 from bots.language.embedding import Vectors
 from bots.language.normalization import fold, same_question_key, tokens
 from bots.quoting.spelling import SpellCorrector
-from bots.quoting.word_index import WordIndex
+from bots.quoting.word_index import STOP_FORMS, STOP_WEIGHT, WordIndex
 
 WORD_SHARE = 0.3
 MEANING_SHARE = 0.7
@@ -45,6 +45,8 @@ FITTING_ROW = 0.35
 # From this confidence on, a passage in another language may well answer.
 LIKELY_FOREIGN = 0.4
 _WORD = re.compile(r"\w+")
+# The words for prices, by language.
+_PRICE = tuple(language_data.by_language("amounts", "price").values())
 # The default of a bot's "cautious ... eager" setting.
 DEFAULT_THRESHOLD = 0.77
 
@@ -232,7 +234,13 @@ def words_of(chunk: IndexedChunk) -> list[str]:
 
 
 def _whole(chunk: IndexedChunk) -> str:
-    return f"{chunk.title}\n{chunk.heading}\n{chunk.text}"
+    whole = f"{chunk.title}\n{chunk.heading}\n{chunk.text}"
+    if chunk.vector.size or not chunking.is_row(chunk.text):
+        return whole
+    # A row without a vector is found by its words alone; prices are asked for in other words than
+    # those of their column.
+    labels = set(_WORD.findall(chunk.text.lower()))
+    return "\n".join([whole, *(" ".join(words) for words in _PRICE if labels & {*words})])
 
 
 class Index:
@@ -453,6 +461,13 @@ class Index:
         terms = tokens(question, language="" if words is self._folded else language)
         weights = words.weights(terms)
         cover = words.cover(weights)
+        if not self._has_vector.all():
+            # Where words alone count, no form of a common one may weigh as much as a rare one.
+            light = {
+                word: STOP_WEIGHT if word in STOP_FORMS else weight
+                for word, weight in weights.items()
+            }
+            cover = np.where(self._has_vector, cover, words.cover(light)).astype(np.float32)
         is_folded = words is self._folded and language == "vi"
         scores = self._mixed(words.scores(terms), near, cover, language, is_folded=is_folded)
         cover[others] = scores[others] = 0

@@ -9,12 +9,15 @@ import numpy as np
 
 from bots.language import language_data
 from bots.language.embedding import Vectors
+from bots.language.normalization import tokens
 
 # BM25's usual saturation and length normalisation.
 _K1, _B = 1.2, 0.75
 
 # Common words of questions; sharing them says nothing about the topic.
 STOP = frozenset(language_data.words("search", "stop"))
+# With the forms in which English ones are compared, such as "doe" for "does".
+STOP_FORMS = STOP | {*tokens(" ".join(STOP), language="en")}
 STOP_WEIGHT = 0.1
 # Words of a document's topic are frequent in it, and still show that a text is on topic.
 _MIN_WEIGHT = 1.0

@@ -13,6 +13,7 @@ from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Greatest
 
 from bots.ingest.chunking import embedded
+from bots.ingest.extraction import file_types
 from bots.language import embedding
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
 from bots.services import bots, documents, large_bots, publish_gate
@@ -27,6 +28,8 @@ RUN_SECONDS = 20.0
 # Documents of up to this many passages are encoded by the job that read them, others by two jobs.
 SHORT_PASSAGES = 24
 _ENDS = 2
+# A sheet of more rows is found by its words alone: names and numbers, which say more than meaning.
+MAX_ENCODED_ROWS = 300
 READ_PERCENT = 5
 _MISSING = {
     DocumentStage.PASSAGES: Q(vector=b""),
@@ -67,6 +70,11 @@ def _enqueue_end(document: Document, stage: DocumentStage, end: int) -> None:
 
 def _priority(document: Document, stage: DocumentStage) -> int:
     return _PRIORITIES[stage] + document.size_bytes
+
+
+def is_long_table(document: Document) -> bool:
+    """Whether the rows of a document that was read are found by their words alone."""
+    return document.mime_type in file_types.TABLES and document.chunk_count > MAX_ENCODED_ROWS
 
 
 def encode_all(document_id: int) -> None:
@@ -188,7 +196,7 @@ def advance(document: Document) -> None:
     """
     bots.bump_knowledge_version(document.bot_id)
     large_bots.enqueue_backfill(document.bot_id, client_id=document.client_id)
-    stages = _MISSING if embedding.available() else ()
+    stages = _MISSING if embedding.available() and not is_long_table(document) else ()
     for stage in stages:
         if _missing(document, stage).exists():
             Document.objects.filter(pk=document.pk).update(stage=stage)

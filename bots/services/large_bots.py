@@ -14,13 +14,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import BooleanField, Sum
+from django.db.models import BooleanField, Q, Sum
 from django.db.models.expressions import RawSQL
 
 from bots.language import embedding
 from bots.language.embedding import Vectors
 from bots.language.normalization import fold, tokens
-from bots.models import Chunk, Document
+from bots.models import Chunk, Document, DocumentStage
 from bots.quoting.search import Index, IndexedChunk, SearchResult, words_of
 from bots.quoting.word_index import STOP
 from bots.services import bots, stored_passages
@@ -119,7 +119,7 @@ def enqueue_missing() -> None:
 
 
 def backfill(bot_id: int) -> None:
-    """Copy the encoded passages that are missing; after a while, a new job continues."""
+    """Copy the passages that are missing; after a while, a new job continues."""
     started, last = time.monotonic(), 0
     while rows := _missing(bot_id, behind=last):
         last = rows[-1].pk
@@ -128,7 +128,7 @@ def backfill(bot_id: int) -> None:
                 enqueue_backfill(bot_id, client_id=rows[0].client_id)
             return
         values = [
-            (row.pk, bot_id, row.document_id, piece.vector.tolist(), *_words(piece))
+            (row.pk, bot_id, row.document_id, piece.vector.tolist() or None, *_words(piece))
             for row, piece in zip(rows, map(stored_passages.indexed, rows), strict=True)
         ]
         with jobs.commit(), connection.cursor() as cursor:
@@ -222,14 +222,16 @@ def _words(piece: IndexedChunk) -> tuple[list[str], list[str]]:
 
 
 def _missing(bot_id: int, *, behind: int, limit: int = _BATCH) -> list[Chunk]:
-    """Passages encoded by the current encoder that are missing in the search table."""
+    """Passages that are missing in the search table: those with a vector of the current encoder,
+    and those that get none, such as the rows of a long table.
+    """
     is_there = RawSQL(
         "EXISTS (SELECT FROM bots_passage p WHERE p.chunk_id = bots_chunk.id)", [], BooleanField()
     )
-    rows = Chunk.objects.filter(
-        ~is_there, bot_id=bot_id, pk__gt=behind, embedding_model=embedding.MODEL_ID,
-        dimension=embedding.DIMENSION,
-    ).exclude(vector=b"")  # fmt: skip
+    is_encoded = Q(embedding_model=embedding.MODEL_ID, dimension=embedding.DIMENSION)
+    has_none = Q(vector=b"", document__stage=DocumentStage.COMPLETE)
+    rows = Chunk.objects.filter(~is_there, bot_id=bot_id, pk__gt=behind)
+    rows = rows.filter((is_encoded & ~Q(vector=b"")) | has_none)
     return list(stored_passages.in_order(rows).order_by("pk")[:limit])
 
 

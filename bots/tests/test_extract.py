@@ -500,3 +500,65 @@ A:  Nobody here is aware of any patents that could affect it.
     assert section.heading == "Is it patented?"
     assert section.text.startswith("Nobody here is aware of any patents")
     assert section.text.endswith("no guarantee that there are none.")
+
+
+def headings(tmp_path: Path, text: str) -> list[str]:
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    return [part.heading for part in extraction.extract(path, file_name="a.txt").sections]
+
+
+def test_numbered_questions_do_not_head_each_other(tmp_path: Path) -> None:
+    text = """1. How can I pay?
+
+    By card.
+
+2. I have a question about the harbour.
+
+    Ask the pilots, who know all of its rocks.
+
+3. Why does my engine say "no oil"?
+
+    If it says this
+
+        E42: add a litre of oil and start again
+
+    then look for a leak.
+"""
+    assert headings(tmp_path, text) == [
+        "1. How can I pay?",
+        "2. I have a question about the harbour.",
+        '3. Why does my engine say "no oil"?',
+    ]
+
+
+def test_commands_and_sentences_above_a_rule_head_nothing(tmp_path: Path) -> None:
+    text = f"""FERRIES
+
+The ferry leaves at nine. Do not be late.
+{"-" * 72}
+
+It comes back at noon.
+
+$ ferry book \\
+        --seats=2 --name=Ann --from Kiel to Riga
+
+FARES
+
+Nine euros.
+"""
+    assert headings(tmp_path, text) == ["FERRIES", "FARES"]
+
+
+def test_lines_with_the_number_of_the_page_are_no_text(tmp_path: Path) -> None:
+    """Each chapter has a header of its own, with the number of the printed page."""
+    words = ("harbour", "engine", "anchor", "rudder", "compass", "lantern")
+    pages = [
+        f"BT /F1 10 Tf 72 780 Td (Chapter {n // 2}: The {word}   {n + 3}) Tj 0 -80 Td "
+        f"(Here the {word} is described.) Tj ET".encode()
+        for n, word in enumerate(words)
+    ]
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf_bytes(*pages))
+    sections = extraction.extract(path, file_name="a.pdf").sections
+    assert [part.text for part in sections] == [f"Here the {word} is described." for word in words]

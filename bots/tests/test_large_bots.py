@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 
 from bots.models import Bot, Chunk, Document
-from bots.services import large_bots, retrieval, stored_passages
+from bots.services import document_embedding, large_bots, retrieval, stored_passages
 from bots.tasks import backfill_large_bots
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
@@ -182,6 +182,16 @@ def test_missing_passages_are_backfilled(ann, taught, settings):
     assert len(ids()) == Chunk.objects.count()
     backfill_large_bots()
     assert not Job.objects.filter(name="bots.backfill_search_table", state=JobState.QUEUED).exists()
+
+
+def test_rows_of_a_long_table_are_found_by_their_words(ann, taught, monkeypatch):
+    monkeypatch.setattr(document_embedding, "MAX_ENCODED_ROWS", 1)
+    teach(ann, taught, {"prices.csv": b"Article,Price\nQuastel lamp,12 euros\nRug,9 euros\n"})
+    assert Chunk.objects.filter(vector=b"").count() == 2
+    assert len(ids()) == Chunk.objects.count()
+    hit = found(taught, "What does the Quastel lamp cost?").hits[0]
+    assert "12 euros" in hit.chunk.text
+    assert "thirty days" in found(taught, QUESTION).hits[0].chunk.text
 
 
 def test_a_long_run_goes_on_in_another_job(taught, monkeypatch):

@@ -91,6 +91,7 @@ CLEAR = "/ExtGState << /G << /ca 0 >> >>"
     [
         (f"1 1 1 rg {SECRET}", {}),
         (f"1 g {SECRET}", {}),
+        (f"1 g {SECRET}".replace("/F1", "/F2"), {}),
         (f"0 0 0 0 k {SECRET}", {}),
         (f"0.99 g {SECRET}", {}),
         (f"0 0 .6 rg {BAR} {SECRET}", {}),

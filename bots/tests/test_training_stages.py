@@ -203,6 +203,26 @@ def test_a_worker_without_an_encoder_leaves_the_words(ann, bot):
     assert find(bot, "Can I return damaged goods?").confidence > 0.77
 
 
+def test_a_long_table_is_found_by_words_and_not_encoded(ann, bot, monkeypatch):
+    monkeypatch.setattr(document_embedding, "MAX_ENCODED_ROWS", 2)
+    rows = ["Article,Price", "Garden table,49 euros", "Office lamp,12 euros", "Bath rug,9 euros"]
+    with encoded_texts() as encode:
+        document = send(ann, bot, "\n".join(rows).encode(), "prices.csv")
+        assert run_jobs(1) == 1
+        row = shown(ann, bot, document)
+        assert (row["status"], row["stage"], row["progress"]) == ("trained", "complete", 100)
+        assert row["is_answering"]
+        assert encode.call_count == 0
+        found = find(bot, "How much is the garden table?")
+        assert "49 euros" in found.hits[0].chunk.text
+        assert found.confidence > 0.77
+        assert find(bot, "Who won the football game?").confidence < 0.77
+        send(ann, bot, "\n".join(rows[:3]).encode(), "few.csv")
+        run_jobs()
+        assert encode.call_count > 0, "a short one is encoded"
+    assert [event.type for event in Event.objects.all()] == ["document.trained"] * 2
+
+
 def queued():
     """Document and end of the jobs that wait, in the order in which they get their turns."""
     order: list[int] = []

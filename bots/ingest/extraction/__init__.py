@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bots.ingest import child_process
-from bots.ingest.extraction import file_types, question_headings, text_headings
+from bots.ingest.extraction import file_types, ocr, question_headings, text_headings
 from bots.ingest.extraction.document import (
     ExtractedText,
     ExtractError,
@@ -21,12 +21,16 @@ from bots.ingest.extraction.readers import READERS
 from bots.language import detection
 
 MAX_FILE_BYTES = 26_214_400
+# The limits of reading one file, which recognising letters on pictures exceeds.
+_SECONDS, _MEMORY_MB = (ocr.SECONDS, ocr.MEMORY_MB) if ocr.is_installed() else (60, 512)
+# Training comes last on a busy machine, so reading may take much longer than its processor time.
+_PATIENCE, _MAX_SECONDS = 5, 500
 
 
 def extract_in_child(
-    path: Path, *, file_name: str, timeout_seconds: float = 60, memory_mb: int = 512
+    path: Path, *, file_name: str, timeout_seconds: float = _SECONDS, memory_mb: int = _MEMORY_MB
 ) -> ExtractedText:
-    """As `extract`, but in a child process that is limited in time and memory."""
+    """As `extract`, but in a child process that is limited in processor time and memory."""
     try:
         finished = child_process.run(
             "bots.ingest.extraction",
@@ -34,7 +38,7 @@ def extract_in_child(
             file_name,
             str(memory_mb),
             str(max(1, int(timeout_seconds))),
-            timeout_seconds=timeout_seconds,
+            timeout_seconds=min(_PATIENCE * timeout_seconds, _MAX_SECONDS),
         )
     except child_process.TimedOut:
         raise ExtractError("timeout", "The file took too long to read.") from None

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from bots.ingest.extraction import encodings, pages
+from bots.ingest.extraction import encodings, html
 from bots.ingest.extraction.document import Content, clean
 
 # Comments and struck-out text, except in code. What CommonMark shows is hidden as well: comments
@@ -31,12 +31,12 @@ def read_markdown(path: Path) -> Content:
 def read(text: str) -> Content:
     text = _HIDDEN.sub(lambda match: match["code"] or "", text)
     page = _parser().render(_FRONT_MATTER.sub("", text))
-    tree = pages.shown(f"<body>{page}")
-    blocks = [block for block in pages.blocks_of(tree) if block.text]
+    tree = html.shown(f"<body>{page}")
+    blocks = [block for block in html.blocks_of(tree) if block.text]
     # A single level-1 heading is the title; if there are several, none names the whole document.
     titles = [block.text for block in blocks if block.level == 1]
     title = titles[0] if len(titles) == 1 else ""
-    return Content(title, pages.sections(blocks, title))
+    return Content(title, html.sections(blocks, title))
 
 
 def _parser() -> Any:

@@ -37,7 +37,8 @@ _MAX_MERGED_COLUMNS = 60
 _MAX_MERGED = 1_000
 # The most columns that a sheet can have.
 _MAX_COLUMNS = 16_384
-_OFF = frozenset({"0", "false", "off"})
+# Values of what is switched off.
+OFF = frozenset({"0", "false", "off"})
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^<>]*?\bref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
 _YEARS = range(1900, 2101)
 _DIGIT = re.compile(r"\d")
@@ -89,6 +90,17 @@ def _streamed(archive: zipfile.ZipFile, part: str, *tags: str) -> Iterator[Any]:
                 del element.getparent()[0]
 
 
+def name_of(element: Any) -> str:
+    """The name of an element without its namespace; "" for comments."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def attribute(element: Any, name: str, default: str | None = None) -> Any:
+    """The value of an attribute, in whatever namespace."""
+    found = (value for key, value in element.attrib.items() if key.rpartition("}")[2] == name)
+    return next(found, default)
+
+
 def title_of(archive: zipfile.ZipFile) -> str:
     properties = parsed(archive, "docProps/core.xml")
     return "" if properties is None else (properties.findtext("{*}title") or "").strip()
@@ -133,7 +145,7 @@ def read_xlsx(path: Path) -> Content:
             if sheet.get("state", "visible") != "visible":
                 hidden.append(sheet.get("name", ""))
             else:
-                for section in _table(sheet.get("name", ""), cells.rows(archive, part)):
+                for section in table(sheet.get("name", ""), cells.rows(archive, part)):
                     sections.append(section)
                     characters += len(section.text)
                     check_length(characters)
@@ -156,7 +168,7 @@ def _texts(item: Any) -> Iterator[str]:
 
 def _is_struck(font: Any) -> bool:
     strike = None if font is None else font.find("{*}strike")
-    return strike is not None and strike.get("val") not in _OFF
+    return strike is not None and strike.get("val") not in OFF
 
 
 def _is_white(font: Any) -> bool:
@@ -202,7 +214,7 @@ class _Merged:
 
 
 @dataclass
-class _Row:
+class Row:
     """The filled cells of a row by column; a row of words and years may be a header."""
 
     values: dict[int, str]
@@ -210,6 +222,12 @@ class _Row:
     words: int = 0
     # Whether a cell spans several columns, as the name of a group of columns does.
     is_group: bool = False
+
+    def add(self, column: int, text: str, *, is_word: bool) -> None:
+        self.values[column] = text
+        if not is_word and not (text.isdecimal() and int(text) in _YEARS):
+            self.is_header = False
+        self.words += is_word
 
     @property
     def is_named(self) -> bool:
@@ -254,7 +272,7 @@ def _is_hidden(element: Any, size: str, *, default: bool = False) -> bool:
     """Whether a row or column is hidden, or its height or width is 0."""
     hidden = element.get("hidden")
     by_size = element.get(size) is not None and float(element.get(size)) == 0
-    return (default if hidden is None else hidden not in _OFF) or by_size
+    return (default if hidden is None else hidden not in OFF) or by_size
 
 
 class _Cells:
@@ -265,14 +283,14 @@ class _Cells:
         self._formats = formats
         self._epoch = epoch
 
-    def rows(self, archive: zipfile.ZipFile, part: str) -> Iterator[_Row]:
+    def rows(self, archive: zipfile.ZipFile, part: str) -> Iterator[Row]:
         """The visible rows with their filled cells."""
         merged = _merged_cells(archive, part)
         hidden: set[int] = set()
         number, is_hidden_by_default = 0, False
         for element in _streamed(archive, part, "sheetFormatPr", "col", "row"):
             if element.tag.endswith("}sheetFormatPr"):
-                is_hidden_by_default = element.get("zeroHeight", "0") not in _OFF
+                is_hidden_by_default = element.get("zeroHeight", "0") not in OFF
             elif element.tag.endswith("}col"):
                 if _is_hidden(element, "width"):
                     last = min(int(element.get("max") or 0), _MAX_COLUMNS)
@@ -285,18 +303,14 @@ class _Cells:
                 if row.values and is_shown:
                     yield row
 
-    def _row(self, element: Any, hidden: set[int]) -> _Row:
-        row = _Row({})
+    def _row(self, element: Any, hidden: set[int]) -> Row:
+        row = Row({})
         column = 0
         for cell in element.iterfind("{*}c"):
             column = _column(cell.get("r")) or column + 1
             text = "" if column in hidden else " ".join(self._text(cell).split())
             if text:
-                row.values[column] = text
-                is_word = cell.get("t") in {"s", "str", "inlineStr"}
-                if not is_word and not (text.isdecimal() and int(text) in _YEARS):
-                    row.is_header = False
-                row.words += is_word
+                row.add(column, text, is_word=cell.get("t") in {"s", "str", "inlineStr"})
         return row
 
     def _text(self, cell: Any) -> str:
@@ -329,7 +343,7 @@ def _column(reference: str | None) -> int:
     return number
 
 
-def _table(name: str, rows: Iterator[_Row]) -> Iterator[Section]:
+def table(name: str, rows: Iterator[Row]) -> Iterator[Section]:
     """Yield a section for each row of a sheet, except rows that name columns.
 
     The first row of several cells names the columns if its cells are words or years. If it names
@@ -338,7 +352,7 @@ def _table(name: str, rows: Iterator[_Row]) -> Iterator[Section]:
     """
     header: dict[int, str] | None = None
     is_group = False
-    for row, following in pairwise(chain(rows, [_Row({})])):
+    for row, following in pairwise(chain(rows, [Row({})])):
         values = row.values
         is_header = row.is_header and row.words > 0
         names = following.values
@@ -413,9 +427,9 @@ def _slide_rows(table: Any) -> list[dict[int, str]]:
         cells: dict[int, str] = {}
         for column, cell in enumerate(row.iterfind("{*}tc")):
             text = " ".join(filter(None, map(_line, cell.iterfind("{*}txBody/{*}p"))))
-            if cell.get("hMerge", "0") not in _OFF:
+            if cell.get("hMerge", "0") not in OFF:
                 text = cells.get(column - 1, "")
-            elif cell.get("vMerge", "0") not in _OFF and rows:
+            elif cell.get("vMerge", "0") not in OFF and rows:
                 text = rows[-1].get(column, "")
             if text:
                 cells[column] = text

@@ -7,7 +7,7 @@ from email import message_from_bytes, policy
 from pathlib import Path
 from typing import Any
 
-from bots.ingest.extraction import encodings, office, pages, text_headings
+from bots.ingest.extraction import encodings, html, office, text_headings
 from bots.ingest.extraction.document import (
     Content,
     ExtractError,
@@ -15,6 +15,7 @@ from bots.ingest.extraction.document import (
     clean,
     table_lines,
 )
+from bots.ingest.extraction.office import attribute, name_of
 
 # Changes that were deleted, comments, and what forms and drawings repeat.
 _UNSEEN = frozenset({"tracked-changes", "annotation", "forms", "sequence-decls", "object"})
@@ -22,15 +23,6 @@ _SPACES = {"s": " ", "tab": " ", "line-break": "\n"}
 _MAX_REPEATED = 60
 _MAX_PARTS = 2_000
 _HEAD_BYTES = 1_024
-
-
-def _name(element: Any) -> str:
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
-
-
-def _attribute(element: Any, name: str, default: str = "") -> str:
-    found = (value for key, value in element.attrib.items() if key.rpartition("}")[2] == name)
-    return next(found, default)
 
 
 def read_odt(path: Path) -> Content:
@@ -50,7 +42,7 @@ def read_odt(path: Path) -> Content:
 class _OpenText:
     def __init__(self, parts: list[Any]) -> None:
         self._styles = {
-            _attribute(style, "name"): style
+            attribute(style, "name"): style
             for part in parts
             if part is not None
             for style in part.iter("{*}style")
@@ -58,22 +50,22 @@ class _OpenText:
 
     def _is_hidden(self, element: Any) -> bool:
         """Whether an element or its style hides its text or strikes it out."""
-        if _attribute(element, "display") in {"none", "condition"}:
+        if attribute(element, "display") in {"none", "condition"}:
             return True
-        style, seen = self._styles.get(_attribute(element, "style-name")), set[int]()
+        style, seen = self._styles.get(attribute(element, "style-name")), set[int]()
         while style is not None and id(style) not in seen:
             seen.add(id(style))
             for look in style.iterfind("{*}text-properties"):
-                is_struck = _attribute(look, "text-line-through-style", "none") != "none"
-                if is_struck or _attribute(look, "display") == "none":
+                is_struck = attribute(look, "text-line-through-style", "none") != "none"
+                if is_struck or attribute(look, "display") == "none":
                     return True
-            style = self._styles.get(_attribute(style, "parent-style-name"))
+            style = self._styles.get(attribute(style, "parent-style-name"))
         return False
 
     def add_blocks(self, container: Any, sections: SectionBuilder, mark: str = "") -> None:
         """Add the paragraphs, lists and tables inside an element."""
         for child in container:
-            name = _name(child)
+            name = name_of(child)
             if not name or name in _UNSEEN or self._is_hidden(child):
                 continue
             if name == "h":
@@ -92,7 +84,7 @@ class _OpenText:
     def _inline(self, element: Any) -> Iterator[str]:
         yield element.text or ""
         for child in element:
-            name = _name(child)
+            name = name_of(child)
             if name in _SPACES:
                 yield _SPACES[name]
             elif name == "note":
@@ -104,14 +96,14 @@ class _OpenText:
 
     def _rows(self, table: Any) -> Iterator[dict[int, str]]:
         for row in table.iter("{*}table-row"):
-            if _attribute(row, "visibility", "visible") != "visible":
+            if attribute(row, "visibility", "visible") != "visible":
                 continue
             cells: dict[int, str] = {}
             column = 0
             for cell in row:
                 text = " ".join(self._text(line) for line in cell.iter("{*}p")).strip()
-                spans = _attribute(cell, "number-columns-spanned", "1")
-                repeats = _attribute(cell, "number-columns-repeated", "1")
+                spans = attribute(cell, "number-columns-spanned", "1")
+                repeats = attribute(cell, "number-columns-repeated", "1")
                 for covered in range(min(int(spans), _MAX_REPEATED) if text else 0):
                     cells[column + covered] = text
                 column += min(int(repeats), _MAX_REPEATED)
@@ -141,12 +133,12 @@ def read_epub(path: Path) -> Content:
             data = archive.read(part)
             if b"\x00" in data[:_HEAD_BYTES]:
                 raise ExtractError("encrypted", "The e-book is protected.")
-            tree = pages.shown(clean(data.decode("utf-8", "replace")))
-            sections += pages.sections(filter(_is_text, pages.blocks_of(tree)), title)
+            tree = html.shown(clean(data.decode("utf-8", "replace")))
+            sections += html.sections(filter(_is_text, html.blocks_of(tree)), title)
         return Content(title, sections)
 
 
-def _is_text(block: pages.Block) -> bool:
+def _is_text(block: html.Block) -> bool:
     return bool(block.text)
 
 
@@ -162,5 +154,5 @@ def read_mail(path: Path) -> Content:
     text = clean(encodings.decode(body.get_payload(decode=True), body.get_content_charset() or ""))
     if body.get_content_type() == "text/plain":
         return Content(title, text_headings.sections(text), warning)
-    blocks = filter(_is_text, pages.blocks_of(pages.shown(text)))
-    return Content(title, pages.sections(blocks, title), warning)
+    blocks = filter(_is_text, html.blocks_of(html.shown(text)))
+    return Content(title, html.sections(blocks, title), warning)

@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-from bots.ingest.extraction import pdf_layout, pdf_visibility, text_headings
+from bots.ingest.extraction import ocr, pdf_layout, pdf_visibility, text_headings
 from bots.ingest.extraction.document import (
     Content,
     ExtractError,
@@ -35,6 +35,7 @@ _LIGATURE = re.compile("[\ufb00-\ufb06]")
 _CONTENTS = re.compile(r"(?<!\.)(?<!\.\s)(?:\.\s?){4,}+\s*+(?:(\d++)|[ivxlc]++)\s*+$")
 # A distance of more than this multiple of the usual one starts a paragraph.
 _PARAGRAPH = 1.3
+_PAGE_NUMBER = re.compile(r"(?<!\S)\d{1,4}$|^\d{1,4}(?!\S)")
 # In a document of fewer pages, a line on all of them may be text.
 _FEW_PAGES = 4
 # The lines that a browser prints above and below a page: date and title, address and page number.
@@ -59,7 +60,7 @@ def read_pdf(path: Path) -> Content:
         if len(reader.pages) > MAX_PAGES:
             raise ExtractError("too_large", f"The PDF has more than {MAX_PAGES} pages.")
         title = str((reader.metadata and reader.metadata.title) or "")
-        document = pdf_oxide.PdfDocument(str(path))
+        original = document = pdf_oxide.PdfDocument(str(path))
         data, damaged = _rewritten(reader, document)
     except errors.LimitReachedError as error:
         raise ExtractError("too_large", "The PDF is too large when unpacked.") from error
@@ -71,7 +72,11 @@ def read_pdf(path: Path) -> Content:
         document.flatten_forms()
         document = pdf_oxide.PdfDocument.from_bytes(document.to_bytes())
     drawn = list(_pages(reader, document, damaged))
-    pages, warning = _readable([lines for lines, _ in drawn], damaged)
+    pages = [lines for lines, _ in drawn]
+    empty = [number for number, lines in enumerate(pages) if not lines and number not in damaged]
+    scans = ocr.read(original, empty) if ocr.is_installed() else {}
+    pages = [scans.get(number, lines) for number, lines in enumerate(pages)]
+    pages, warning = _readable(pages, damaged, scans)
     pages = _without_running_lines(_without_contents(pages))
     ordered = [
         pdf_layout.in_reading_order(lines, rules)
@@ -81,7 +86,9 @@ def read_pdf(path: Path) -> Content:
     return Content(title, sections, warning)
 
 
-def _readable(pages: list[list[Line]], damaged: Collection[int]) -> tuple[list[list[Line]], str]:
+def _readable(
+    pages: list[list[Line]], damaged: Collection[int], scans: Collection[int]
+) -> tuple[list[list[Line]], str]:
     """Empty the pages whose words are not separated; also returns a warning of what is missing."""
     numbers = range(len(pages))
     glued = {n for n in numbers if has_glued_words(" ".join(line.text for line in pages[n]))}
@@ -92,6 +99,7 @@ def _readable(pages: list[list[Line]], damaged: Collection[int]) -> tuple[list[l
     missing = (
         (damaged, "couldn't be read in full because the file is damaged there"),
         (empty.difference(damaged), "have no text and may be scanned or damaged"),
+        (scans, "are scans, read by character recognition, which makes mistakes"),
         (glued.difference(damaged), "were skipped because their text has no spaces between words"),
     )
     warning = " ".join(
@@ -232,11 +240,24 @@ def _without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
         shapes = [re.sub(r"\d+", "#", _text_of(row)) for row in rows]
         counts = Counter(shapes)
         running = {shape for shape in counts if _is_running(shape, counts[shape], len(pages))}
+        numbered = _numbered([_text_of(row) for row in rows])
         pages = [
-            [line for line in lines if line not in row] if shape in running else lines
-            for lines, row, shape in zip(pages, rows, shapes, strict=True)
+            [line for line in lines if line not in row]
+            if shape in running or number in numbered
+            else lines
+            for number, (lines, row, shape) in enumerate(zip(pages, rows, shapes, strict=True))
         ]
     return pages
+
+
+def _numbered(texts: Sequence[str]) -> set[int]:
+    """The pages whose line ends or begins with the page's number, if that is so on most pages."""
+    found = ((place, _PAGE_NUMBER.search(text)) for place, text in enumerate(texts))
+    shifts = {place: int(match[0]) - place for place, match in found if match}
+    usual, count = (Counter(shifts.values()).most_common(1) or [(0, 0)])[0]
+    if len(texts) < _FEW_PAGES or 2 * count <= len(texts):
+        return set()
+    return {place for place, shift in shifts.items() if shift == usual}
 
 
 def _row_at_edge(lines: Sequence[Line], edge: Callable[[Iterator[float]], float]) -> list[Line]:

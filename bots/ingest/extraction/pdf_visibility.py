@@ -1,7 +1,8 @@
 """Tells which text of a PDF can be seen: each page is drawn, and its text is looked for there.
 
 Text that is hidden in any way leaves no mark at its place: on a layer that is off, white on white,
-covered, cut off, transparent or not drawn at all. The text of a scan stands on its picture.
+covered, cut off, transparent or not drawn at all. The text of a scan stands on its picture. pypdf
+changes only what pdf_oxide would draw otherwise than viewers do.
 """
 
 import hashlib
@@ -20,13 +21,13 @@ _CONTRAST = 10
 _TINY, _TINY_WIDTH = 2, 0.7
 # Fewer letters and digits may be drawn beside their place.
 _MIN_LETTERS = 2
+# pdf_oxide brings a font for the scripts up to this letter: Latin, Greek, Cyrillic.
+_LAST_DRAWN = "\u052f"
 # The flags of fields that are hidden, and of those that are only printed.
 _HIDDEN_FIELD = 0b10_0010
 # Larger pictures are not unpacked: all text on them counts as seen.
 _MAX_PIXELS = 1_000_000
 _NOISE = 64
-# The operators that place and draw text.
-_TEXT = frozenset(b"BT ET Tf Td TD Tm T* Tj TJ ' \" Tc Tw Tz TL Ts cm q Q Do".split())  # noqa: SIM905 - easier to read
 
 
 def has_fields(reader: Any) -> bool:
@@ -56,22 +57,20 @@ def prepare(reader: Any, damaged: set[int]) -> bool:
                 is_changed = True
         elif "/OC" in item:
             # pdf_oxide respects layers of content, but not of forms.
-            resources = item.setdefault(
-                generic.NameObject("/Resources"), generic.DictionaryObject()
-            ).get_object()
-            properties = resources.setdefault(
-                generic.NameObject("/Properties"), generic.DictionaryObject()
-            ).get_object()
-            properties[generic.NameObject("/OfForm")] = item.raw_get("/OC")
+            holder = item
+            for name in ("/Resources", "/Properties"):
+                inner = generic.DictionaryObject()
+                holder = holder.setdefault(generic.NameObject(name), inner).get_object()
+            holder[generic.NameObject("/OfForm")] = item.raw_get("/OC")
             _rewrite(item, b"/OC /OfForm BDC " + item.get_data() + b" EMC")
             is_changed = True
     return is_changed
 
 
 def _tell_layers_apart(reader: Any) -> bool:
-    """Give layers names of their own, and switch off those that viewers do not show.
+    """Give each layer a name of its own, and switch off those that viewers do not show.
 
-    Returns whether anything was changed.
+    Returns whether there are any.
     """
     from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
 
@@ -79,21 +78,18 @@ def _tell_layers_apart(reader: Any) -> bool:
     shown = _get(layers, "/D")
     if shown is None:
         return False
-    groups = list(_all(layers, "/OCGs"))
-    unseen = [
+    for number, group in enumerate(_all(layers, "/OCGs")):
+        group[generic.NameObject("/Name")] = generic.TextStringObject(f"layer {number}")
+    by_view = (usage for usage in _all(shown, "/AS") if usage.get("/Event") == "/View")
+    unseen = (
         group
-        for usage in _all(shown, "/AS")
-        if usage.get("/Event") == "/View"
+        for usage in by_view
         for group in _all(usage, "/OCGs")
         if (_get(_get(group, "/Usage"), "/View") or {}).get("/ViewState") == "/OFF"
-    ]
-    if unseen:
-        off = [item.indirect_reference for item in (*_all(shown, "/OFF"), *unseen)]
-        shown[generic.NameObject("/OFF")] = generic.ArrayObject(off)
-    has_twins = len({group.get("/Name") for group in groups}) < len(groups)
-    for number, group in enumerate(groups if has_twins else ()):
-        group[generic.NameObject("/Name")] = generic.TextStringObject(f"layer {number}")
-    return has_twins or bool(unseen)
+    )
+    off = [group.indirect_reference for group in (*_all(shown, "/OFF"), *unseen)]
+    shown[generic.NameObject("/OFF")] = generic.ArrayObject(off)
+    return True
 
 
 def _drawn_objects(page: Any, seen: set[int]) -> Iterator[Any]:
@@ -189,8 +185,8 @@ class Sight:
     def __init__(self, reader: Any, document: Any) -> None:
         self._reader = reader
         self._document = document
-        # By the name of a font: whether its letters can be drawn here. Others are all kept.
-        self._can_draw: dict[str, bool] = {}
+        # The fonts of which letters were seen, so that they can be drawn here.
+        self._drawn_fonts = set[str]()
 
     def seen(self, number: int, spans: Iterable[Any]) -> list[Any]:
         """The spans of a page that can be seen."""
@@ -201,21 +197,18 @@ class Sight:
         if min(frame.right - frame.left, frame.top - frame.bottom) <= 0:
             return spans
         picture = _drawn(self._document, number, frame)
-        unseen = {
-            id(span)
+        unseen = [
+            span
             for span in spans
-            if sum(map(str.isalnum, span.text)) >= _MIN_LETTERS and not _is_on(picture, frame, span)
-        }
-        hidden = [span for span in spans if id(span) in unseen]
-        if any(span.font_name not in self._can_draw for span in hidden):
-            self._try_fonts(number, hidden, frame)
-        hidden = [span for span in hidden if self._can_draw[span.font_name]]
-        gone = {id(span) for span in self._unseen_without_groups(number, hidden, frame)}
-        return [span for span in spans if id(span) not in gone]
+            if _letters(span) >= _MIN_LETTERS and not _is_on(picture, frame, span)
+        ]
+        unseen = self._unseen_without_groups(number, unseen, frame)
+        hidden = {id(span) for span in unseen}
+        self._drawn_fonts |= {span.font_name for span in spans if id(span) not in hidden}
+        hidden -= {id(span) for span in self._not_drawn_here(spans, unseen)}
+        return [span for span in spans if id(span) not in hidden]
 
-    def _unseen_without_groups(
-        self, number: int, spans: Sequence[Any], frame: _Frame
-    ) -> Sequence[Any]:
+    def _unseen_without_groups(self, number: int, spans: list[Any], frame: _Frame) -> list[Any]:
         """The spans that cannot be seen without groups either, which pdf_oxide draws opaque."""
         page = self._reader.pages[number]
         if not spans or not any(map(_is_group, _drawn_objects(page, set()))):
@@ -225,14 +218,20 @@ class Sight:
             return [span for span in spans if not _is_on(picture, frame, span)]
         return []
 
-    def _try_fonts(self, number: int, spans: Sequence[Any], frame: _Frame) -> None:
-        """Draw the text of a page alone and in black, to learn which fonts can be drawn at all."""
-        picture = None
-        with suppress(*_errors()):
-            picture = _drawn(_text_alone(self._reader.pages[number]), 0, frame)
-        for span in spans:
-            can_draw = picture is not None and _is_on(picture, frame, span)
-            self._can_draw[span.font_name] = self._can_draw.get(span.font_name, False) or can_draw
+    def _not_drawn_here(self, spans: Sequence[Any], unseen: Sequence[Any]) -> Sequence[Any]:
+        """The unseen spans whose fonts seem to be missing on this machine, so that they are read.
+
+        Their letters were not seen on any page so far, and are of a script that few fonts have, or
+        most of the page.
+        """
+        unknown = [span for span in unseen if span.font_name not in self._drawn_fonts]
+        if 2 * sum(map(_letters, unknown)) > sum(map(_letters, spans)):
+            return unknown
+        return [span for span in unknown if max(span.text) > _LAST_DRAWN]
+
+
+def _letters(span: Any) -> int:
+    return sum(map(str.isalnum, span.text))
 
 
 def _is_tiny(span: Any) -> bool:
@@ -273,30 +272,6 @@ def _is_on(picture: Any, frame: _Frame, span: Any) -> bool:
             if most[colour] - least[colour] >= _CONTRAST:
                 return True
     return False
-
-
-def _text_alone(page: Any) -> Any:
-    """A document of one page that draws nothing but the text of this one, all of it in black."""
-    import pypdf  # noqa: PLC0415  parsers are loaded in the child only
-    from pypdf import generic  # noqa: PLC0415
-
-    writer = pypdf.PdfWriter()
-    copy = writer.add_page(page)
-    content = copy.get_contents()
-    if content is not None:
-        content.operations = [item for item in content.operations if item[1] in _TEXT]
-        writer.pages[0].replace_contents(content)
-    for drawn in _drawn_objects(writer.pages[0], set()):
-        inner = b""
-        if drawn.get("/Subtype") == "/Form":
-            form = generic.ContentStream(drawn, writer)
-            form.operations = [item for item in form.operations if item[1] in _TEXT]
-            inner = form.get_data()
-        else:
-            drawn[generic.NameObject("/Subtype")] = generic.NameObject("/Form")
-            drawn[generic.NameObject("/BBox")] = generic.RectangleObject((0, 0, 0, 0))
-        _rewrite(drawn, inner)
-    return _opened(writer)
 
 
 def _is_group(drawn: Any) -> bool:

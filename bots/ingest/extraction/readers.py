@@ -4,17 +4,16 @@ import csv
 import io
 import re
 from collections.abc import Callable
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from bots.ingest.extraction import (
     encodings,
     file_types,
+    html,
     markdown,
     office,
     open_formats,
-    pages,
     pdf,
     text_headings,
     word,
@@ -25,10 +24,9 @@ from bots.ingest.extraction.document import (
     ExtractError,
     Section,
     clean,
-    headed_row,
-    labelled_row,
 )
 
+_NUMBER = re.compile(r"[-+]?[\d.,\s]+[%€$£]?")
 _SEPARATOR = re.compile(r"\Asep=(.)\n", re.IGNORECASE)
 
 
@@ -44,21 +42,19 @@ def read_csv(path: Path) -> Content:
     except csv.Error:
         dialect, delimiter = csv.excel, max(delimiters, key=head.count)
     delimiter = separator[1] if separator else delimiter
-    lines = csv.reader(io.StringIO(text), dialect, delimiter=delimiter)
-    rows = [row for row in lines if any(map(str.strip, row))]
+    rows = []
+    for line in csv.reader(io.StringIO(text), dialect, delimiter=delimiter):
+        row = office.Row({})
+        for column, cell in enumerate(map(str.strip, line)):
+            if cell:
+                row.add(column, cell, is_word=not _NUMBER.fullmatch(cell))
+        rows += [row] if row.values else []
     if len(rows) > MAX_ROWS:
         raise ExtractError("too_large", f"The table has more than {MAX_ROWS} rows.")
-    if not rows:
-        return Content("", [])
-    # Lone cells above the names of the columns are text.
-    titles = list(takewhile(lambda row: sum(map(bool, map(str.strip, row))) == 1, rows))
-    titles = titles if len(titles) < len(rows) else []
-    above = "\n".join("".join(row).strip() for row in titles)
-    header = {column: name.strip() for column, name in enumerate(rows[len(titles)])}
-    cells = (dict(enumerate(row)) for row in rows[len(titles) + 1 :])
-    sections = [Section("", above)] if above else []
-    sections += [Section(headed_row("", header, row), labelled_row(header, row)) for row in cells]
-    return Content("", sections)
+    if any(len(row.values) > 1 for row in rows):
+        return Content("", list(office.table("", iter(rows))))
+    name, *items = [text for row in rows for text in row.values.values()] or [""]
+    return Content("", [Section(name, "\n".join(f"- {item}" for item in items) or name)])
 
 
 def read_text(path: Path) -> Content:
@@ -74,7 +70,7 @@ READERS: dict[str, Callable[[Path], Content]] = {
     file_types.ODT: open_formats.read_odt,
     file_types.EPUB: open_formats.read_epub,
     file_types.MAIL: open_formats.read_mail,
-    file_types.HTML: pages.read_html,
+    file_types.HTML: html.read_html,
     file_types.MARKDOWN: markdown.read_markdown,
     file_types.PLAIN: read_text,
     file_types.CSV: read_csv,

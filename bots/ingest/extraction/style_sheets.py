@@ -1,11 +1,11 @@
 """Applies the style sheets inside a web page, as far as they hide its parts.
 
-Loaded in the child process only, as all parsers are.
+Loaded in the child process only, as all parsers are; its limit of time ends selectors that
+multiply their steps.
 """
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -19,11 +19,6 @@ _MAX_CHARACTERS = 1_000_000
 _MAX_SELECTORS = 5_000
 _MAX_SELECTOR_CHARACTERS = 2_000
 _MAX_NESTED = 5
-# Steps from element to element, and selectors tried on an element: a few seconds.
-_MAX_STEPS = 4_000_000
-# An element that is come to costs as much as some steps, and so do some siblings.
-_NEW = 5
-_COPIED = 4
 
 _NUMBER = re.compile(r"(-?[\d.]+(?:e[+-]?\d+)?)([a-z%]*)")
 # Python reads no longer ones.
@@ -106,77 +101,13 @@ class Look(NamedTuple):
 PLAIN = Look()
 
 
-class _Steps:
-    """Counts what selectors cost, since those of strangers may multiply their steps."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def add(self, steps: int) -> None:
-        self._count += steps
-        if self._count > _MAX_STEPS:
-            _refuse()
-
-
-class _Siblings(list[Any]):
-    steps: _Steps
-
-    def __iter__(self) -> Iterator[Any]:
-        self.steps.add(len(self) // _COPIED)
-        return super().__iter__()
-
-    def __getitem__(self, place: Any) -> Any:
-        found = super().__getitem__(place)
-        self.steps.add(len(found) // _COPIED if isinstance(place, slice) else 1)
-        return found
-
-
-class _Element(cssselect2.ElementWrapper):
-    def __init__(self, etree_element: Any, parent: Any, *arguments: Any, **options: Any) -> None:
-        super().__init__(etree_element, parent, *arguments, **options)
-        self.steps: _Steps = _Steps() if parent is None else parent.steps
-
-    @property
-    def ancestors(self) -> Iterator[Any]:
-        return self._from("parent")
-
-    @property
-    def previous_siblings(self) -> Iterator[Any]:
-        return self._from("previous")
-
-    def _from(self, way: str) -> Iterator[Any]:
-        element = getattr(self, way)
-        while element is not None:
-            self.steps.add(1)
-            yield element
-            element = getattr(element, way)
-
-    @cached_property
-    def etree_children(self) -> _Siblings:
-        children = _Siblings(super().etree_children)
-        children.steps = self.steps
-        return children
-
-    def iter_children(self) -> Iterator[Any]:
-        for child in super().iter_children():
-            self.steps.add(_NEW)
-            yield child
-
-
-class _Matcher(cssselect2.Matcher):
-    @staticmethod
-    def add_relevant_selectors(element: Any, selectors: Any, relevant_selectors: Any) -> None:
-        element.steps.add(len(selectors))
-        cssselect2.Matcher.add_relevant_selectors(element, selectors, relevant_selectors)
-
-
 def _refuse() -> None:
     raise ExtractError("too_large", "The page has too many styles.")
 
 
 def looks(tree: Any) -> dict[Any, Look]:
     """How the elements look of which a style sheet or their own style says so."""
-    matcher = _Matcher()
+    matcher = cssselect2.Matcher()
     names = _names(tree)
     for text in _sheets(tree):
         nodes = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
@@ -184,7 +115,8 @@ def looks(tree: Any) -> dict[Any, Look]:
             _add(matcher, selector, rule, names)
             if matcher.order > _MAX_SELECTORS:
                 _refuse()
-    elements = _Element.from_html_root(tree).iter_subtree() if matcher.order else ()
+    root = cssselect2.ElementWrapper.from_html_root(tree)
+    elements = root.iter_subtree() if matcher.order else ()
     matched = {
         element.etree_element: rules
         for element in elements

@@ -7,6 +7,7 @@ from itertools import dropwhile
 
 from bots.ingest.extraction.document import Section, SectionBuilder
 from bots.language import language_data
+from bots.language.normalization import QUESTION_MARKS
 
 _NUMBERED = re.compile(r"^(?:[IVX]{1,5}|\d{1,2}(?:\.\d{1,2})*)[.)]?\s+\w")
 # The article of a law: "Article 25.", "§ 3 Fees", "Article 5. The permit is valid for a year."
@@ -30,6 +31,9 @@ _TITLE_WORDS = 4
 _SMALL_WORD, _MAX_TITLE_WORDS = 4, 10
 # Fewer words below a line are an example and not a text, so the line is no heading.
 _MIN_WORDS_BELOW = 5
+_NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,2})*)[.)]?\s")
+# The start of a line of a shell.
+_PROMPT = ("$ ", "% ", "# ", "> ")
 
 
 def sections(text: str) -> list[Section]:
@@ -56,6 +60,8 @@ class _Outline:
         self._above = ""
         # The indentation of a side heading; it heads paragraphs that are indented further.
         self._heads_until: int | None = None
+        # The latest heading is a question, and nothing below it was read.
+        self._is_asked = False
 
     def read(self, text: str) -> None:
         apart = map(_without_rules, re.split(r"\n\s*\n", text))
@@ -65,30 +71,46 @@ class _Outline:
             heading, rest = _heading(paragraph)
             if heading:
                 self._above, self._heads_until = heading, None
-                self.found.start_section(heading)
+                self._start(heading)
                 # The next line may be a side heading.
                 paragraphs.extendleft([rest] if rest.strip() else [])
             else:
                 self._read_paragraph(paragraph, paragraphs[0] if paragraphs else "")
 
+    def _start(self, heading: str) -> None:
+        self.found.start_section(heading)
+        self._is_asked = heading.endswith(QUESTION_MARKS)
+
     def _read_paragraph(self, paragraph: str, following: str) -> None:
-        heading, rest = _side_heading(paragraph, following)
+        # What is directly below a question answers it.
+        heading, rest = ("", paragraph) if self._is_asked else _side_heading(paragraph, following)
         if heading:
             self._heads_until = _indent(paragraph)
             inner, below = _side_heading(rest, "") if rest else ("", "")
             if inner:
                 # The heading of a group of options is directly above the first option.
                 self._heads_until, heading, rest = _indent(rest), inner, below
-            self.found.start_section(f"{self._above} > {heading}" if self._above else heading)
+            if _level(heading) is not None and _level(heading) == _level(self._above):
+                self._above = heading
+            is_below = self._above not in {"", heading}
+            self._start(f"{self._above} > {heading}" if is_below else heading)
         elif self._heads_until is not None and _indent(paragraph) <= self._heads_until:
             self._heads_until = None
             self.found.start_section(self._above)
         self.found.add(rest)
+        self._is_asked &= not rest.strip()
+
+
+def _level(heading: str) -> int | None:
+    """How deep a heading is by its number: 1 for "2.1. Grants"; None without a number."""
+    number = _NUMBER.match(heading)
+    return number[1].count(".") if number else None
 
 
 def _without_rules(paragraph: str) -> str:
     """Remove rules at the top, and headers and footers of manual pages; underlines stay."""
-    lines = (line for line in paragraph.split("\n") if not _OF_MANUAL.fullmatch(line))
+    lines = paragraph.expandtabs(8).split("\n")
+    lines = [line for line in lines if not _OF_MANUAL.fullmatch(line)]
     return "\n".join(dropwhile(_RULE.fullmatch, lines))
 
 
@@ -124,7 +146,7 @@ def _heading(paragraph: str) -> tuple[str, str]:
     if article:
         return article, f"{said}\n{rest}" if said else rest
     underline, _, below = rest.partition("\n")
-    if first.strip() and _UNDERLINE.fullmatch(underline):
+    if first.strip() and _UNDERLINE.fullmatch(underline) and not first.rstrip().endswith("."):
         return first.strip(" =*#"), below
     is_alone = not rest.strip()
     if _is_in_capitals(underline):
@@ -187,12 +209,12 @@ def _side_heading(paragraph: str, following: str) -> tuple[str, str]:
     if rest and any(_indent(line) <= margin + 1 for line in lines[count:]):
         return "", paragraph
     below = rest or (following if _indent(following) > margin + 1 else "")
-    is_head = len(head) <= 2 * _MAX_HEADING and not head.endswith((",", ":", ";"))
+    is_head = len(head) <= 2 * _MAX_HEADING and not head.endswith((",", ":", ";", "\\"))
     if rest and (_ITEM.match(lines[0]) or below.lstrip()[:1].islower()):
         is_head = False
     if not rest and (count > 2 or (head.endswith(".") and not _ITEM.match(head))):
         is_head = False
-    if _ASKED_OR_ANSWERED.match(lines[0]):
+    if _ASKED_OR_ANSWERED.match(lines[0]) or head.startswith(_PROMPT):
         is_head = False
     if not is_head or _ITEM.match(below) or len(below.split()) < _MIN_WORDS_BELOW:
         return "", paragraph

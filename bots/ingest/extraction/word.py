@@ -7,6 +7,7 @@ from typing import Any
 
 from bots.ingest.extraction import office
 from bots.ingest.extraction.document import Content, SectionBuilder, table_lines
+from bots.ingest.extraction.office import OFF, attribute, name_of
 
 # Elements with deleted or moved text, or with properties and codes that no program shows. All other
 # elements are searched for text.
@@ -16,7 +17,6 @@ _UNSEEN = frozenset(
     """.split()  # noqa: SIM905 - easier to read
 )
 _SPACES = {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": " "}
-_OFF = frozenset({"0", "false", "off"})
 _BOXES = "txbxContent"
 # The limit of Word.
 _MAX_COLUMNS = 63
@@ -35,24 +35,16 @@ def read_docx(path: Path) -> Content:
         return Content(office.title_of(archive), sections.build())
 
 
-def _name(element: Any) -> str:
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
-
-
 def _value(element: Any, path: str) -> str | None:
     """The `w:val` of the element at a path; None if there is no such element."""
     found = element.find(path) if element is not None else None
-    return None if found is None else (_attribute(found, "val") or "")
-
-
-def _attribute(element: Any, name: str) -> str | None:
-    return next((v for key, v in element.attrib.items() if key.rpartition("}")[2] == name), None)
+    return None if found is None else (attribute(found, "val") or "")
 
 
 def _is_on(element: Any, path: str) -> bool | None:
     """Whether a property is on; None if it is not set."""
     value = _value(element, path)
-    return None if value is None else value not in _OFF
+    return None if value is None else value not in OFF
 
 
 class _Styles:
@@ -61,10 +53,10 @@ class _Styles:
     def __init__(self, archive: zipfile.ZipFile) -> None:
         root = office.parsed(archive, "word/styles.xml")
         listed = [] if root is None else root.findall("{*}style")
-        self._by_id = {_attribute(style, "styleId"): style for style in listed}
+        self._by_id = {attribute(style, "styleId"): style for style in listed}
         # The style of paragraphs that name none.
         self._usual = next(
-            (_attribute(style, "styleId") for style in listed if _is_usual(style)), None
+            (attribute(style, "styleId") for style in listed if _is_usual(style)), None
         )
         defaults = None if root is None else root.find("{*}docDefaults/{*}rPrDefault")
         self._hides_all = defaults is not None and _is_hidden(defaults)
@@ -96,8 +88,8 @@ class _Styles:
 
 
 def _is_usual(style: Any) -> bool:
-    is_default = (_attribute(style, "default") or "0") not in _OFF
-    return is_default and _attribute(style, "type") == "paragraph"
+    is_default = (attribute(style, "default") or "0") not in OFF
+    return is_default and attribute(style, "type") == "paragraph"
 
 
 def _first(answers: Iterable[bool | None]) -> bool | None:
@@ -117,12 +109,12 @@ class _Numbers:
     def __init__(self, archive: zipfile.ZipFile) -> None:
         root = office.parsed(archive, "word/numbering.xml")
         kinds = {} if root is None else {
-            _attribute(kind, "abstractNumId"): kind for kind in root.iterfind("{*}abstractNum")
+            attribute(kind, "abstractNumId"): kind for kind in root.iterfind("{*}abstractNum")
         }  # fmt: skip
         # By its id: what a list counts on with, and its kind.
         self._lists: dict[str | None, tuple[str | None, Any]] = {}
         for item in () if root is None else root.iterfind("{*}num"):
-            own, kind = _attribute(item, "numId"), _value(item, "{*}abstractNumId")
+            own, kind = attribute(item, "numId"), _value(item, "{*}abstractNumId")
             restarts = item.find("{*}lvlOverride/{*}startOverride") is not None
             self._lists[own] = (f"own {own}" if restarts else kind, kinds.get(kind))
         self._counts: dict[tuple[str | None, str], int] = {}
@@ -132,7 +124,7 @@ class _Numbers:
         counter, kind = self._lists.get(_value(properties, "{*}numId"), (None, None))
         depth = _value(properties, "{*}ilvl") or "0"
         levels = () if kind is None else kind.iterfind("{*}lvl")
-        level = next((item for item in levels if _attribute(item, "ilvl") == depth), None)
+        level = next((item for item in levels if attribute(item, "ilvl") == depth), None)
         if _value(level, "{*}numFmt") != "decimal":
             return "- "
         for key in [key for key in self._counts if key[0] == counter and key[1] > depth]:
@@ -154,13 +146,13 @@ class _Reader:
         for kind in ("footnote", "endnote"):
             root = office.parsed(archive, f"word/{kind}s.xml")
             for note in () if root is None else root.iterfind(f"{{*}}{kind}"):
-                if _attribute(note, "type") in (None, "normal"):
-                    self._notes[f"{kind}Reference", _attribute(note, "id")] = self._flat(note)
+                if attribute(note, "type") in (None, "normal"):
+                    self._notes[f"{kind}Reference", attribute(note, "id")] = self._flat(note)
 
     def add_blocks(self, container: Any, sections: SectionBuilder) -> None:
         """Add the paragraphs and tables inside an element."""
         for child in container:
-            name = _name(child)
+            name = name_of(child)
             if name == "p":
                 self._add_paragraph(child, sections)
             elif name == "tbl":
@@ -193,7 +185,7 @@ class _Reader:
     def _inline(self, element: Any, *, hides: bool) -> Iterator[str]:
         """The text of a paragraph or of a part of it, with notes in place of their references."""
         for child in element:
-            name = _name(child)
+            name = name_of(child)
             if name == "r" and self._is_hidden_run(child, hides=hides):
                 continue
             if name == "t":
@@ -201,7 +193,7 @@ class _Reader:
             elif name in _SPACES:
                 yield _SPACES[name]
             elif name.endswith("noteReference"):
-                note = self._notes.get((name, _attribute(child, "id")))
+                note = self._notes.get((name, attribute(child, "id")))
                 yield f" ({note})" if note else ""
             elif name == _BOXES:
                 self._boxes.append(child)
@@ -238,7 +230,7 @@ class _Reader:
             cells: dict[int, str] = {}
             for start, end, cell in row:
                 merge = cell.find("{*}tcPr/{*}vMerge")
-                goes_on = merge is not None and _attribute(merge, "val") in (None, "continue")
+                goes_on = merge is not None and attribute(merge, "val") in (None, "continue")
                 text = texts[-1].get(start, "") if goes_on and texts else self._flat(cell)
                 is_whole = start == 0 and end >= columns
                 if text:
@@ -256,7 +248,7 @@ def _is_unreadable(run: Any) -> bool:
     if (_value(look, "{*}color") or "").upper() != "FFFFFF":
         return False
     # Cells, boxes and pages may be dark.
-    around = {_name(above): above for above in run.iterancestors()}
+    around = {name_of(above): above for above in run.iterancestors()}
     paragraph = around["p"].find("{*}pPr/{*}shd") if "p" in around else None
     page = run.getroottree().getroot().find("{*}background")
     backs = (look.find("{*}shd"), look.find("{*}highlight"), paragraph, page)
@@ -265,20 +257,20 @@ def _is_unreadable(run: Any) -> bool:
 
 def _is_left_out(element: Any) -> bool:
     """Whether an element is a placeholder text, a table of contents or a hidden drawing."""
-    name = _name(element)
+    name = name_of(element)
     if name == "sdt":
         gallery = _value(element, "{*}sdtPr/{*}docPartObj/{*}docPartGallery")
         return gallery == "Table of Contents" or bool(_is_on(element, "{*}sdtPr/{*}showingPlcHdr"))
     hidden = element.find("{*}docPr[@hidden]") if name in {"inline", "anchor"} else None
-    return hidden is not None and hidden.get("hidden") not in _OFF
+    return hidden is not None and hidden.get("hidden") not in OFF
 
 
 def _below(element: Any, name: str) -> Iterator[Any]:
     """The rows of a table or cells of a row, including those inside content controls."""
     for child in element:
-        if _name(child) == name:
+        if name_of(child) == name:
             yield child
-        elif _name(child) not in _UNSEEN | {"", "tbl"} and not _is_left_out(child):
+        elif name_of(child) not in _UNSEEN | {"", "tbl"} and not _is_left_out(child):
             yield from _below(child, name)
 
 

@@ -53,8 +53,6 @@ class Block(NamedTuple):
 def read_html(path: Path) -> Content:
     import trafilatura  # noqa: PLC0415  parsers are loaded in the child only
 
-    html: Any = importlib.import_module("lxml.html")  # has no types
-
     page = path.read_bytes()
     tree = shown(clean(encodings.decode(page, encodings.declared(page))))
     title = " ".join((tree.findtext(".//title") or "").split())
@@ -63,7 +61,7 @@ def read_html(path: Path) -> Content:
         aside.tag = "div"
     blocks = [block for block in blocks_of(tree) if _says_something(block.text)]
     main = trafilatura.extract(
-        html.tostring(tree, encoding="unicode"),
+        tree,
         include_comments=False,
         include_tables=True,
         favor_recall=True,

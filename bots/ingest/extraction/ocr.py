@@ -1,0 +1,66 @@
+"""Reads scanned pages by character recognition, if requirements-ocr.txt is installed."""
+
+import importlib.util
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+from bots.ingest.extraction.pdf_layout import Line
+
+# The limits of the child process with these packages.
+MEMORY_MB, SECONDS = 2_048, 300
+# The last page begins at this second of the processor.
+_LAST_START = 240
+# How pages are drawn, in dots for each inch.
+_DPI, _POINTS = 150, 72
+# The darkest paper, and the space around what is printed, in dots.
+_INK, _MARGIN = 160, 40
+# The height of letters as a share of their box.
+_LETTER = 0.8
+
+
+def is_installed() -> bool:
+    return all(map(importlib.util.find_spec, ("rapidocr", "onnxruntime")))
+
+
+def read(document: Any, numbers: Iterable[int]) -> dict[int, list[Line]]:
+    """The lines of those pages that have any, by number, as far as the time allows."""
+    found: dict[int, list[Line]] = {}
+    engine = None
+    for number in numbers:
+        if time.process_time() > _LAST_START:
+            break
+        engine = engine or _engine()
+        lines = list(_lines(engine, document.render_pixmap(number, _DPI)))
+        if lines:
+            # All of one size: boxes differ by their letters, and would be taken for headings.
+            size = median(line.size for line in lines)
+            found[number] = [replace(line, size=size) for line in lines]
+    return found
+
+
+def _engine() -> Any:
+    rapidocr: Any = importlib.import_module("rapidocr")
+    return rapidocr.RapidOCR(params={"Global.log_level": "error"})
+
+
+def _lines(engine: Any, picture: Any) -> Iterator[Line]:
+    import numpy as np  # noqa: PLC0415  comes with the engine
+
+    dots = np.frombuffer(picture.data, dtype=np.uint8).reshape(picture.height, picture.width, 4)
+    is_ink = dots[:, :, :3].min(axis=2) < _INK
+    rows, columns = (np.flatnonzero(is_ink.any(axis=axis)) for axis in (1, 0))
+    if not rows.size:
+        return
+    # Few words on a large page are not found.
+    above, before = max(0, rows[0] - _MARGIN), max(0, columns[0] - _MARGIN)
+    printed = dots[above : rows[-1] + _MARGIN, before : columns[-1] + _MARGIN, 2::-1]
+    result = engine(np.ascontiguousarray(printed))
+    points = _POINTS / _DPI
+    for box, text in zip(result.boxes if result.txts else (), result.txts or (), strict=True):
+        (left, top), (right, bottom) = box.min(axis=0).tolist(), box.max(axis=0).tolist()
+        y, height = picture.height - above - bottom, _LETTER * (bottom - top)
+        left, right = before + left, before + right
+        yield Line(text, left * points, y * points, height * points, right * points)
