@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bots.language.embedding import Gate, SearchEncoder, Vectors, Weights
+from bots.language.embedding import Gate, SearchEncoder, Weights
 from bots.quoting.search import DEFAULT_THRESHOLD, Index, IndexedChunk, SearchResult
 
 # The share of all questions to a bot that its documents answer; the examples are weighted to it.
@@ -104,11 +105,13 @@ def _weights(rows: list[_Asked]) -> Weights:
     known = np.array([row.is_known for row in rows])
     share = np.where(known, _ANSWERED / known.sum(), (1 - _ANSWERED) / (~known).sum())
     ridge = _RIDGE * np.diag([1.0, 1.0, 1.0, 0.0])
-    weights: Vectors = np.zeros(4)
+    weights: NDArray[np.float64] = np.zeros(4)
     for _ in range(_ROUNDS):
         guessed = 1 / (1 + np.exp(-columns @ weights))
         slope = columns.T @ (share * (guessed - right)) + ridge @ weights
         curve = (columns.T * (share * guessed * (1 - guessed))) @ columns + ridge
         weights = weights - np.linalg.solve(curve + 1e-9 * np.eye(4), slope)
     scaled = weights[:3] / spread
-    return Weights(*scaled.round(3).tolist(), round(float(weights[3] - scaled @ middle), 3))
+    nearness, coverage, above_next = scaled.round(3).tolist()
+    constant = round(float(weights[3] - scaled @ middle), 3)
+    return Weights(nearness, coverage, above_next, constant)

@@ -46,7 +46,7 @@ def store(
     for name, asked in (("bot_id", bot and bot.pk), ("purpose", purpose)):
         if name in body.model_fields_set and getattr(body, name) != asked:
             raise Invalid.field("body", name, msg="Another one than the query's.")
-    if bot and purpose == ModelPurpose.EMBEDDINGS:
+    if bot and purpose == "embeddings":
         raise Invalid.field("query", "bot_id", msg="An encoder serves all bots.")
     # Resolve the host name before the transaction, since that may take seconds.
     try:
@@ -65,7 +65,7 @@ def store(
         # An existing model keeps its price unless the request names it.
         for name in {*_SET} if row._state.adding else body.model_fields_set & {*_SET}:
             setattr(row, name, getattr(body, name))
-        if purpose == ModelPurpose.EMBEDDINGS:
+        if purpose == "embeddings":
             if (row.base_url, row.model) != before:
                 row.gate, row.indexed_percent = None, 0
             bots.rebuild_indexes(client.pk)
@@ -84,7 +84,7 @@ def remove(client: Client, bot: Bot | None, *, by: User, purpose: Purpose = "cha
             return
         _record(row, "language_model.removed", by, base_url=row.base_url, model=row.model)
         row.delete()
-        if purpose == ModelPurpose.EMBEDDINGS:
+        if purpose == "embeddings":
             bots.rebuild_indexes(client.pk)
             encoders.enqueue_reindex(client.pk)
 

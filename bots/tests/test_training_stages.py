@@ -111,10 +111,10 @@ def test_a_worker_killed_while_it_encodes_loses_a_slice_at_most(ann, bot, stage)
     document = send(ann, bot)
     real = document_embedding._store
 
-    def killed(row, at, vectors):
+    def killed(row, at, *made, **how):
         if at == stage and counts(row.pk)[stage == "sentences"] == 2:
             raise SystemExit
-        return real(row, at, vectors)
+        return real(row, at, *made, **how)
 
     with mock.patch("bots.services.document_embedding._store", killed), pytest.raises(SystemExit):
         run_jobs()
