@@ -6,6 +6,7 @@ from bots.services import (
     function_calls,
     golden_runs,
     large_bots,
+    reindexing,
     training,
     web_urls,
 )
@@ -43,6 +44,12 @@ def encode_document(*, document_id: int, end: int) -> None:
 def backfill_search_table(*, bot_id: int) -> None:
     """Copy the new passages of a large bot into the database's search table."""
     large_bots.backfill(bot_id)
+
+
+@job("bots.reindex", queue=Queue.TRAIN, max_attempts=1_000)
+def reindex(*, of: int) -> None:
+    """Encode the passages of a client that lack vectors of its encoder."""
+    reindexing.reindex(of)
 
 
 @job("bots.crawl_web_url", queue=Queue.TRAIN, max_attempts=3, on_dead=crawls.fail_interrupted)

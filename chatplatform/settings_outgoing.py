@@ -11,6 +11,14 @@ LLM_API_KEY = env.str("LLM_API_KEY", default="")
 LLM_MODEL = env.str("LLM_MODEL", default="")
 #: Seconds that the model has for one answer; after that a quotation replaces it.
 LLM_DEADLINE_SECONDS = env.float("LLM_DEADLINE_SECONDS", default=45)
+#: An OpenAI-compatible [server of embeddings](models.md#an-encoder-of-your-own) for the search.
+#: Default: the encoder that comes with the installation.
+EMBEDDING_BASE_URL = env.str("EMBEDDING_BASE_URL", default="")
+#: Its key, the name of the encoder, and what `manage.py reindex --fit` prints; it is not used
+#: without.
+EMBEDDING_API_KEY = env.str("EMBEDDING_API_KEY", default="")
+EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="")
+EMBEDDING_GATE = env.str("EMBEDDING_GATE", default="")
 #: A bot with more passages is searched by
 #: [indexes of the database](decisions/0029-large-bots-are-searched-in-the-database.md), if
 #: PostgreSQL has pgvector.

@@ -1,4 +1,8 @@
-"""Computes sentence vectors; the only module that knows the packaged encoder."""
+"""Computes sentence vectors; the only module that knows the packaged encoder.
+
+The search of a bot may use another `SearchEncoder` (`bots/engine/remote_encoder.py`); whatever else
+needs vectors uses the packaged one.
+"""
 
 import fcntl
 import importlib
@@ -9,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +46,7 @@ MAX_WORD_LETTERS = 40
 
 # What customers ask any business, by language. The search's confidence is fitted with it: if you
 # change it, measure again (`bench/answer_quality.py`, `bench/judged_replies.py`).
-_GENERIC = language_data.by_language("questions", "generic")
+GENERIC = language_data.by_language("questions", "generic")
 # The share of the nearness to any question that is subtracted, since general texts are near to all.
 _COMMON_SHARE = 0.5
 # The share of what sets questions in two languages apart that sets passages apart too. With more,
@@ -174,32 +178,120 @@ def _encoded(capped: str) -> Vectors:
     return vector
 
 
-@cache
-def _of_any_question(language: str) -> Vectors:
-    """The mean vector of questions to any business in a language; takes 0.2 seconds once."""
-    if language in _GENERIC:
-        encoded = map(embed_query, _GENERIC[language])
-        vectors = [vector for vector in encoded if vector is not None]
-    else:
-        vectors = [_of_any_question(code) for code in _GENERIC]
-    mean: Vectors = np.stack(vectors).mean(axis=0)
-    return mean
+class EncoderDown(Exception):
+    """A remote encoder gave no usable vectors; a later attempt may succeed."""
 
 
-def own_part(question: Vectors, *, language: str) -> Vectors:
-    """The vector of a question minus half of what any question has in common.
+class Weights(NamedTuple):
+    """How much each figure of a search counts for the logit of its confidence."""
 
-    So a passage that is a little near to everything is not near to this question.
+    nearness: float
+    coverage: float
+    above_next: float
+    constant: float
+
+
+class Gate(NamedTuple):
+    """The confidence of a search by an encoder: with few passages, with many, in another language.
+
+    `manage.py reindex --fit` fits it (`bots/quoting/gate_fitting.py`).
     """
-    own: Vectors = question - _COMMON_SHARE * _of_any_question(language)
-    return own
+
+    few: Weights
+    many: Weights
+    foreign: Weights
 
 
-def apart(language: str, other: str) -> Vectors:
-    """What is nearer to texts in a language than to those in another one, whatever they say."""
-    difference = _of_any_question(language) - _of_any_question(other)
-    shared: Vectors = _APART_SHARE * difference
-    return shared
+class SearchEncoder:
+    """What a bot's search asks of an encoder; the vectors of two encoders cannot be compared."""
+
+    id: str
+    gate: Gate
+    # How many passages are encoded at once.
+    batch: int
+
+    def is_available(self) -> bool:
+        """Whether it can compute vectors now."""
+        raise NotImplementedError
+
+    def query(self, text: str) -> Vectors | None:
+        """The unit vector of a question; None if there is none now."""
+        raise NotImplementedError
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """The unit vectors of several questions. Raises EncoderDown."""
+        raise NotImplementedError
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        """The unit vectors of passages. Raises EncoderDown."""
+        raise NotImplementedError
+
+    def mean_question(self, language: str) -> Vectors:
+        """The mean vector of questions to any business in a language."""
+        raise NotImplementedError
+
+    def own_part(self, question: Vectors, *, language: str) -> Vectors:
+        """The vector of a question minus half of what any question has in common.
+
+        So a passage that is a little near to everything is not near to this question.
+        """
+        own: Vectors = question - _COMMON_SHARE * self.mean_question(language)
+        return own
+
+    def apart(self, language: str, other: str) -> Vectors:
+        """What is nearer to texts in a language than to those in another one, whatever they say."""
+        difference = self.mean_question(language) - self.mean_question(other)
+        shared: Vectors = _APART_SHARE * difference
+        return shared
+
+
+class _Packaged(SearchEncoder):
+    id = MODEL_ID
+    batch = 1
+    gate = Gate(
+        # Fitted on single documents of 20 to 90 pieces (`bench/judged_replies.py`).
+        few=Weights(128.0, 5.0, 0.0, -55.6),
+        # Fitted on hundreds of pieces, English and Vietnamese (`bench/answer_quality.py`): among so
+        # many pieces, some are close to any question, so the best one must stand out.
+        many=Weights(81.3, 8.0, 70.0, -39.6),
+        # Fitted on English texts with and without headings, questions in 17 languages (bench).
+        foreign=Weights(80.0, 0.0, 48.0, -2.94),
+    )
+
+    def is_available(self) -> bool:
+        return available()
+
+    def query(self, text: str) -> Vectors | None:
+        return embed_query(text)
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([_present(embed_query(text)) for text in texts])
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        return _present(embed_passages(texts))
+
+    def mean_question(self, language: str) -> Vectors:
+        return _mean_question(language)
+
+
+def _present(vectors: Vectors | None) -> Vectors:
+    if vectors is None:
+        raise EncoderDown("There is no encoder for this machine.")
+    return vectors
+
+
+PACKAGED = _Packaged()
+
+
+@cache
+def _mean_question(language: str) -> Vectors:
+    """Takes 0.2 seconds once."""
+    if language in GENERIC:
+        vectors = PACKAGED.queries(GENERIC[language])
+    else:
+        vectors = np.stack([_mean_question(code) for code in GENERIC])
+    mean: Vectors = vectors.mean(axis=0)
+    return mean
 
 
 def is_near(sentence: str, texts: Iterable[str], least: float) -> bool:

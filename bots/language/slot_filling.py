@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal, TypeVar
 
+import phonenumbers
+
 from bots.language import language_data, phrasebook
 from bots.language.normalization import UNSPACED, normalize
 from bots.language.phrasebook import NormalizedText, Phrasebook
@@ -20,7 +22,6 @@ from chatplatform.call_once import call_once
 
 MAX_TEXT = 500
 _WHOLE_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+")
-_WHOLE_PHONE = re.compile(r"\+?[0-9][0-9 ().-]{3,28}[0-9]")
 T = TypeVar("T")
 Field = Mapping[str, Any]
 AnswerKind = Literal["given", "wrong", "declined", "other"]
@@ -38,7 +39,10 @@ _MAX_BESIDE = 2
 _MAX_SENTENCE = 8
 # The kinds of answers in ascending order; if several messages answer, the highest kind counts.
 _PRIORITY: tuple[AnswerKind, ...] = ("other", "wrong", "declined", "given")
-_MIN_DIGITS, _MAX_DIGITS = 6, 15
+# Numbers with fewer digits are rarely telephone numbers.
+_MIN_DIGITS = 6
+# Read national numbers like this country's if the client's is unknown: they may have any length.
+_ANY_COUNTRY = "DE"
 # Characters of a message that are searched for values.
 _MAX_READ = 2_000
 _QUESTION_MARK = re.compile(r"[?？؟]")
@@ -49,7 +53,6 @@ _EMAIL = re.compile(
     r"(?<![A-Za-z0-9])(?<![A-Za-z0-9][._%+'-])"
     r"[A-Za-z0-9][A-Za-z0-9._%+'-]{0,63}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
 )
-_PHONE = re.compile(r"\+?\(?[0-9][0-9 ()./-]{4,28}[0-9]")
 _NUMBER = re.compile(r"[-−]?[0-9]+(?:[., '\u00a0\u202f][0-9]{3})*(?:[.,][0-9]+)?")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})\s?[./-]\s?(\d{1,2})\s?[./-]\s?(\d{4})(?!\d)")
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[./年-]\s?(\d{1,2})\s?[./月-]\s?(\d{1,2})(?!\d)")
@@ -88,10 +91,12 @@ def extract(
     texts: Sequence[str],
     *,
     language: str,
+    country: str = "",
     is_asked_again: bool = False,
 ) -> SlotResult:
     """Read the answer to the field `asked`, and values of other fields, from messages of one turn.
 
+    `country`: the client's, whose telephone numbers are written without a prefix.
     `is_asked_again`: the customer ignored the question before, so any words may now be the answer
     to a text field.
     """
@@ -99,7 +104,7 @@ def extract(
     values, has_nothing_else, asks = dict[str, Any](), True, False
     for text in (item[:_MAX_READ] for item in texts):
         reading = (
-            read(asked, text, language=language, is_asked_again=is_asked_again)
+            read(asked, text, language=language, country=country, is_asked_again=is_asked_again)
             if asked
             else SlotAnswer("other")
         )
@@ -118,14 +123,16 @@ def extract(
     return SlotResult(kind, values, bool(values) and has_nothing_else and not asks)
 
 
-def read(field: Field, text: str, *, language: str, is_asked_again: bool = False) -> SlotAnswer:
+def read(
+    field: Field, text: str, *, language: str, country: str = "", is_asked_again: bool = False
+) -> SlotAnswer:
     """How a message answers the field that the bot has just asked for."""
     book, heard = _book(language), NormalizedText.of(text)
     asks = asks_something(text, language=language)
-    value = _find(field, _in_ascii_digits(text), book, asks=asks)
+    value = _find(field, _in_ascii_digits(text), book, country=country, asks=asks)
     if field["type"] == "text" and value and not is_asked_again:
         value = None if _says_something_else(field, text, value, book) else value
-    if value is not None and problem(field, value) is None:
+    if value is not None and problem(field, value, country=country) is None:
         beside = _size(text) - _size(str(value))
         return SlotAnswer(
             "given", value, has_nothing_else=field["type"] == "text" or beside <= _MAX_SENTENCE
@@ -171,13 +178,13 @@ def asks_something(text: str, *, language: str) -> bool:
 # --- values ---------------------------------------------------------------------------------------
 
 
-def _find(field: Field, text: str, book: Phrasebook, *, asks: bool) -> Any:
+def _find(field: Field, text: str, book: Phrasebook, *, country: str, asks: bool) -> Any:
     """The value of a field in a text, not validated yet; None if there is none."""
     match field["type"]:
         case "email":
             return _only(_EMAIL.findall(text))
         case "phone":
-            return _only(_phones(text))
+            return _only(_phones(text, country))
         case "number":
             return _number(text, book.code)
         case "date":
@@ -227,13 +234,13 @@ def _strip_pleasantries(text: str, field: Field, book: Phrasebook) -> str:
     return text
 
 
-def _phones(text: str) -> list[str]:
-    found = (match.replace("/", " ").strip() for match in _PHONE.findall(text))
-    return [
-        number
-        for number in found
-        if _MIN_DIGITS <= sum(letter.isdigit() for letter in number) <= _MAX_DIGITS
-    ]
+def _phones(text: str, country: str = "") -> list[str]:
+    """The telephone numbers in a text, national or international, that may exist."""
+    matcher = phonenumbers.PhoneNumberMatcher(
+        text, country or _ANY_COUNTRY, leniency=phonenumbers.Leniency.POSSIBLE
+    )
+    found = (match.raw_string for match in matcher)
+    return [number for number in found if sum(map(str.isdecimal, number)) >= _MIN_DIGITS]
 
 
 def _number(text: str, language: str) -> float | int | None:
@@ -381,7 +388,7 @@ def _in_ascii_digits(text: str) -> str:
     )
 
 
-def problem(stored: Mapping[str, Any], value: Any) -> str | None:
+def problem(stored: Mapping[str, Any], value: Any, *, country: str = "") -> str | None:
     """What is wrong with a value, as a sentence; None if it is valid."""
     kind = stored["type"]
     if kind == "number":
@@ -399,7 +406,7 @@ def problem(stored: Mapping[str, Any], value: Any) -> str | None:
     if kind == "email":
         return None if _WHOLE_EMAIL.fullmatch(value) else "Must be an email address."
     if kind == "phone":
-        return None if _WHOLE_PHONE.fullmatch(value) else "Must be a phone number."
+        return None if _phones(value, country) == [value.strip()] else "Must be a phone number."
     return None
 
 

@@ -30,4 +30,42 @@ class Migration(migrations.Migration):
             name='mail_answers',
             field=models.BooleanField(db_default=True, default=True),
         ),
+        migrations.RemoveConstraint(
+            model_name='languagemodel',
+            name='language_model_client_unique',
+        ),
+        migrations.AddField(
+            model_name='languagemodel',
+            name='purpose',
+            field=models.CharField(choices=[('chat', 'Chat'), ('embeddings', 'Embeddings')], db_default='chat', default='chat', max_length=10),
+        ),
+        migrations.AddField(
+            model_name='languagemodel',
+            name='gate',
+            field=models.JSONField(null=True),
+        ),
+        migrations.AddField(
+            model_name='languagemodel',
+            name='indexed_percent',
+            field=models.PositiveSmallIntegerField(db_default=0, default=0),
+        ),
+        migrations.AddConstraint(
+            model_name='languagemodel',
+            constraint=models.UniqueConstraint(condition=models.Q(('bot', None)), fields=('client', 'purpose'), name='language_model_client_unique'),
+        ),
+        migrations.AddField(
+            model_name='chunk',
+            name='other_model',
+            field=models.CharField(blank=True, db_default='', default='', max_length=80),
+        ),
+        migrations.AddField(
+            model_name='chunk',
+            name='other_vector',
+            field=models.BinaryField(db_default=b'', default=b''),
+        ),
+        migrations.AddField(
+            model_name='chunk',
+            name='other_sentence_vectors',
+            field=models.BinaryField(db_default=b'', default=b''),
+        ),
     ]

@@ -10,7 +10,7 @@ from bots.models.golden_question import (
     GoldenRun,
     GoldenStatus,
 )
-from bots.models.language_model import LanguageModel
+from bots.models.language_model import LanguageModel, ModelPurpose
 from bots.models.prompt import Prompt
 from bots.models.web_page import PageStatus, WebPage
 from bots.models.web_url import WebUrl, WebUrlStatus
@@ -34,6 +34,7 @@ __all__ = [
     "GoldenRun",
     "GoldenStatus",
     "LanguageModel",
+    "ModelPurpose",
     "PageStatus",
     "Prompt",
     "SampleQuestion",

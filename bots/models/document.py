@@ -143,6 +143,11 @@ class Chunk(TenantModel):
     dimension = models.PositiveSmallIntegerField(default=0)
     vector = models.BinaryField(default=b"")
     sentence_vectors = models.BinaryField(default=b"")
+    # The vectors by another encoder: by the one that takes over, until all passages of the client
+    # have them, or by the one before, for the way back.
+    other_model = models.CharField(max_length=80, default="", db_default="", blank=True)
+    other_vector = models.BinaryField(default=b"", db_default=b"")
+    other_sentence_vectors = models.BinaryField(default=b"", db_default=b"")
 
     class Meta:
         verbose_name, verbose_name_plural = "passage", "passages"

@@ -1,4 +1,4 @@
-"""Language models that clients have connected."""
+"""Language models and encoders that clients have connected."""
 
 from django.db import models
 
@@ -8,24 +8,44 @@ from chatplatform.ids import uuid7
 from identity.models import TenantModel
 
 
+class ModelPurpose(models.TextChoices):
+    """What a connected model is for."""
+
+    CHAT = "chat"  # writes answers
+    EMBEDDINGS = "embeddings"  # computes the vectors of the search
+
+
 class LanguageModel(TenantModel):
-    """A language model that a client has connected, for one bot or all of its bots."""
+    """A language model that a client has connected, for one bot or all of its bots; or an encoder,
+    for all of its bots."""
 
     # Generated before the insert, since the encryption binds the API key to the row's id.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.OneToOneField(
         Bot, on_delete=models.CASCADE, null=True, related_name="language_model"
     )
+    purpose = models.CharField(
+        max_length=10,
+        choices=ModelPurpose,
+        default=ModelPurpose.CHAT,
+        db_default=ModelPurpose.CHAT,
+    )
     base_url = models.CharField(max_length=500)
     model = models.CharField(max_length=100)
     api_key = EncryptedTextField(default="", blank=True)
     credits_per_1000_tokens = models.PositiveSmallIntegerField(default=1)
+    # An encoder's fitted gate; null until it is fitted, and not used until then.
+    gate = models.JSONField(null=True)
+    # The share of the passages that have an encoder's vectors.
+    indexed_percent = models.PositiveSmallIntegerField(default=0, db_default=0)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["client"], condition=models.Q(bot=None), name="language_model_client_unique"
+                fields=["client", "purpose"],
+                condition=models.Q(bot=None),
+                name="language_model_client_unique",
             )
         ]
 

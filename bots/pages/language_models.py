@@ -1,4 +1,4 @@
-"""Admin pages of the language models that clients connect: set, test, remove."""
+"""Admin pages of the models and encoders that clients connect: set, test, remove."""
 
 from collections.abc import Collection
 from typing import Any, cast
@@ -8,13 +8,22 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.html import format_html
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminPasswordWidget
 
-from bots.models import Bot, LanguageModel
+from bots.models import Bot, LanguageModel, ModelPurpose
 from bots.services import bots, engines, language_models
 from bots.shapes.language_model import LanguageModelDto
-from chatplatform.admin_base import ADMINS, TenantAdmin, button, confirm_action, each, viewer
+from chatplatform.admin_base import (
+    ADMINS,
+    TenantAdmin,
+    button,
+    confirm_action,
+    each,
+    progress_bar,
+    viewer,
+)
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import Setting, SettingsForm
 from identity.models import Client
@@ -25,7 +34,8 @@ class ModelForm(SettingsForm):
     settings = (
         Setting(
             "base_url", "Address",
-            "A public server with an OpenAI-compatible chat completions API.",
+            "A public server with an OpenAI-compatible API, without the last part such as"
+            " /chat/completions or /embeddings.",
             attrs={"placeholder": "https://api.openai.com/v1"},
         ),
         Setting("model", "Name", "The model's name on that server."),
@@ -35,7 +45,10 @@ class ModelForm(SettingsForm):
             ),
             widget=UnfoldAdminPasswordWidget, attrs={"autocomplete": "new-password"},
         ),
-        Setting("credits_per_1000_tokens", "Price", "Credits per 1,000 tokens, rounded up."),
+        Setting(
+            "credits_per_1000_tokens", "Price",
+            "Credits per 1,000 tokens, rounded up. Searches cost none.",
+        ),
     )  # fmt: skip
     removes_key = forms.BooleanField(
         label="Remove saved key", required=False, help_text=("For servers that don't need a key.")
@@ -57,8 +70,22 @@ class ModelForm(SettingsForm):
 
 
 class NewModelForm(ModelForm):
+    purpose = forms.ChoiceField(
+        label="Used to",
+        choices=[("chat", "Write answers"), ("embeddings", "Search the content (embeddings)")],
+        initial="chat",
+        required=False,
+        help_text="A search model finds passages by meaning, for all bots. Answers go on while the"
+        " content is indexed anew.",
+    )
     bot = forms.ChoiceField(label="For", required=False)
-    field_order: Any = ("bot", *ModelForm.field_order)
+    field_order: Any = ("purpose", "bot", *ModelForm.field_order)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        if data.get("purpose") == "embeddings" and data.get("bot"):
+            self.add_error("bot", "A search model works for all bots.")
+        return data
 
 
 @admin.register(LanguageModel)
@@ -67,12 +94,16 @@ class LanguageModelAdmin(TenantAdmin):
 
     read_by = ADMINS
     list_display = (
-        "model", "client", "used_for", "base_url", "credits_per_1000_tokens", "updated_at",
+        "model", "client", "used_to", "used_for", "base_url", "credits_per_1000_tokens",
+        "updated_at",
     )  # fmt: skip
     search_fields = ("model", "base_url", "client__name", "bot__bot_name")
     list_select_related = ("client", "bot")
-    fields = ("client", "bot", "base_url", "model", "key", "credits_per_1000_tokens", "updated_at")
-    readonly_fields = ("key",)
+    fields = (
+        "client", "used_to", "bot", "base_url", "model", "key", "credits_per_1000_tokens",
+        "updated_at",
+    )  # fmt: skip
+    readonly_fields = ("key", "used_to")
     actions = ("test", "remove")
     actions_list = ("set_model",)
     actions_detail = ("edit",)
@@ -83,6 +114,16 @@ class LanguageModelAdmin(TenantAdmin):
     @display(description="Used by")
     def used_for(self, row: LanguageModel) -> str:
         return str(row.bot) if row.bot else "All bots"
+
+    @display(description="Used to")
+    def used_to(self, row: LanguageModel) -> str:
+        if row.purpose == ModelPurpose.CHAT:
+            return "Write answers"
+        if row.indexed_percent == 100:
+            return "Search the content"
+        return format_html(
+            "Search the content, once it is indexed: {}", progress_bar(row.indexed_percent, 100)
+        )
 
     @display(description="Key")
     def key(self, row: LanguageModel) -> str:
@@ -103,9 +144,9 @@ class LanguageModelAdmin(TenantAdmin):
             )
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            chosen = data.pop("bot")
+            chosen, purpose = data.pop("bot"), data.pop("purpose") or "chat"
             bot = bots.get(client, int(chosen)) if chosen else None
-            return self._store(request, client, bot, data)
+            return self._store(request, client, bot, data, purpose)
 
         return self._page(request, form, act)
 
@@ -119,7 +160,9 @@ class LanguageModelAdmin(TenantAdmin):
         stored = "A key is saved. Leave empty to keep it." if row.api_key else "No key saved."
         form.fields["api_key"].help_text = f"{stored} Stored encrypted and never shown."
         return self._page(
-            request, form, lambda data: self._store(request, row.client, row.bot, data)
+            request,
+            form,
+            lambda data: self._store(request, row.client, row.bot, data, row.purpose),
         )
 
     @admin.action(description="Test", permissions=["manage"])
@@ -133,7 +176,11 @@ class LanguageModelAdmin(TenantAdmin):
     )
     def remove(self, request: HttpRequest, rows: QuerySet[LanguageModel]) -> None:
         by = viewer(request)
-        each(request, rows, lambda row: language_models.remove(row.client, row.bot, by=by))
+        each(
+            request,
+            rows,
+            lambda row: language_models.remove(row.client, row.bot, by=by, purpose=row.purpose),
+        )
 
     def _page(self, request: HttpRequest, form: ModelForm, act: Any) -> HttpResponse:
         return self.form_page(
@@ -149,9 +196,15 @@ class LanguageModelAdmin(TenantAdmin):
         )  # fmt: skip
 
     def _store(
-        self, request: HttpRequest, client: Client, bot: Bot | None, data: dict[str, Any]
+        self,
+        request: HttpRequest,
+        client: Client,
+        bot: Bot | None,
+        data: dict[str, Any],
+        purpose: Any,
     ) -> HttpResponse:
-        row = language_models.store(client, bot, body=LanguageModelDto(**data), by=viewer(request))
+        body, by = LanguageModelDto(**data), viewer(request)
+        row = language_models.store(client, bot, body=body, by=by, purpose=purpose)
         self._try(request, row)
         return cast("HttpResponse", redirect("admin:bots_languagemodel_change", row.pk))
 

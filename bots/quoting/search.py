@@ -5,14 +5,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.ingest import chunking
-from bots.language import dictionaries, embedding, language_data, quantities
-from bots.language.embedding import Vectors
+from bots.language import dictionaries, language_data, quantities
+from bots.language.embedding import PACKAGED, Gate, SearchEncoder, Vectors
 from bots.language.normalization import fold, same_question_key, tokens
 from bots.quoting.spelling import SpellCorrector
 from bots.quoting.word_index import STOP_FORMS, STOP_WEIGHT, WordIndex
@@ -99,8 +99,9 @@ class Features:
     """Figures of the best piece, from which the confidence is computed.
 
     `nearness` is the cosine with the question after half of what all questions have in common is
-    removed (`embedding.own_part`), or all of it if the piece is in another language. `above_next`
-    is the lead over the next pieces; long pieces in another language are compared by sentences.
+    removed (`SearchEncoder.own_part`), or all of it if the piece is in another language.
+    `above_next` is the lead over the next pieces; long pieces in another language are compared by
+    sentences.
     """
 
     above_next: float
@@ -246,8 +247,9 @@ def _whole(chunk: IndexedChunk) -> str:
 class Index:
     """An immutable index; a changed document needs a new one."""
 
-    def __init__(self, chunks: Sequence[IndexedChunk]) -> None:
+    def __init__(self, chunks: Sequence[IndexedChunk], encoder: SearchEncoder = PACKAGED) -> None:
         self.chunks = tuple(chunks)
+        self._encoder = encoder
         self._words = WordIndex(
             [words_of(chunk) if chunk.words is None else chunk.words for chunk in self.chunks]
         )
@@ -309,7 +311,8 @@ class Index:
         """The vectors of all pieces, zeros for pieces without one; None if no piece has one."""
         if not self._has_vector.any():
             return None
-        missing = np.zeros(embedding.DIMENSION, dtype=np.float32)
+        size = max(chunk.vector.size for chunk in self.chunks)
+        missing = np.zeros(size, dtype=np.float32)
         vectors = [chunk.vector if chunk.vector.size else missing for chunk in self.chunks]
         return np.ascontiguousarray(np.stack(vectors), dtype=np.float32)
 
@@ -328,7 +331,7 @@ class Index:
         if self._vectors is None:
             vector = None
         elif vector is None or question != asked:
-            vector = embedding.embed_query(question)
+            vector = self._encoder.query(question)
         return self.search_vector(question, vector, language=language, limit=limit)
 
     def corrected(self, question: str, *, language: str) -> str:
@@ -368,7 +371,7 @@ class Index:
             return SearchResult(
                 (), 0.0, Features(0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
             )
-        own = None if vector is None else embedding.own_part(vector, language=language)
+        own = None if vector is None else self._encoder.own_part(vector, language=language)
         others = self._pairs_of_other_things(question)
         near = self._near(vector, own, language).without(others)
         written = self._answers.get(same_question_key(question))
@@ -379,7 +382,7 @@ class Index:
         words, weights, cover, scores, best = found
         features = self._features(near, cover, best, language, folded=words is self._folded)
         has_vectors = near.own is not None and bool(self._has_vector[best])
-        confidence = _confidence(features, has_vectors=has_vectors)
+        confidence = _confidence(features, self._encoder.gate, has_vectors=has_vectors)
         hits = tuple(
             Hit(
                 chunk=self.chunks[number],
@@ -407,7 +410,7 @@ class Index:
             return _Near(None, None, None, None, lift, {})
         near = _Near(all_near, own_near, all_near, own_near, lift, {})
         if (self._spoken != language).any():
-            apart = np.stack([embedding.apart(language, str(code)) for code in self._spoken])
+            apart = np.stack([self._encoder.apart(language, str(code)) for code in self._spoken])
             near = near._replace(
                 fair_all=all_near + (apart @ vector)[self._spoken_by],
                 fair_own=own_near + (apart @ own)[self._spoken_by],
@@ -593,7 +596,7 @@ def _foreign(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]
     return nearness - FACT_NEARNESS * is_fact, float(above_next)
 
 
-def _confidence(features: Features, *, has_vectors: bool) -> float:
+def _confidence(features: Features, gate: Gate, *, has_vectors: bool) -> float:
     """The probability that the best piece answers, on the scale of `DEFAULT_THRESHOLD`."""
     if not has_vectors:
         # Cautious: while a document has no vectors, questions on other topics must go to people.
@@ -601,14 +604,17 @@ def _confidence(features: Features, *, has_vectors: bool) -> float:
     if features.is_folded:
         # The encoder hardly understands Vietnamese without diacritics, so only words count.
         return _logistic(9.0 * features.coverage - 2.8)
-    if features.is_cross_language:
-        # Fitted on English texts with and without headings, questions in 17 languages (bench).
-        return _logistic(80.0 * features.nearness + 48.0 * features.above_next - 2.94)
-    if features.chunks < MAX_CHUNKS_OF_ONE_TOPIC:
-        # Fitted on single documents of 20 to 90 pieces (`bench/judged_replies.py`).
-        return _logistic(128.0 * features.nearness + 5.0 * features.coverage - 55.6)
-    # Fitted on hundreds of pieces, English and Vietnamese (`bench/answer_quality.py`): among so
-    # many pieces, some are close to any question, so the best one must stand out.
+    weights = getattr(gate, kind_of(features))
     return _logistic(
-        81.3 * features.nearness + 8.0 * features.coverage + 70.0 * features.above_next - 39.6
+        weights.nearness * features.nearness
+        + weights.coverage * features.coverage
+        + weights.above_next * features.above_next
+        + weights.constant
     )
+
+
+def kind_of(features: Features) -> Literal["few", "many", "foreign"]:
+    """Which part of a gate weighs these figures."""
+    if features.is_cross_language:
+        return "foreign"
+    return "few" if features.chunks < MAX_CHUNKS_OF_ONE_TOPIC else "many"

@@ -4,6 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
 from bots.language import embedding
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -55,26 +58,6 @@ class SpellCorrector:
         """Words with the same first letter that are within the allowed errors, and their errors."""
         allowed = 2 if len(word) >= _TWO_ERRORS else 1
         words = self._by_first.get(word[0], ())
-        sized = (other for other in words if abs(len(other) - len(word)) <= allowed)
-        rated = ((other, errors(word, other, at_most=allowed)) for other in sized)
-        return [(other, count) for other, count in rated if count <= allowed]
-
-
-def errors(one: str, other: str, *, at_most: int) -> int:
-    """Count the letters left out, added, wrong or swapped between two words.
-
-    The count is exact up to `at_most`; beyond that it is only known to be larger.
-    """
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
-        following = [i]
-        for j, other_letter in enumerate(other, 1):
-            cost = min(row[j] + 1, following[j - 1] + 1, row[j - 1] + (letter != other_letter))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == other_letter:
-                cost = min(cost, before[j - 2] + 1)
-            following.append(cost)
-        if min(following) > at_most:
-            return at_most + 1
-        before, row = row, following
-    return row[-1]
+        # Counts the letters left out, added, wrong or swapped.
+        found = process.extract_iter(word, words, scorer=OSA.distance, score_cutoff=allowed)
+        return [(other, count) for other, count, _ in found]

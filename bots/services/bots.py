@@ -240,6 +240,11 @@ def bump_knowledge_version(bot_id: int) -> None:
     Bot.objects.filter(pk=bot_id).update(knowledge_version=F("knowledge_version") + 1)
 
 
+def rebuild_indexes(client_id: int) -> None:
+    """Let all processes rebuild the indexes of a client's bots."""
+    Bot.objects.filter(client_id=client_id).update(knowledge_version=F("knowledge_version") + 1)
+
+
 def update_columns(bot: Bot, *, by: User, **fields: Any) -> Bot:
     """Update columns and return the new row; 404 if the bot has been deleted."""
     with transaction.atomic():

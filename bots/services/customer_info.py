@@ -27,13 +27,15 @@ def check(
     fields: Sequence[Mapping[str, Any]],
     attributes: Mapping[str, Any],
     *,
+    country: str = "",
     at: tuple[str, ...] = AT,
     known: Mapping[str, Any] | None = None,
 ) -> None:
     """Check attributes against the bot's `customer_info_fields`; the 422 names each wrong one.
 
-    Attributes that the bot does not ask for are accepted. Null removes an answer. If `known`, the
-    stored answers, is given, each field required before a conversation must be in one of the two.
+    `country`: the client's, for telephone numbers. Attributes that the bot does not ask for are
+    accepted. Null removes an answer. If `known`, the stored answers, is given, each field required
+    before a conversation must be in one of the two.
     """
     errors: list[dict[str, Any]] = []
     for stored in fields:
@@ -45,7 +47,7 @@ def check(
             needed = stored.get("required") and (name in attributes or is_due)
             error = ("missing", "Field required") if needed else None
         else:
-            wrong = slot_filling.problem(stored, value)
+            wrong = slot_filling.problem(stored, value, country=country)
             error = ("value_error", wrong) if wrong else None
         if error:
             errors.append({"loc": [*at, name], "msg": error[1], "type": error[0]})

@@ -4,8 +4,9 @@ Two jobs encode a long document, one from its beginning and one from its end. A 
 only the slice in progress.
 """
 
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -14,13 +15,14 @@ from django.db.models.functions import Greatest
 
 from bots.ingest.chunking import embedded
 from bots.ingest.extraction import file_types
-from bots.language import embedding
+from bots.language.embedding import PACKAGED, EncoderDown, SearchEncoder
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
-from bots.services import bots, documents, large_bots, publish_gate
+from bots.services import bots, documents, encoders, large_bots, publish_gate
 from bots.shapes.content import DocumentDto
 from chatplatform import jobs
 from webhooks.services import announce
 
+log = logging.getLogger(__name__)
 # A slice ends after this many passages or seconds.
 SLICE_PASSAGES, SLICE_SECONDS = 16, 2.0
 # A job continues in a new job after this time, since exports and crawls share its workers.
@@ -77,6 +79,11 @@ def is_long_table(document: Document) -> bool:
     return document.mime_type in file_types.TABLES and document.chunk_count > MAX_ENCODED_ROWS
 
 
+def of_long_table() -> Q:
+    """The passages of such documents."""
+    return Q(document__mime_type__in=file_types.TABLES, document__chunk_count__gt=MAX_ENCODED_ROWS)
+
+
 def encode_all(document_id: int) -> None:
     """Encode all of a document that has been read."""
     while _encoded(document_id).exists():
@@ -111,15 +118,20 @@ def _encode_slice(document_id: int, *, end: int) -> Document | None:
     if end and rows.count() <= SLICE_PASSAGES:
         return None  # the job at the other end encodes them
     vectors: dict[int, _Vectors] = {}
-    make = _maker(document, stage)
+    encoder = encoders.current(document.client_id)
     started = time.monotonic()
     # Without an encoder, the document is found by word search only.
-    limit = SLICE_PASSAGES if embedding.available() else 0
-    for row in rows.order_by("-position" if end else "position")[:limit]:
-        vectors[row.pk] = make(row)
-        if time.monotonic() - started > SLICE_SECONDS:
-            break
-    return _store(document, stage, vectors)
+    limit = SLICE_PASSAGES if encoder.is_available() else 0
+    ordered = list(rows.order_by("-position" if end else "position")[:limit])
+    try:
+        for first in range(0, len(ordered), encoder.batch):
+            vectors |= _encode(encoder, document, stage, ordered[first : first + encoder.batch])
+            if time.monotonic() - started > SLICE_SECONDS:
+                break
+    except EncoderDown as error:
+        log.warning("document %s is searched by words for now: %s", document_id, error)
+        limit = 0
+    return _store(document, stage, vectors, encoder, is_down=not limit)
 
 
 def _encoded(document_id: int) -> QuerySet[Document]:
@@ -132,27 +144,31 @@ def _missing(document: Document, stage: DocumentStage) -> QuerySet[Chunk]:
     return Chunk.objects.filter(_MISSING[stage], document=document)
 
 
-def _maker(document: Document, stage: DocumentStage) -> Callable[[Chunk], _Vectors]:
-    def passage(row: Chunk) -> _Vectors:
-        vector = _encode([embedded(row.heading, row.text)])
-        # An answer is found by its question: "Yes, for nine euros." does not tell its topic.
-        is_pair = document.source == DocumentSource.QUESTION_ANSWER
-        return _Vectors(vector, vector if is_pair else b"")
-
-    def sentences(row: Chunk) -> _Vectors:
-        return _Vectors(bytes(row.vector), _encode(row.sentences))
-
-    return passage if stage == DocumentStage.PASSAGES else sentences
-
-
-def _encode(texts: list[str]) -> bytes:
-    vectors = embedding.embed_passages(texts)
-    assert vectors is not None
-    return vectors.tobytes()
+def _encode(
+    encoder: SearchEncoder, document: Document, stage: DocumentStage, rows: Sequence[Chunk]
+) -> dict[int, _Vectors]:
+    if stage == DocumentStage.SENTENCES:
+        made = encoders.encode(encoder, [row.sentences for row in rows])
+        return {
+            row.pk: _Vectors(bytes(row.vector), vectors)
+            for row, vectors in zip(rows, made, strict=True)
+        }
+    made = encoders.encode(encoder, [[embedded(row.heading, row.text)] for row in rows])
+    # An answer is found by its question: "Yes, for nine euros." does not tell its topic.
+    is_pair = document.source == DocumentSource.QUESTION_ANSWER
+    return {
+        row.pk: _Vectors(vector, vector if is_pair else b"")
+        for row, vector in zip(rows, made, strict=True)
+    }
 
 
 def _store(
-    document: Document, stage: DocumentStage, vectors: dict[int, _Vectors]
+    document: Document,
+    stage: DocumentStage,
+    vectors: dict[int, _Vectors],
+    encoder: SearchEncoder,
+    *,
+    is_down: bool,
 ) -> Document | None:
     """Store a slice; returns the document if passages are left in this stage, else None."""
     with jobs.commit():
@@ -167,11 +183,11 @@ def _store(
             _missing(current, stage).filter(pk=pk).update(
                 vector=made.vector,
                 sentence_vectors=made.sentence_vectors,
-                embedding_model=embedding.MODEL_ID,
-                dimension=embedding.DIMENSION,
+                embedding_model=encoder.id,
+                dimension=len(made.vector) // 4,
             )
         if not vectors or not _missing(current, stage).exists():
-            advance(current)
+            advance(current, may_encode=not is_down)
             return None
         percent = _percent(current)
         jobs.report_progress(percent)
@@ -189,14 +205,19 @@ def _percent(document: Document) -> int:
     return int(READ_PERCENT + (99 - READ_PERCENT) * done // (2 * max(document.chunk_count, 1)))
 
 
-def advance(document: Document) -> None:
+def advance(document: Document, *, may_encode: bool = True) -> None:
     """Begin the next stage that has work to do, or finish; the caller has locked bot and document.
 
-    Indexes are rebuilt with what is stored so far.
+    Indexes are rebuilt with what is stored so far. What a remote encoder could not encode is left
+    to a later job.
     """
     bots.bump_knowledge_version(document.bot_id)
     large_bots.enqueue_backfill(document.bot_id, client_id=document.client_id)
-    stages = _MISSING if embedding.available() and not is_long_table(document) else ()
+    encoder = encoders.current(document.client_id)
+    may_encode = may_encode and encoder.is_available()
+    if not may_encode and encoder is not PACKAGED:
+        encoders.enqueue_reindex(document.client_id)
+    stages = _MISSING if may_encode and not is_long_table(document) else ()
     for stage in stages:
         if _missing(document, stage).exists():
             Document.objects.filter(pk=document.pk).update(stage=stage)

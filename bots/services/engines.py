@@ -15,7 +15,7 @@ from bots.engine.embedded import EmbeddedEngine
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.text_tasks import Draft, Task
 from bots.engine.types import EngineError
-from bots.models import Bot, LanguageModel
+from bots.models import Bot, LanguageModel, ModelPurpose
 from chatplatform.api.errors import ApiError, NotConfigured
 from chatplatform.ids import uuid7
 from chatplatform.sql import column_names
@@ -30,7 +30,7 @@ _SLOT_WAIT_SECONDS = 5
 _TASK_TOKENS = 500
 _OWN_MODEL = f"""
 SELECT {column_names(LanguageModel)} FROM bots_languagemodel
-WHERE client_id = %s AND (bot_id IS NULL OR bot_id = %s)
+WHERE client_id = %s AND purpose = 'chat' AND (bot_id IS NULL OR bot_id = %s)
 ORDER BY bot_id NULLS LAST LIMIT 1
 """
 _slots: dict[int, threading.BoundedSemaphore] = {}
@@ -79,7 +79,9 @@ def has_model() -> Combinable:
     """For a query of bots: whether a model writes for the bot."""
     if platform_has_model():
         return Value(True)
-    models = LanguageModel.objects.filter(client_id=OuterRef("client_id"))
+    models = LanguageModel.objects.filter(
+        client_id=OuterRef("client_id"), purpose=ModelPurpose.CHAT
+    )
     return Exists(models.filter(Q(bot=None) | Q(bot=OuterRef("pk"))))
 
 

@@ -1,4 +1,4 @@
-"""Set, remove and test the language models that clients connect."""
+"""Set, remove and test the language models and encoders that clients connect."""
 
 import time
 
@@ -7,9 +7,10 @@ from django.db.models import QuerySet
 
 from bots.engine import request_templates, text_tasks
 from bots.engine.types import EngineError, Usage
-from bots.models import Bot, LanguageModel
-from bots.services import engines
-from bots.shapes.language_model import LanguageModelDto, LanguageModelTest
+from bots.language.embedding import EncoderDown
+from bots.models import Bot, LanguageModel, ModelPurpose
+from bots.services import bots, encoders, engines
+from bots.shapes.language_model import LanguageModelDto, LanguageModelTest, Purpose
 from chatplatform import egress
 from chatplatform.api.errors import Invalid, first_or_404
 from identity.models import Client, User
@@ -24,18 +25,29 @@ def list_for_client(client: Client) -> QuerySet[LanguageModel]:
     return LanguageModel.objects.for_client(client)
 
 
-def get(client: Client, bot: Bot | None) -> LanguageModel:
+def get(client: Client, bot: Bot | None, *, purpose: Purpose = "chat") -> LanguageModel:
     """The model of the bot or, if `bot` is None, of the whole client; 404 if there is none."""
-    return first_or_404(_of(client, bot))
+    return first_or_404(_of(client, bot, purpose))
 
 
-def store(client: Client, bot: Bot | None, *, body: LanguageModelDto, by: User) -> LanguageModel:
-    """Set the model of a bot or of the whole client; a key left out stays for the same origin.
+def store(
+    client: Client,
+    bot: Bot | None,
+    *,
+    body: LanguageModelDto,
+    by: User,
+    purpose: Purpose = "chat",
+) -> LanguageModel:
+    """Set the model of a bot or of the whole client, or the client's encoder; a key left out stays
+    for the same origin.
 
-    422 if the body names another bot than `bot`.
+    422 if the body names another bot than `bot` or another purpose, or if an encoder is for a bot.
     """
-    if "bot_id" in body.model_fields_set and body.bot_id != (bot and bot.pk):
-        raise Invalid.field("body", "bot_id", msg="Another one than the query's.")
+    for name, asked in (("bot_id", bot and bot.pk), ("purpose", purpose)):
+        if name in body.model_fields_set and getattr(body, name) != asked:
+            raise Invalid.field("body", name, msg="Another one than the query's.")
+    if bot and purpose == "embeddings":
+        raise Invalid.field("query", "bot_id", msg="An encoder serves all bots.")
     # Resolve the host name before the transaction, since that may take seconds.
     try:
         egress.check_url(body.base_url, purpose="model")
@@ -44,30 +56,46 @@ def store(client: Client, bot: Bot | None, *, body: LanguageModelDto, by: User) 
     with transaction.atomic():
         # Locked, so that concurrent requests do not both insert.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
-        row = _of(client, bot).first() or LanguageModel(client=client, bot=bot)
+        row = _of(client, bot, purpose).first() or LanguageModel(
+            client=client, bot=bot, purpose=purpose
+        )
+        before = row.base_url, row.model
         _check_price(row, body, by)
         row.api_key = _merged_key(row, body)
         # An existing model keeps its price unless the request names it.
         for name in {*_SET} if row._state.adding else body.model_fields_set & {*_SET}:
             setattr(row, name, getattr(body, name))
+        if purpose == "embeddings":
+            if (row.base_url, row.model) != before:
+                row.gate, row.indexed_percent = None, 0
+            bots.rebuild_indexes(client.pk)
+            encoders.enqueue_reindex(client.pk)
         row.save()
         changes = {name: getattr(row, name) for name in _SET}
         _record(row, "language_model.set", by, key_replaced=body.api_key is not None, **changes)
     return row
 
 
-def remove(client: Client, bot: Bot | None, *, by: User) -> None:
+def remove(client: Client, bot: Bot | None, *, by: User, purpose: Purpose = "chat") -> None:
     """Remove a model and its key, if there is one; the client's or the platform's is used again."""
     with transaction.atomic():
-        row = _of(client, bot).select_for_update(of=("self",)).first()
+        row = _of(client, bot, purpose).select_for_update(of=("self",)).first()
         if row is None:
             return
         _record(row, "language_model.removed", by, base_url=row.base_url, model=row.model)
         row.delete()
+        if purpose == "embeddings":
+            bots.rebuild_indexes(client.pk)
+            encoders.enqueue_reindex(client.pk)
 
 
 def test(row: LanguageModel) -> LanguageModelTest:
-    """Ask a model to translate one word. Costs no credits; the result says if it failed."""
+    """Ask a model to translate one word, or an encoder for the vectors of two.
+
+    Costs no credits; the result says if it failed.
+    """
+    if row.purpose == ModelPurpose.EMBEDDINGS:
+        return _test_encoder(row)
     engine, started = engines.own_engine(row), time.monotonic()
     usage: Usage | None = None
     error = answered_by = None
@@ -87,9 +115,24 @@ def test(row: LanguageModel) -> LanguageModelTest:
     )
 
 
-def _of(client: Client, bot: Bot | None) -> QuerySet[LanguageModel]:
+def _test_encoder(row: LanguageModel) -> LanguageModelTest:
+    started, error = time.monotonic(), None
+    try:
+        encoders.of_row(row).queries(["Hello", "Goodbye"])
+    except EncoderDown as exc:
+        error = str(exc)
+    return LanguageModelTest(
+        is_working=error is None,
+        error=error,
+        answered_by=None if error else row.model,
+        tokens=0,
+        duration_ms=round((time.monotonic() - started) * 1000),
+    )
+
+
+def _of(client: Client, bot: Bot | None, purpose: str = "chat") -> QuerySet[LanguageModel]:
     """The model of the bot or, if `bot` is None, of the whole client: at most one row."""
-    return LanguageModel.objects.for_client(client).filter(bot=bot)
+    return LanguageModel.objects.for_client(client).filter(bot=bot, purpose=purpose)
 
 
 def _merged_key(row: LanguageModel, body: LanguageModelDto) -> str:
@@ -120,5 +163,5 @@ def _record(row: LanguageModel, action: str, by: User, **changes: object) -> Non
         action,
         by=by,
         subject=f"language_model:{row.pk}",
-        changes={"bot_id": row.bot_id, **changes},
+        changes={"bot_id": row.bot_id, "purpose": row.purpose, **changes},
     )

@@ -14,16 +14,16 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import BooleanField, Q, Sum
+from django.db.models import BooleanField, Q, QuerySet, Sum
 from django.db.models.expressions import RawSQL
 
 from bots.language import embedding
-from bots.language.embedding import Vectors
+from bots.language.embedding import SearchEncoder, Vectors
 from bots.language.normalization import fold, tokens
 from bots.models import Chunk, Document, DocumentStage
 from bots.quoting.search import Index, IndexedChunk, SearchResult, words_of
 from bots.quoting.word_index import STOP
-from bots.services import bots, stored_passages
+from bots.services import bots, encoders, stored_passages
 from chatplatform import jobs
 
 # Maximum candidates by the question's vector, and as many by the vector of its own part; by its
@@ -114,14 +114,15 @@ def enqueue_missing() -> None:
         return
     counted = Document.objects.values("bot_id", "client_id").annotate(passages=Sum("chunk_count"))
     for row in counted.filter(passages__gt=settings.LARGE_BOT_PASSAGES):
-        if _missing(row["bot_id"], behind=0, limit=1):
+        encoder_id = encoders.in_use(row["bot_id"]).id
+        if _missing(row["bot_id"], encoder_id, behind=0, limit=1):
             enqueue_backfill(row["bot_id"], client_id=row["client_id"])
 
 
 def backfill(bot_id: int) -> None:
     """Copy the passages that are missing; after a while, a new job continues."""
-    started, last = time.monotonic(), 0
-    while rows := _missing(bot_id, behind=last):
+    started, last, encoder_id = time.monotonic(), 0, encoders.in_use(bot_id).id
+    while rows := _missing(bot_id, encoder_id, behind=last):
         last = rows[-1].pk
         if time.monotonic() - started > _RUN_SECONDS:
             with jobs.commit():
@@ -129,7 +130,8 @@ def backfill(bot_id: int) -> None:
             return
         values = [
             (row.pk, bot_id, row.document_id, piece.vector.tolist() or None, *_words(piece))
-            for row, piece in zip(rows, map(stored_passages.indexed, rows), strict=True)
+            for row in rows
+            for piece in [stored_passages.indexed(row, encoder_id=encoder_id)]
         ]
         with jobs.commit(), connection.cursor() as cursor:
             # Locked, so that no passage is deleted between reading and copying.
@@ -146,7 +148,14 @@ def backfill(bot_id: int) -> None:
 class LargeIndex:
     """Replaces an `Index` for a large bot; `held`: ids of held-back documents to include."""
 
-    def __init__(self, bot_id: int, *, held: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        bot_id: int,
+        *,
+        held: Sequence[int] = (),
+        encoder: SearchEncoder = embedding.PACKAGED,
+    ) -> None:
+        self._encoder = encoder
         self._params: dict[str, Any] = {"bot": bot_id, "held": list(held)}
         self.usual = self._read(self._drawn())
         shares = Counter(word for piece in self.usual for word in set(piece.words or ()))
@@ -154,17 +163,18 @@ class LargeIndex:
 
     def search(self, question: str, *, language: str, limit: int = 5) -> SearchResult:
         """Like `Index.search`, among the candidates for the question and the sample."""
-        vector = embedding.embed_query(question)
+        vector = self._encoder.query(question)
         found = self._candidates(question, vector, language)
         known = {piece.id for piece in self.usual}
         pieces = [*self.usual, *self._read(found - known)]
         pieces.sort(key=lambda piece: (piece.document_id, piece.position))
-        return Index(pieces).search(question, language=language, limit=limit, vector=vector)
+        index = Index(pieces, self._encoder)
+        return index.search(question, language=language, limit=limit, vector=vector)
 
     def _candidates(self, question: str, vector: Vectors | None, language: str) -> set[int]:
         found = set[int]()
         if vector is not None:
-            own = embedding.own_part(vector, language=language)
+            own = self._encoder.own_part(vector, language=language)
             nearest = self._ids(_NEAR, vector=own, limit=_NEAREST)
             found.update(nearest, self._beside(nearest[:_WITH_NEIGHBOURS]))
             found.update(self._ids(_NEAR, vector=vector, limit=_NEAREST))
@@ -213,7 +223,9 @@ class LargeIndex:
             )
             words = dict(cursor.fetchall())
         rows = stored_passages.in_order(Chunk.objects.filter(pk__in=words))
-        return [stored_passages.indexed(row, words[row.pk]) for row in rows]
+        return [
+            stored_passages.indexed(row, words[row.pk], encoder_id=self._encoder.id) for row in rows
+        ]
 
 
 def _words(piece: IndexedChunk) -> tuple[list[str], list[str]]:
@@ -221,18 +233,26 @@ def _words(piece: IndexedChunk) -> tuple[list[str], list[str]]:
     return words, sorted({*words, *tokens(fold(f"{piece.heading}\n{piece.text}"), language="")})
 
 
-def _missing(bot_id: int, *, behind: int, limit: int = _BATCH) -> list[Chunk]:
-    """Passages that are missing in the search table: those with a vector of the current encoder,
-    and those that get none, such as the rows of a long table.
-    """
+def _missing(bot_id: int, encoder_id: str, *, behind: int, limit: int = _BATCH) -> list[Chunk]:
+    """Passages that are missing in the search table: those encoded by this encoder, whose vectors
+    must have 384 numbers, and those that get no vector, such as the rows of a long table. A large
+    bot with other vectors is searched in memory."""
     is_there = RawSQL(
         "EXISTS (SELECT FROM bots_passage p WHERE p.chunk_id = bots_chunk.id)", [], BooleanField()
     )
-    is_encoded = Q(embedding_model=embedding.MODEL_ID, dimension=embedding.DIMENSION)
+    is_encoded = Q(embedding_model=encoder_id, dimension=embedding.DIMENSION)
     has_none = Q(vector=b"", document__stage=DocumentStage.COMPLETE)
     rows = Chunk.objects.filter(~is_there, bot_id=bot_id, pk__gt=behind)
     rows = rows.filter((is_encoded & ~Q(vector=b"")) | has_none)
     return list(stored_passages.in_order(rows).order_by("pk")[:limit])
+
+
+def forget(passages: QuerySet[Chunk]) -> None:
+    """Remove passages from the search table, since their vectors will be by another encoder."""
+    if _has_table():
+        statement, params = passages.values("pk").query.sql_with_params()
+        with connection.cursor() as cursor:
+            cursor.execute(f"DELETE FROM bots_passage WHERE chunk_id IN ({statement})", params)
 
 
 def _count(bot_id: int) -> int:

@@ -15,7 +15,7 @@ from bots.models import Bot, Document
 from bots.quoting import question_splitting
 from bots.quoting.question_splitting import Part
 from bots.quoting.search import Hit, Index, IndexedChunk, SearchResult
-from bots.services import large_bots, stored_passages
+from bots.services import encoders, large_bots, stored_passages
 from bots.services.large_bots import LargeIndex
 
 # Limits of the cache. An index larger than `MAX_BYTES` is kept alone.
@@ -112,9 +112,11 @@ def index_with(bot: Bot, document_ids: Sequence[int]) -> AnyIndex:
 
 
 def _index_of(bot_id: int, *, held: Sequence[int] = ()) -> AnyIndex:
+    encoder = encoders.in_use(bot_id)
     if large_bots.is_backfilled(bot_id):
-        return LargeIndex(bot_id, held=held)
-    return Index(stored_passages.load(bot_id, now=datetime.now(UTC), held=held))
+        return LargeIndex(bot_id, held=held, encoder=encoder)
+    now = datetime.now(UTC)
+    return Index(stored_passages.load(bot_id, now=now, held=held, encoder_id=encoder.id), encoder)
 
 
 def find(

@@ -12,14 +12,16 @@ from bots.models import Chunk, DocumentSource
 from bots.quoting.search import IndexedChunk
 
 
-def load(bot_id: int, *, now: datetime, held: Sequence[int] = ()) -> list[IndexedChunk]:
+def load(
+    bot_id: int, *, now: datetime, held: Sequence[int] = (), encoder_id: str = embedding.MODEL_ID
+) -> list[IndexedChunk]:
     """The passages of a bot's valid documents with their vectors, in document order.
 
-    `held`: ids of the held-back documents to include.
+    `held`: ids of the held-back documents to include. `encoder_id`: whose vectors are read.
     """
     rows = Chunk.objects.filter(valid(now, prefix="document__"), bot_id=bot_id)
     rows = rows.filter(Q(document__pending_review=False) | Q(document_id__in=held))
-    return [indexed(row) for row in in_order(rows).iterator(500)]
+    return [indexed(row, encoder_id=encoder_id) for row in in_order(rows).iterator(500)]
 
 
 def in_order(rows: QuerySet[Chunk]) -> QuerySet[Chunk]:
@@ -35,10 +37,12 @@ def valid(now: datetime, *, prefix: str = "") -> Q:
     return has_begun & has_not_ended
 
 
-def indexed(row: Chunk, words: Sequence[str] | None = None) -> IndexedChunk:
+def indexed(
+    row: Chunk, words: Sequence[str] | None = None, *, encoder_id: str = embedding.MODEL_ID
+) -> IndexedChunk:
     """A passage for an index; `words`: its stored words, computed from the text if None."""
     # Vectors of another encoder cannot be compared with the question's, so only words count.
-    is_current = row.embedding_model == embedding.MODEL_ID and row.dimension == embedding.DIMENSION
+    is_current = row.embedding_model == encoder_id and row.dimension > 0
     vector = row.vector if is_current else b""
     sentence_vectors = row.sentence_vectors if is_current else b""
     return IndexedChunk(
@@ -52,7 +56,7 @@ def indexed(row: Chunk, words: Sequence[str] | None = None) -> IndexedChunk:
         language=row.language,
         vector=_floats(vector),
         sentences=tuple(row.sentences),
-        sentence_vectors=_floats(sentence_vectors).reshape(-1, embedding.DIMENSION),
+        sentence_vectors=_floats(sentence_vectors).reshape(-1, row.dimension or 1),
         answers=row.heading if row.document.source == DocumentSource.QUESTION_ANSWER else "",
         is_important=row.document.is_important,
         dated=row.document.valid_from.date().isoformat() if row.document.valid_from else "",

@@ -14,9 +14,8 @@ from django.db.models.functions import Greatest
 from bots.ingest import chunking, extraction
 from bots.ingest.chunking import Piece
 from bots.ingest.extraction.document import ExtractedText, ExtractError
-from bots.language import embedding
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
-from bots.services import document_embedding, publish_gate
+from bots.services import document_embedding, encoders, publish_gate
 from chatplatform import jobs, media
 from chatplatform.media_stores import FilesUnavailable
 
@@ -161,9 +160,11 @@ def _known(document: Document, pieces: Sequence[Piece]) -> dict[str, Chunk]:
     rows = Chunk.objects.filter(
         client_id=document.client_id,
         content_hash__in={piece.content_hash for piece in pieces},
-        embedding_model=embedding.MODEL_ID,
+        embedding_model=encoders.current(document.client_id).id,
     )
-    rows = rows.exclude(vector=b"").only("content_hash", "vector", "sentence_vectors")
+    rows = rows.exclude(vector=b"").only(
+        "content_hash", "vector", "sentence_vectors", "embedding_model", "dimension"
+    )
     # Sorted so that passages with sentence vectors win over those without.
     rows_in_order = sorted(rows, key=lambda row: len(row.sentence_vectors))
     return {row.content_hash: row for row in rows_in_order}
@@ -183,8 +184,8 @@ def _chunks(document: Document, cut: CutDocument, known: dict[str, Chunk]) -> It
             sentences=list(piece.sentences),
             language=cut.text.language,
             content_hash=piece.content_hash,
-            embedding_model=embedding.MODEL_ID if same else "",
-            dimension=embedding.DIMENSION if same else 0,
+            embedding_model=same.embedding_model if same else "",
+            dimension=same.dimension if same else 0,
             vector=same.vector if same else b"",
             sentence_vectors=same.sentence_vectors if same else b"",
         )

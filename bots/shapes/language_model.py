@@ -1,9 +1,13 @@
-"""Request and response shapes of the language models that clients connect."""
+"""Request and response shapes of the language models and encoders that clients connect."""
+
+from typing import Literal
 
 from pydantic import Field
 
-from bots.models import LanguageModel
+from bots.models import LanguageModel, ModelPurpose
 from chatplatform.api.shapes import MAX_ID, NOT_BLANK, Moment, Shape, Text, example, read_only
+
+Purpose = Literal["chat", "embeddings"]
 
 
 class LanguageModelQuery(Shape):
@@ -13,6 +17,11 @@ class LanguageModelQuery(Shape):
         None, ge=1, le=MAX_ID,
         description="The bot that uses this model; left out: the model of the whole client.",
     )  # fmt: skip
+    purpose: Purpose = Field(
+        "chat",
+        description="`chat`: a model that writes. `embeddings`: an encoder for the search of all"
+        " bots.",
+    )
 
 
 class LanguageModelDto(Shape):
@@ -29,12 +38,17 @@ class LanguageModelDto(Shape):
         description="The bot that uses this model; null: the whole client. A request may leave it"
         " out; 422 if it differs from the query's `bot_id`.",
     )
+    purpose: Purpose = Field(
+        "chat",
+        description="What it is for. A request may leave it out; 422 if it differs from the"
+        " query's.",
+    )
     base_url: Text = Field(
         max_length=500,
         pattern=r"^https?://[^\s?#]+$",
-        description="Public address of a server that implements OpenAI's chat completions API,"
-        " without the `/chat/completions` at its end. 422 if the host does not exist or is not"
-        " public.",
+        description="Public address of a server that implements OpenAI's chat completions API or,"
+        " for an encoder, its embeddings API, without the `/chat/completions` or `/embeddings` at"
+        " its end. 422 if the host does not exist or is not public.",
     )
     model: Text = Field(
         min_length=1,
@@ -58,13 +72,22 @@ class LanguageModelDto(Shape):
         ge=0,
         le=100,
         description="Price in credits for each started 1,000 tokens, 0..100. Only the platform's"
-        " staff can set less than 1.",
+        " staff can set less than 1. An encoder costs none.",
+    )
+    indexed_percent: int | None = read_only(
+        "Of an encoder: the share of your passages that it has encoded. The search changes to it at"
+        " 100. Null for a model that writes."
     )
     updated_at: Moment | None = read_only("When it was last changed.")
 
     @classmethod
     def from_row(cls, row: LanguageModel) -> "LanguageModelDto":
-        return cls.copy_from(row, has_api_key=bool(row.api_key))
+        is_encoder = row.purpose == ModelPurpose.EMBEDDINGS
+        return cls.copy_from(
+            row,
+            has_api_key=bool(row.api_key),
+            indexed_percent=row.indexed_percent if is_encoder else None,
+        )
 
 
 class LanguageModelsResponse(Shape):
@@ -75,7 +98,7 @@ class LanguageModelsResponse(Shape):
 
 
 class LanguageModelTest(Shape):
-    """The result of a test in which the model translates one word."""
+    """The result of a test: the model translates one word, an encoder encodes two."""
 
     is_working: bool = Field(description="Whether the model gave a usable answer.")
     error: str | None = Field(

@@ -205,10 +205,9 @@ CALLS: dict[Callable[..., Any], Call] = {
 NO_TEXTS = {
     "argument_schemas.parse", "request_templates.url_names", "request_templates.sample_url",
     "request_templates.origin", "request_templates.url", "request_templates.read_body",
-    "chunking.embedded", "phrasebook.base_of", "spelling.errors",
+    "chunking.embedded", "phrasebook.base_of",
     "child_process.run", "language_data.by_language", "language_data.pattern",
     "language_data.words", "language_data.numbered", "language_names.english_name",
-    "embedding.apart",
     "quotation.extract", "quotation.section_of",
 }  # fmt: skip
 

@@ -61,7 +61,7 @@ def find(bot, question):
 def encoded_texts():
     """Counts what is encoded meanwhile."""
     return mock.patch(
-        "bots.services.document_embedding.embedding.embed_passages",
+        "bots.language.embedding.embed_passages",
         side_effect=embedding.embed_passages,
     )
 
@@ -111,10 +111,10 @@ def test_a_worker_killed_while_it_encodes_loses_a_slice_at_most(ann, bot, stage)
     document = send(ann, bot)
     real = document_embedding._store
 
-    def killed(row, at, vectors):
+    def killed(row, at, *made, **how):
         if at == stage and counts(row.pk)[stage == "sentences"] == 2:
             raise SystemExit
-        return real(row, at, vectors)
+        return real(row, at, *made, **how)
 
     with mock.patch("bots.services.document_embedding._store", killed), pytest.raises(SystemExit):
         run_jobs()
@@ -195,7 +195,7 @@ def test_passages_replaced_while_they_are_encoded_keep_no_old_vectors(ann, bot):
 def test_a_worker_without_an_encoder_leaves_the_words(ann, bot):
     document = send(ann, bot)
     run_jobs(1)
-    with mock.patch("bots.services.document_embedding.embedding.available", return_value=False):
+    with mock.patch("bots.language.embedding.available", return_value=False):
         run_jobs()
     row = shown(ann, bot, document)
     assert (row["status"], row["stage"]) == ("trained", "complete")

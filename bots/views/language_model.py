@@ -19,7 +19,7 @@ from identity.auth import ADMIN, TenantViewSet
 class LanguageModelViewSet(TenantViewSet):
     @operation("bot", "Get Language Models", access=ADMIN, returns=LanguageModelsResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """The models that you have connected, for all bots or for one, newest first.
+        """The models and encoders that you have connected, for all bots or for one, newest first.
 
         A bot without its own model uses the one for all bots or, without that, the platform's.
         """
@@ -31,25 +31,28 @@ class LanguageModelViewSet(TenantViewSet):
         """Set the model for all of your bots, or for the bot named in the query only.
 
         It is used from the next reply on. Its failures are handled like those of the platform's
-        model.
+        model. With `purpose=embeddings`, set the encoder of all of your bots: it is used when all
+        passages are encoded (`indexed_percent`), and while it fails, words are searched.
         """
-        bot = self._bot(query)
-        row = language_models.store(self.client, bot, body=body, by=self.user)
+        row = language_models.store(
+            self.client, self._bot(query), body=body, by=self.user, purpose=query.purpose
+        )
         return LanguageModelDto.from_row(row)
 
     @operation("bot", "Remove Language Model", access=ADMIN, status=204)
     def destroy(self, query: LanguageModelQuery) -> None:
         """Remove the model and its key; does nothing if there is none."""
-        language_models.remove(self.client, self._bot(query), by=self.user)
+        language_models.remove(self.client, self._bot(query), by=self.user, purpose=query.purpose)
 
     @operation("bot", "Test Language Model", access=ADMIN, waits=True)
     def test(self, query: LanguageModelQuery) -> LanguageModelTest:
-        """Test the stored model: it translates one word.
+        """Test the stored model: it translates one word. An encoder encodes two.
 
         404 if there is none. The test takes at most 20 seconds and costs no credits, but the
         model's provider may charge for it.
         """
-        return language_models.test(language_models.get(self.client, self._bot(query)))
+        row = language_models.get(self.client, self._bot(query), purpose=query.purpose)
+        return language_models.test(row)
 
     def _bot(self, query: LanguageModelQuery) -> Bot | None:
         with named_by("bot_id"):

@@ -135,6 +135,8 @@ def test_the_receipt_names_what_is_asked_for_and_what_was_filled(asked, ann):
     [
         (EMAIL, "Sure, bob.lee@mail.example.com!", "bob.lee@mail.example.com"),
         (PHONE, "call me at +84 90 123 4567", "+84 90 123 4567"),
+        (PHONE, "020/1234567, after 5 pm", "020/1234567"),
+        (PHONE, "My number: 090 123 45 67", "090 123 45 67"),
         (NAME, "I am Bob", "Bob"),
         (ORDER, "It is order 4,711", 4711),
         (DAY, "the 3rd of December 2026", "2026-12-03"),

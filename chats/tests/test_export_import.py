@@ -423,6 +423,56 @@ def test_chatwoot_conversations_are_imported(bot, chatwoot_folder):
     assert not Job.objects.exists()
 
 
+def test_what_chatwoot_messages_hold_besides_words_stays_readable(ann, bot, tmp_path):
+    """A place, a contact, a deleted message, a rating, a long text and one with a NUL."""
+
+    def row(number, content=None, **more):
+        sender = {"id": 77, "type": "contact", "name": "Zoe"}
+        return {
+            "id": number, "conversation_id": 12, "message_type": "incoming", "content": content,
+            "created_at": 1_760_000_000 + number, "private": False, "sender": sender, **more,
+        }  # fmt: skip
+
+    place = {"file_type": "location", "coordinates_lat": 10.77, "coordinates_long": 106.69,
+             "fallback_title": "Mill Street 4"}  # fmt: skip
+    contact = {"file_type": "contact", "fallback_title": "+84901234567",
+               "meta": {"firstName": "Bo"}}  # fmt: skip
+    survey = {"csat_survey_response": {"rating": 2, "feedback_message": "meh"}}
+    exported = [
+        row(1, attachments=[place]),
+        row(2, attachments=[contact]),
+        row(3, "This message was deleted", content_attributes={"deleted": True}),
+        row(4, "x" * 9_000),
+        row(5, "hi \x00 there"),
+        row(6, "Please rate", message_type="outgoing", content_type="input_csat",
+            content_attributes={"submitted_values": survey}),
+        row(7, attachments=[{"file_type": "share", "fallback_title": None}]),
+        row(8, "Re: it", content_attributes={"email": {"subject": "Order 55"}}),
+    ]  # fmt: skip
+    (tmp_path / "conversations.json").write_text(json.dumps(CHATWOOT_CHATS))
+    (tmp_path / "messages.json").write_text(json.dumps(exported))
+    assert "messages: 8 made" in run_import(tmp_path, bot, format="chatwoot")
+    chat = Conversation.objects.get(external_id="chatwoot:3:conversation:12")
+    listed = ann.get(f"/ai/chat/{chat.pk}/history").json()["items"]
+    at, card, deleted, long, cut, asked, shared, mail = sorted(listed, key=lambda m: m["seq"])
+    assert {message["sender"]["type"] for message in listed} == {"customer"}
+    assert (at["content"][0]["location"]["latitude"], at["content"][0]["text"]) == (
+        10.77, "Mill Street 4",
+    )  # fmt: skip
+    assert card["metadata"] == {
+        "lines": [{"kind": "contact", "text": "Bo +84901234567"}], "no_words": True,
+    }  # fmt: skip
+    assert "+84901234567" in card["content"][0]["text"]
+    assert (deleted["content"], bool(deleted["deleted_at"])) == ([], True)
+    assert [len(piece["text"]) for piece in long["content"]] == [8_000, 1_000]
+    assert cut["content"][0]["text"] == "hi  there"
+    assert asked["content"][0]["text"] == "Please rate"
+    assert shared["metadata"]["lines"] == [{"kind": "unsupported", "text": "share"}]
+    assert mail["metadata"] == {"chatwoot": {"subject": "Order 55"}}
+    rating = Feedback.objects.get(conversation=chat, message=None)
+    assert (rating.rating, rating.comment) == (2, "meh")
+
+
 def test_a_second_chatwoot_import_changes_nothing(bot, chatwoot_folder):
     run_import(chatwoot_folder, bot, format="chatwoot")
     run_import(chatwoot_folder, bot, format="chatwoot")

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from bots.forms import BotForm, languages_of
-from bots.models import Bot, GoldenQuestion, GoldenRun, LanguageModel
+from bots.models import Bot, GoldenQuestion, GoldenRun, LanguageModel, ModelPurpose
 from bots.pages.bot import behaviour_forms, contact_forms, frame, hours_forms, look_forms
 from bots.services import bots, engines, widget_config
 from bots.shapes.bot import SETUP_STEPS
@@ -53,7 +53,7 @@ def look(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 
 def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     """How the bot answers, and what it asks for."""
-    own = LanguageModel.objects.filter(client=bot.client)
+    own = LanguageModel.objects.filter(client=bot.client, purpose=ModelPurpose.CHAT)
     by = viewer(request)
     may_change = by.client_id == bot.client_id and by.is_admin
     described = bots.describe(bot.client, bot.pk)

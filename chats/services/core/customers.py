@@ -19,7 +19,7 @@ from chats.models import Conversation, Customer, LockedConversation, OptOut
 from chats.shapes.people import CustomerDto, CustomerInfo
 from identity.auth import Principal
 from identity.models import ApiKey, Client, User
-from identity.services import audit
+from identity.services import audit, time_zones
 from webhooks.services import announce
 
 log = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> C
     fit."""
     with transaction.atomic():
         customer = of_visitor(by, info) if by.is_public_key else find_or_create(bot.client, info)
-        customer_info.check(bot.customer_info_fields, answers(info), known=answers(customer))
+        _check_answers(bot, info, known=answers(customer))
     return customer
 
 
@@ -91,8 +91,13 @@ def of_visitor(caller: Principal, info: CustomerInfo) -> Customer:
 
 def check_update(bot: Bot, info: CustomerInfo, *location: str) -> None:
     """422 if an answer does not fit the bot's fields."""
-    at = ("body", *location, "attributes")
-    customer_info.check(bot.customer_info_fields, answers(info), at=at)
+    _check_answers(bot, info, at=("body", *location, "attributes"))
+
+
+def _check_answers(bot: Bot, info: CustomerInfo, **more: Any) -> None:
+    """422 if an answer does not fit the bot's fields."""
+    country = time_zones.country_of(bot.client.timezone)
+    customer_info.check(bot.customer_info_fields, answers(info), country=country, **more)
 
 
 def answers(known: Customer | CustomerInfo) -> dict[str, Any]:

@@ -12,10 +12,16 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from chats.services.core import message_lines
+
 Json = dict[str, Any]
 _SENDERS = {"contact": "customer", "user": "agent", "agent_bot": "bot"}
 _INCOMING, _OUTGOING, _ACTIVITY = 0, 1, 2
+# Webhooks name the kinds that the API numbers.
+_NAMED = {"incoming": _INCOMING, "outgoing": _OUTGOING, "activity": _ACTIVITY}
+_MAX_TEXT, _MAX_TAG = 8_000, 60
 _KINDS = {"image": "image", "audio": "audio", "video": "video", "ig_reel": "video"}
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 
 
@@ -31,9 +37,14 @@ def conversations(
     exported: Iterable[Json], messages: Iterable[Json], *, bot_id: int, language: str
 ) -> Iterator[Json]:
     """Conversations in the shape of `ConversationEntity`, oldest first, with message counts."""
-    counts = Counter(message["conversation_id"] for message in messages)
+    counts, ratings = Counter[int](), dict[int, Json]()
+    for message in messages:
+        counts[message["conversation_id"]] += 1
+        if rating := _rating(message):
+            ratings[message["conversation_id"]] = rating
     for source in sorted(exported, key=lambda row: (row["created_at"], row["id"])):
-        yield _conversation(source, counts[source["id"]], bot_id=bot_id, language=language)
+        entity = _conversation(source, counts[source["id"]], bot_id=bot_id, language=language)
+        yield entity | {"feedback": ratings.get(source["id"])}
 
 
 def messages(exported: Iterable[Json], conversations: Iterable[Json]) -> Iterator[Json]:
@@ -58,7 +69,8 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
     snoozed_until = _time(source.get("snoozed_until"))
     created_at, latest = _time(source["created_at"]), _time(source.get("last_activity_at"))
     owner = "agent" if assignee else "bot" if source["status"] == "pending" else "queue"
-    external_id, labels = _external_id(source), source.get("labels") or []
+    external_id = _external_id(source)
+    labels = [label[:_MAX_TAG] for label in source.get("labels") or []]
     return {
         "id": _id(external_id, source["created_at"]),
         "chat_code": hashlib.sha256(f"{external_id}:{source.get('uuid')}".encode()).hexdigest()[
@@ -80,7 +92,7 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
         "language": language,
         "tags": labels,
         "taggings": [
-            {"name": label[:60], "source": "agent", "created_at": created_at} for label in labels
+            {"name": label, "source": "agent", "created_at": created_at} for label in labels
         ],
         "unread_count": source.get("unread_count") or 0,
         "message_count": count,
@@ -132,13 +144,21 @@ def _external_id(chat: Json) -> str:
 
 def _message(source: Json, chat: Json, seq: int) -> Json:
     external_id = f"chatwoot:{chat.get('account_id', 0)}:message:{source['id']}"
-    is_activity = source["message_type"] == _ACTIVITY
+    is_activity = _kind(source) == _ACTIVITY
+    is_deleted = bool(_attributes(source).get("deleted"))
+    lines = [] if is_deleted else _lines(source)
+    pieces = [] if is_deleted else _content(source)
+    said = {"type": "text", "text": message_lines.said(lines)[:_MAX_TEXT]}
     return {
         "id": _id(external_id, source["created_at"]),
         "conversation_id": _id(_external_id(chat), chat["created_at"]),
         "seq": seq,
         "sender": _sender(source),
-        "content": _content(source),
+        "content": pieces or ([] if is_deleted else [said]),
+        "deleted_at": _time(source.get("updated_at") or source["created_at"])
+        if is_deleted
+        else None,
+        "metadata": {} if is_deleted else _told(source, lines, has_words=bool(pieces)),
         "status": source.get("status") if source.get("status") in _STATUSES else "sent",
         # Only agents see activities in Chatwoot.
         "is_note": bool(source.get("private")) or is_activity,
@@ -155,22 +175,73 @@ _STATUSES = {"sent", "delivered", "read", "failed"}
 
 def _sender(source: Json) -> Json:
     sender = source.get("sender") or {}
-    kind = {_INCOMING: "customer", _OUTGOING: "agent"}.get(source["message_type"], "system")
+    kind = {_INCOMING: "customer", _OUTGOING: "agent"}.get(_kind(source), "system")
     kind = _SENDERS.get(str(sender.get("type")), kind)
     sender_id = str(sender["id"]) if sender.get("id") else None
     return {"type": kind, "id": sender_id, "name": (sender.get("name") or "")[:200]}
 
 
+def _kind(source: Json) -> Any:
+    kind = source["message_type"]
+    return _NAMED.get(kind, kind) if isinstance(kind, str) else kind
+
+
+def _attributes(source: Json) -> Json:
+    found = source.get("content_attributes")
+    return found if isinstance(found, dict) else {}
+
+
+def _rating(source: Json) -> Json | None:
+    """What a customer answered to Chatwoot's survey, if this message is an answered one."""
+    answers = _attributes(source).get("submitted_values")
+    survey = answers.get("csat_survey_response") if isinstance(answers, dict) else None
+    if not isinstance(survey, dict) or survey.get("rating") not in range(1, 6):
+        return None
+    at = _time(source.get("updated_at") or source["created_at"])
+    comment = str(survey.get("feedback_message") or "")[:_MAX_TEXT]
+    return {"rating": survey["rating"], "comment": comment, "created_at": at}
+
+
 def _content(source: Json) -> list[Json]:
-    pieces: list[Json] = []
-    if source.get("content"):
-        pieces.append({"type": "text", "text": source["content"]})
+    """The words, in pieces if they are long, and files and places."""
+    # NUL and half a surrogate pair cannot be stored.
+    words = _UNSTORABLE.sub("", source.get("content") or "")
+    parts = [words[start : start + _MAX_TEXT] for start in range(0, len(words), _MAX_TEXT)]
+    pieces: list[Json] = [{"type": "text", "text": part} for part in parts]
     for attachment in source.get("attachments") or []:
         url = attachment.get("data_url") or ""
-        if url.startswith("http"):
+        place = attachment.get("coordinates_lat"), attachment.get("coordinates_long")
+        if attachment.get("file_type") == "location" and None not in place:
+            location = {"latitude": place[0], "longitude": place[1]}
+            text = (attachment.get("fallback_title") or "")[:_MAX_TEXT] or None
+            pieces.append({"type": "location", "location": location, "text": text})
+        elif url.startswith("http"):
             kind = _KINDS.get(str(attachment.get("file_type")), "file")
             pieces.append({"type": kind, "url": url, "size_bytes": attachment.get("file_size")})
-    return pieces or [{"type": "text", "text": ""}]
+    return pieces
+
+
+def _told(source: Json, lines: list[message_lines.Line], *, has_words: bool) -> Json:
+    email = _attributes(source).get("email")
+    subject = email.get("subject") if isinstance(email, dict) else None
+    told: Json = {"chatwoot": {"subject": str(subject)[:500]}} if subject else {}
+    if lines:
+        told |= {"lines": lines} | ({} if has_words else {"no_words": True})
+    return told
+
+
+def _lines(source: Json) -> list[message_lines.Line]:
+    """What a message says besides words, files and places."""
+    found: list[message_lines.Line] = []
+    for attachment in source.get("attachments") or []:
+        file_type, title = str(attachment.get("file_type")), attachment.get("fallback_title") or ""
+        meta = attachment.get("meta") or {}
+        named = " ".join(filter(None, (meta.get("firstName"), meta.get("lastName"), title)))[:500]
+        if file_type == "contact":
+            found.append({"kind": "contact", "text": named})
+        elif not attachment.get("data_url") and file_type != "location":
+            found.append({"kind": "unsupported", "text": named or file_type.replace("_", " ")})
+    return found
 
 
 def _id(external_id: str, created_at: Any) -> str:

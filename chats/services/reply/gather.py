@@ -24,6 +24,7 @@ from chats.services.reply.decide import (
     ShortReply,
 )
 from chats.shapes.message import FILES
+from identity.services import time_zones
 
 # How often a field is asked for in all if the customer's values are wrong.
 MAX_QUESTIONS = 2
@@ -178,7 +179,12 @@ def _info(
     asked = next((field for field in unknown if field["name"] == name), None)
     past, passed_over = _asked_before(chat)
     result = slot_filling.extract(
-        asked, unknown, texts, language=message.language, is_asked_again=name in passed_over
+        asked,
+        unknown,
+        texts,
+        language=message.language,
+        country=time_zones.country_of(chat.client.timezone),
+        is_asked_again=name in passed_over,
     )
     left = (name for name in wanted if name not in result.values)
     return InfoFacts(

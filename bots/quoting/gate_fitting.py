@@ -1,0 +1,117 @@
+"""Fits the gate of an encoder: the weights with which a search's figures become a confidence.
+
+The examples are companies with short facts, questions that the facts answer, in eleven languages,
+and questions near their topics that no fact answers. The last company is held out.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.language.embedding import Gate, SearchEncoder, Weights
+from bots.quoting.search import DEFAULT_THRESHOLD, Index, IndexedChunk, SearchResult
+
+# The share of all questions to a bot that its documents answer; the examples are weighted to it.
+_ANSWERED = 0.75
+# Keeps the weights finite where the examples are parted without an error.
+_RIDGE, _ROUNDS = 0.002, 30
+
+
+class _Asked(NamedTuple):
+    """A question, whether any fact answers it, and whether the search found that fact."""
+
+    result: SearchResult
+    is_known: bool
+    is_right: bool
+
+
+def fit(encoder: SearchEncoder) -> Gate:
+    """The gate of an encoder, from some 350 vectors. Raises EncoderDown."""
+    *companies, held_out = _companies()
+    alone = [row for company in companies for row in _ask(encoder, company)]
+    among = [row for company in companies for row in _ask(encoder, company, *companies, held_out)]
+    kinds = {
+        "few": [row for row in alone if not row.result.features.is_cross_language],
+        "many": [row for row in among if not row.result.features.is_cross_language],
+        "foreign": [row for row in alone + among if row.result.features.is_cross_language],
+    }
+    return Gate(**{kind: _weights(rows) for kind, rows in kinds.items()})
+
+
+def measure(encoder: SearchEncoder) -> tuple[float, float]:
+    """The shares of the held-out company's questions that its gate lets the bot answer: of those
+    with an answer, rightly, and of the others."""
+    rows = list(_ask(encoder, _companies()[-1]))
+    answered = [row for row in rows if row.result.reaches(DEFAULT_THRESHOLD)]
+    known = sum(row.is_known for row in rows)
+    return (
+        sum(row.is_right for row in answered) / known,
+        sum(not row.is_known for row in answered) / (len(rows) - known),
+    )
+
+
+def _companies() -> list[dict[str, Any]]:
+    text = Path(__file__).with_name("gate_examples.toml").read_text("utf-8")
+    companies: list[dict[str, Any]] = tomllib.loads(text)["companies"]
+    return companies
+
+
+def _questions(company: dict[str, Any]) -> Iterator[tuple[str, str, int | None]]:
+    """Language, text, and the number of the fact that answers."""
+    yield from company["questions"]
+    yield from ((code, text, None) for code, text in company["unknown"])
+    yield from (("en", text, number) for text, number in company["english"])
+    yield from (("en", text, None) for text in company["english_unknown"])
+
+
+def _ask(
+    encoder: SearchEncoder, company: dict[str, Any], *among: dict[str, Any]
+) -> Iterator[_Asked]:
+    """Search for each question in the company's facts, or in those of several."""
+    facts = [fact for each in among or [company] for fact in each["facts"]]
+    index = Index(_chunks(encoder, facts), encoder)
+    asked = list(_questions(company))
+    vectors = encoder.queries([text for _, text, _ in asked])
+    for (language, text, number), vector in zip(asked, vectors, strict=True):
+        result = index.search_vector(text, vector, language=language, limit=1)
+        best = facts[result.hits[0].chunk.id]
+        is_right = number is not None and best == company["facts"][number]
+        yield _Asked(result, number is not None, is_right)
+
+
+def _chunks(encoder: SearchEncoder, facts: list[list[str]]) -> list[IndexedChunk]:
+    vectors = encoder.passages([f"{heading}\n{text}" for heading, text in facts])
+    return [
+        IndexedChunk(
+            id=number, document_id=number, title="Facts", url=None, heading=heading, page=None,
+            text=text, language="en", vector=vector, sentences=(text,),
+            sentence_vectors=vector[np.newaxis],
+        )
+        for number, ((heading, text), vector) in enumerate(zip(facts, vectors, strict=True))
+    ]  # fmt: skip
+
+
+def _weights(rows: list[_Asked]) -> Weights:
+    """A logistic regression by Newton's method."""
+    found = [row.result.features for row in rows]
+    figures = np.array([[row.nearness, row.coverage, row.above_next] for row in found])
+    middle, spread = figures.mean(axis=0), figures.std(axis=0) + 1e-6
+    columns = np.column_stack([(figures - middle) / spread, np.ones(len(rows))])
+    right = np.array([row.is_right for row in rows], dtype=float)
+    known = np.array([row.is_known for row in rows])
+    share = np.where(known, _ANSWERED / known.sum(), (1 - _ANSWERED) / (~known).sum())
+    ridge = _RIDGE * np.diag([1.0, 1.0, 1.0, 0.0])
+    weights: NDArray[np.float64] = np.zeros(4)
+    for _ in range(_ROUNDS):
+        guessed = 1 / (1 + np.exp(-columns @ weights))
+        slope = columns.T @ (share * (guessed - right)) + ridge @ weights
+        curve = (columns.T * (share * guessed * (1 - guessed))) @ columns + ridge
+        weights = weights - np.linalg.solve(curve + 1e-9 * np.eye(4), slope)
+    scaled = weights[:3] / spread
+    nearness, coverage, above_next = scaled.round(3).tolist()
+    constant = round(float(weights[3] - scaled @ middle), 3)
+    return Weights(nearness, coverage, above_next, constant)

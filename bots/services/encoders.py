@@ -1,0 +1,78 @@
+"""Chooses the encoder of a client's search."""
+
+from collections.abc import Sequence
+
+import orjson
+from django.conf import settings
+from django.db.models import Count, QuerySet
+
+from bots.engine.remote_encoder import RemoteEncoder
+from bots.language.embedding import PACKAGED, Gate, SearchEncoder, Weights
+from bots.models import Bot, Chunk, LanguageModel, ModelPurpose
+from chatplatform import jobs
+
+
+def current(client_id: int) -> SearchEncoder:
+    """The encoder for new vectors: the client's own, else the operator's, else the packaged one.
+
+    One without a fitted gate is not used.
+    """
+    row = own(client_id).filter(gate__isnull=False).first()
+    if row:
+        return of_row(row)
+    operators = of_operator()
+    return operators if operators and settings.EMBEDDING_GATE else PACKAGED
+
+
+def own(client_id: int) -> QuerySet[LanguageModel]:
+    """The encoder that a client has connected: at most one row."""
+    return LanguageModel.objects.filter(client_id=client_id, purpose=ModelPurpose.EMBEDDINGS)
+
+
+def of_row(row: LanguageModel) -> RemoteEncoder:
+    """The encoder that a client connected; it may not reach private addresses."""
+    gate = _gate(row.gate) if row.gate else PACKAGED.gate
+    return RemoteEncoder(row.base_url, row.api_key, row.model, gate)
+
+
+def of_operator() -> RemoteEncoder | None:
+    """The encoder of the platform's settings."""
+    if not settings.EMBEDDING_BASE_URL:
+        return None
+    stored = settings.EMBEDDING_GATE
+    return RemoteEncoder(
+        settings.EMBEDDING_BASE_URL,
+        settings.EMBEDDING_API_KEY,
+        settings.EMBEDDING_MODEL,
+        _gate(orjson.loads(stored)) if stored else PACKAGED.gate,
+        is_operators=True,
+    )
+
+
+def _gate(stored: Sequence[Sequence[float]]) -> Gate:
+    return Gate(*(Weights(*weights) for weights in stored))
+
+
+def in_use(bot_id: int) -> SearchEncoder:
+    """The encoder of most of a bot's vectors, by which it is searched until all are encoded anew.
+
+    The current one if the others are gone: passages without its vectors are found by their words.
+    """
+    client_id = Bot.objects.filter(pk=bot_id).values_list("client_id", flat=True).first()
+    now = current(client_id or 0)
+    if now is PACKAGED:
+        return now
+    counted = Chunk.objects.filter(bot_id=bot_id).values_list("embedding_model")
+    counts: dict[str, int] = dict(counted.annotate(Count("pk")))
+    return PACKAGED if counts.get(PACKAGED.id, 0) > counts.get(now.id, 0) else now
+
+
+def encode(encoder: SearchEncoder, texts: Sequence[Sequence[str]]) -> list[bytes]:
+    """The vectors of some texts of each of several rows, at once. Raises EncoderDown."""
+    vectors = iter(encoder.passages([text for row in texts for text in row]))
+    return [b"".join(next(vectors).tobytes() for _ in row) for row in texts]
+
+
+def enqueue_reindex(client_id: int) -> None:
+    """Enqueue the encoding of a client's passages that lack vectors of its encoder."""
+    jobs.enqueue("bots.reindex", client_id=client_id, dedupe_key=str(client_id), of=client_id)

@@ -1,0 +1,102 @@
+"""Encodes a client's passages anew when its encoder changes; answers go on meanwhile."""
+
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Length
+
+from bots.ingest.chunking import embedded
+from bots.language.embedding import EncoderDown, SearchEncoder
+from bots.models import Bot, Chunk, DocumentSource, LanguageModel
+from bots.quoting import gate_fitting
+from bots.services import bots, document_embedding, encoders, large_bots
+from chatplatform import jobs
+
+# Passages that are encoded and stored together.
+_SLICE = 16
+# A job continues in a new job after this time, since training shares its workers.
+_RUN_SECONDS = 20.0
+# How long it waits for a server that is down.
+_PAUSE = timedelta(minutes=2)
+# The way back to the encoder before takes the vectors that are kept beside.
+_SWAPPED: dict[str, Any] = {
+    "embedding_model": F("other_model"),
+    "other_model": F("embedding_model"),
+    "vector": F("other_vector"),
+    "other_vector": F("vector"),
+    "sentence_vectors": F("other_sentence_vectors"),
+    "other_sentence_vectors": F("sentence_vectors"),
+    "dimension": Length("other_vector") / 4,
+}
+
+
+def reindex(client_id: int) -> None:
+    """Encode a client's passages by its encoder; when all are, the search changes to them at once.
+
+    Until then it goes on with the vectors that are there.
+    """
+    started = time.monotonic()
+    try:
+        for row in encoders.own(client_id).filter(gate__isnull=True):
+            fit(row)
+        while True:
+            encoder = encoders.current(client_id)
+            missing = _missing(client_id, encoder)
+            slice_ = list(missing.select_related("document").order_by("pk")[:_SLICE])
+            if not slice_:
+                return _change_over(client_id, encoder)
+            _encode_slice(client_id, encoder, slice_)
+            if time.monotonic() - started > _RUN_SECONDS:
+                with jobs.commit():
+                    return encoders.enqueue_reindex(client_id)
+    except EncoderDown as error:
+        raise jobs.TryLater(str(error), wait=_PAUSE) from error
+
+
+def _missing(client_id: int, encoder: SearchEncoder) -> QuerySet[Chunk]:
+    by_it = Q(embedding_model=encoder.id) | Q(other_model=encoder.id)
+    rows = Chunk.objects.filter(~by_it, client_id=client_id)
+    return rows.exclude(document_embedding.of_long_table())
+
+
+def _encode_slice(client_id: int, encoder: SearchEncoder, rows: Sequence[Chunk]) -> None:
+    passages = encoders.encode(encoder, [[embedded(row.heading, row.text)] for row in rows])
+    sentences = encoders.encode(encoder, [row.sentences for row in rows])
+    total = Chunk.objects.filter(client_id=client_id).count()
+    percent = 100 - 100 * (_missing(client_id, encoder).count() - len(rows)) // max(total, 1)
+    with jobs.commit(is_progress=True):
+        for row, vector, others in zip(rows, passages, sentences, strict=True):
+            is_pair = row.document.source == DocumentSource.QUESTION_ANSWER
+            Chunk.objects.filter(pk=row.pk).update(
+                other_model=encoder.id,
+                other_vector=vector,
+                other_sentence_vectors=vector if is_pair else others,
+            )
+        jobs.report_progress(percent)
+        encoders.own(client_id).update(indexed_percent=percent)
+
+
+def _change_over(client_id: int, encoder: SearchEncoder) -> None:
+    with jobs.commit():
+        # Locked before the passages, in the same order as training does it.
+        list(Bot.objects.select_for_update(no_key=True).filter(client_id=client_id).order_by("pk"))
+        changing = Chunk.objects.filter(client_id=client_id, other_model=encoder.id)
+        changing = changing.exclude(embedding_model=encoder.id)
+        large_bots.forget(changing)
+        changing.update(**_SWAPPED)
+        encoders.own(client_id).update(indexed_percent=100)
+        for bot_id in Bot.objects.filter(client_id=client_id).values_list("pk", flat=True):
+            large_bots.enqueue_backfill(bot_id, client_id=client_id)
+        bots.rebuild_indexes(client_id)
+
+
+def fit(row: LanguageModel) -> None:
+    """Fit and store the gate of a client's encoder. Raises EncoderDown."""
+    gate = gate_fitting.fit(encoders.of_row(row))
+    with jobs.commit():
+        same = encoders.own(row.client_id).filter(base_url=row.base_url, model=row.model)
+        same.update(gate=gate)
+        bots.rebuild_indexes(row.client_id)

@@ -1,0 +1,62 @@
+"""`manage.py reindex [--fit] [--client CODE]`: encode what lacks vectors of its client's encoder.
+
+With --fit, the gates of remote encoders are fitted first; that of the operator's is printed.
+"""
+
+import json
+from argparse import ArgumentParser
+from dataclasses import replace
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from bots.engine.remote_encoder import RemoteEncoder
+from bots.language.embedding import EncoderDown
+from bots.models import LanguageModel, ModelPurpose
+from bots.quoting import gate_fitting
+from bots.services import encoders, reindexing
+from identity.models import Client
+
+
+class Command(BaseCommand):
+    help = "Encode passages anew after a change of the encoder; fit its confidence."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--client", help="the client's code; left out: all clients")
+        parser.add_argument("--fit", action="store_true", help="fit the gates of remote encoders")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        clients = Client.objects.order_by("pk")
+        if code := options["client"]:
+            clients = clients.filter(code=code)
+            if not clients:
+                raise CommandError(f"There is no client with the code {code!r}.")
+        if options["fit"]:
+            try:
+                self._fit(clients, is_for_all=not code)
+            except EncoderDown as error:
+                raise CommandError(str(error)) from error
+        for client in clients:
+            with transaction.atomic():
+                encoders.enqueue_reindex(client.pk)
+        self.stdout.write(f"Queued for {len(clients)} clients.")
+
+    def _fit(self, clients: Any, *, is_for_all: bool) -> None:
+        rows = LanguageModel.objects.filter(client__in=clients, purpose=ModelPurpose.EMBEDDINGS)
+        for row in rows:
+            reindexing.fit(row)
+            row.refresh_from_db()
+            self._show(row.client.code, encoders.of_row(row))
+        operators = encoders.of_operator() if is_for_all else None
+        if operators:
+            gate = gate_fitting.fit(operators)
+            self._show("the operator's", replace(operators, gate=gate))
+            self.stdout.write(f"EMBEDDING_GATE={json.dumps(gate)}")
+
+    def _show(self, whose: str, encoder: RemoteEncoder) -> None:
+        right, false = gate_fitting.measure(encoder)
+        self.stdout.write(
+            f"{whose}, {encoder.model}: of a company held out, {right:.0%} of the questions are"
+            f" answered rightly, and {false:.0%} of those without an answer are answered."
+        )
