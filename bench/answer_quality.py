@@ -1,4 +1,4 @@
-"""Measure the embedded engine's answers, on texts of packages that are installed on this machine.
+"""Measure the extractive engine's answers, on texts of packages that are installed on this machine.
 
     .venv/bin/python bench/answer_quality.py [--held-out] [--misses]
 

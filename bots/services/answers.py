@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from django.utils import timezone
 
 from bots.engine import Capability, Engine, text_tasks
-from bots.engine.embedded import EmbeddedEngine
+from bots.engine.extractive import ExtractiveEngine
 from bots.engine.types import (
     EngineError,
     EngineUnavailable,
@@ -372,7 +372,7 @@ def _compose(
 
 def _quote(question: Question, trace: Trace, on: Listener) -> Outcome:
     """An extractive answer: sentences quoted from the documents."""
-    engine = EmbeddedEngine()
+    engine = ExtractiveEngine()
     try:
         quoted = engine.answer(question, on_delta=on.delta)
     except Refused:

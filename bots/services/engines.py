@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.expressions import Combinable
 
 from bots.engine import Capability, Engine
-from bots.engine.embedded import EmbeddedEngine
+from bots.engine.extractive import ExtractiveEngine
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.text_tasks import Draft, Task
 from bots.engine.types import EngineError
@@ -66,7 +66,7 @@ def engine_for(client: Client, bot: Bot | None = None) -> Engine:
     if own:
         return own_engine(own)
     if not settings.LLM_BASE_URL:
-        return EmbeddedEngine()
+        return ExtractiveEngine()
     return OpenAICompatible(settings.LLM_BASE_URL, settings.LLM_API_KEY, settings.LLM_MODEL)
 
 
@@ -99,7 +99,7 @@ def why_no_functions(client: Client, bot: Bot) -> str | None:
     if Capability.CALL_FUNCTIONS in engine_for(client, bot).capabilities:
         return None
     return (
-        "The embedded engine calls no functions: set a model of your own, or LLM_BASE_URL and"
+        "The extractive engine calls no functions: set a model of your own, or LLM_BASE_URL and"
         " LLM_MODEL."
     )
 
@@ -113,7 +113,7 @@ class MeteredWork:
 
     @property
     def is_written(self) -> bool:
-        """Whether a model does it, and not the rules of the embedded engine."""
+        """Whether a model does it, and not the rules of the extractive engine."""
         return Capability.WRITE in self.engine.capabilities
 
     def complete(self, task: Task[Draft]) -> Draft:
@@ -152,7 +152,7 @@ def paid_work(
     cost = (
         credits.price_of_tokens(characters + _TASK_TOKENS, price=engine.price)
         if is_written
-        else credits.EMBEDDED_TASK
+        else credits.EXTRACTIVE_TASK
     )
     reference = f"{purpose}:{uuid7()}"
     with (

@@ -123,7 +123,7 @@ def _kind_of(
         return "greeting"
     if receipt.get("kind") == "thanks":
         return "thanks"
-    is_quotation = receipt.get("decision") == "answered" and receipt.get("engine") == "embedded"
+    is_quotation = receipt.get("decision") == "answered" and receipt.get("engine") == "extractive"
     return "quotation" if is_quotation else "other"
 
 

@@ -1,4 +1,4 @@
-"""The embedded engine quotes the best sentences of the documents and needs no model server."""
+"""The extractive engine quotes the best sentences of the documents and needs no model server."""
 
 from collections.abc import Callable
 
@@ -9,10 +9,10 @@ from bots.engine.types import Answer, EngineUnavailable, Question, Refused
 from bots.quoting.quotation import extract_all
 
 
-class EmbeddedEngine:
+class ExtractiveEngine:
     """Only quotes and cites: it composes no sentences, calls no functions and writes no texts."""
 
-    name = "embedded"
+    name = "extractive"
     capabilities: frozenset[Capability] = frozenset()
     price = 0  # it counts no tokens
 
@@ -41,4 +41,4 @@ class EmbeddedEngine:
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
         """Always raises EngineUnavailable: only a model can write texts."""
-        raise EngineUnavailable("The embedded engine writes no texts.")
+        raise EngineUnavailable("The extractive engine writes no texts.")
