@@ -1,6 +1,7 @@
 """The extractive engine quotes the best sentences of the documents and needs no model server."""
 
 from collections.abc import Callable
+from functools import partial
 
 from bots.engine import Capability
 from bots.engine.text_tasks import Draft, Task, Written
@@ -29,12 +30,13 @@ class ExtractiveEngine:
             question.found,
             language=question.language,
             threshold=question.threshold,
-            unknown=question.wording.part_unknown,
+            unknown=partial(question.sentence, "part_unknown"),
         )
         if quoted is None:
             raise Refused("No document holds a sentence that answers.")
-        lead = question.wording.found if question.is_doubted else ""
-        lead = question.wording.found_foreign if quoted.is_foreign else lead
+        lead = ""
+        if quoted.is_foreign or question.is_doubted:
+            lead = question.sentence("found_foreign" if quoted.is_foreign else "found")
         text = f"{lead}\n\n{quoted.text}" if lead else quoted.text
         on_delta(text)  # in one piece, since the text is complete
         return Answer(text, quoted.citations, model="extractive")

@@ -1,7 +1,7 @@
 """Quotes the sentences of the found passages that answer best, with their sources."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -88,12 +88,11 @@ class _Candidate:
 
 
 def extract_all(
-    parts: Sequence[Part], *, language: str, threshold: float, unknown: str = ""
+    parts: Sequence[Part], *, language: str, threshold: float, unknown: Callable[[], str] = str
 ) -> Extract | None:
     """Quote an answer to each question of a message; None if no question has one.
 
-    A question without an answer gets the sentence `unknown`, with the question's text in place of
-    `{question}`.
+    `unknown` makes the sentence for a question without an answer, with `{question}` for its text.
     """
     found = [
         extract(part.text, language=language, result=part.result, threshold=threshold)
@@ -102,7 +101,7 @@ def extract_all(
     if not any(found):
         return None
     texts = [
-        quoted.text if quoted else unknown.replace("{question}", part.text)
+        quoted.text if quoted else unknown().replace("{question}", part.text)
         for part, quoted in zip(parts, found, strict=True)
     ]
     citations = (citation for quoted in found if quoted for citation in quoted.citations)

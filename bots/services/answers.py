@@ -5,7 +5,7 @@ This module knows bots and customers' questions, but no conversations or message
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, Literal, Protocol
@@ -22,9 +22,10 @@ from bots.engine.types import (
     NotGrounded,
     Question,
     Refused,
+    SentenceName,
     Snippet,
     Usage,
-    Wording,
+    no_sentence,
 )
 from bots.models import Approval, Bot, Prompt
 from bots.quoting import question_splitting
@@ -68,7 +69,7 @@ class AnswerRequest:
     approved_by: Approval = Approval.NONE
     # Earlier answered questions, latest first, which a short question may refer to.
     topics: tuple[str, ...] = ()
-    wording: Wording = Wording()
+    sentence: Callable[[SentenceName], str] = no_sentence
     # Names of the customer-info fields that the platform itself will ask for.
     wanted: tuple[str, ...] = ()
     # A change under test, used instead of the bot's own index and current prompt.
@@ -200,7 +201,7 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         snippets=_snippets(found, request) if is_model else (),
         found=found,
         threshold=request.threshold,
-        wording=request.wording,
+        sentence=request.sentence,
         model=prompt.model if prompt else "",
         temperature=prompt.temperature if prompt else None,
         setting=_setting(bot) if is_model else "",

@@ -6,7 +6,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.crypto import salted_hmac
 
-from bots.engine.types import Line, Wording
+from bots.engine import Capability
+from bots.engine.types import Line
 from bots.models import Approval
 from bots.quoting import question_splitting
 from bots.services import answers, engines, fallback_suggestions, function_runner
@@ -76,17 +77,18 @@ def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyS
 def request_for(
     message: Message, asking: AskEngine, facts: Facts, *, before_seq: int
 ) -> AnswerRequest:
-    """The request to the engine, with the chat's latest lines before `before_seq`."""
+    """The request to the engine; a model gets the chat's latest lines before `before_seq`."""
     chat, config = message.conversation, message.conversation.client.config
-    lines = fast_sql.latest_lines(
-        chat.pk, after=chat.read_from_seq, before=before_seq, limit=HISTORY_LINES
+    engine = engines.engine_for(chat.client, chat.bot)
+    lines = (
+        fast_sql.latest_lines(
+            chat.pk, after=chat.read_from_seq, before=before_seq, limit=HISTORY_LINES
+        )
+        if Capability.WRITE in engine.capabilities
+        else []
     )
     # A short question may continue an earlier one, so the engine gets those.
     may_follow_up = question_splitting.may_follow_up(asking.question)
-    sentences = {
-        name: standard_replies.sentence(name, language=message.language, chat=chat).text
-        for name in ("part_unknown", "found", "found_foreign")
-    }
     return AnswerRequest(
         text=asking.question,
         language=message.language,
@@ -96,14 +98,16 @@ def request_for(
             Line("customer" if sender_type == SenderType.CUSTOMER else "assistant", text)
             for sender_type, text in lines
         ),
-        engine=engines.engine_for(chat.client, chat.bot),
+        engine=engine,
         threshold=config.answer_threshold,
         fallback_to_extractive=config.fallback_to_extractive,
         deadline_seconds=settings.LLM_DEADLINE_SECONDS,
         attempt=jobs.current_attempt(),
         approved_by=asking.approved_by,
         topics=messages.answered_before(chat, before_seq=before_seq) if may_follow_up else (),
-        wording=Wording(**sentences),
+        sentence=lambda name: (
+            standard_replies.sentence(name, language=message.language, chat=chat).text
+        ),
         wanted=facts.wanted,
         fence=salted_hmac("bots.fence", str(chat.pk)).hexdigest()[:8],
         verify_answer=config.confirm_answers,
