@@ -4,9 +4,9 @@ from collections.abc import Callable
 from functools import partial
 
 from bots.engine import Capability
-from bots.engine.text_tasks import Draft, Task, Written
+from bots.engine.text_tasks import Draft, Task, TranscriptDraft, Written
 from bots.engine.tools import Toolbox
-from bots.engine.types import Answer, EngineUnavailable, Question, Refused
+from bots.engine.types import Answer, EngineUnavailable, Question, Recording, Refused
 from bots.quoting.quotation import extract_all
 
 
@@ -44,3 +44,9 @@ class ExtractiveEngine:
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
         """Always raises EngineUnavailable: only a model can write texts."""
         raise EngineUnavailable("The extractive engine writes no texts.")
+
+    def transcribe(
+        self, recording: Recording, *, deadline_seconds: float
+    ) -> Written[TranscriptDraft]:
+        """Always raises EngineUnavailable: only a model can listen."""
+        raise EngineUnavailable("The extractive engine hears nothing.")

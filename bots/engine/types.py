@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from bots.ingest.image_reencoding import Picture
 from bots.quoting.question_splitting import Part
 from bots.quoting.quotation import Citation, section_of
 
@@ -74,7 +75,8 @@ class Question:
     own; `temperature` is 0..2, and None stands for 0, or for the model's default at OpenAI.
     `setting` tells the model whom it speaks for, and `now` the time; their figures are no evidence.
     `fence` marks texts of others, and stays the same in a chat; empty: a new one each time.
-    `verify_answer`: a judge must confirm the answer before any of it is shown.
+    `verify_answer`: a judge must confirm the answer before any of it is shown. `pictures` came with
+    the message, whose text may be empty then.
     """
 
     text: str
@@ -92,6 +94,20 @@ class Question:
     now: str = ""
     fence: str = ""
     verify_answer: bool = False
+    pictures: tuple[Picture, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A sound file to transcribe.
+
+    `language` is a guess at the language that is spoken, a code such as "vi"; empty if unknown.
+    """
+
+    data: bytes
+    file_name: str
+    mime_type: str
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

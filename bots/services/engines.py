@@ -13,8 +13,8 @@ from django.db.models.expressions import Combinable
 from bots.engine import Capability, Engine
 from bots.engine.extractive import ExtractiveEngine
 from bots.engine.openai_compatible import OpenAICompatible
-from bots.engine.text_tasks import Draft, Task
-from bots.engine.types import EngineError
+from bots.engine.text_tasks import Draft, Task, Written
+from bots.engine.types import EngineError, Recording
 from bots.models import Bot, LanguageModel
 from chatplatform.api.errors import ApiError, NotConfigured
 from chatplatform.ids import uuid7
@@ -67,7 +67,13 @@ def engine_for(client: Client, bot: Bot | None = None) -> Engine:
         return own_engine(own)
     if not settings.LLM_BASE_URL:
         return ExtractiveEngine()
-    return OpenAICompatible(settings.LLM_BASE_URL, settings.LLM_API_KEY, settings.LLM_MODEL)
+    return OpenAICompatible(
+        settings.LLM_BASE_URL,
+        settings.LLM_API_KEY,
+        settings.LLM_MODEL,
+        reads_pictures=settings.LLM_READS_PICTURES,
+        listener=settings.LLM_TRANSCRIPTION_MODEL,
+    )
 
 
 def platform_has_model() -> bool:
@@ -91,6 +97,8 @@ def own_engine(row: LanguageModel) -> OpenAICompatible:
         row.model,
         price=row.credits_per_1000_tokens,
         is_operators=False,
+        reads_pictures=row.reads_pictures,
+        listener=row.transcription_model,
     )
 
 
@@ -118,7 +126,17 @@ class MeteredWork:
 
     def complete(self, task: Task[Draft]) -> Draft:
         """Let the model write a text; charges the tokens that it counted."""
-        written = self.engine.complete(task, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
+        return self._paid(
+            self.engine.complete(task, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
+        )
+
+    def transcribe(self, recording: Recording) -> str:
+        """Let the model write down what is said; charges its tokens, or 1,000 for each minute."""
+        return self._paid(
+            self.engine.transcribe(recording, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
+        ).text
+
+    def _paid(self, written: Written[Draft]) -> Draft:
         tokens = written.usage.prompt_tokens + written.usage.completion_tokens
         self._charge.used = credits.price_of_tokens(tokens, price=self.engine.price)
         return written.draft

@@ -41,5 +41,5 @@ def test_a_model_works_if_one_is_set(client_a, bot, settings):
     settings.LLM_BASE_URL, settings.LLM_MODEL = "http://127.0.0.1:9/v1", "usual"
     engine = engines.engine_for(client_a, bot)
     assert isinstance(engine, OpenAICompatible)
-    assert engine.capabilities == set(Capability)
+    assert engine.capabilities == {Capability.WRITE, Capability.CALL_FUNCTIONS}
     assert engine._model == "usual"

@@ -9,7 +9,8 @@ there are several modes, separated by commas, each answers one request, and the 
 
 A request to judge an answer does not use a mode: `confirms` decides whether the judge confirms the
 statements, except the invented number of `ungrounded`, which it never confirms. Such requests are
-recorded in `confirmations`. Neither does a request to rewrite a follow-up: see `rewrite`.
+recorded in `confirmations`. Neither does a request to rewrite a follow-up: see `rewrite`. A
+recording is transcribed as `heard` says.
 """
 
 import json
@@ -57,6 +58,9 @@ class StubModel(ThreadingHTTPServer):
         # Follow-ups that it was asked to rewrite, and how it rewrites one; it has no mode for this.
         self.follow_ups: list[str] = []
         self.rewrite: Callable[[str], str] = str
+        # The bodies of requests to transcribe, and what they are answered with; None: a 500.
+        self.recordings: list[bytes] = []
+        self.heard: dict[str, Any] | None = {"text": ""}
         # Whether it streams on request, whether a stream ends with a repetition of the whole
         # message, and the media type of its JSON.
         self.streams, self.repeats, self.json_type = True, False, "application/json"
@@ -113,7 +117,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._json({"error": {"message": "not found"}}, 404)
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path.endswith("/audio/transcriptions"):
+            self._transcribe(raw)
+            return
+        body = json.loads(raw or b"{}")
         answer = _ANSWER.search(_prompt(body))
         if answer and self.server.confirms is not None:
             self.server.confirmations.append(body)
@@ -127,6 +135,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._complete(self.server.record(body), body)
         else:
             self._json({"error": {"message": "not found"}}, 404)
+
+    def _transcribe(self, recording: bytes) -> None:
+        self.server.recordings.append(recording)
+        if self.server.heard is None:
+            self._json({"error": {"message": "scripted 500"}}, 500)
+        else:
+            self._json(self.server.heard)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing, to keep the tests' output readable."""
@@ -238,7 +253,14 @@ def _follow_up(body: dict[str, Any]) -> str:
 
 
 def _prompt(body: dict[str, Any]) -> str:
-    return "\n".join(str(message.get("content", "")) for message in body.get("messages", []))
+    return "\n".join(text_of(message.get("content")) for message in body.get("messages", []))
+
+
+def text_of(content: Any) -> str:
+    """The text of a message's content, which may have pictures too."""
+    if isinstance(content, list):
+        return "\n".join(part.get("text", "") for part in content)
+    return str(content or "")
 
 
 def _quote(body: dict[str, Any]) -> str:
