@@ -40,7 +40,7 @@ _SOFT_LINE_CHARACTERS = 45
 
 @dataclass(frozen=True)
 class Piece:
-    """One piece of a document; its vector is computed from `extractive`."""
+    """One piece of a document; its vector is computed from `embedded`."""
 
     position: int
     heading: str
