@@ -5,7 +5,7 @@ stored with its voice note, for the bot, the agents and the search.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from bots.engine import Capability
@@ -130,7 +130,7 @@ def _unheard(message: Message) -> list[dict[str, Any]]:
     return [piece for piece in _stored(message, _VOICE_NOTES) if not piece.get("transcript")]
 
 
-def _stored(message: Message, types: Any) -> list[dict[str, Any]]:
+def _stored(message: Message, types: Container[str]) -> list[dict[str, Any]]:
     """The pieces of a message that are stored files of these types, and not too large."""
     return [
         piece
