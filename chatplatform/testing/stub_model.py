@@ -128,7 +128,7 @@ class _Handler(BaseHTTPRequestHandler):
             statements = answer[1].splitlines() if self.server.confirms else []
             held = [n for n, line in enumerate(statements, start=1) if INVENTED not in line]
             self._json(_whole(json.dumps({"held": held})))
-        elif follow_up := _follow_up(body):
+        elif (follow_up := _follow_up(body)) is not None:
             self.server.follow_ups.append(follow_up)
             self._json(_whole(json.dumps({"question": self.server.rewrite(follow_up)})))
         elif self.path.endswith("/chat/completions"):
@@ -245,11 +245,11 @@ def _text(mode: str, body: dict[str, Any]) -> str:
     return fixed[mode] if mode in fixed else _quote(body)
 
 
-def _follow_up(body: dict[str, Any]) -> str:
-    """The customer's last message, if the request is to rewrite it; else empty."""
+def _follow_up(body: dict[str, Any]) -> str | None:
+    """The customer's last message, if the request is to rewrite it."""
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
     last = _LAST_LINE.search(_prompt(body)) if "question" in schema.get("properties", {}) else None
-    return last[1] if last else ""
+    return last[1] if last else None
 
 
 def _prompt(body: dict[str, Any]) -> str:

@@ -138,7 +138,7 @@ def test_a_voice_note_is_transcribed_and_answered(
     assert count_events("message.updated") == 1
     # 1,520 tokens of the transcript are two credits; the answer is one.
     assert credits_spent(client_a) == 3
-    shown = ben.get(f"/mesaging/conversations/{chat.pk}/messages").json()["items"][0]
+    shown = server.get(f"/mesaging/conversations/{chat.pk}/messages").json()["items"][0]
     assert shown["content"][0]["transcript"] == KNOWN
     found = ben.get("/ai/chats", {"q": "damaged goods"}).json()["items"]
     assert [item["id"] for item in found] == [str(chat.pk)]
