@@ -2,6 +2,7 @@
 
 import base64
 import io
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -203,6 +204,6 @@ def test_a_companys_own_model_may_read_and_listen(ann, stub, settings):
 
 def test_a_deleted_file_is_left_out(server, chat, seeing):
     send(server, chat, picture(), message=KNOWN, reply="async")
-    Attachment.objects.get().file.storage.delete(Attachment.objects.get().file.name)
+    Path(Attachment.objects.get().file.path).unlink()
     run_jobs()
     assert isinstance(seeing.requests[0]["messages"][-1]["content"], str)
