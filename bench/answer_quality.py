@@ -1,4 +1,4 @@
-"""Measure the embedded engine's answers, on texts of packages that are installed on this machine.
+"""Measure the extractive engine's answers, on texts of packages that are installed on this machine.
 
     .venv/bin/python bench/answer_quality.py [--held-out] [--misses]
 
@@ -143,6 +143,8 @@ class Bot:
 
     def __init__(self, index: search.Index, code: str) -> None:
         self.index, self.code, self.seconds = index, code, []
+        # The length of each reply.
+        self.words: list[int] = []
 
     def ask(self, text: str, before: str = "") -> Any:
         started = time.perf_counter()
@@ -155,7 +157,17 @@ class Bot:
         )
         reply = quotation.extract_all(parts, language=spoken, threshold=THRESHOLD)
         self.seconds.append(time.perf_counter() - started)
+        self.words += [chunking.count_words(reply.text)] if reply else []
         return reply
+
+
+def lengths(words: list[int]) -> str:
+    """How long replies are, in words."""
+    long = sum(count > quotation.MAX_WORDS for count in words)
+    return (
+        f"p50 {sorted(words)[len(words) // 2]} words"
+        f" | above {quotation.MAX_WORDS}: {100 * long / len(words):.0f} %"
+    )
 
 
 # --- the rows -----------------------------------------------------------------------------------
@@ -412,6 +424,7 @@ def main() -> None:
             seconds = sorted(bot.seconds)
             p50, p95 = (seconds[int(len(seconds) * share)] for share in (0.5, 0.95))
             print(f"| {code}, reply | p50 {p50:.3f} s | p95 {p95:.3f} s |")
+            print(f"| {code}, reply | {lengths(bot.words)} |")
 
 
 if __name__ == "__main__":

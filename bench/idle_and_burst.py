@@ -2,9 +2,9 @@
 
     python -m local.datastores exec -- python bench/idle_and_burst.py
 
-It runs as with `make run`, with the demo client and the embedded engine, in a folder of its own. In
-the burst 50 customers send ten messages each within a second, without waiting for answers, each on
-its own connection. Then the same is measured with 10,000 further clients.
+It runs as with `make run`, with the demo client and the extractive engine, in a folder of its own.
+In the burst 50 customers send ten messages each within a second, without waiting for answers, each
+on its own connection. Then the same is measured with 10,000 further clients.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ QUESTION = "How many days do I have to return an unused item?"
 
 
 class Running(DemoShop):
-    """The demo shop with the embedded engine."""
+    """The demo shop with the extractive engine."""
 
     def __init__(self, folder: Path) -> None:
         Platform.__init__(self, folder)

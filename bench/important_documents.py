@@ -416,7 +416,7 @@ def main(documents: int) -> None:
     print(f"{documents} routine documents, {len(NOTICES)} important ones, built in {built:.0f} s")
     print(f"{figures.questions} questions with the answer in an important document:")
     print(f"  the engine reads that document:          {figures.important_read:.1%}")
-    print(f"  the embedded engine answers:             {figures.important_answered:.1%}")
+    print(f"  the extractive engine answers:             {figures.important_answered:.1%}")
     print(f"  ... from that document first:            {figures.important_wins:.1%}")
     print("questions with the answer in a routine document:")
     print(f"  the engine reads that document:          {figures.routine_read:.1%}")

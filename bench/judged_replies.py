@@ -177,6 +177,7 @@ def main() -> None:
     parser.add_argument("--new", action="store_true")
     options = parser.parse_args()
     judge, vectors = Judge(shows_new_alone=options.new), answers.Vectors()
+    words: list[int] = []
     sets: dict[str, Any] = json.loads((SETS / "questions.json").read_text("utf-8"))
     with tempfile.TemporaryDirectory() as folder:
         for name, make in DOCUMENTS.items():
@@ -192,6 +193,7 @@ def main() -> None:
             for question in asked:
                 reply = bot.ask(question)
                 judge.hear(name, question, reply.text if reply else "")
+            words += bot.words
             for question in sets[name]["off_topic"]:
                 reply = bot.ask(question)
                 judge.off_topic(name, question, reply.text if reply else "")
@@ -202,6 +204,7 @@ def main() -> None:
         names = DOCUMENTS if name == "all" else [name]
         counts = (sum(judge.counts[item, verdict] for item in names) for verdict in verdicts)
         print(f"| {name} | {' | '.join(map(str, counts))} |")
+    print(answers.lengths(words))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Measure how well the embedded engine tags, on sentences written for this purpose.
+"""Measure how well the extractive engine tags, on sentences written for this purpose.
 
     .venv/bin/python bench/tagging_quality.py [--misses]
 

@@ -9,6 +9,10 @@ LLM_BASE_URL = env.str("LLM_BASE_URL", default="")
 #: The model server's key, and the name of the model.
 LLM_API_KEY = env.str("LLM_API_KEY", default="")
 LLM_MODEL = env.str("LLM_MODEL", default="")
+#: Whether the model [reads pictures](models.md#pictures-and-voice-notes), and the name of the
+#: server's model that transcribes voice notes. Default: neither.
+LLM_READS_PICTURES = env.bool("LLM_READS_PICTURES", default=False)
+LLM_TRANSCRIPTION_MODEL = env.str("LLM_TRANSCRIPTION_MODEL", default="")
 #: Seconds that the model has for one answer; after that a quotation replaces it.
 LLM_DEADLINE_SECONDS = env.float("LLM_DEADLINE_SECONDS", default=45)
 #: An OpenAI-compatible [server of embeddings](models.md#an-encoder-of-your-own) for the search.

@@ -1,7 +1,7 @@
 """A month of chats for the demo client, a shop: the same each time except for the dates.
 
 No service can act in the past, so the chats and their charges are written as rows with past times,
-without events, jobs or mails. The bot's replies come from its rules and its embedded engine with
+without events, jobs or mails. The bot's replies come from its rules and its extractive engine with
 the current documents, so a replay of such a day shows only what has changed since. `demo_today`
 adds what happens today.
 """
@@ -18,7 +18,7 @@ from typing import Any
 from django.db import models, transaction
 from django.utils import timezone
 
-from bots.engine.embedded import EmbeddedEngine
+from bots.engine.extractive import ExtractiveEngine
 from bots.models import Bot
 from bots.quoting import question_splitting
 from bots.services import answer_preview, fallback_suggestions
@@ -141,7 +141,7 @@ class Month:
         self, message: Message, answered: Sequence[str], *, has_knowledge_gap: bool
     ) -> Decision:
         """What the bot does about a message: as in `reply.pipeline`, but free of charge and with
-        the embedded engine.
+        the extractive engine.
 
         `answered`: earlier questions of the chat that got an answer, latest first;
         `has_knowledge_gap`: whether an earlier question got none.
@@ -169,7 +169,7 @@ class Month:
         if not isinstance(decision, AskEngine):
             return decision
         request = pipeline.request_for(message, decision, facts, before_seq=message.seq)
-        request = replace(request, engine=EmbeddedEngine(), topics=topics)
+        request = replace(request, engine=ExtractiveEngine(), topics=topics)
         outcome, gap = answer_preview.ask(self.bot, request, reference=""), KnowledgeGap()
         if (
             isinstance(outcome, Unanswered)
@@ -344,7 +344,7 @@ class DemoChat:
         return is_answer
 
     def _reply(self, question: Message, decision: publishing.Spoken) -> None:
-        paid = credits.EMBEDDED_TASK if isinstance(decision, Answer) else 0
+        paid = credits.EXTRACTIVE_TASK if isinstance(decision, Answer) else 0
         receipt = replace(decision.receipt, credits=paid).to_json()
         reply = publishing.render(question, decision)
         common = {"in_reply_to": question, "content": reply.content, "language": reply.language}
@@ -420,7 +420,7 @@ class DemoChat:
             customer_intent=question,
             resolution=resolution,
             message_count=sum(not message.is_note for message in self.messages),
-            engine="embedded",
+            engine="extractive",
         )
 
     def _add_feedback(self, sentiment: str) -> None:

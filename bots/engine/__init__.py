@@ -4,9 +4,9 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Protocol
 
-from bots.engine.text_tasks import Draft, Task, Written
+from bots.engine.text_tasks import Draft, Task, TranscriptDraft, Written
 from bots.engine.tools import Toolbox
-from bots.engine.types import Answer, Question
+from bots.engine.types import Answer, Question, Recording
 
 
 class Capability(StrEnum):
@@ -14,6 +14,8 @@ class Capability(StrEnum):
 
     WRITE = "write"  # completes text tasks and composes its answers
     CALL_FUNCTIONS = "call_functions"
+    READ_PICTURES = "read_pictures"
+    TRANSCRIBE = "transcribe"
 
 
 class Engine(Protocol):
@@ -44,3 +46,8 @@ class Engine(Protocol):
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
         """Write the text that the task asks for; needs `Capability.WRITE`."""
+
+    def transcribe(
+        self, recording: Recording, *, deadline_seconds: float
+    ) -> Written[TranscriptDraft]:
+        """Write down what is said in a recording; needs `Capability.TRANSCRIBE`."""

@@ -20,13 +20,14 @@ from bots.engine import Capability, prompting, text_tasks, tools
 from bots.engine.guardrail import StreamingGuardrail
 from bots.engine.prompting import fenced
 from bots.engine.sentences import statements
-from bots.engine.text_tasks import Draft, Task, Written
+from bots.engine.text_tasks import Draft, Task, TranscriptDraft, Written
 from bots.engine.types import (
     Answer,
     Completion,
     EngineUnavailable,
     NotGrounded,
     Question,
+    Recording,
     Refused,
     RequestRefused,
     Usage,
@@ -37,6 +38,8 @@ from chatplatform.observing import tracing
 # A little more than MAX_ANSWER_CHARS needs in most languages: the server stops soon after that cap.
 MAX_ANSWER_TOKENS = 1_500
 MAX_STREAM_BYTES = 4_000_000
+# What a picture or a minute of sound counts if the server does not count it.
+TOKENS_OF_MEDIA = 1_000
 _RETRY_PAUSE_SECONDS = 0.3
 _PATH = "/chat/completions"
 # Reasoning models write what they think into the text, between these tags; some servers swallow the
@@ -49,15 +52,28 @@ _TAG_BEGUN = re.compile(r"</?[a-z]{0,9}\Z", re.IGNORECASE)
 class OpenAICompatible:
     """A chat model behind `base_url`, which may be a private address only if `is_operators`.
 
-    `price` is what 1,000 tokens cost, in credits.
+    `price` is what 1,000 tokens cost, in credits. `listener` names the server's model that
+    transcribes recordings; empty if there is none.
     """
 
     name = "openai_compatible"
-    capabilities = frozenset({Capability.WRITE, Capability.CALL_FUNCTIONS})
 
     def __init__(
-        self, base_url: str, api_key: str, model: str, *, price: int = 1, is_operators: bool = True
+        self,
+        base_url: str,
+        api_key: str,
+        model: str,
+        *,
+        price: int = 1,
+        is_operators: bool = True,
+        reads_pictures: bool = False,
+        listener: str = "",
     ) -> None:
+        able = {Capability.WRITE, Capability.CALL_FUNCTIONS}
+        able |= {Capability.READ_PICTURES} if reads_pictures else set()
+        able |= {Capability.TRANSCRIBE} if listener else set()
+        self.capabilities = frozenset(able)
+        self._listener = listener
         self._base_url = base_url
         self._api_key = api_key
         self._model = model
@@ -165,6 +181,23 @@ class OpenAICompatible:
         options = self._options(task.max_tokens)
         return self._completed(task, options, time.monotonic() + deadline_seconds)
 
+    def transcribe(
+        self, recording: Recording, *, deadline_seconds: float
+    ) -> Written[TranscriptDraft]:
+        """Let the server's listener write down what is said."""
+        ends_at = time.monotonic() + deadline_seconds
+        file = (recording.file_name, recording.data, recording.mime_type)
+        hint = {"language": recording.language} if recording.language else {}
+        with (
+            tracing.span("model", model=self._listener),
+            _failures(_Draft()),
+            self._sdk(ends_at) as sdk,
+        ):
+            made = sdk.audio.transcriptions.create(file=file, model=self._listener, **hint)
+            heard = made.model_dump()
+            draft = TranscriptDraft.model_validate(heard)
+        return Written(draft, _usage_of_listener(heard.get("usage")), self._listener)
+
     def _completed(
         self, task: Task[Draft], options: dict[str, Any], ends_at: float
     ) -> Written[Draft]:
@@ -193,7 +226,7 @@ class OpenAICompatible:
             return self._retried(task.messages(with_schema=True), options, ends_at)
 
     def _retried(
-        self, messages: list[dict[str, str]], options: dict[str, Any], ends_at: float
+        self, messages: list[dict[str, Any]], options: dict[str, Any], ends_at: float
     ) -> Completion:
         with tracing.span("model", model=self._model):
             draft = _with_retry(partial(self._whole, messages, options, ends_at), ends_at)
@@ -201,7 +234,7 @@ class OpenAICompatible:
         return Completion(draft.text, usage, draft.model or self._model)
 
     def _whole(
-        self, messages: list[dict[str, str]], options: dict[str, Any], ends_at: float
+        self, messages: list[dict[str, Any]], options: dict[str, Any], ends_at: float
     ) -> "_Draft":
         draft = _Draft()
         with _failures(draft), self._sdk(ends_at) as sdk:
@@ -468,5 +501,23 @@ def _usage(reported: Any) -> Usage | None:
 def _estimated_usage(messages: list[dict[str, Any]], text: str) -> Usage:
     # Four characters per token, rounded up: a request must be charged even if the server reports
     # no usage.
-    prompt = sum(len(message["content"]) for message in messages)
+    prompt = sum(_characters(message["content"]) for message in messages)
     return Usage(-(-prompt // 4), -(-len(text) // 4))
+
+
+def _characters(content: str | list[dict[str, Any]]) -> int:
+    """The length of a message; a picture counts as 1,000 tokens."""
+    if isinstance(content, str):
+        return len(content)
+    return sum(len(part.get("text", "")) or 4 * TOKENS_OF_MEDIA for part in content)
+
+
+def _usage_of_listener(reported: Any) -> Usage:
+    """The tokens of a transcription; if the server counts none, 1,000 for each started minute."""
+    reported = reported if isinstance(reported, dict) else {}
+    told, written = reported.get("input_tokens"), reported.get("output_tokens")
+    if isinstance(told, int) and isinstance(written, int):
+        return Usage(max(told, 0), max(written, 0))
+    seconds = reported.get("seconds")
+    minutes = -(-seconds // 60) if isinstance(seconds, (int, float)) else 1
+    return Usage(int(max(minutes, 1)) * TOKENS_OF_MEDIA, 0)

@@ -22,8 +22,10 @@ from pydantic import (
     ValidationError,
 )
 
+from bots.engine.prompting import content_with
 from bots.engine.types import Line, Question, Snippet, Usage
 from bots.engine.verifiable_facts import facts_of
+from bots.ingest.image_reencoding import Picture
 from bots.language import detection, phrasebook
 from bots.language.language_names import english_name
 
@@ -145,6 +147,12 @@ class StandAloneDraft(_Draft):
     question: Annotated[str, _clean(500), Field(min_length=1)]
 
 
+class TranscriptDraft(_Draft):
+    """What is said in a recording."""
+
+    text: Annotated[str, _clean(8_000), Field(min_length=1)]
+
+
 class TextSummaryDraft(_Draft):
     """A model's summary of any text."""
 
@@ -164,17 +172,19 @@ class Task(Generic[Draft]):
     shape: type[Draft]
     max_tokens: int
     accepts: Callable[[Draft], bool] | None = None
+    pictures: Sequence[Picture] = ()
 
     @property
     def schema(self) -> dict[str, Any]:
         return _strict(self.shape.model_json_schema())
 
-    def messages(self, *, with_schema: bool = False) -> list[dict[str, str]]:
+    def messages(self, *, with_schema: bool = False) -> list[dict[str, Any]]:
         """The request to a chat model, `with_schema` for a server that is not told it otherwise."""
         schema = json.dumps(self.schema, separators=(",", ":"))
         fitting = f" that fits the JSON Schema {schema}" if with_schema else ""
         rules = _RULES.format(task=self.instructions, fitting=fitting)
-        return [{"role": "system", "content": rules}, {"role": "user", "content": self.material}]
+        material = content_with(self.pictures, self.material)
+        return [{"role": "system", "content": rules}, {"role": "user", "content": material}]
 
     def read(self, text: str) -> Draft | None:
         """Parse the JSON object in a model's output, ignoring text around it; None if invalid."""
@@ -370,19 +380,24 @@ def judge(
         VerdictDraft,
         # An upper bound: a reasoning model uses most of these tokens before it writes.
         max_tokens=1_500 + 8 * len(answer),
+        pictures=question.pictures,
     )
 
 
-def stand_alone(history: Sequence[Line], text: str) -> Task[StandAloneDraft]:
-    """Rewrite a customer's message as a question that stands alone."""
+def stand_alone(
+    history: Sequence[Line], text: str, pictures: Sequence[Picture] = ()
+) -> Task[StandAloneDraft]:
+    """Rewrite a customer's message, with its pictures, as a question that stands alone."""
+    seen = " and its pictures: name the thing, the text or the fault that they show"
     return Task(
         "Rewrite the customer's last message as a question that is understood without the"
-        " conversation: put in what it refers to, in the customer's language and words. Answer"
-        " nothing and add nothing else. If it is understood alone, repeat it. `question`: the"
-        " question.",
+        f" conversation{seen if pictures else ''}: put in what it refers to, in the customer's"
+        " language and words. Answer nothing and add nothing else. If it is understood alone,"
+        " repeat it. `question`: the question.",
         _transcript([*history, Line("customer", text)]),
         StandAloneDraft,
         max_tokens=400,
+        pictures=pictures,
     )
 
 

@@ -1,8 +1,10 @@
 """The input, output and errors of engines."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from bots.ingest.image_reencoding import Picture
 from bots.quoting.question_splitting import Part
 from bots.quoting.quotation import Citation, section_of
 
@@ -51,28 +53,30 @@ class Line:
     is_answer: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """The platform's sentences around a quotation, in the customer's language."""
+# The platform's sentences around a quotation. `part_unknown` replaces the answer to a `{question}`
+# if another question of the message has one; `found` introduces what a model does not take for an
+# answer, and `found_foreign` a quotation in another language.
+SentenceName = Literal["part_unknown", "found", "found_foreign"]
 
-    # For a `{question}` without an answer, if another question of the same message has one.
-    part_unknown: str = ""
-    # Introduces a quotation in which a model found no answer, or one in another language.
-    found: str = ""
-    found_foreign: str = ""
+
+def no_sentence(_: SentenceName) -> str:
+    """Quotations stand alone."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """A customer's question; `instructions` are the bot's, `language` is a code such as "vi".
 
-    The engine that quotes needs three fields: `found` are the search results behind the snippets,
+    The engine that quotes needs four fields: `found` are the search results behind the snippets,
     one for each question of the message; `threshold` is the confidence that a result must reach;
-    `is_doubted` says that a model found no answer in the snippets. `model` replaces the engine's
+    `is_doubted` says that a model found no answer in the snippets; `sentence` makes the platform's
+    sentences around a quotation, in the customer's language. `model` replaces the engine's
     own; `temperature` is 0..2, and None stands for 0, or for the model's default at OpenAI.
     `setting` tells the model whom it speaks for, and `now` the time; their figures are no evidence.
     `fence` marks texts of others, and stays the same in a chat; empty: a new one each time.
-    `verify_answer`: a judge must confirm the answer before any of it is shown.
+    `verify_answer`: a judge must confirm the answer before any of it is shown. `pictures` came with
+    the message, whose text may be empty then.
     """
 
     text: str
@@ -82,7 +86,7 @@ class Question:
     snippets: tuple[Snippet, ...]
     found: tuple[Part, ...] = ()
     threshold: float = 0.0
-    wording: Wording = Wording()
+    sentence: Callable[[SentenceName], str] = no_sentence
     is_doubted: bool = False
     model: str = ""
     temperature: float | None = None
@@ -90,6 +94,20 @@ class Question:
     now: str = ""
     fence: str = ""
     verify_answer: bool = False
+    pictures: tuple[Picture, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A sound file to transcribe.
+
+    `language` is a guess at the language that is spoken, a code such as "vi"; empty if unknown.
+    """
+
+    data: bytes
+    file_name: str
+    mime_type: str
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,8 +47,15 @@ _TOO_MANY_BYTES = ImageError("too_large", "The image is too large. Make it small
 _TIMEOUT = ImageError("timeout", "The image took too long to read.")
 
 
-def reencode(data: bytes, *, timeout_seconds: float = 10, memory_mb: int = 512) -> Picture:
-    """The picture, re-encoded without metadata; ImageError if the file holds none."""
+def reencode(
+    data: bytes,
+    *,
+    largest_side: int = 0,
+    timeout_seconds: float = 10,
+    memory_mb: int = 512,
+) -> Picture:
+    """The picture, re-encoded without metadata; ImageError if the file holds none. If it is larger
+    than `largest_side` pixels, it is made smaller; 0: it is not."""
     if not data.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF")):
         raise _UNSUPPORTED
     with tempfile.NamedTemporaryFile() as file:
@@ -60,6 +67,7 @@ def reencode(data: bytes, *, timeout_seconds: float = 10, memory_mb: int = 512) 
                 file.name,
                 str(memory_mb),
                 str(max(1, int(timeout_seconds))),
+                str(largest_side),
                 timeout_seconds=timeout_seconds,
             )
         except child_process.TimedOut as exc:
@@ -84,7 +92,7 @@ def _parse_output(finished: child_process.Finished) -> Picture:
 # --- in the child -------------------------------------------------------------------------------
 
 
-def reencode_here(data: bytes) -> Picture:
+def reencode_here(data: bytes, largest_side: int = 0) -> Picture:
     """As `reencode`, in this process."""
     from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415 - only in the child
 
@@ -97,6 +105,8 @@ def reencode_here(data: bytes) -> Picture:
             name = str(opened.format)
             # Phones store pictures sideways, with the orientation to apply.
             upright = ImageOps.exif_transpose(opened)
+            if largest_side:
+                upright.thumbnail((largest_side, largest_side))
             has_alpha = name != "JPEG" and upright.has_transparency_data
             plain = upright.convert("RGBA" if has_alpha else "RGB")
     except UnidentifiedImageError:
@@ -117,11 +127,11 @@ def reencode_here(data: bytes) -> Picture:
     return Picture(stored.getvalue(), _TYPES[name], plain.width, plain.height)
 
 
-def _main(path: str, memory_mb: str, cpu_seconds: str) -> None:
+def _main(path: str, memory_mb: str, cpu_seconds: str, largest_side: str) -> None:
     child_process.limit_resources(int(memory_mb), int(cpu_seconds))
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - nothing else is loaded yet
-            picture = reencode_here(file.read())
+            picture = reencode_here(file.read(), int(largest_side))
     except ImageError as error:
         child_process.print_and_exit(
             json.dumps({"code": error.code, "message": error.message}).encode()

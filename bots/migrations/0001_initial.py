@@ -198,6 +198,8 @@ class Migration(migrations.Migration):
                 ('base_url', models.CharField(max_length=500)),
                 ('model', models.CharField(max_length=100)),
                 ('api_key', chatplatform.crypto.EncryptedTextField(blank=True, default='', editable=False)),
+                ('reads_pictures', models.BooleanField(db_default=False, default=False)),
+                ('transcription_model', models.CharField(blank=True, db_default='', default='', max_length=100)),
                 ('credits_per_1000_tokens', models.PositiveSmallIntegerField(default=1)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
                 ('bot', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='language_model', to='bots.bot')),

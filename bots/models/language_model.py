@@ -33,6 +33,9 @@ class LanguageModel(TenantModel):
     base_url = models.CharField(max_length=500)
     model = models.CharField(max_length=100)
     api_key = EncryptedTextField(default="", blank=True)
+    reads_pictures = models.BooleanField(default=False, db_default=False)
+    # The model of the same server that transcribes voice notes; empty: none does.
+    transcription_model = models.CharField(max_length=100, default="", db_default="", blank=True)
     credits_per_1000_tokens = models.PositiveSmallIntegerField(default=1)
     # An encoder's fitted gate; null until it is fitted, and not used until then.
     gate = models.JSONField(null=True)

@@ -46,6 +46,15 @@ class ModelForm(SettingsForm):
             widget=UnfoldAdminPasswordWidget, attrs={"autocomplete": "new-password"},
         ),
         Setting(
+            "reads_pictures", "Reads pictures",
+            "The model gets the pictures that customers send with their questions.",
+        ),
+        Setting(
+            "transcription_model", "Model for voice notes",
+            "The name of that server's model that transcribes speech, such as whisper-1. Leave"
+            " empty if it has none.",
+        ),
+        Setting(
             "credits_per_1000_tokens", "Price",
             "Credits per 1,000 tokens, rounded up. Searches cost none.",
         ),
@@ -100,8 +109,8 @@ class LanguageModelAdmin(TenantAdmin):
     search_fields = ("model", "base_url", "client__name", "bot__bot_name")
     list_select_related = ("client", "bot")
     fields = (
-        "client", "used_to", "bot", "base_url", "model", "key", "credits_per_1000_tokens",
-        "updated_at",
+        "client", "used_to", "bot", "base_url", "model", "key", "reads_pictures",
+        "transcription_model", "credits_per_1000_tokens", "updated_at",
     )  # fmt: skip
     readonly_fields = ("key", "used_to")
     actions = ("test", "remove")
@@ -155,7 +164,9 @@ class LanguageModelAdmin(TenantAdmin):
     def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Change the address, name, key or price, and test the model."""
         row: LanguageModel = self.row(request, object_id)
-        shown = ("base_url", "model", "credits_per_1000_tokens")
+        shown = (
+            "base_url", "model", "reads_pictures", "transcription_model", "credits_per_1000_tokens",
+        )  # fmt: skip
         form = ModelForm(request.POST or None, initial={name: getattr(row, name) for name in shown})
         stored = "A key is saved. Leave empty to keep it." if row.api_key else "No key saved."
         form.fields["api_key"].help_text = f"{stored} Stored encrypted and never shown."

@@ -1,7 +1,7 @@
 """Quotes the sentences of the found passages that answer best, with their sources."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,7 +15,9 @@ from bots.quoting import search
 from bots.quoting.question_splitting import Part
 from bots.quoting.search import Hit, IndexedChunk, SearchResult
 
-MAX_WORDS = 110
+MAX_WORDS = 80
+# The limits of the best and of each other quote, if they are longer than that together.
+BEST_WORDS, OTHER_WORDS = 60, 30
 # The limit of a quote that continues to the end of a list.
 LIST_WORDS = chunking.MAX_WORDS
 TOP_HITS = 3
@@ -64,7 +66,7 @@ def section_of(heading: str, title: str) -> str | None:
 
 @dataclass(frozen=True)
 class Extract:
-    """A quotation and its sources: about 110 words per question, more to complete a list."""
+    """A quotation and its sources: about 80 words per question, more to complete a list."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -88,12 +90,11 @@ class _Candidate:
 
 
 def extract_all(
-    parts: Sequence[Part], *, language: str, threshold: float, unknown: str = ""
+    parts: Sequence[Part], *, language: str, threshold: float, unknown: Callable[[], str] = str
 ) -> Extract | None:
     """Quote an answer to each question of a message; None if no question has one.
 
-    A question without an answer gets the sentence `unknown`, with the question's text in place of
-    `{question}`.
+    `unknown` makes the sentence for a question without an answer, with `{question}` for its text.
     """
     found = [
         extract(part.text, language=language, result=part.result, threshold=threshold)
@@ -102,7 +103,7 @@ def extract_all(
     if not any(found):
         return None
     texts = [
-        quoted.text if quoted else unknown.replace("{question}", part.text)
+        quoted.text if quoted else unknown().replace("{question}", part.text)
         for part, quoted in zip(parts, found, strict=True)
     ]
     citations = (citation for quoted in found if quoted for citation in quoted.citations)
@@ -150,10 +151,11 @@ def extract(
 def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
     """Choose the quotes: the best, one more that is hardly worse, and short ones like the best.
 
-    Quotes of one section are put beside each other, in the order of the document.
+    If they are too long together, each is cut to its best sentence and those around. Quotes of one
+    section are put beside each other, in the order of the document.
     """
     best = quotes[0][0]
-    quoted = {quotes[0][1]: best.chunk}
+    quoted = {quotes[0][1]: best}
     words = chunking.count_words(quotes[0][1])
     for candidate, quote in quotes[1:]:
         behind = best.score - candidate.score
@@ -162,11 +164,32 @@ def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
         is_second = behind <= _HARDLY_WORSE and len(quoted) == 1
         is_quoted = any(candidate.sentence in text for text in quoted)
         if (is_like or is_second) and not is_quoted:
-            quoted[quote] = candidate.chunk
+            quoted[quote] = candidate
+    if len(quoted) > 1 and sum(map(chunking.count_words, quoted)) > MAX_WORDS:
+        is_list = any(map(_is_item, quotes[0][1].split("\n")))
+        of_best = LIST_WORDS if is_list else BEST_WORDS
+        quoted = {
+            _cut(quote, candidate, of_best if candidate is best else OTHER_WORDS): candidate
+            for quote, candidate in quoted.items()
+        }
     ranks: dict[Any, int] = {}
-    for rank, chunk in enumerate(quoted.values()):
-        ranks.setdefault(_section(chunk), rank)
-    return sorted(quoted, key=lambda quote: (ranks[_section(quoted[quote])], _place(quoted[quote])))
+    for rank, candidate in enumerate(quoted.values()):
+        ranks.setdefault(_section(candidate.chunk), rank)
+
+    def order(quote: str) -> tuple[int, int]:
+        chunk = quoted[quote].chunk
+        return ranks[_section(chunk)], _place(chunk)
+
+    return sorted(quoted, key=order)
+
+
+def _cut(quote: str, candidate: _Candidate, limit: int) -> str:
+    """A quote that shares the reply with others; a written answer stays whole."""
+    chunk = candidate.chunk
+    if chunk.answers or chunking.count_words(quote) <= limit:
+        return quote
+    around = _run(chunk.sentences, candidate.position, limit)
+    return _trimmed(_between(chunk, *around))
 
 
 def _without_repeats(texts: Iterable[str]) -> str:
@@ -276,15 +299,19 @@ def _trimmed(text: str) -> str:
 
 
 def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
-    """The rows or options that contain these sentences, with the line that introduces the list.
+    """The rows, options or items that contain these sentences, with the line that introduces the
+    list.
 
     A customer who asks for one price does not want the whole price list. None if the passage is not
-    such a list, or its best sentence is outside the list.
+    such a list, if its best sentence is outside the list, or if the items are all asked for.
     """
     if chunking.is_row(chunk.text):
         return chunk.text
     lines = chunk.text.split("\n")
     starts = [n for n, line in enumerate(lines) if _ROW.match(line) or _OPTION.match(line)]
+    is_of_items = len(starts) < 2
+    if is_of_items:
+        starts = [n for n, line in enumerate(lines) if _is_item(line)]
     if len(starts) < 2:
         return None
     ends = [_end_of_entry(lines, start, end) for start, end in pairwise([*starts, len(lines)])]
@@ -295,6 +322,8 @@ def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
         if any(start <= number < end for number in asked)
     ]
     if not any(start <= asked[0] < end for start, end in chosen):
+        return None
+    if is_of_items and (len(chosen) > 1 or min(asked) < starts[0]):
         return None
     before = [line for line in lines[: starts[0]] if line][-1:]
     announced = [line for line in before if line.endswith(chunking.LEAD_INS)]
@@ -377,10 +406,10 @@ def _is_item(line: str) -> bool:
     return bool(chunking.BULLET.match(line)) and not _ROW.match(line)
 
 
-def _run(sentences: Sequence[str], best: int) -> tuple[int, int]:
+def _run(sentences: Sequence[str], best: int, max_words: int = MAX_WORDS) -> tuple[int, int]:
     """The positions of the first and last sentence of the quote around the best one."""
     first = last = best
-    left = MAX_WORDS - chunking.count_words(sentences[best])
+    left = max_words - chunking.count_words(sentences[best])
     # Add two following sentences for each preceding one.
     for step in (1, 1, -1) * len(sentences):
         position = last + 1 if step > 0 else first - 1

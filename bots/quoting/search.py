@@ -190,23 +190,34 @@ class _Pair(NamedTuple):
 
     words: frozenset[str]
     about: frozenset[str]
+    # Its names and numbers; none in German, which writes all nouns like names.
+    named: frozenset[str]
 
     @classmethod
     def of(cls, chunk: IndexedChunk) -> "_Pair":
-        words = frozenset(same_question_key(chunk.answers).split())
-        others = _WORD.findall(chunk.answers)[1:]
-        named = " ".join(word for word in others if word[0].isupper() or word[0].isdigit())
-        about = tokens(f"{named}\n{chunk.text}", language="en")
-        return cls(words, words.intersection(about))
+        words, named = _words_and_names(chunk.answers)
+        about = words.intersection(tokens(chunk.text, language="en")) | named
+        return cls(words, about, named if chunk.language != "de" else frozenset())
 
-    def is_of_another_thing(self, asked: frozenset[str]) -> bool:
-        """Whether a question differs in a single word, and that is what the pair is about."""
+    def is_of_another_thing(self, asked: frozenset[str], named: frozenset[str]) -> bool:
+        """Whether a question has other names, or differs in a single word that is what the pair is
+        about."""
+        if self.named and named and self.named.isdisjoint(named):
+            return True
         missing = self.words - asked
         return (
             len(missing) == len(asked - self.words) == 1
             and missing <= self.about
             and not self.words.isdisjoint(asked)
         )
+
+
+def _words_and_names(question: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of a question that count, and those among them that are names or numbers."""
+    words = frozenset(same_question_key(question).split())
+    others = _WORD.findall(question)[1:]
+    named = " ".join(word for word in others if word[0].isupper() or word[0].isdigit())
+    return words, words.intersection(tokens(named, language="en"))
 
 
 class _Found(NamedTuple):
@@ -454,8 +465,10 @@ class Index:
 
     def _pairs_of_other_things(self, question: str) -> list[int]:
         """The indexes of written answers on another thing than the question: dogs, but not cats."""
-        asked = frozenset(same_question_key(question).split())
-        return [n for n, pair in self._pairs.items() if pair.is_of_another_thing(asked)]
+        if not self._pairs:
+            return []
+        asked, named = _words_and_names(question)
+        return [n for n, pair in self._pairs.items() if pair.is_of_another_thing(asked, named)]
 
     def _find(
         self, words: WordIndex, question: str, near: _Near, language: str, others: list[int]

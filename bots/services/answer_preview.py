@@ -41,7 +41,7 @@ def standalone(bot: Bot, text: str) -> AnswerRequest:
 def ask(bot: Bot, request: AnswerRequest, *, reference: str) -> Outcome:
     """What the bot answers; it calls no functions.
 
-    Answers of the embedded engine are free. A model's tokens are charged, once per `reference`;
+    Answers of the extractive engine are free. A model's tokens are charged, once per `reference`;
     raises `InsufficientCredits` if the balance is too low.
     """
     request, engine = replace(request, subject=None), request.engine

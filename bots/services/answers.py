@@ -5,7 +5,7 @@ This module knows bots and customers' questions, but no conversations or message
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, Literal, Protocol
@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from django.utils import timezone
 
 from bots.engine import Capability, Engine, text_tasks
-from bots.engine.embedded import EmbeddedEngine
+from bots.engine.extractive import ExtractiveEngine
 from bots.engine.types import (
     EngineError,
     EngineUnavailable,
@@ -22,10 +22,12 @@ from bots.engine.types import (
     NotGrounded,
     Question,
     Refused,
+    SentenceName,
     Snippet,
     Usage,
-    Wording,
+    no_sentence,
 )
+from bots.ingest.image_reencoding import Picture
 from bots.models import Approval, Bot, Prompt
 from bots.quoting import question_splitting
 from bots.quoting.question_splitting import Part
@@ -42,7 +44,7 @@ MAX_ERROR_CHARS = 300
 MODEL_THRESHOLD = 0.15
 # How many passages are read for a question: by a model, which chooses among them, or to be quoted.
 MODEL_PASSAGES, QUOTED_PASSAGES = 10, 5
-# The share of an answer's time that may pass while a model rewrites a follow-up.
+# The share of an answer's time that may pass while a model rewrites a message.
 REWRITING_SHARE = 0.25
 
 # Why there is no answer, as stored in the trace.
@@ -68,7 +70,7 @@ class AnswerRequest:
     approved_by: Approval = Approval.NONE
     # Earlier answered questions, latest first, which a short question may refer to.
     topics: tuple[str, ...] = ()
-    wording: Wording = Wording()
+    sentence: Callable[[SentenceName], str] = no_sentence
     # Names of the customer-info fields that the platform itself will ask for.
     wanted: tuple[str, ...] = ()
     # A change under test, used instead of the bot's own index and current prompt.
@@ -76,6 +78,8 @@ class AnswerRequest:
     prompt: Prompt | None = None
     # Marks texts of others in the model's requests of this chat; empty: new with each request.
     fence: str = ""
+    # Pictures that came with the message, whose text may be empty then.
+    pictures: tuple[Picture, ...] = ()
     # Have the judge check every answer of a model, and not only doubtful ones.
     verify_answer: bool = False
 
@@ -179,7 +183,7 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         found, used = _find(bot, request)
         left = request.deadline_seconds - (time.monotonic() - started)
         request = replace(request, deadline_seconds=left)
-        evidence = None if is_after_call else _evidence(bot, request, found)
+        evidence = _evidence(bot, request, found) if found and not is_after_call else None
         trace = Trace(evidence, usage=used, price=engine.price)
         if not any(_passes(part, request) for part in found):
             found = ()
@@ -200,13 +204,14 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         snippets=_snippets(found, request) if is_model else (),
         found=found,
         threshold=request.threshold,
-        wording=request.wording,
+        sentence=request.sentence,
         model=prompt.model if prompt else "",
         temperature=prompt.temperature if prompt else None,
         setting=_setting(bot) if is_model else "",
         now=_now(bot) if is_model else "",
         fence=request.fence,
         verify_answer=request.verify_answer,
+        pictures=request.pictures,
     )
     if not is_model:
         return _quote(question, trace, on)
@@ -216,7 +221,7 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
 
 
 def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | None]:
-    """What the search found, and what it cost to let a model rewrite a follow-up for it.
+    """What the search found, and what it cost to let a model rewrite the message for it.
 
     If nothing is found for the rewritten question, the usual way to join it to its topic is tried.
     """
@@ -233,23 +238,24 @@ def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | N
         found = search(rewritten, topics=())
         if any(_passes(part, request) for part in found):
             return found, used
-    return search(request.text, topics=request.topics), used
+    return search(request.text, topics=request.topics) if request.text else (), used
 
 
 def _rewritten(request: AnswerRequest) -> tuple[str, Usage | None]:
-    """A follow-up as a question that stands alone, by the model, with its usage.
+    """A follow-up, or a message with pictures, as a question that stands alone, by the model, with
+    its usage.
 
-    Empty if the message is no follow-up, if it stands alone, if there is no model, or if it fails.
+    Empty if the message is neither, if it stands alone, if there is no model, or if it fails.
     """
     is_follow_up = request.topics and question_splitting.refers_back(request.text)
-    if not is_follow_up or not _is_by_model(request):
+    if not (is_follow_up or request.pictures) or not _is_by_model(request):
         return "", None
-    task = text_tasks.stand_alone(request.history, request.text)
+    task = text_tasks.stand_alone(request.history, request.text, request.pictures)
     seconds = request.deadline_seconds * REWRITING_SHARE
     try:
         written = request.engine.complete(task, deadline_seconds=seconds)
     except EngineError as error:
-        log.warning("the model did not rewrite a follow-up: %s", error)
+        log.warning("the model did not rewrite a message: %s", error)
         return "", error.usage
     question = written.draft.question
     is_same = question.casefold() == request.text.strip().casefold()
@@ -372,7 +378,7 @@ def _compose(
 
 def _quote(question: Question, trace: Trace, on: Listener) -> Outcome:
     """An extractive answer: sentences quoted from the documents."""
-    engine = EmbeddedEngine()
+    engine = ExtractiveEngine()
     try:
         quoted = engine.answer(question, on_delta=on.delta)
     except Refused:

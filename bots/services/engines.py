@@ -11,10 +11,10 @@ from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.expressions import Combinable
 
 from bots.engine import Capability, Engine
-from bots.engine.embedded import EmbeddedEngine
+from bots.engine.extractive import ExtractiveEngine
 from bots.engine.openai_compatible import OpenAICompatible
-from bots.engine.text_tasks import Draft, Task
-from bots.engine.types import EngineError
+from bots.engine.text_tasks import Draft, Task, Written
+from bots.engine.types import EngineError, Recording
 from bots.models import Bot, LanguageModel, ModelPurpose
 from chatplatform.api.errors import ApiError, NotConfigured
 from chatplatform.ids import uuid7
@@ -66,8 +66,14 @@ def engine_for(client: Client, bot: Bot | None = None) -> Engine:
     if own:
         return own_engine(own)
     if not settings.LLM_BASE_URL:
-        return EmbeddedEngine()
-    return OpenAICompatible(settings.LLM_BASE_URL, settings.LLM_API_KEY, settings.LLM_MODEL)
+        return ExtractiveEngine()
+    return OpenAICompatible(
+        settings.LLM_BASE_URL,
+        settings.LLM_API_KEY,
+        settings.LLM_MODEL,
+        reads_pictures=settings.LLM_READS_PICTURES,
+        listener=settings.LLM_TRANSCRIPTION_MODEL,
+    )
 
 
 def platform_has_model() -> bool:
@@ -93,6 +99,8 @@ def own_engine(row: LanguageModel) -> OpenAICompatible:
         row.model,
         price=row.credits_per_1000_tokens,
         is_operators=False,
+        reads_pictures=row.reads_pictures,
+        listener=row.transcription_model,
     )
 
 
@@ -101,7 +109,7 @@ def why_no_functions(client: Client, bot: Bot) -> str | None:
     if Capability.CALL_FUNCTIONS in engine_for(client, bot).capabilities:
         return None
     return (
-        "The embedded engine calls no functions: set a model of your own, or LLM_BASE_URL and"
+        "The extractive engine calls no functions: set a model of your own, or LLM_BASE_URL and"
         " LLM_MODEL."
     )
 
@@ -115,12 +123,22 @@ class MeteredWork:
 
     @property
     def is_written(self) -> bool:
-        """Whether a model does it, and not the rules of the embedded engine."""
+        """Whether a model does it, and not the rules of the extractive engine."""
         return Capability.WRITE in self.engine.capabilities
 
     def complete(self, task: Task[Draft]) -> Draft:
         """Let the model write a text; charges the tokens that it counted."""
-        written = self.engine.complete(task, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
+        return self._paid(
+            self.engine.complete(task, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
+        )
+
+    def transcribe(self, recording: Recording) -> str:
+        """Let the model write down what is said; charges its tokens, or 1,000 for each minute."""
+        return self._paid(
+            self.engine.transcribe(recording, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
+        ).text
+
+    def _paid(self, written: Written[Draft]) -> Draft:
         tokens = written.usage.prompt_tokens + written.usage.completion_tokens
         self._charge.used = credits.price_of_tokens(tokens, price=self.engine.price)
         return written.draft
@@ -154,7 +172,7 @@ def paid_work(
     cost = (
         credits.price_of_tokens(characters + _TASK_TOKENS, price=engine.price)
         if is_written
-        else credits.EMBEDDED_TASK
+        else credits.EXTRACTIVE_TASK
     )
     reference = f"{purpose}:{uuid7()}"
     with (

@@ -17,7 +17,9 @@ from identity.models import Client, User
 from identity.services import audit
 
 _TEST_SECONDS = 20
-_SET = ("base_url", "model", "credits_per_1000_tokens")
+_SET = (
+    "base_url", "model", "reads_pictures", "transcription_model", "credits_per_1000_tokens",
+)  # fmt: skip
 
 
 def list_for_client(client: Client) -> QuerySet[LanguageModel]:

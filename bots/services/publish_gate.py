@@ -24,7 +24,7 @@ _GATHER = timedelta(seconds=10)
 
 
 def holds_prompt(bot: Bot) -> bool:
-    """Whether to hold back a new prompt; not with the embedded engine, which uses none."""
+    """Whether to hold back a new prompt; not with the extractive engine, which uses none."""
     return _holds(bot) and Capability.WRITE in engines.engine_for(bot.client, bot).capabilities
 
 

@@ -144,7 +144,7 @@ class GoldenRunDto(Shape):
         " follows newer instructions. Null while it runs and for all other runs."
     )
     engine: str | None = Field(
-        description="The engine that answered; comma-separated if there were several. `embedded`:"
+        description="The engine that answered; comma-separated if there were several. `extractive`:"
         " an answer quoted the documents instead of using a model. Null: no engine answered."
     )
     knowledge_version: int = Field(description="The version of the bot's content that was asked.")

@@ -67,6 +67,16 @@ class LanguageModelDto(Shape):
         json_schema_extra={"writeOnly": True},
     )
     has_api_key: bool | None = read_only("Whether a key is stored.")
+    reads_pictures: bool = Field(
+        False, description="Whether the model can read pictures (`image_url`): it then gets those"
+        " that customers send."
+    )  # fmt: skip
+    transcription_model: Text = Field(
+        "",
+        max_length=100,
+        description="The name of that server's model for `/audio/transcriptions`, which transcribes"
+        " customers' voice notes; empty: they are not transcribed.",
+    )
     credits_per_1000_tokens: int = Field(
         1,
         ge=0,

@@ -1,4 +1,4 @@
-"""Summaries that the embedded engine quotes from a chat or a text."""
+"""Summaries that the extractive engine quotes from a chat or a text."""
 
 import pytest
 

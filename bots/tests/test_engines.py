@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings as project
 
 from bots.engine import Capability
-from bots.engine.embedded import EmbeddedEngine
+from bots.engine.extractive import ExtractiveEngine
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.text_tasks import translate
 from bots.engine.types import EngineUnavailable
@@ -28,10 +28,10 @@ def test_only_one_module_reads_the_settings_of_a_model():
     assert mentions == READERS
 
 
-def test_without_a_model_the_embedded_engine_works(client_a, settings):
+def test_without_a_model_the_extractive_engine_works(client_a, settings):
     settings.LLM_BASE_URL = ""
     engine = engines.engine_for(client_a)
-    assert isinstance(engine, EmbeddedEngine)
+    assert isinstance(engine, ExtractiveEngine)
     assert not engine.capabilities
     with pytest.raises(EngineUnavailable):
         engine.complete(translate("Hello", to="vi"), deadline_seconds=1)
@@ -41,5 +41,5 @@ def test_a_model_works_if_one_is_set(client_a, bot, settings):
     settings.LLM_BASE_URL, settings.LLM_MODEL = "http://127.0.0.1:9/v1", "usual"
     engine = engines.engine_for(client_a, bot)
     assert isinstance(engine, OpenAICompatible)
-    assert engine.capabilities == set(Capability)
+    assert engine.capabilities == {Capability.WRITE, Capability.CALL_FUNCTIONS}
     assert engine._model == "usual"

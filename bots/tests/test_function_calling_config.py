@@ -55,7 +55,7 @@ def test_off_by_default(ann, bot):
         "max_calls_per_reply": 5,
         "functions": [],
         "is_available": False,
-        "unavailable_reason": "The embedded engine calls no functions: set a model of your own,"
+        "unavailable_reason": "The extractive engine calls no functions: set a model of your own,"
         " or LLM_BASE_URL and LLM_MODEL.",
         "updated_at": None,
     }

@@ -1,4 +1,4 @@
-"""The embedded engine: an important passage wins if its score is close enough to the best."""
+"""The extractive engine: an important passage wins if its score is close enough to the best."""
 
 import numpy as np
 import pytest

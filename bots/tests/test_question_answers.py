@@ -95,6 +95,8 @@ IN_VIETNAMESE = ("Tôi mang chó theo được không?", "Được, chó đượ
         (ON_DOGS, "May I bring my cat?", False),
         (ON_DOGS, "May I take my dog?", True),
         (ON_FRANCE, "Do you ship to Germany?", False),
+        (ON_FRANCE, "Can you deliver my order to Spain?", False),
+        (ON_FRANCE, "Can you deliver my order to France?", True),
         (IN_VIETNAMESE, "Tôi mang mèo theo được không?", False),
     ],
 )

@@ -1,4 +1,4 @@
-"""How often the embedded sentiment is right, for sentences that it was not tuned on."""
+"""How often the extractive sentiment is right, for sentences that it was not tuned on."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How often the embedded engine suggests the right tag, for messages that are no examples."""
+"""How often the extractive engine suggests the right tag, for messages that are no examples."""
 
 import pytest
 

@@ -67,7 +67,7 @@ class GoldenRunViewSet(TenantViewSet):
         """Ask all golden questions of the bot as it is now, or with a change to test.
 
         A worker asks them; customers see nothing, no conversation is created and no function is
-        called. A model's tokens are charged, answers of the embedded engine are free. 409
+        called. A model's tokens are charged, answers of the extractive engine are free. 409
         `golden_running` while another run that you started is not finished.
         """
         bot = bots.get(self.client, bot_id)

@@ -9,7 +9,8 @@ there are several modes, separated by commas, each answers one request, and the 
 
 A request to judge an answer does not use a mode: `confirms` decides whether the judge confirms the
 statements, except the invented number of `ungrounded`, which it never confirms. Such requests are
-recorded in `confirmations`. Neither does a request to rewrite a follow-up: see `rewrite`.
+recorded in `confirmations`. Neither does a request to rewrite a follow-up: see `rewrite`. A
+recording is transcribed as `heard` says.
 """
 
 import json
@@ -57,6 +58,9 @@ class StubModel(ThreadingHTTPServer):
         # Follow-ups that it was asked to rewrite, and how it rewrites one; it has no mode for this.
         self.follow_ups: list[str] = []
         self.rewrite: Callable[[str], str] = str
+        # The bodies of requests to transcribe, and what they are answered with; None: a 500.
+        self.recordings: list[bytes] = []
+        self.heard: dict[str, Any] | None = {"text": ""}
         # Whether it streams on request, whether a stream ends with a repetition of the whole
         # message, and the media type of its JSON.
         self.streams, self.repeats, self.json_type = True, False, "application/json"
@@ -113,20 +117,31 @@ class _Handler(BaseHTTPRequestHandler):
             self._json({"error": {"message": "not found"}}, 404)
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path.endswith("/audio/transcriptions"):
+            self._transcribe(raw)
+            return
+        body = json.loads(raw or b"{}")
         answer = _ANSWER.search(_prompt(body))
         if answer and self.server.confirms is not None:
             self.server.confirmations.append(body)
             statements = answer[1].splitlines() if self.server.confirms else []
             held = [n for n, line in enumerate(statements, start=1) if INVENTED not in line]
             self._json(_whole(json.dumps({"held": held})))
-        elif follow_up := _follow_up(body):
+        elif (follow_up := _follow_up(body)) is not None:
             self.server.follow_ups.append(follow_up)
             self._json(_whole(json.dumps({"question": self.server.rewrite(follow_up)})))
         elif self.path.endswith("/chat/completions"):
             self._complete(self.server.record(body), body)
         else:
             self._json({"error": {"message": "not found"}}, 404)
+
+    def _transcribe(self, recording: bytes) -> None:
+        self.server.recordings.append(recording)
+        if self.server.heard is None:
+            self._json({"error": {"message": "scripted 500"}}, 500)
+        else:
+            self._json(self.server.heard)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing, to keep the tests' output readable."""
@@ -230,15 +245,22 @@ def _text(mode: str, body: dict[str, Any]) -> str:
     return fixed[mode] if mode in fixed else _quote(body)
 
 
-def _follow_up(body: dict[str, Any]) -> str:
-    """The customer's last message, if the request is to rewrite it; else empty."""
+def _follow_up(body: dict[str, Any]) -> str | None:
+    """The customer's last message, if the request is to rewrite it."""
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
     last = _LAST_LINE.search(_prompt(body)) if "question" in schema.get("properties", {}) else None
-    return last[1] if last else ""
+    return last[1] if last else None
 
 
 def _prompt(body: dict[str, Any]) -> str:
-    return "\n".join(str(message.get("content", "")) for message in body.get("messages", []))
+    return "\n".join(text_of(message.get("content")) for message in body.get("messages", []))
+
+
+def text_of(content: Any) -> str:
+    """The text of a message's content, which may have pictures too."""
+    if isinstance(content, list):
+        return "\n".join(part.get("text", "") for part in content)
+    return str(content or "")
 
 
 def _quote(body: dict[str, Any]) -> str:

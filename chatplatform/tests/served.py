@@ -365,7 +365,7 @@ def chat_rows(chat: Conversation, owner: Person) -> dict[str, Any]:
         file_name="x.txt", mime_type="text/plain", size_bytes=1,
     )  # fmt: skip
     Summary.objects.create(
-        **own, summary="Hello", language="en", message_count=1, engine="embedded"
+        **own, summary="Hello", language="en", message_count=1, engine="extractive"
     )
     notification = Notification.objects.create(**own, user=owner.user, kind="assigned")
     group = QuestionGroup.objects.create(client=owner.client, bot=chat.bot, digest="x", count=1)

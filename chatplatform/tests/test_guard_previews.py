@@ -45,7 +45,7 @@ def preview(ann: Person, bot: Bot) -> Conversation:
         assert ann.post(f"{path}/{what}", body).status_code < 300, what
     Summary.objects.create(
         client=chat.client, conversation=chat, summary=WORD, language="en", message_count=1,
-        engine="embedded",
+        engine="extractive",
     )  # fmt: skip
     run_jobs()
     chat.refresh_from_db()

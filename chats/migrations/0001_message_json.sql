@@ -15,11 +15,11 @@ SELECT
     (
         SELECT coalesce(json_agg(piece), '[]') FROM (
             SELECT type, text, coalesce('attachment:' || attachment_id, url) AS url, file_name,
-                mime_type, size_bytes, error, location, options, citations, template
+                mime_type, size_bytes, error, location, options, citations, template, transcript
             FROM jsonb_to_recordset(message.content) AS stored (
                 type text, text text, url text, attachment_id text, file_name text,
                 mime_type text, size_bytes bigint, error text, location jsonb, options jsonb,
-                citations jsonb, template jsonb
+                citations jsonb, template jsonb, transcript text
             )
         ) piece
     ) AS content,

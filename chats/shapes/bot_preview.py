@@ -63,7 +63,7 @@ class GeneratedChat(Shape):
         description="Why the bot handed over; null if it did not. A preview notifies nobody."
     )
     usage: Usage = Field(description="The tokens and credits it used.")
-    engine: str | None = Field(description="`embedded` or `openai_compatible`; null if none did.")
+    engine: str | None = Field(description="`extractive` or `openai_compatible`; null if none did.")
     model: str | None = Field(description="The model that wrote it; null if none did.")
     citations: list[Citation] = Field(description="The passages that support it.")
 

@@ -169,11 +169,11 @@ class ChatSummary(Shape):
     language: str = Field(description="Language of the summary, BCP 47.")
     key_points: list[str] = Field(description="The main points; without a model, open questions.")
     customer_intent: str = Field(
-        description="What the customer wants; with the embedded engine, the first request."
+        description="What the customer wants; with the extractive engine, the first request."
     )
     resolution: str = Field(description="How the problem was solved; empty if it was not.")
     message_count: int = Field(description="How many messages it covers.")
-    engine: str = Field(description="`embedded` or `openai_compatible`.")
+    engine: str = Field(description="`extractive` or `openai_compatible`.")
     created_at: Moment = Field(description="When it was made.")
 
     @classmethod
@@ -214,7 +214,7 @@ class ChatSentiment(Shape):
     chat_id: uuid.UUID = Field(description="The conversation.")
     sentiment: Sentiment = Field(description="The sentiment; `neutral` if unsure.")
     score: float = Field(description="From -1 (very negative) to 1 (very positive).")
-    engine: str = Field(description="`embedded` or `openai_compatible`.")
+    engine: str = Field(description="`extractive` or `openai_compatible`.")
     created_at: Moment = Field(description="When it was judged.")
 
 
@@ -388,7 +388,7 @@ class SummarizeResponse(Shape):
 
     summary: str = Field(description="A model's prose; without a model, the beginning of the text.")
     key_points: list[str] = Field(
-        description="The main points; with the embedded engine, the beginning of each later"
+        description="The main points; with the extractive engine, the beginning of each later"
         " paragraph, or the open questions."
     )
-    engine: str = Field(description="`embedded` or `openai_compatible`.")
+    engine: str = Field(description="`extractive` or `openai_compatible`.")

@@ -132,6 +132,11 @@ class MessageContent(Shape):
         None, description="The passages that support this piece, at most 20.", max_length=20
     )
     template: SentTemplate | None = read_only("The approved template; `text` has its words.")
+    transcript: Text | None = read_only(
+        "What a customer says in a voice note, if a model has transcribed it. It may come later,"
+        " with the event `message.updated`.",
+        max_length=8000,
+    )
 
     @model_validator(mode="after")
     def _holds_what_its_type_says(self) -> "MessageContent":

@@ -114,7 +114,7 @@ class ReplyReceipt(Shape):
         description="The version of the bot's instructions, if a model was asked."
     )
     engine: str | None = Field(
-        description="`embedded`, `openai_compatible`, or `external` for your own assistant."
+        description="`extractive`, `openai_compatible`, or `external` for your own assistant."
     )
     model: str | None = Field(description="The model.")
     engine_error: str | None = Field(description="Why the model failed; null if it did not.")

@@ -51,7 +51,7 @@ def test_a_summary_is_made_once(ann, chat, changing_model, credits_spent):
     assert (len(changing_model.requests), credits_spent(ann.client)) == (1, 1)
 
 
-def test_an_embedded_summary_is_made_once(ann, chat, credits_spent):
+def test_an_extractive_summary_is_made_once(ann, chat, credits_spent):
     replies = at_once(*[lambda: ann.post(f"/ai/chat/{chat.pk}/summarize")] * REQUESTS)
     assert len({reply.content for reply in replies}) == 1
     assert (count_events("summary.created"), credits_spent(ann.client)) == (1, 1)
@@ -64,7 +64,7 @@ def test_a_summary_stored_meanwhile_stands_and_the_late_one_is_free(ann, chat, c
         Summary.objects.create(
             client=ann.client, conversation=chat, language="en", summary="Faster.",
             key_points=[], customer_intent="", resolution="", message_count=chat.message_count,
-            engine="embedded",
+            engine="extractive",
         )  # fmt: skip
 
     with run_before("bots.engine.rule_based_summary.of_conversation", store_summary):

@@ -158,10 +158,10 @@ def test_a_client_may_want_no_handover_on_request():
 
 
 def test_a_receipt_of_a_quotation_as_it_is_stored():
-    trace = replace(TRACE, engine="embedded", model="extractive")
+    trace = replace(TRACE, engine="extractive", model="extractive")
     assert Receipt("answered", trace, credits=1, answers=("a", "b")).to_json() == {
         "confidence": 0.9, "threshold": 0.77, "chunks": ({"id": 7, "score": 0.5},),
-        "knowledge_version": 3, "attempt": 1, "engine": "embedded", "model": "extractive",
+        "knowledge_version": 3, "attempt": 1, "engine": "extractive", "model": "extractive",
         "decision": "answered", "credits": 1, "answers": ["a", "b"],
     }  # fmt: skip
 

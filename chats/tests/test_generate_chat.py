@@ -52,7 +52,7 @@ def test_a_preview_is_a_chat_with_a_reply(ben, shop):
     assert (generated["chat_id"], generated["status"]) == (str(chat.pk), "answered")
     assert "thirty days" in generated["message"]["content"][0]["text"]
     assert generated["citations"] == generated["message"]["citations"] != []
-    assert (generated["engine"], generated["model"]) == ("embedded", "extractive")
+    assert (generated["engine"], generated["model"]) == ("extractive", "extractive")
     assert generated["usage"] == {"prompt_tokens": 0, "completion_tokens": 0, "credits": 1}
     # A repeated request returns the same reply.
     assert continue_chat(ben, chat).json() == generated

@@ -355,12 +355,12 @@ def test_a_model_that_stops_answering_ends_the_run(ann, golden, path, runs, sett
 
 
 def test_a_run_names_who_answered(ann, golden, runs, settings):
-    assert ran(ann, runs)["engine"] == "embedded"
+    assert ran(ann, runs)["engine"] == "extractive"
     with stub_model.running("ungrounded") as model:
         settings.LLM_BASE_URL, settings.LLM_MODEL = model.base_url, "stub"
         run = ran(ann, runs)
     # The model has answered, but not from the documents: customers get a quotation.
-    assert (run["status"], run["engine"]) == ("done", "embedded")
+    assert (run["status"], run["engine"]) == ("done", "extractive")
 
 
 def test_taken_from_what_there_is(ann, bot, path):

@@ -82,7 +82,7 @@ def test_a_bot_prefers_its_own_model_and_no_other_bot_or_client_gets_it(ann, car
     for item in (bot, other, theirs):
         trained(item, "Guests get their money back within seven days.")
     assert ann.put(f"{PATH}?bot_id={bot.pk}", body | {"model": "bots"}).status_code == 200
-    assert [answer_to(item).receipt["engine"] for item in (other, theirs)] == ["embedded"] * 2
+    assert [answer_to(item).receipt["engine"] for item in (other, theirs)] == ["extractive"] * 2
     assert not own.requests
     ann.put(PATH, body)
     answer_to(bot)
@@ -130,7 +130,7 @@ def test_a_private_address_is_refused_when_set_and_when_called(ann, bot, setting
     # The operator's own model may be private: that lets nobody else's in.
     settings.EGRESS_ALLOW, settings.LLM_BASE_URL = [], own.base_url
     trained(bot, "Guests get their money back within seven days.")
-    assert answer_to(bot).receipt["engine"] == "embedded"
+    assert answer_to(bot).receipt["engine"] == "extractive"
     assert ann.post(f"{PATH}/test").json()["is_working"] is False
     assert not own.requests
 

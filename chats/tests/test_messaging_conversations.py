@@ -217,7 +217,7 @@ def test_the_newest_summary_is_returned(server, chat):
     for text in ("Old", "New"):
         Summary.objects.create(
             client=chat.client, conversation=chat, summary=text, language="en",
-            message_count=1, engine="embedded", key_points=["Refund"],
+            message_count=1, engine="extractive", key_points=["Refund"],
         )  # fmt: skip
     shown = server.get(path).json()
     assert (shown["summary"], shown["key_points"]) == ("New", ["Refund"])

@@ -162,7 +162,7 @@ def test_with_a_weak_model_customers_get_the_best_of_it(
     (reply,) = replies()
     assert "thirty days" in reply.content[0]["text"]
     assert [citation["document_id"] for citation in reply.citations] == [document.pk]
-    assert reply.receipt["engine"] == ("openai_compatible" if by_model else "embedded")
+    assert reply.receipt["engine"] == ("openai_compatible" if by_model else "extractive")
     assert (SAYS["en"]["found"] in reply.text) == (script == ["no_answer"])
 
 
@@ -226,7 +226,7 @@ def test_an_answer_is_sent_if_the_model_confirms_it(server, chat, document, stub
     run_jobs()
     (reply,) = replies()
     assert reply.sender_type == "bot"
-    assert reply.receipt["engine"] == ("openai_compatible" if confirms else "embedded")
+    assert reply.receipt["engine"] == ("openai_compatible" if confirms else "extractive")
     assert reply.receipt["usage"]["prompt_tokens"] == 200
     assert reply.receipt["credits"] == 1
     assert len(stub.requests) == len(stub.confirmations) == 1
@@ -254,6 +254,6 @@ def test_without_it_the_judge_is_asked_about_a_doubt_alone(server, chat, documen
     ask(server, chat)
     run_jobs()
     (reply,) = replies()
-    assert reply.receipt["engine"] == "embedded"
+    assert reply.receipt["engine"] == "extractive"
     assert reply.receipt["engine_error"].endswith("In no snippet: 90.")
     assert len(stub.requests) == len(stub.confirmations) == 1

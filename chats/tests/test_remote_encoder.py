@@ -197,7 +197,7 @@ def test_a_model_that_writes_and_an_encoder_stand_beside_each_other(ann, cara, b
         trained(item, TEXT)
     ann.put(PATH, body)
     run_jobs()
-    assert answer_to(bot).receipt["engine"] == "embedded"
+    assert answer_to(bot).receipt["engine"] == "extractive"
     assert models_of(theirs) == {(MODEL_ID, 384)}
     writer = ann.put("/ai/model", body | {"model": "writes"}).json()
     assert (writer["purpose"], writer["indexed_percent"]) == ("chat", None)

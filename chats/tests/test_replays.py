@@ -100,7 +100,7 @@ def test_a_day_is_made_again_and_every_change_is_right_by_hand(ann, ben, cara, b
         (["Old"], ["Returns"])
     ]
     assert (done["status"], done["done"], done["is_cut"]) == ("done", 10, False)
-    assert (done["engine"], done["with_calls"]) == ("embedded", 0)
+    assert (done["engine"], done["with_calls"]) == ("extractive", 0)
     rows = ben.get(f"{one}/replies").json()["items"]
     assert [(row["message_id"], row["change"]) for row in rows] == [
         (str(reply.pk), change) for reply, change in day
@@ -157,7 +157,7 @@ def test_one_reply_is_shown_beside_what_was_said(ann, ben, cara, bot, day):
     assert (turn["question"], turn["then"]["text"]) == (OPEN, "Then.")
     assert (turn["then"]["decision"], turn["today"]["decision"]) == ("below_gate", "answered")
     assert "nine to five" in turn["today"]["text"]
-    assert (turn["today"]["engine"], turn["called_functions"]) == ("embedded", False)
+    assert (turn["today"]["engine"], turn["called_functions"]) == ("extractive", False)
     assert turn["today"]["confidence"] > DEFAULT_THRESHOLD
     lost = day[2][0]
     turn = ann.post(f"/ai/chat/{lost.conversation_id}/messages/{lost.pk}/replay", {}).json()

@@ -41,7 +41,7 @@ def test_an_answer_shows_its_passages_and_the_gate(ben, server, bot, chat):
     assert receipt["message_id"] == str(answer.pk)
     assert receipt["answers"] == [str(question.pk)]
     assert (receipt["decision"], receipt["engine"], receipt["model"]) == (
-        "answered", "embedded", "extractive",
+        "answered", "extractive", "extractive",
     )  # fmt: skip
     assert receipt["usage"] == {"prompt_tokens": 0, "completion_tokens": 0, "credits": 1}
     assert (receipt["prompt_version"], receipt["handoff_reason"]) == (None, None)
@@ -82,7 +82,7 @@ def test_a_model_that_finds_no_answer_is_overruled_by_the_quotation(
     assert answer.text.startswith("Here's what I found:\n\n")
     assert "thirty days" in answer.text
     receipt = receipt_of(ben, answer).json()
-    assert (receipt["decision"], receipt["engine"]) == ("answered", "embedded")
+    assert (receipt["decision"], receipt["engine"]) == ("answered", "extractive")
     assert receipt["engine_error"] == "The model found no answer in the snippets."
     assert len(stub.requests) == 1
     # Who wants no quotations gets none.
@@ -101,7 +101,7 @@ def test_a_model_that_never_cites_answers_from_the_passages(ben, server, bot, ch
     stub.confirms = False
     other = ask(server, chat, "How many days do I have to return damaged goods?")
     assert "ninety" not in other.text
-    assert receipt_of(ben, other).json()["engine"] == "embedded"
+    assert receipt_of(ben, other).json()["engine"] == "extractive"
 
 
 @pytest.mark.parametrize(

@@ -40,11 +40,11 @@ def model_answer(*sentiments):
         ("Which sizes do you have?", "neutral"),
     ],
 )
-def test_the_embedded_engine(ann, chat, add_message, credits_spent, text, expected):
+def test_the_extractive_engine(ann, chat, add_message, credits_spent, text, expected):
     add_message(chat, "customer", text)
     add_message(chat, "bot", "Terrible, awful, the worst.")  # not the customer's
     result = ann.post(path_of(chat)).json()
-    assert (result["sentiment"], result["engine"]) == (expected, "embedded")
+    assert (result["sentiment"], result["engine"]) == (expected, "extractive")
     assert -1 <= result["score"] <= 1
     assert result["created_at"].endswith("Z")
     chat.refresh_from_db()
@@ -95,7 +95,7 @@ NEGATIVE, POSITIVE = "This is a disgrace, I want my money back!", "Thank you, th
 
 
 @needs_encoder
-def test_the_embedded_engine_analyses_single_messages(
+def test_the_extractive_engine_analyses_single_messages(
     ann, server, chat, add_message, credits_spent
 ):
     add_message(chat, "customer", POSITIVE)  # before the last five: not analysed

@@ -38,7 +38,7 @@ def test_without_a_model_the_summary_quotes_the_chat(ann, written_chat, credits_
     assert reply.status_code == 200
     summary = reply.json()
     assert summary["chat_id"] == str(written_chat.pk)
-    assert summary["engine"] == "embedded"
+    assert summary["engine"] == "extractive"
     assert summary["customer_intent"] == "My shoes are too small. I want to send them back."
     assert summary["key_points"] == [
         "Open question: Do I have to pay the postage?", "Open question: And where is the form?",

@@ -23,7 +23,7 @@ def test_without_a_model_the_summary_is_the_beginning(server, credits_spent):
     assert reply.json() == {
         "summary": "We opened the shop in 1998. It sells shoes and bags.",
         "key_points": ["Goods can be returned within 30 days.", "On Sundays we are closed."],
-        "engine": "embedded",
+        "engine": "extractive",
     }
     assert credits_spent(server.client) == 1
 

@@ -280,7 +280,7 @@ def test_a_preview_is_generated(web_port, ben, bot, chat, worker):
     answer = json.loads(body)
     assert (status, content_type, answer["status"]) == (200, "application/json", "answered")
     assert "thirty days" in answer["message"]["content"][0]["text"]
-    assert (answer["engine"], answer["usage"]["credits"]) == ("embedded", 1)
+    assert (answer["engine"], answer["usage"]["credits"]) == ("extractive", 1)
     assert answer["chat_id"] != chat
     status, content_type, body = preview(web_port, ben, bot.pk, stream=True)
     events = events_of(body)

@@ -85,7 +85,7 @@ class UnansweredViewSet(TenantViewSet):
     def ask(self, bot_id: int, question_id: int) -> question_shapes.UnansweredQuestion:
         """Have a worker ask the bot the question again.
 
-        No customer notices. The embedded engine is free; a model's tokens are charged.
+        No customer notices. The extractive engine is free; a model's tokens are charged.
         """
         group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
         unanswered_questions.request_again(group)
@@ -100,7 +100,7 @@ class ReplayViewSet(ChatsViewSet):
         """Replay a reply of the bot with today's documents, instructions, settings and engine.
 
         The response shows the new reply next to the original. Nothing is sent or stored: no
-        message, no event, no count, and no function is called. The embedded engine is free; a
+        message, no event, no count, and no function is called. The extractive engine is free; a
         model's tokens are charged. 409 `nothing_to_replay` if the message is not a reply to a
         question.
         """
@@ -113,8 +113,8 @@ class ReplayViewSet(ChatsViewSet):
         """Replay all replies of a day that were answers or should have been.
 
         A worker does it and notifies nobody; `gained` and `lost` show what has changed. The
-        embedded engine is free; a model's tokens are charged, those of your own model at its price.
-        `limit` caps the number of replies, and without credits the replay fails. 409
+        extractive engine is free; a model's tokens are charged, those of your own model at its
+        price. `limit` caps the number of replies, and without credits the replay fails. 409
         `replay_running` while another replay of the bot is running.
         """
         bot = bots.get(self.client, bot_id)

@@ -163,6 +163,7 @@ class Migration(migrations.Migration):
                 ('answer_threshold', models.FloatField(default=0.77)),
                 ('fallback_to_extractive', models.BooleanField(default=True)),
                 ('confirm_answers', models.BooleanField(db_default=True, default=True)),
+                ('read_attachments', models.BooleanField(db_default=True, default=True)),
                 ('burst_wait_ms', models.PositiveIntegerField(default=0)),
                 ('inactivity_end_minutes', models.PositiveIntegerField(default=1440)),
                 ('reopen_window_minutes', models.PositiveIntegerField(default=1440)),

@@ -45,6 +45,8 @@ class ClientConfig(TenantModel):
     fallback_to_extractive = models.BooleanField(default=True)
     # Whether a second model call checks that the documents support each answer.
     confirm_answers = models.BooleanField(default=True, db_default=True)
+    # Whether a model that can read pictures or transcribe voice notes gets those of customers.
+    read_attachments = models.BooleanField(default=True, db_default=True)
     # Customer messages within this time get one common reply; 0: one reply for each.
     burst_wait_ms = models.PositiveIntegerField(default=0)
     # An open chat ends after this many minutes without a message; 0: never.

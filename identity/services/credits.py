@@ -26,7 +26,7 @@ from identity.models import Client, CreditEntry, EntryKind, Plan, Subscription, 
 from identity.services import audit
 
 # Prices in credits (docs/credits.md).
-EMBEDDED_TASK = 1
+EXTRACTIVE_TASK = 1
 TOKENS_A_CREDIT = 1_000
 # Thousands of tokens reserved for a model's reply; it is never charged more.
 MODEL_REPLY = 10

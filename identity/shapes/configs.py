@@ -202,6 +202,12 @@ class ClientConfigDto(Shape):
         " action that was not done, or contain a link, an address or a figure without a source;"
         " any other invention reaches the customer.",
     )
+    read_attachments: bool = Field(
+        True,
+        description="Whether the bot's model gets the pictures and voice notes that customers send,"
+        " if it can read pictures (`reads_pictures`) or transcribe (`transcription_model`). If"
+        " false, none of them leaves the platform, and people get them.",
+    )
     burst_wait_ms: int = Field(
         0,
         ge=0,

@@ -29,6 +29,7 @@ EVERYTHING = {
     "answer_threshold": 0.5,
     "fallback_to_extractive": False,
     "confirm_answers": False,
+    "read_attachments": False,
     "burst_wait_ms": 1500,
     "inactivity_end_minutes": 0,
     "reopen_window_minutes": 60,

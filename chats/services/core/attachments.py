@@ -199,7 +199,7 @@ def resolve_links(
     rows = Attachment.objects.for_client(chat.client).filter(conversation=chat)
     content = []
     for position, piece in enumerate(pieces):
-        resolved = piece.model_dump(mode="json", exclude_none=True)
+        resolved = piece.model_dump(mode="json", exclude_none=True, exclude={"transcript"})
         url = (piece.url or "").removeprefix(settings.PUBLIC_URL.rstrip("/"))
         if url.startswith("/"):
             try:

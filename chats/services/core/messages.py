@@ -244,8 +244,9 @@ def build_content(
 
 
 def text_of(content: Sequence[dict[str, Any]]) -> str:
-    """All text of a message's content, for the bot and the search."""
-    return "\n".join(piece["text"] for piece in content if piece.get("text"))
+    """All words of a message's content, for the bot and the search."""
+    words = (piece.get(name) for piece in content for name in ("text", "transcript"))
+    return "\n".join(filter(None, words))
 
 
 def replace_text(message: Message, text: str, *, at: datetime) -> None:

@@ -58,4 +58,4 @@ def lacks_credits_for(caller: Principal, chat_id: uuid.UUID) -> bool:
 def highest_cost(engine: Engine) -> int:
     """The most credits that a reply of the engine may cost."""
     is_model = Capability.WRITE in engine.capabilities
-    return credits.MODEL_REPLY * engine.price if is_model else credits.EMBEDDED_TASK
+    return credits.MODEL_REPLY * engine.price if is_model else credits.EXTRACTIVE_TASK

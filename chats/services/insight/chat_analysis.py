@@ -11,7 +11,7 @@ from django.db.models import Case, Value, When
 from django.utils import timezone
 
 from bots.engine import rule_based_summary, sentiment, tagging, text_tasks
-from bots.engine.embedded import EmbeddedEngine
+from bots.engine.extractive import ExtractiveEngine
 from bots.engine.groundedness import SourceCheck
 from bots.engine.sentiment import Sentiment
 from bots.engine.tagging import KnownTag, Suggested
@@ -36,7 +36,7 @@ from chats.shapes.insight import (
 # A model's tags with less confidence are proposed to agents but never stored automatically.
 STORED_FROM = 0.6
 KINDS = ("summary", "tags", "sentiment")
-# How many of the customer's last messages the embedded engine analyses.
+# How many of the customer's last messages the extractive engine analyses.
 ANALYSED_BY_RULES = 5
 # The sentiment of individual messages, by their ids.
 ByMessage: TypeAlias = dict[uuid.UUID, str]
@@ -91,7 +91,7 @@ def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatS
     """Analyse the customer's sentiment; store it on the chat and on each analysed message."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
-        return _store_sentiment(chat, Sentiment("neutral", 0.0), {}, EmbeddedEngine.name)
+        return _store_sentiment(chat, Sentiment("neutral", 0.0), {}, ExtractiveEngine.name)
     with _paid_work("sentiment", chat, transcript, key_id) as work:
         if work.is_written:
             overall, by_message = _sentiment_by_model(chat, transcript, work)
@@ -190,7 +190,7 @@ def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
         tags=chat.tags,
         sentiment=sentiment.analyse(_latest(transcript)).overall.sentiment,
     )
-    made = {"message_count": transcript.message_count, "engine": EmbeddedEngine.name}
+    made = {"message_count": transcript.message_count, "engine": ExtractiveEngine.name}
     return Summary(**vars(parts), **made)
 
 

@@ -21,8 +21,8 @@ def settle(message: Message, decision: Decision | None) -> int:
     """Pay for a reply and give back the rest of the reservation; return the credits paid. A reply
     that was dropped (None) costs nothing."""
     trace, reference = decision.receipt.trace if decision else None, _reference(message)
-    # A model's tokens are paid even if it refused, the embedded engine only for an answer.
-    price = credits.EMBEDDED_TASK if isinstance(decision, Answer) else 0
+    # A model's tokens are paid even if it refused, the extractive engine only for an answer.
+    price = credits.EXTRACTIVE_TASK if isinstance(decision, Answer) else 0
     if trace and trace.usage:
         tokens = trace.usage.prompt_tokens + trace.usage.completion_tokens
         price = credits.price_of_tokens(tokens, price=trace.price)

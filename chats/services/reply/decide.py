@@ -184,6 +184,8 @@ class Facts:
     texts: tuple[str, ...] = ()
     # What came, if there are no texts: `quiet` is something to which nobody expects an answer.
     wordless: Literal["files", "lines", "quiet"] = "files"
+    # The ids of the pictures that came and that the bot's model may look at.
+    picture_ids: tuple[str, ...] = ()
     # Only a person can deal with what came, such as an order.
     is_for_people: bool = False
     # The chat is on a messaging channel.
@@ -235,10 +237,11 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
         return HandOver("bot_disabled")
     if not facts.texts and facts.wordless == "quiet":
         return NoReply()
-    if facts.is_for_people or not facts.texts:
-        # The bot cannot read pictures or hear sounds either.
+    if facts.is_for_people or not (facts.texts or facts.picture_ids):
         is_files = facts.wordless == "files" and not facts.is_for_people
         return HandOver("files_only" if is_files else "unreadable")
+    if not facts.texts:
+        return AskEngine("")
     confirmation = facts.confirmation
     if confirmation and confirmation.answer == "declined":
         receipt = Receipt("customer_declined", call_id=confirmation.call.id)
@@ -252,6 +255,8 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
     reply = _reply_to_info(facts.info)
     if reply:
         return reply
+    if facts.picture_ids:
+        return AskEngine(facts.question or "\n".join(facts.texts))
     if facts.is_messaging and _is_acknowledgement(facts.short_reply):
         return NoReply()
     small_talk = None if facts.question else facts.small_talk
@@ -288,6 +293,9 @@ def from_outcome(
     chat waits for an agent, the bot says nothing unless the engine has an answer."""
     if facts.is_waiting:
         return _answer_or_silence(outcome)
+    if isinstance(outcome, Unanswered) and not facts.texts:
+        # A picture without words cannot be rephrased.
+        return HandOver("files_only", Receipt(trace=outcome.trace))
     return ask_next(_after_engine(outcome, facts.handoff_policy, gap), facts)
 
 

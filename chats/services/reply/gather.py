@@ -15,6 +15,7 @@ from bots.language.slot_filling import Field
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
 from chats.services.core import customers, message_lines, messages
+from chats.services.reply import attached_media
 from chats.services.reply.decide import (
     AskedField,
     ConfirmationReply,
@@ -44,6 +45,7 @@ def facts_for(
         first_seq=first_seq,
         texts=texts,
         wordless=_wordless(burst),
+        picture_ids=attached_media.picture_ids(chat, burst),
         is_for_people=any(message_lines.is_for_people(row.metadata) for row in burst),
         is_messaging=chat.channel in MESSAGING_CHANNELS,
         question=_question(burst, intent),
@@ -127,7 +129,7 @@ def _kind_of(
         return "greeting"
     if receipt.get("kind") == "thanks":
         return "thanks"
-    is_quotation = receipt.get("decision") == "answered" and receipt.get("engine") == "embedded"
+    is_quotation = receipt.get("decision") == "answered" and receipt.get("engine") == "extractive"
     return "quotation" if is_quotation else "other"
 
 

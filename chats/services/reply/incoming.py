@@ -43,6 +43,7 @@ from chats.services.core import (
     visitor_permissions,
 )
 from chats.services.core.channel_hooks import ChannelFields
+from chats.services.reply import attached_media
 from chats.services.reply.streams import ReplyStream
 from chats.shapes import message as message_shapes
 from chats.shapes.conversation import ChatCreation
@@ -209,7 +210,10 @@ def follow_up(chat: LockedConversation, message: Message, *, wants_reply: bool) 
     """Have a customer's new message translated and answered; return whether a reply is coming."""
     translations.enqueue_for_agents(chat, message)
     handoffs.tell_if_closed(chat, language=message.language)
-    return wants_reply and _request_reply(chat, message)
+    is_coming = wants_reply and _request_reply(chat, message)
+    if not is_coming:
+        attached_media.transcribe_later(chat, message)
+    return is_coming
 
 
 def find_or_reopen_chat(

@@ -6,7 +6,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.crypto import salted_hmac
 
-from bots.engine.types import Line, Wording
+from bots.engine import Capability
+from bots.engine.types import Line
 from bots.models import Approval
 from bots.quoting import question_splitting
 from bots.services import answers, engines, fallback_suggestions, function_runner
@@ -14,7 +15,14 @@ from bots.services.answers import AnswerRequest, Unanswered
 from chatplatform import jobs
 from chats.models import Message, SenderType
 from chats.services.core import fast_sql, messages, reply_policy, standard_replies
-from chats.services.reply import billing, call_confirmations, decide, gather, publishing
+from chats.services.reply import (
+    attached_media,
+    billing,
+    call_confirmations,
+    decide,
+    gather,
+    publishing,
+)
 from chats.services.reply.decide import AskEngine, Decision, Facts, KnowledgeGap
 from chats.services.reply.streams import ReplyStream
 
@@ -24,7 +32,7 @@ HISTORY_LINES = 6
 def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     """Reply to a customer's message or hand the conversation over; safe to call again. `earlier`:
     ids of the messages shortly before it that share its reply."""
-    loaded, confirmation = fast_sql.load_message(message_id), None
+    loaded, confirmation = _load_heard(message_id, earlier), None
     if loaded and loaded.has_asked_for_call:
         confirmation = call_confirmations.settle(loaded, earlier, subject_of(loaded.message))
     if confirmation:
@@ -42,6 +50,17 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
             decision = ask_engine(message, decision, facts, stream)
         publishing.publish_reply(message, decision, earlier=earlier, filled=facts.info.filled)
     stream.done()
+
+
+def _load_heard(message_id: str, earlier: Sequence[str]) -> fast_sql.LoadedMessage | None:
+    """The message, after the voice notes that share its reply were transcribed."""
+    loaded = fast_sql.load_message(message_id)
+    if loaded is None or loaded.is_answered:
+        return loaded
+    burst = gather.load_burst(loaded.message, earlier)
+    if not attached_media.transcribe(loaded.message.conversation, burst):
+        return loaded
+    return fast_sql.load_message(message_id)  # the chat may have changed meanwhile
 
 
 def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
@@ -64,7 +83,8 @@ def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyS
     if not billing.reserve(message, request.engine):
         return decide.from_outcome(None, facts)
     outcome, gap = answers.answer(chat.bot, request, stream), KnowledgeGap()
-    if isinstance(outcome, Unanswered) and facts.handoff_policy.asks_again and not facts.is_waiting:
+    asks_again = facts.handoff_policy.asks_again and facts.texts and not facts.is_waiting
+    if isinstance(outcome, Unanswered) and asks_again:
         is_first = not messages.has_knowledge_gap(chat, before_seq=before_seq)
         gap = KnowledgeGap(
             is_first,
@@ -76,17 +96,18 @@ def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyS
 def request_for(
     message: Message, asking: AskEngine, facts: Facts, *, before_seq: int
 ) -> AnswerRequest:
-    """The request to the engine, with the chat's latest lines before `before_seq`."""
+    """The request to the engine; a model gets the chat's latest lines before `before_seq`."""
     chat, config = message.conversation, message.conversation.client.config
-    lines = fast_sql.latest_lines(
-        chat.pk, after=chat.read_from_seq, before=before_seq, limit=HISTORY_LINES
+    engine = engines.engine_for(chat.client, chat.bot)
+    lines = (
+        fast_sql.latest_lines(
+            chat.pk, after=chat.read_from_seq, before=before_seq, limit=HISTORY_LINES
+        )
+        if Capability.WRITE in engine.capabilities
+        else []
     )
     # A short question may continue an earlier one, so the engine gets those.
     may_follow_up = question_splitting.may_follow_up(asking.question)
-    sentences = {
-        name: standard_replies.sentence(name, language=message.language, chat=chat).text
-        for name in ("part_unknown", "found", "found_foreign")
-    }
     return AnswerRequest(
         text=asking.question,
         language=message.language,
@@ -96,15 +117,18 @@ def request_for(
             Line("customer" if sender_type == SenderType.CUSTOMER else "assistant", text)
             for sender_type, text in lines
         ),
-        engine=engines.engine_for(chat.client, chat.bot),
+        engine=engine,
         threshold=config.answer_threshold,
         fallback_to_extractive=config.fallback_to_extractive,
         deadline_seconds=settings.LLM_DEADLINE_SECONDS,
         attempt=jobs.current_attempt(),
         approved_by=asking.approved_by,
         topics=messages.answered_before(chat, before_seq=before_seq) if may_follow_up else (),
-        wording=Wording(**sentences),
+        sentence=lambda name: (
+            standard_replies.sentence(name, language=message.language, chat=chat).text
+        ),
         wanted=facts.wanted,
+        pictures=attached_media.pictures(facts.picture_ids) if facts.picture_ids else (),
         fence=salted_hmac("bots.fence", str(chat.pk)).hexdigest()[:8],
         verify_answer=config.confirm_answers,
     )

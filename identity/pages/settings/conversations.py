@@ -91,6 +91,13 @@ class AnswersForm(ConfigForm):
             gettext_lazy("Otherwise, the conversation goes to your team."),
         ),
         Setting(
+            "read_attachments", gettext_lazy("Let the bot read pictures and listen to voice notes"),
+            gettext_lazy(
+                "They go to your language model, if it can read them. Otherwise, your team gets"
+                " them."
+            ),
+        ),
+        Setting(
             "burst_wait_ms", gettext_lazy("Wait for more messages before answering (seconds)"),
             gettext_lazy(
                 "Customers who send several short messages get one answer. Enter 0 to answer each"

@@ -12,6 +12,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "The customer deleted this message.": "Der Kunde hat diese Nachricht zurückgezogen.",
 "This image can't be shown.": "Das Bild kann nicht angezeigt werden.",
 "Location": "Ort",
+"Voice note as text": "Sprachnachricht als Text",
 "Translation ({language})": "Übersetzung ({language})",
 "Translate": "Übersetzen",
 "Why?": "Warum?",

@@ -11,6 +11,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "The customer deleted this message.": "Khách hàng đã thu hồi tin nhắn này.",
 "This image can't be shown.": "Không hiển thị được ảnh này.",
 "Location": "Địa điểm",
+"Voice note as text": "Tin nhắn thoại dạng văn bản",
 "Translation ({language})": "Bản dịch ({language})",
 "Translate": "Dịch",
 "Why?": "Vì sao?",

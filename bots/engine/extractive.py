@@ -1,18 +1,19 @@
-"""The embedded engine quotes the best sentences of the documents and needs no model server."""
+"""The extractive engine quotes the best sentences of the documents and needs no model server."""
 
 from collections.abc import Callable
+from functools import partial
 
 from bots.engine import Capability
-from bots.engine.text_tasks import Draft, Task, Written
+from bots.engine.text_tasks import Draft, Task, TranscriptDraft, Written
 from bots.engine.tools import Toolbox
-from bots.engine.types import Answer, EngineUnavailable, Question, Refused
+from bots.engine.types import Answer, EngineUnavailable, Question, Recording, Refused
 from bots.quoting.quotation import extract_all
 
 
-class EmbeddedEngine:
+class ExtractiveEngine:
     """Only quotes and cites: it composes no sentences, calls no functions and writes no texts."""
 
-    name = "embedded"
+    name = "extractive"
     capabilities: frozenset[Capability] = frozenset()
     price = 0  # it counts no tokens
 
@@ -29,16 +30,23 @@ class EmbeddedEngine:
             question.found,
             language=question.language,
             threshold=question.threshold,
-            unknown=question.wording.part_unknown,
+            unknown=partial(question.sentence, "part_unknown"),
         )
         if quoted is None:
             raise Refused("No document holds a sentence that answers.")
-        lead = question.wording.found if question.is_doubted else ""
-        lead = question.wording.found_foreign if quoted.is_foreign else lead
+        lead = ""
+        if quoted.is_foreign or question.is_doubted:
+            lead = question.sentence("found_foreign" if quoted.is_foreign else "found")
         text = f"{lead}\n\n{quoted.text}" if lead else quoted.text
         on_delta(text)  # in one piece, since the text is complete
         return Answer(text, quoted.citations, model="extractive")
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
         """Always raises EngineUnavailable: only a model can write texts."""
-        raise EngineUnavailable("The embedded engine writes no texts.")
+        raise EngineUnavailable("The extractive engine writes no texts.")
+
+    def transcribe(
+        self, recording: Recording, *, deadline_seconds: float
+    ) -> Written[TranscriptDraft]:
+        """Always raises EngineUnavailable: only a model can listen."""
+        raise EngineUnavailable("The extractive engine hears nothing.")

@@ -1,0 +1,147 @@
+"""What the bot's model gets of a customer's files: pictures to look at, voice notes to transcribe.
+
+It gets them if it can read them and the client allows it (`read_attachments`). A transcript is
+stored with its voice note, for the bot, the agents and the search.
+"""
+
+import logging
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
+
+from bots.engine import Capability
+from bots.engine.types import Recording
+from bots.ingest.image_reencoding import ImageError, Picture, reencode
+from bots.language import detection
+from bots.services import engines
+from chatplatform import jobs
+from chatplatform.api.errors import ApiError
+from chats.models import Attachment, Conversation, LockedConversation, Message, SenderType
+from chats.services.core import message_status, messages, translations
+
+log = logging.getLogger(__name__)
+# Larger files are left to people; of several pictures for one reply, the model gets the last ones.
+MAX_PICTURES = 4
+MAX_BYTES = 10_000_000
+# Models make larger pictures smaller themselves.
+LARGEST_SIDE = 1_536
+_PICTURES = {"image/png", "image/jpeg", "image/webp"}
+# Names for voice notes, since model servers go by the extension.
+_VOICE_NOTES = {
+    "audio/ogg": "voice.ogg", "audio/mpeg": "voice.mp3", "audio/wav": "voice.wav",
+    "audio/mp4": "voice.m4a",
+}  # fmt: skip
+# What a minute of speech takes, at 32 kbit/s; it is reserved as 1,000 tokens.
+_BYTES_A_MINUTE = 240_000
+
+
+def picture_ids(chat: Conversation, burst: Sequence[Message]) -> tuple[str, ...]:
+    """The attachments of these messages that are pictures which the bot's model may look at."""
+    ids = [piece["attachment_id"] for row in burst for piece in _stored(row, _PICTURES)]
+    is_seen = ids and _may(chat, Capability.READ_PICTURES)
+    return tuple(ids[-MAX_PICTURES:]) if is_seen else ()
+
+
+def pictures(ids: Sequence[str]) -> tuple[Picture, ...]:
+    """The pictures for the model, made smaller and without metadata such as the place."""
+    shown = []
+    for row in Attachment.objects.filter(pk__in=ids).order_by("id"):
+        try:
+            with row.file.open("rb") as file:
+                shown.append(reencode(file.read(), largest_side=LARGEST_SIDE))
+        except (ImageError, OSError) as error:
+            log.warning("picture %s cannot be shown to the model: %s", row.pk, error)
+    return tuple(shown)
+
+
+def transcribe_later(chat: LockedConversation, message: Message) -> None:
+    """Have a customer's voice notes transcribed although the bot does not reply to them."""
+    if message.sender_type == SenderType.CUSTOMER and _unheard(message):
+        jobs.enqueue(
+            "chats.transcribe_message", client_id=chat.client_id, message_id=str(message.pk)
+        )
+
+
+def transcribe_message(message_id: str) -> None:
+    """Transcribe the voice notes of a message that still exists."""
+    rows = Message.objects.select_related("conversation__client__config", "conversation__bot")
+    message = rows.filter(pk=message_id).first()
+    if message:
+        transcribe(message.conversation, [message])
+
+
+def transcribe(chat: Conversation, burst: Sequence[Message]) -> bool:
+    """Transcribe the voice notes of these messages; whether there is a new transcript. One that
+    cannot be transcribed stays as it is, so that people get it."""
+    notes = [(row, piece) for row in burst for piece in _unheard(row)]
+    if not notes or not _may(chat, Capability.TRANSCRIBE):
+        return False
+    heard: dict[str, str] = {}
+    for row, piece in notes:
+        try:
+            heard[piece["attachment_id"]] = _transcript(chat, row, piece)
+        except (ApiError, OSError, Attachment.DoesNotExist) as error:
+            log.warning("a voice note of %s is not transcribed: %r", row.pk, error)
+    for row in {row.pk: row for row, piece in notes if piece["attachment_id"] in heard}.values():
+        _store(row, heard)
+    return bool(heard)
+
+
+def _transcript(chat: Conversation, message: Message, piece: Mapping[str, Any]) -> str:
+    row = Attachment.objects.get(pk=piece["attachment_id"], conversation=chat)
+    with row.file.open("rb") as file:
+        data = file.read()
+    earlier = Message.objects.filter(conversation=chat, seq__lt=message.seq).exclude(text="")
+    has_written = earlier.filter(sender_type=SenderType.CUSTOMER).exists()
+    recording = Recording(
+        data,
+        _VOICE_NOTES[piece["mime_type"]],
+        piece["mime_type"],
+        # Until the customer has written something, the chat's language is only a guess.
+        language=chat.language.partition("-")[0] if has_written else "",
+    )
+    with engines.paid_work(
+        chat.client,
+        bot=chat.bot,
+        purpose="transcript",
+        characters=1_000 * (1 + len(data) // _BYTES_A_MINUTE),
+        key_id=chat.capped_key_id,
+    ) as work:
+        return work.transcribe(recording)
+
+
+def _store(message: Message, heard: Mapping[str, str]) -> None:
+    """Store transcripts with the voice notes that the message still has, in its text too."""
+    with jobs.commit():
+        chat, row = message_status.lock(message)
+        row.conversation = chat
+        content = [dict(piece) for piece in row.content]
+        for piece in content:
+            if words := heard.get(piece.get("attachment_id", "")):
+                piece["transcript"] = words
+        text = messages.text_of(content)
+        language = detection.detect(text, default=chat.language, offered=chat.bot.languages)
+        message_status.write(row, content=content, text=text, language=language)
+        if not chat.is_preview:
+            message_status.announce_message(chat, "message.updated", row)
+            translations.enqueue_for_agents(chat, row)
+
+
+def _unheard(message: Message) -> list[dict[str, Any]]:
+    return [piece for piece in _stored(message, _VOICE_NOTES) if not piece.get("transcript")]
+
+
+def _stored(message: Message, types: Container[str]) -> list[dict[str, Any]]:
+    """The pieces of a message that are stored files of these types, and not too large."""
+    return [
+        piece
+        for piece in message.content
+        if piece.get("attachment_id")
+        and piece.get("mime_type") in types
+        and (piece.get("size_bytes") or 0) <= MAX_BYTES
+    ]
+
+
+def _may(chat: Conversation, capability: Capability) -> bool:
+    """Whether the client allows it and the bot's model can."""
+    is_wanted = chat.client.config.read_attachments
+    return is_wanted and capability in engines.engine_for(chat.client, chat.bot).capabilities
