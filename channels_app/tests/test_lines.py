@@ -139,6 +139,7 @@ def test_an_account_that_cannot_send_takes_no_message(socialnet, page, chat, ben
         (socialnet.bot_path("messages"), body),
         (socialnet.bot_path("messages"), {**body, "tag": "HUMAN_AGENT"}),
         (f"/ai/chat/{chat.pk}/manual", {"text": "Hello"}),
+        (f"/ai/client/chat/assistant/{chat.pk}", {"text": "Hello"}),
     ):
         reply = ben.post(path, sent)
         assert (reply.status_code, reply.json()["code"]) == (409, "channel_not_connected"), path

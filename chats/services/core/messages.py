@@ -123,8 +123,11 @@ def append_sentence(
     author: Author = Author(SenderType.SYSTEM),
     **fields: Unpack[MessageFields],
 ) -> None:
-    """Store one of the platform's sentences, by default as the system."""
+    """Store one of the platform's sentences, by default as the system; as a note if the client
+    wants none of the system's on this channel."""
     fields["language"] = reply.language
+    if author.type == SenderType.SYSTEM and chat.channel in chat.client.config.silent_channels:
+        fields["is_note"] = True
     append(chat, author=author, content=reply.content, **fields)
 
 
