@@ -64,9 +64,9 @@ class ClientConfig(TenantModel):
     auto_translate = models.BooleanField(default=False)
     mask_personal_data = models.BooleanField(default=False)
     # Messaging channels on which customers do not get the platform's own sentences.
-    silent_channels = models.JSONField(default=list, db_default=[])
+    silent_channels = models.JSONField(default=list)
     # What a provider charges for a message, by the category that it reports.
-    message_prices = models.JSONField(default=dict, db_default={})
+    message_prices = models.JSONField(default=dict)
     # Days for which ended chats are kept; null: forever.
     retention_days = models.PositiveIntegerField(null=True)
     version = models.PositiveIntegerField(default=1)
