@@ -1,7 +1,6 @@
 """photoapp: professional accounts, each called through its linked page or by its direct login."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -138,14 +137,11 @@ class PhotoappDirect(Photoapp):
             "code": code.removesuffix("#_"),
         }  # fmt: skip
         form = ("application/x-www-form-urlencoded", urlencode(values).encode())
-        answer = _DIRECT_AUTH.call("POST", "access_token", form=form).body
-        tokens = _exchange(
+        short = consent.tokens_from(_DIRECT_AUTH.call("POST", "access_token", form=form).body)
+        return _exchange(
             "access_token", grant_type="ig_exchange_token", client_secret=secret,
-            access_token=consent.tokens_from(answer).access_token,
+            access_token=short.access_token,
         )  # fmt: skip
-        given = answer.get("permissions")
-        named = given.split(",") if isinstance(given, str) else given
-        return replace(tokens, permissions=named if isinstance(named, list) else None)
 
     def find(self, token: str) -> Connected:
         """The account of a token, without a subscription yet."""

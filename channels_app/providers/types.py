@@ -16,8 +16,6 @@ class Tokens:
     expires_in: timedelta | None = None
     refresh_token: str = ""
     user_id: str = ""
-    # What the person allowed, by the provider's names; None if it does not say.
-    permissions: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)

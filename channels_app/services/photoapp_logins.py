@@ -28,7 +28,4 @@ def sign_in(bot: Bot, body: PhotoappConnectDto, *, by: User) -> ChannelConnectio
     connections.ensure_free(bot, "photoapp", found.id)
     with connections.subscribing(bot.client):
         _DIRECT.subscribe(found)
-        given = tokens.permissions
-        missing = [name for name in _DIRECT.scopes if given is not None and name not in given]
-        connected = replace(found, tokens=tokens, missing_permissions=missing)
-        return connections.store(bot, "photoapp", connected, by=by)
+        return connections.store(bot, "photoapp", replace(found, tokens=tokens), by=by)
