@@ -95,6 +95,13 @@ STATES: dict[str, tuple[Promise, str, Promise]] = {
 }  # fmt: skip
 
 
+def _state(row: ChannelConnection) -> tuple[Promise, str, Promise | str]:
+    """The state of an account; one that lacks a permission works no more than one in trouble."""
+    if row.status == ConnectionStatus.CONNECTED and row.missing_permissions:
+        return (*STATES[ConnectionStatus.ERROR][:2], "")
+    return STATES[row.status]
+
+
 class ChannelPages(TenantAdmin):
     """The pages of connections that replace a list: cards, consent, choice, and one account."""
 
@@ -106,7 +113,7 @@ class ChannelPages(TenantAdmin):
         rows: dict[str, list[Any]] = {name: [] for name in CARDS}
         known = ChannelConnection.objects.for_client(client).filter(status__in=LIVE)
         for row in known.select_related("bot").order_by("bot__bot_name", "id"):
-            rows[row.channel].append((row, *STATES[row.status]))
+            rows[row.channel].append((row, *_state(row)))
         names = bots.names(client)
         cards = [(card, rows[name], len(rows[name]) < len(names)) for name, card in CARDS.items()]
         return self._page(
@@ -198,7 +205,7 @@ class ChannelPages(TenantAdmin):
             messages.success(request, gettext("Saved."))
             return redirect("channel_account", card.channel, bot.pk)
         row = cast("ChannelConnection", connections.current(bot, card.channel))
-        words, color, meaning = STATES[row.status]
+        words, color, meaning = _state(row)
         began = row.connected_at
         has_come = bool(row.last_event_at and began and row.last_event_at >= began)
         return self._page(
