@@ -100,7 +100,7 @@ class CostsForm(ServiceForm):
             price.widget.attrs["step"] = "any"
             self.add_field(name, price)
 
-    def save(self, data: dict[str, Any], *, by: User) -> object:
+    def save(self, data: dict[str, Any], *, by: User) -> ClientConfig:
         """Change the client's settings for the channel; other categories keep their prices."""
         silent = {*self.config.silent_channels} - {self.channel}
         if not data["are_sentences_sent"]:

@@ -76,9 +76,9 @@ def _before(connection: ChannelConnection, item: AccountNews) -> str:
 
 
 def _is_bad(item: AccountNews, previous: str) -> bool:
-    if item.kind == NoticeKind.SENDING_LIMIT:
+    if item.kind == "sending_limit":
         return _size(item.value) < _size(previous) if previous else False
-    if item.kind == NoticeKind.ALERT:
+    if item.kind == "alert":
         return not item.is_harmless
     return item.value in _BAD[item.kind]
 

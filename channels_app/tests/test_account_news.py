@@ -231,7 +231,7 @@ def test_a_status_with_a_price_is_in_the_webhook_and_in_the_report(
     chat = Conversation.objects.get()
     ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Hello"})
     run_jobs()
-    sent = Message.objects.get(sender_type="agent").provider_message_id
+    sent = Message.objects.get(sender_type="agent").provider_message_id or ""
     pricing = {"pricing_model": "PMP", "category": "service", "type": "regular"}
     told = of_chatapp(statuses=[status(sent, "delivered", pricing=pricing)])
     assert post_signed(nobody, "/chatapp/webhook", told).status_code == 200

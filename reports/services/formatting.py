@@ -79,7 +79,8 @@ def shown(name: str, value: Any) -> str:
     if name in _CODES:
         return humanize_code(value)
     if name == "message_cost":
-        return number(value, 2)
+        # One message may cost less than a cent.
+        return number(value, 4 if 0 < value < 1 else 2)
     return number(value) if isinstance(value, (int, float)) else str(value)
 
 
