@@ -133,9 +133,11 @@ def test_words_that_are_no_caption_come_first():
     assert [part.text for part in sending.parts([Part("Hear", file=audio)])] == ["Hear", ""]
     assert len(sending.parts([Part("x" * 1024, file=image)])) == 1
     assert len(sending.parts([Part("x" * 1025, file=image)])) == 2
-    many = sending.parts([Part("w " * 1000, choices=[Choice("A", "a")])])
+    (one,) = sending.parts([Part("w " * 1000, choices=[Choice("A", "a")])])
+    assert (one.choices, one.text[-4:]) == ((), "1. A")
+    many = sending.parts([Part("w " * 2500, choices=[Choice("A", "a")])])
     assert [bool(part.choices) for part in many] == [False, True]
-    assert all(len(part.text) <= 1024 for part in many)
+    assert (len(many[0].text) <= 4096, len(many[1].text) <= 1024) == (True, True)
 
 
 def test_a_place_is_sent_as_a_place_and_one_without_degrees_as_words(chatapp, agents_chat, ann):

@@ -49,7 +49,7 @@ def test_in_the_browser_a_template_is_filled_in_and_sent(browser, chatapp, numbe
         assert violations(screen) == []
         dialog.get_by_role("button", name="Send").click()
         dialog.wait_for(state="detached")
-        screen.get_by_text("Hello An").wait_for()
+        screen.get_by_text("Hello An", exact=True).wait_for()
         context.close()
     run_jobs()
     assert chatapp.replies() == ["Hello An"]
