@@ -201,7 +201,8 @@ class ChannelPages(TenantAdmin):
         if request.method == "POST" and data is None:
             return self._change(request, bot, card)
         costs = CostsForm(data, config=bot.client.config, channel=card.channel)
-        if costs.is_bound and costs.carry_out(partial(costs.save, by=viewer(request))):
+        saved = costs.carry_out(partial(costs.save, by=viewer(request))) if data else None
+        if saved:
             messages.success(request, gettext("Saved."))
             return redirect("channel_account", card.channel, bot.pk)
         row = cast("ChannelConnection", connections.current(bot, card.channel))
