@@ -169,7 +169,7 @@ def test_the_simulator_reports_such_news(chatapp, number):
         ("chatapp", "whatsapp_business_messaging"),
     ],
 )  # fmt: skip
-def test_what_the_person_did_not_allow_is_said(request, sim, ann, bot, settings, channel, missing):
+def test_what_the_person_did_not_allow_is_said(request, sim, bot, settings, channel, missing):
     settings.DEVELOPMENT = True  # elsewhere providers send people back to https alone
     client = Browser(SERVER_NAME="localhost")
     at = request.getfixturevalue(channel)
@@ -178,11 +178,11 @@ def test_what_the_person_did_not_allow_is_said(request, sim, ann, bot, settings,
     if channel == "chatapp":
         reply = connect(at)
     else:
-        reply = ann.post(at.bot_path("connect_page"), {"page_id": at.account})
+        reply = at.ann.post(at.bot_path("connect_page"), {"page_id": at.account})
     assert reply.status_code == 200, reply.content
     assert reply.json()["missing_permissions"] == [missing]
     own = reverse("channel_account", args=[channel, bot.pk])
-    client.force_login(ann.user)
+    client.force_login(at.ann.user)
     page = client.get(own).content.decode()
     assert 'id="missing"' in page
     assert missing in page

@@ -127,11 +127,9 @@ def test_a_message_may_name_the_conversation(socialnet, chat, ben):
 
 
 @pytest.mark.parametrize("state", ["disconnected", "expired"])
-def test_an_account_that_cannot_send_takes_no_message(
-    socialnet, page, chat, ben, ann, server, state
-):
+def test_an_account_that_cannot_send_takes_no_message(socialnet, page, chat, ben, server, state):
     if state == "disconnected":
-        assert ann.put(socialnet.bot_path("disconnect_page"), "").status_code == 200
+        assert socialnet.ann.put(socialnet.bot_path("disconnect_page"), "").status_code == 200
     else:
         ChannelConnection.objects.filter(pk=page.pk).update(status=state)
         Conversation.objects.update(is_reachable=False)
