@@ -7,8 +7,11 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminRadioSelectWidget
 
 from bots.services import bots
+from chatplatform.channel_names import MessagingChannel
 from chatplatform.forms import ServiceForm
-from identity.models import Client
+from identity.models import Client, ClientConfig, User
+from identity.services import configs
+from identity.shapes.configs import ClientConfigDto
 
 _LOGINS = [
     ("page", gettext_lazy("Linked to a Socialnet page")),
@@ -67,6 +70,47 @@ class AccountForm(ServiceForm):
         """Ask for the PIN only after the provider missed it: few numbers need one."""
         if "pin" in self.fields and "pin" not in self.errors:
             self.fields["pin"].widget = forms.HiddenInput()
+
+
+# What chatapp charges messages as.
+_CATEGORIES = {
+    "service": gettext_lazy("Answers within 24 hours"),
+    "utility": gettext_lazy("Utility templates"),
+    "marketing": gettext_lazy("Marketing templates"),
+    "authentication": gettext_lazy("One-time passwords"),
+}
+
+
+class CostsForm(ServiceForm):
+    """What is sent on a channel besides answers, and what a message costs there."""
+
+    are_sentences_sent = forms.BooleanField(
+        label=gettext_lazy("Send messages about handovers and closed hours"),
+        required=False,
+        help_text=gettext_lazy("If off, your team sees them as notes, and customers don't."),
+    )
+
+    def __init__(self, data: Any, *, config: ClientConfig, channel: MessagingChannel) -> None:
+        self.config, self.channel = config, channel
+        self.categories = _CATEGORIES if channel == "chatapp" else {}
+        stored = {"are_sentences_sent": channel not in config.silent_channels}
+        super().__init__(data, initial=stored | config.message_prices)
+        for name, label in self.categories.items():
+            price = forms.FloatField(label=label, min_value=0, max_value=1_000_000, required=False)
+            price.widget.attrs["step"] = "any"
+            self.add_field(name, price)
+
+    def save(self, data: dict[str, Any], *, by: User) -> ClientConfig:
+        """Change the client's settings for the channel; other categories keep their prices."""
+        silent = {*self.config.silent_channels} - {self.channel}
+        if not data["are_sentences_sent"]:
+            silent.add(self.channel)
+        prices = {**self.config.message_prices, **{name: data[name] for name in self.categories}}
+        known = {name: price for name, price in prices.items() if price is not None}
+        body = ClientConfigDto.model_validate(
+            {"silent_channels": sorted(silent), "message_prices": known}
+        )
+        return configs.update(self.config, body, by=by)
 
 
 def taken_words(name: str, bot_name: str) -> str:

@@ -1,5 +1,6 @@
 """Clients' accounts at messaging providers, their inbound callbacks and outbound sends."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
@@ -58,6 +59,12 @@ class ChannelConnection(TenantModel):
     # Nothing is sent before this time, because of the provider's rate limit.
     paused_until = models.DateTimeField(null=True)
     last_event_at = models.DateTimeField(null=True)
+    # The permissions that the person did not give, by the provider's names.
+    missing_permissions = ArrayField(models.CharField(max_length=100), default=list)
+    # As the provider rates the account: green, yellow, red; empty if it does not say.
+    quality = models.CharField(max_length=20, default="", blank=True)
+    # How many customers may be written to first in a day; empty if the provider does not say.
+    sending_limit = models.CharField(max_length=20, default="", blank=True)
     connected_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     connected_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -197,6 +204,54 @@ class ChannelChat(TenantModel):
 
     def __str__(self) -> str:
         return f"chat {self.conversation_id} of {self.identity_id}"
+
+
+class NoticeKind(models.TextChoices):
+    TEMPLATE_STATUS = "template_status"
+    TEMPLATE_QUALITY = "template_quality"
+    TEMPLATE_CATEGORY = "template_category"
+    QUALITY = "quality"
+    SENDING_LIMIT = "sending_limit"
+    NAME = "name"
+    REVIEW = "review"
+    ALERT = "alert"
+
+
+class AccountNotice(TenantModel):
+    """Something that a provider reported about an account or one of its templates."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    connection = models.ForeignKey(
+        ChannelConnection, on_delete=models.CASCADE, related_name="notices"
+    )
+    kind = models.CharField(max_length=20, choices=NoticeKind)
+    # The template and its language, if it is about one.
+    template = models.CharField(max_length=512, default="", blank=True)
+    language = models.CharField(max_length=20, default="", blank=True)
+    # The new value and the one before, as the provider calls them, in small letters.
+    value = models.CharField(max_length=60)
+    previous = models.CharField(max_length=60, default="", blank=True)
+    reason = models.CharField(max_length=500, default="", blank=True)
+    # Whether somebody should look at it.
+    is_bad = models.BooleanField()
+    # The provider's time.
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            # An account's page, newest first.
+            models.Index(fields=["connection", "-at"], name="notice_of_account"),
+            # The warning about bad news.
+            models.Index(
+                fields=["client", "at"],
+                condition=models.Q(is_bad=True),
+                name="notice_bad",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        about = f"{self.template} ({self.language})" if self.template else str(self.connection)
+        return f"{about}: {self.kind} {self.value}"
 
 
 class InboundCallback(models.Model):

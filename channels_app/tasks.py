@@ -4,6 +4,7 @@ from uuid import UUID
 
 from channels_app.providers.types import Signal
 from channels_app.services import (
+    account_news,
     callbacks,
     oauth_authorizations,
     sending,
@@ -91,6 +92,7 @@ def enqueue_forgotten() -> None:
 
 @periodic("channels_app.clean_up")
 def clean_up() -> None:
-    """Delete callbacks and consents past their retention."""
+    """Delete callbacks, notices and consents past their retention."""
     callbacks.delete_old()
+    account_news.delete_old()
     oauth_authorizations.delete_old()

@@ -30,6 +30,8 @@ def node(account: Account) -> Json:
         "verified_name": account.name,
         "code_verification_status": "VERIFIED" if account.is_registered else "NOT_VERIFIED",
         "platform_type": "CLOUD_API" if account.is_registered else "NOT_APPLICABLE",
+        "quality_rating": "GREEN",
+        "whatsapp_business_manager_messaging_limit": "TIER_2K",
     }
 
 
@@ -127,10 +129,33 @@ def template_texts(template: Json) -> dict[str, str]:
     components: Any = template["components"]
     found = {
         str(component.get("type", "")).lower(): str(component.get("text", ""))
-        for component in (components if isinstance(components, list) else [])
-        if isinstance(component, dict)
+        for component in _dicts(components)
     }
-    return {kind: found[kind] for kind in ("header", "body") if kind in found}
+    return {kind: found[kind] for kind in ("header", "body") if found.get(kind)}
+
+
+def header_file(template: Json) -> str:
+    """The kind of file in a template's header: image, video or document; empty without one."""
+    formats = [str(row.get("format", "TEXT")) for row in _dicts(template["components"])]
+    return next((name.lower() for name in formats if name in {"IMAGE", "VIDEO", "DOCUMENT"}), "")
+
+
+def asking_buttons(template: Json) -> dict[str, str]:
+    """The buttons that need a value, by their places, with the `sub_type` of a send."""
+    buttons = [
+        button for row in _dicts(template["components"]) for button in _dicts(row.get("buttons"))
+    ]
+    found = {}
+    for place, button in enumerate(buttons):
+        if button.get("type") == "COPY_CODE":
+            found[str(place)] = "copy_code"
+        elif button.get("type") == "OTP" or placeholders(str(button.get("url", ""))):
+            found[str(place)] = "url"
+    return found
+
+
+def _dicts(value: Any) -> list[Json]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def placeholders(text: str) -> list[str]:
@@ -141,11 +166,17 @@ def placeholders(text: str) -> list[str]:
 
 def parameters(value: Json, kind: str) -> list[Json]:
     """The values that a send gives for the header or the body."""
-    components: Any = value.get("components")
-    found = [component for component in (components if isinstance(components, list) else [])
-             if isinstance(component, dict) and component.get("type") == kind]  # fmt: skip
-    given: Any = found[0].get("parameters") if found else []
-    return [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+    found = [row for row in _dicts(value.get("components")) if row.get("type") == kind]
+    return _dicts(found[0].get("parameters")) if found else []
+
+
+def button_parameters(value: Json) -> dict[str, tuple[str, list[Json]]]:
+    """The values that a send gives for buttons, by their places, each with its `sub_type`."""
+    return {
+        str(row.get("index")): (str(row.get("sub_type")), _dicts(row.get("parameters")))
+        for row in _dicts(value.get("components"))
+        if row.get("type") == "button"
+    }
 
 
 def shown(template: Json, value: Json) -> str:

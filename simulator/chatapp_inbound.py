@@ -243,6 +243,12 @@ def _template_status(sim: Simulator, thread: Thread, values: Json) -> None:
     sim.emit(waba, "message_template_status_update", value)
 
 
+def _account_news(sim: Simulator, thread: Thread, values: Json) -> None:
+    """The provider reports something about the account: a `field` of the business account."""
+    waba = sim.world.accounts[thread.account.parent]
+    sim.emit(waba, str(values.get("field", "")), dict(values.get("value", {})))
+
+
 def _account_update(sim: Simulator, thread: Thread, values: Json) -> None:
     waba = sim.world.accounts[thread.account.parent]
     value = {"event": str(values.get("event", "ACCOUNT_RESTRICTION"))}
@@ -259,5 +265,6 @@ OTHERS: dict[str, Callable[[Simulator, Thread, Json], None]] = {
     "agent_wrote": _agent_wrote,
     "template_status": _template_status,
     "account_update": _account_update,
+    "account_news": _account_news,
     "raw": _raw,
 }

@@ -151,8 +151,10 @@ def _status(
             "id": f"c{sent.id[-8:]}", "expiration_timestamp": expires_at,
             "origin": {"type": "service"},
         }  # fmt: skip
+        template = chatapp.template_of(sim, number, _object(sent.body, "template"))
+        category = str(template["category"]).lower() if template else "service"
         row["pricing"] = {
-            "billable": True, "pricing_model": "PMP", "category": "service", "type": "regular",
+            "billable": True, "pricing_model": "PMP", "category": category, "type": "regular",
         }  # fmt: skip
     if code:
         title = _TITLES.get(code, "Message failed")
@@ -182,7 +184,7 @@ def _check(sim: Simulator, request: Request, number: Account, body: Json) -> Non
     elif kind == "interactive":
         _check_interactive(_object(body, "interactive"))
     elif kind == "template":
-        _check_template(sim, number, _object(body, "template"))
+        _check_template(sim, request, number, _object(body, "template"))
     elif kind == "location":
         location = _object(body, "location")
         if not all(isinstance(location.get(name), int | float | str) for name in _PLACE):
@@ -264,7 +266,7 @@ def _check_list(action: Json) -> None:
             raise graph_error(131009, "Parameter value is not valid", details=json.dumps(row))
 
 
-def _check_template(sim: Simulator, number: Account, value: Json) -> None:
+def _check_template(sim: Simulator, request: Request, number: Account, value: Json) -> None:
     row = chatapp.template_of(sim, number, value)
     if row is None:
         details = f"{value.get('name')} in {_object(value, 'language').get('code')}"
@@ -272,8 +274,14 @@ def _check_template(sim: Simulator, number: Account, value: Json) -> None:
     if row["status"] != "APPROVED":
         code = {"PAUSED": 132015, "DISABLED": 132016}.get(row["status"], 132001)
         raise graph_error(code, f"Template is {row['status'].lower()}")
-    texts = chatapp.template_texts(row)
-    for kind in ("header", "body"):
+    _check_buttons_of_template(row, value)
+    texts, file_kind = chatapp.template_texts(row), chatapp.header_file(row)
+    if file_kind:
+        given = chatapp.parameters(value, "header")
+        if [item.get("type") for item in given] != [file_kind]:
+            raise graph_error(132012, "Parameter format does not match", details="header")
+        _check_media(sim, request, file_kind, _object(given[0], file_kind))
+    for kind in ("body",) if file_kind else ("header", "body"):
         names, given = chatapp.placeholders(texts.get(kind, "")), chatapp.parameters(value, kind)
         if len(given) != len(names):
             raise graph_error(
@@ -283,3 +291,13 @@ def _check_template(sim: Simulator, number: Account, value: Json) -> None:
         of_names = [name for name in names if not name.isdecimal()]
         if of_names and [item.get("parameter_name") for item in given] != of_names:
             raise graph_error(132012, "Parameter format does not match", details=kind)
+
+
+def _check_buttons_of_template(row: Json, value: Json) -> None:
+    wanted, given = chatapp.asking_buttons(row), chatapp.button_parameters(value)
+    if {place: kind for place, (kind, _) in given.items()} != wanted:
+        raise graph_error(132000, "Number of parameters does not match", details="buttons")
+    for kind, parameters in given.values():
+        words = [item.get("coupon_code" if kind == "copy_code" else "text") for item in parameters]
+        if len(words) != 1 or not words[0]:
+            raise graph_error(132012, "Parameter format does not match", details="button")

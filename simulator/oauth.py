@@ -266,6 +266,7 @@ def debug_token(sim: Simulator, request: Request) -> Response:
     scopes = [{"scope": name, "target_ids": token.targets} for name in sorted(token.scopes)]
     return ok({"data": {
         "app_id": token.app_id, "is_valid": not token.dead, "granular_scopes": scopes,
+        "scopes": sorted(token.scopes),
         "expires_at": int(token.expires_at or 0),
     }})  # fmt: skip
 

@@ -134,6 +134,11 @@ EVENTS: dict[str, EventType] = {
     "document.failed": EventType("A document could not be trained; `error` says why.", _DOCUMENT),
     "channel.connected": EventType("A messaging channel was connected.", _CHANNEL),
     "channel.disconnected": EventType("A messaging channel is no longer connected.", _CHANNEL),
+    "channel.notified": EventType(
+        "The provider reported something about an account or one of its templates: a status, a"
+        " quality, a category or a limit.",
+        {**_CHANNEL, "notice": "ChannelNotice"},
+    ),
     "credits.low": EventType("Credits are running low.", _CREDITS),
     "webhook.test": EventType("A test was requested.", _TEST),
 }

@@ -45,6 +45,7 @@ EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
         "document.failed": gettext_lazy("Content can't be read"),
         "channel.connected": gettext_lazy("A channel is connected"),
         "channel.disconnected": gettext_lazy("A channel is disconnected"),
+        "channel.notified": gettext_lazy("A provider reports about an account or a template"),
         "credits.low": gettext_lazy("Credits run low"),
         "notification.created": gettext_lazy("Your team is notified"),
         "webhook.test": gettext_lazy("Test"),

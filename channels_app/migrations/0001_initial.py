@@ -1,5 +1,6 @@
 import chatplatform.crypto
 import chatplatform.ids
+import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.conf import settings
@@ -34,12 +35,34 @@ class Migration(migrations.Migration):
                 ('token_expires_at', models.DateTimeField(null=True)),
                 ('paused_until', models.DateTimeField(null=True)),
                 ('last_event_at', models.DateTimeField(null=True)),
+                ('missing_permissions', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), default=list, size=None)),
+                ('quality', models.CharField(blank=True, default='', max_length=20)),
+                ('sending_limit', models.CharField(blank=True, default='', max_length=20)),
                 ('connected_at', models.DateTimeField(null=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('bot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='channel_connections', to='bots.bot')),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
                 ('connected_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
             ],
+        ),
+        migrations.CreateModel(
+            name='AccountNotice',
+            fields=[
+                ('id', models.UUIDField(default=chatplatform.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('kind', models.CharField(choices=[('template_status', 'Template Status'), ('template_quality', 'Template Quality'), ('template_category', 'Template Category'), ('quality', 'Quality'), ('sending_limit', 'Sending Limit'), ('name', 'Name'), ('review', 'Review'), ('alert', 'Alert')], max_length=20)),
+                ('template', models.CharField(blank=True, default='', max_length=512)),
+                ('language', models.CharField(blank=True, default='', max_length=20)),
+                ('value', models.CharField(max_length=60)),
+                ('previous', models.CharField(blank=True, default='', max_length=60)),
+                ('reason', models.CharField(blank=True, default='', max_length=500)),
+                ('is_bad', models.BooleanField()),
+                ('at', models.DateTimeField()),
+                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
+                ('connection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notices', to='channels_app.channelconnection')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['connection', '-at'], name='notice_of_account'), models.Index(condition=models.Q(('is_bad', True)), fields=['client', 'at'], name='notice_bad')],
+            },
         ),
         migrations.CreateModel(
             name='OAuthAuthorization',

@@ -3,7 +3,9 @@
 import json
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any, cast
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
@@ -19,8 +21,9 @@ from django.utils.translation import gettext, gettext_lazy
 
 from bots.models import Bot
 from bots.services import bots
-from channels_app.forms import AccountForm, ConsentForm, taken_words
+from channels_app.forms import AccountForm, ConsentForm, CostsForm, taken_words
 from channels_app.models import LIVE, ChannelConnection, ConnectionStatus, OutboundSend, SendState
+from channels_app.pages.notices import words_of
 from channels_app.providers import PROVIDERS
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.services import connections, number_signup, oauth_authorizations, photoapp_logins
@@ -92,6 +95,13 @@ STATES: dict[str, tuple[Promise, str, Promise]] = {
 }  # fmt: skip
 
 
+def _state(row: ChannelConnection) -> tuple[Promise, str, Promise | str]:
+    """The state of an account; one that lacks a permission works no more than one in trouble."""
+    if row.status == ConnectionStatus.CONNECTED and row.missing_permissions:
+        return (*STATES[ConnectionStatus.ERROR][:2], "")
+    return STATES[row.status]
+
+
 class ChannelPages(TenantAdmin):
     """The pages of connections that replace a list: cards, consent, choice, and one account."""
 
@@ -103,7 +113,7 @@ class ChannelPages(TenantAdmin):
         rows: dict[str, list[Any]] = {name: [] for name in CARDS}
         known = ChannelConnection.objects.for_client(client).filter(status__in=LIVE)
         for row in known.select_related("bot").order_by("bot__bot_name", "id"):
-            rows[row.channel].append((row, *STATES[row.status]))
+            rows[row.channel].append((row, *_state(row)))
         names = bots.names(client)
         cards = [(card, rows[name], len(rows[name]) < len(names)) for name, card in CARDS.items()]
         return self._page(
@@ -186,16 +196,24 @@ class ChannelPages(TenantAdmin):
         if not rows.exists():
             raise Http404
         bot = Bot.objects.select_related("client").get(pk=bot_id)
-        if request.method == "POST":
+        may_connect = self.has_create_permission(request)
+        data = request.POST if request.POST.get("form") == "costs" and may_connect else None
+        if request.method == "POST" and data is None:
             return self._change(request, bot, card)
+        costs = CostsForm(data, config=bot.client.config, channel=card.channel)
+        saved = costs.carry_out(partial(costs.save, by=viewer(request))) if data else None
+        if saved:
+            messages.success(request, gettext("Saved."))
+            return redirect("channel_account", card.channel, bot.pk)
         row = cast("ChannelConnection", connections.current(bot, card.channel))
-        words, color, meaning = STATES[row.status]
+        words, color, meaning = _state(row)
         began = row.connected_at
         has_come = bool(row.last_event_at and began and row.last_event_at >= began)
         return self._page(
             request, "account", f"{card.name} · {bot.bot_name}",
             card=card, bot=bot, row=row, state=words, color=color, meaning=meaning,
-            may_connect=self.has_create_permission(request), has_come=has_come,
+            may_connect=may_connect, has_come=has_come, costs=costs, costs_report=_costs(card),
+            notices=[(item, words_of(item)) for item in connections.latest_notices(row)],
             is_connected=row.status == ConnectionStatus.CONNECTED,
             is_failing=row.status in {ConnectionStatus.EXPIRED, ConnectionStatus.ERROR},
             is_live=row.status in LIVE, sends_chart=_chart_of_sends(row),
@@ -213,7 +231,7 @@ class ChannelPages(TenantAdmin):
                 messages.success(
                     request, gettext("%(channel)s disconnected.") % {"channel": card.name}
                 )
-            elif chosen == "again" and row and row.account_id and self._reconnected(request, row):
+            elif chosen == "again" and row and self._reconnected(request, row):
                 messages.success(request, gettext("Reconnected."))
             elif chosen == "again":
                 return redirect(self._consent_page(request, bot, card.channel))
@@ -223,7 +241,8 @@ class ChannelPages(TenantAdmin):
 
     def _reconnected(self, request: HttpRequest, row: ChannelConnection) -> bool:
         """Connect an account by the stored consent; False if the provider wants a new one."""
-        if row.channel == "localapp":
+        # The stored consent lacks what is missing.
+        if row.channel == "localapp" or not row.account_id or row.missing_permissions:
             return False
         try:
             _connect(row.bot, row.channel, row.account_id, pin=None, by=viewer(request))
@@ -344,6 +363,17 @@ def _refusal_words(exc: ApiError) -> str:
         ),
     }  # fmt: skip
     return words.get(type(exc), str(exc))
+
+
+def _costs(card: Card) -> str:
+    """The report of what the provider charges for; empty if it does not tell."""
+    if card.channel != "chatapp":
+        return ""
+    query = {
+        "channels": card.channel, "group_by": ["month", "price_category"],
+        "metrics": ["charged_messages", "message_cost"],
+    }  # fmt: skip
+    return f"{reverse('reports_adhoc')}?{urlencode(query, doseq=True)}"
 
 
 def _websites(client: Client) -> list[tuple[str, str, str]]:

@@ -23,6 +23,16 @@ class Kind(StrEnum):
     QUOTA = "quota"  # the account's message quota is used up
 
 
+# What an owner can do about an account's trouble; it stands before the provider's own words.
+_ADVICE = {
+    Kind.TOKEN: "Connect this account again: the provider no longer accepts the access it was"
+    " given.",
+    Kind.PERMISSION: "Connect this account again, and allow everything that is asked for.",
+    Kind.BLOCKED: "The provider has stopped this account. See there what to do.",
+    Kind.QUOTA: "This account may send nothing more for now. Look at its limits at the provider.",
+}
+
+
 class ProviderError(ApiError):
     """A provider refused a call or could not be reached; the API answers with a 502."""
 
@@ -44,8 +54,10 @@ class ProviderError(ApiError):
         wait: timedelta | None = None,
         retries: int | None = None,
     ) -> None:
+        # Without the advice.
+        self.reason = f"The provider refused: {message}" if code else message
         super().__init__(
-            f"The provider refused: {message}" if code else message,
+            " ".join(filter(None, [_ADVICE.get(kind), self.reason])),
             kind=str(kind), provider_code=code or None, provider_message=message,
         )  # fmt: skip
         self.kind = kind

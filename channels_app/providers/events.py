@@ -166,6 +166,26 @@ class AccountTrouble(Item):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AccountNews(Item):
+    """What a provider reports about an account, a business account with all its numbers, or one of
+    its templates. The values are the provider's, in small letters."""
+
+    kind: Literal[
+        "template_status", "template_quality", "template_category", "quality", "sending_limit",
+        "name", "review", "alert",
+    ]  # fmt: skip
+    value: str
+    previous: str = ""
+    template: str = ""
+    language: str = ""
+    # The account's own number in digits, if only one of them is concerned.
+    number: str = ""
+    reason: str = ""
+    # Of an alert: whether it only informs.
+    is_harmless: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class ThreadControl(FromCustomer):
     """Another app has taken the customer's thread, or has given it back to us."""
 

@@ -49,7 +49,7 @@ def call(
             timeout_seconds=settings.CHANNEL_TIMEOUT_SECONDS, purpose=channel,
         )  # fmt: skip
     except egress.InvalidHeader as error:
-        raise ProviderError(Kind.TOKEN, f"Connect the account again. {error}") from error
+        raise ProviderError(Kind.TOKEN, str(error)) from error
     except egress.EgressError as error:
         is_safe = error.nothing_sent or not is_send
         kind = Kind.TEMPORARY if is_safe else Kind.UNCERTAIN

@@ -44,6 +44,7 @@ class Photoapp(Messenger):
         "instagram_basic", "instagram_manage_messages", "pages_manage_metadata", "pages_show_list",
         "pages_messaging", "business_management",
     )  # fmt: skip
+    needed = ("instagram_manage_messages", "pages_manage_metadata", "pages_messaging")
     max_text = 1000  # bytes of UTF-8, not characters
     text_size = staticmethod(text.utf8_bytes)
     upload_fields = {"platform": "instagram"}
@@ -100,7 +101,10 @@ class Photoapp(Messenger):
             if account.get("id") and account_id in {page_id, str(account["id"])}:
                 page_token = pages.subscribe(self.app, page_id, row.get("access_token"))
                 details = {"page_id": page_id}
-                return Connected(str(account["id"]), _name(account), Tokens(page_token), details)
+                return Connected(
+                    str(account["id"]), _name(account), Tokens(page_token), details,
+                    missing_permissions=self.missing_permissions(token),
+                )  # fmt: skip
         raise ProviderError(Kind.REQUEST, "The person has no page with this account.")
 
     def profile(self, account: Account, user_id: str) -> Profile:

@@ -29,6 +29,7 @@ class Socialnet(Messenger):
         "pages_show_list", "pages_messaging", "pages_manage_metadata", "pages_read_engagement",
         "business_management",
     )  # fmt: skip
+    needed = ("pages_messaging", "pages_manage_metadata")
     max_text = 2000  # characters
     file_fields = {"is_reusable": True}
 
@@ -51,7 +52,10 @@ class Socialnet(Messenger):
         body = self.app.call("GET", path, token=token, params=fields).body
         page_token = pages.subscribe(self.app, account_id, body.get("access_token"))
         name = str(body.get("name") or "")[:200]
-        return Connected(account_id, name, Tokens(page_token), {"page_id": account_id})
+        return Connected(
+            account_id, name, Tokens(page_token), {"page_id": account_id},
+            missing_permissions=self.missing_permissions(token),
+        )  # fmt: skip
 
     def profile(self, account: Account, user_id: str) -> Profile:
         body = self.app.call(

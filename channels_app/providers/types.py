@@ -35,6 +35,11 @@ class Connected:
     name: str
     tokens: Tokens
     details: Mapping[str, Any] = field(default_factory=dict)
+    # What the person did not allow although sending or receiving needs it.
+    missing_permissions: Sequence[str] = ()
+    # As the provider rates the account, and to how many customers it may write first in a day.
+    quality: str = ""
+    sending_limit: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,8 @@ class Part:
     """The content of one call: a text, perhaps with choices; a file; a place; or a template, if
     the provider has templates.
 
-    A place has a link to a map as its text, for channels that cannot show places.
+    A place has a link to a map as its text, for channels that cannot show places. The file of a
+    template stands in its header.
     """
 
     text: str = ""

@@ -15,6 +15,7 @@ from bots.models import Bot
 from channels_app.models import (
     LIVE,
     SENDING,
+    AccountNotice,
     ChannelConnection,
     ConnectionStatus,
     OAuthAuthorization,
@@ -37,6 +38,7 @@ from webhooks.services import announce
 _EXPIRED = "Connect this account again: the provider no longer accepts the access it was given."
 # How long to wait for another change of the client's subscriptions.
 _SUBSCRIBING_SECONDS = 30.0
+_NOTICES_SHOWN = 20
 
 
 class TokenMissing(ApiError):
@@ -71,10 +73,16 @@ def describe(bot: Bot, channel: MessagingChannel) -> connection_shapes.ChannelCo
     """The bot's connection on a channel; `disconnected` without an id if it never had one."""
     row = current(bot, channel)
     if row:
-        return connection_shapes.ChannelConnection.from_row(row)
+        return connection_shapes.ChannelConnection.from_row(row, notices=latest_notices(row))
     return connection_shapes.ChannelConnection(
         channel=channel, bot_id=bot.pk, status="disconnected"
     )
+
+
+def latest_notices(row: ChannelConnection) -> list[AccountNotice]:
+    """What the provider last reported about an account, newest first."""
+    rows = AccountNotice.objects.for_client(row.client).filter(connection=row)
+    return list(rows.order_by("-at", "-pk")[:_NOTICES_SHOWN])
 
 
 def describe_all(
@@ -314,6 +322,8 @@ def store(
             row.account_name, row.details = connected.name, dict(connected.details)
             row.status, row.last_error, row.paused_until = ConnectionStatus.CONNECTED, "", None
             row.failing_since = None
+            row.missing_permissions = list(connected.missing_permissions)
+            row.quality, row.sending_limit = connected.quality, connected.sending_limit
             row.connected_by, row.connected_at = by, timezone.now()
             row.save()
             _set_reachable(row)

@@ -33,6 +33,7 @@ from channels_app.providers.callback_parsing import parse
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.types import Place, Profile
 from channels_app.services import (
+    account_news,
     connections,
     identities,
     inbound_files,
@@ -138,6 +139,9 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
             for entry in connections.concerned(connection.channel, item.account_id):
                 if not entry.connected_at or entry.connected_at <= counted.callback.received_at:
                     _mark(entry, item)
+        case events.AccountNews():
+            for entry in account_news.concerned(connection, item):
+                account_news.store(entry, item)
         case events.ThreadControl():
             if chat := _newest_chat(connection, identities.find(connection, item)):
                 channel_updates.hand_thread(chat, is_ours=item.is_ours)
@@ -548,12 +552,14 @@ def _store_report(
 def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failure) -> None:
     """Handle a message that the provider accepted but did not deliver, like a refused call."""
     chat = conversations.lock(send.message.conversation)
-    OutboundSend.objects.filter(pk=send.pk).update(state=SendState.FAILED, error=item.error[:500])
-    message_status.record_failed(send.message, error=item.error)
-    if item.kind == Kind.WINDOW:
+    error = ProviderError(item.kind or Kind.REQUEST, item.error)
+    reason = str(error)[:500]
+    OutboundSend.objects.filter(pk=send.pk).update(state=SendState.FAILED, error=reason)
+    message_status.record_failed(send.message, error=reason)
+    if error.kind == Kind.WINDOW:
         channel_updates.close_reply_window(chat)
-    elif item.kind:
-        provider_error_policy.apply(connection, ProviderError(item.kind, item.error))
+    else:
+        provider_error_policy.apply(connection, error)
 
 
 def _by_id(message_ids: Sequence[str], send_id: str | None) -> Q:

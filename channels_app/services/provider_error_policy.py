@@ -51,7 +51,7 @@ def _second_try(connection: ChannelConnection, act: Callable[[Account], T]) -> T
 def apply(connection: ChannelConnection, error: ProviderError) -> None:
     """Mark the connection as expired, failing or paused if the error concerns the account."""
     if error.kind == Kind.TOKEN:
-        connections.mark_expired(connection, str(error))
+        connections.mark_expired(connection, error.reason)
     elif error.kind in _OF_ACCOUNT:
         connections.mark_error(connection, str(error))
     elif error.kind == Kind.RATE:

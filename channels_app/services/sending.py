@@ -293,9 +293,9 @@ def _piece(piece: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
     choices = [Choice(option["label"], option["value"]) for option in piece.get("options") or []]
     text = piece.get("text") or ""
     if template := piece.get("template"):
-        return Part(text=text, template=OutgoingTemplate(
-            template["name"], template["language"], piece["components"],
-        ))  # fmt: skip
+        made = OutgoingTemplate(template["name"], template["language"], piece["components"])
+        header = _file(piece | {"type": piece.get("header_file")}, files)
+        return Part(text=text, template=made, file=header.file if header else None)
     if place := piece.get("location"):
         return _place(text, place)
     if piece["type"] in _FILES:

@@ -10,7 +10,8 @@ from channels_app.services import agent_messaging, connections, inbound, provide
 from channels_app.shapes import connection as connection_shapes
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import Conversation, Message, OptOut
-from chats.services.core import agent_messages, lifecycle
+from chats.services.core import agent_messages, attachments, lifecycle
+from chats.shapes.message import MessageContent
 from identity.models import User
 
 # An international telephone number.
@@ -41,7 +42,12 @@ def list_(
         lambda account: templates.list_(account, cursor=query.cursor, limit=query.limit),
     )
     items = [
-        connection_shapes.ChatappTemplate.copy_from(row, problem=row.problem or None)
+        connection_shapes.ChatappTemplate.copy_from(
+            row,
+            problem=row.problem or None,
+            quality=row.quality or None,
+            header_file=row.header_file or None,
+        )  # fmt: skip
         for row in found
     ]
     return connection_shapes.ChatappTemplatesResponse(items=items, next_cursor=next_cursor)
@@ -65,7 +71,7 @@ def send(
     if wish == OptOut.ALL:
         raise CustomerOptedOut
     connection = _connection(bot)
-    piece = _piece(connection, body, takes_offers=wish == OptOut.NONE)
+    piece = _piece(connection, chat, body, takes_offers=wish == OptOut.NONE)
     if chat is None:
         number, agreed = _number(body), {"consent": body.consent}
         chat = inbound.open_chat_with(connection, number, metadata=agreed)
@@ -98,11 +104,13 @@ def _connection(bot: Bot) -> ChannelConnection:
 
 def _piece(
     connection: ChannelConnection,
+    chat: Conversation | None,
     body: connection_shapes.ChatappTemplateRequest,
     *,
     takes_offers: bool,
 ) -> dict[str, Any]:
-    """The template as a piece of a message: its filled text and the provider's components."""
+    """The template as a piece of a message: its filled text, the provider's components, and the
+    file of its header."""
     template = provider_error_policy.call(
         connection, lambda account: templates.find(account, body.name, body.language)
     )
@@ -116,8 +124,27 @@ def _piece(
         needed = len(template.variables)
         raise Invalid.field("body", "values", msg=f"This template takes {needed} values.")
     return {
+        **_header(chat, body.header, template.header_file),
         "type": "template",
         "text": template.filled(body.values),
         "template": body.model_dump(include={"name", "language", "values"}),
         "components": template.components(body.values),
     }
+
+
+def _header(chat: Conversation | None, header: MessageContent | None, kind: str) -> dict[str, Any]:
+    """The file of a template's header as keys of its piece; 422 unless it is what the template
+    needs."""
+    if header is None and not kind:
+        return {}
+    found: dict[str, Any] = {}
+    url = (header.url if header else "") or ""
+    if header and chat and url.startswith("/"):
+        (found,) = attachments.resolve_links(chat, [header], field="header")
+    elif header and url.startswith("http"):
+        found = header.model_dump(mode="json", exclude_none=True)
+    if not found or found["type"] != kind:
+        needed = f"a file of the type {kind}, with its address," if kind else "no file"
+        raise Invalid.field("body", "header", msg=f"This template takes {needed} in its header.")
+    names = ("url", "attachment_id", "file_name", "mime_type", "size_bytes")
+    return {name: found[name] for name in names if found.get(name)} | {"header_file": kind}

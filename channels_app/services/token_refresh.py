@@ -18,16 +18,18 @@ _OTHERS_WORK = timedelta(seconds=2)
 
 
 def enqueue_due() -> None:
-    """Enqueue a job for each connection whose token expires soon."""
+    """Enqueue a job for each connection whose token expires soon; one that cannot be renewed is
+    marked when it has expired."""
     for channel, provider in PROVIDERS.items():
-        if provider.refresh_before is None:
-            continue
         rows = ChannelConnection.objects.filter(
             channel=channel,
             status__in=SENDING,
-            token_expires_at__lt=timezone.now() + provider.refresh_before,
+            token_expires_at__lt=timezone.now() + (provider.refresh_before or timedelta()),
         )
         for row in rows.order_by("token_expires_at")[:BATCH]:
+            if provider.refresh_before is None:
+                connections.mark_expired(row, "It was given until then.")
+                continue
             enqueue(
                 "channels_app.refresh_token", client_id=row.client_id, dedupe_key=str(row.pk),
                 connection_id=str(row.pk),
@@ -66,7 +68,7 @@ def refresh(connection: ChannelConnection) -> bool:
                 if error.kind in {Kind.TEMPORARY, Kind.RATE} or not is_spent:
                     raise
                 # If the answer got lost, the refresh token may be used up.
-                connections.mark_expired(row, str(error))
+                connections.mark_expired(row, error.reason)
                 return False
             row = _stored(row, tokens)
     connection.access_token, connection.refresh_token = row.access_token, row.refresh_token

@@ -1,6 +1,7 @@
 """The shapes of connections, and of messages sent through them."""
 
 import uuid
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -14,6 +15,29 @@ from chats.shapes.people import Identity
 from identity.models import ChannelToken
 
 _Id = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
+
+
+class ChannelNotice(Shape):
+    """Something that the provider reported about an account or one of its templates."""
+
+    id: uuid.UUID = Field(description="UUIDv7.")
+    kind: Literal[
+        "template_status", "template_quality", "template_category", "quality", "sending_limit",
+        "name", "review", "alert",
+    ] = Field(
+        description="What `value` is: of a template its status, quality or category; of the account"
+        " its quality, the limit of customers to whom it may write first in a day, the decision on"
+        " its name or its review, or an alert."
+    )  # fmt: skip
+    template: str = Field(description="The template; empty if it is about the account.")
+    language: str = Field(description="The template's language.")
+    value: str = Field(description="The new value, as the provider calls it: `paused`, `red` …")
+    previous: str = Field(description="The value before; empty if unknown.")
+    reason: str = Field(
+        description="The provider's reason; `announced` for a category that comes within a day."
+    )
+    is_bad: bool = Field(description="Whether somebody should look at it; such a one is mailed.")
+    at: Moment = Field(description="When, by the provider's clock.")
 
 
 class ChannelConnection(Shape):
@@ -44,14 +68,39 @@ class ChannelConnection(Shape):
     )
     last_event_at: Moment | None = Field(None, description="When the provider last sent something.")
     last_error: str | None = Field(None, description="The last error, as a sentence.")
+    missing_permissions: list[str] = Field(
+        default_factory=list,
+        description="The provider's permissions that the person did not give and that sending or"
+        " receiving needs: begin another consent.",
+    )
+    quality: str | None = Field(
+        None, description="As the provider rates it: `green`, `yellow`, `red`; null if unknown."
+    )
+    sending_limit: str | None = Field(
+        None,
+        description="To how many customers it may write first in a day: a number, or `unlimited`;"
+        " null if unknown.",
+    )
+    notices: list[ChannelNotice] = Field(
+        default_factory=list,
+        description="What the provider last reported, newest first, at most 20; only in the reply"
+        " of the bot's own connection.",
+    )
 
     @classmethod
     def from_row(
-        cls, row: models.ChannelConnection, *, consent_url: str | None = None
+        cls,
+        row: models.ChannelConnection,
+        *,
+        consent_url: str | None = None,
+        notices: Sequence[models.AccountNotice] = (),
     ) -> "ChannelConnection":
         return cls.copy_from(
             row,
             consent_url=consent_url,
+            quality=row.quality or None,
+            sending_limit=row.sending_limit or None,
+            notices=[ChannelNotice.copy_from(notice) for notice in notices],
             account_id=row.account_id or None,
             account_name=row.account_name or None,
             connected_by=Identity.from_row(row.connected_by) if row.connected_by else None,
@@ -273,10 +322,18 @@ class ChatappTemplate(Shape):
         description="As the provider reports it: `approved`, `paused`, `rejected` …"
     )
     category: str = Field(description="As the provider reports it: `utility`, `marketing` …")
+    quality: str | None = Field(
+        None, description="As the provider rates it: `green`, `yellow`, `red`; null if unknown."
+    )
     text: str = Field(description="Its header, body and footer, with `{{variables}}`.")
     variables: list[str] = Field(
-        description="The names of its variables, those of the header first. A message gives one"
-        " value for each, in this order."
+        description="The names of its variables: those of the header, those of the body, then the"
+        " labels of the buttons that need a value (the end of an address, a code to copy). A"
+        " message gives one value for each, in this order. The button of a one-time password"
+        " takes the password of the body."
+    )
+    header_file: Literal["image", "video", "file"] | None = Field(
+        None, description="The kind of file that a message gives as `header`; null if none."
     )
     problem: str | None = Field(None, description="Why it cannot be sent; null if it can.")
 
@@ -326,6 +383,11 @@ class ChatappTemplateRequest(Shape):
         max_length=100,
         description="The values of its variables, in their order: 1 to 1,024 characters each,"
         " without line breaks or tabs, and at most 4,096 together.",
+    )
+    header: MessageContent | None = Field(
+        None,
+        description="The file in its header: a piece of the template's `header_file`, with the"
+        " address from which the provider fetches it, or that of a file of the conversation.",
     )
     client_message_id: Text | None = _own_id()
 

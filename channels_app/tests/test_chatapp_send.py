@@ -83,7 +83,7 @@ def test_choices_are_buttons_then_a_list_then_lines(chatapp, agents_chat, ann):
         (["Same", "Same"], None),
     ):
         options = [{"label": label, "value": label} for label in labels]
-        content = [{"type": "text", "text": "Pick " * 300, "options": options}]
+        content = [{"type": "text", "text": "Pick " * 200, "options": options}]
         body = {"recipient_id": AN, "content": content}
         assert ann.post(chatapp.bot_path("messages"), body).status_code == 201
         run_jobs()
@@ -91,6 +91,17 @@ def test_choices_are_buttons_then_a_list_then_lines(chatapp, agents_chat, ann):
         last = bodies(chatapp)[-1]
         assert last.get("interactive", {}).get("type") == kind, labels
         assert (labels[-1] in chatapp.replies()[-1]) == (kind is None), labels
+
+
+def test_a_long_text_with_choices_is_one_message(chatapp, agents_chat, ann):
+    options = [{"label": label, "value": label} for label in ("Yes", "No")]
+    content = [{"type": "text", "text": "Pick " * 300, "options": options}]
+    body = {"recipient_id": AN, "content": content}
+    before = len(bodies(chatapp))
+    assert ann.post(chatapp.bot_path("messages"), body).status_code == 201
+    run_jobs()
+    (sent,) = bodies(chatapp)[before:]
+    assert sent["text"]["body"].endswith("1. Yes\n2. No")
 
 
 def test_a_link_to_a_picture_has_its_caption(chatapp, agents_chat, ann):
@@ -122,9 +133,11 @@ def test_words_that_are_no_caption_come_first():
     assert [part.text for part in sending.parts([Part("Hear", file=audio)])] == ["Hear", ""]
     assert len(sending.parts([Part("x" * 1024, file=image)])) == 1
     assert len(sending.parts([Part("x" * 1025, file=image)])) == 2
-    many = sending.parts([Part("w " * 1000, choices=[Choice("A", "a")])])
+    (one,) = sending.parts([Part("w " * 1000, choices=[Choice("A", "a")])])
+    assert (one.choices, one.text[-4:]) == ((), "1. A")
+    many = sending.parts([Part("w " * 2500, choices=[Choice("A", "a")])])
     assert [bool(part.choices) for part in many] == [False, True]
-    assert all(len(part.text) <= 1024 for part in many)
+    assert (len(many[0].text) <= 4096, len(many[1].text) <= 1024) == (True, True)
 
 
 def test_a_place_is_sent_as_a_place_and_one_without_degrees_as_words(chatapp, agents_chat, ann):

@@ -41,7 +41,7 @@ def make_template(chatapp, name="order_ready", status="APPROVED", **more: Any):
     number = len(chatapp.sim.simulator.world.templates_of(WABA))
     chatapp.sim.simulator.world.templates_of(WABA).append({
         "id": str(number), "name": name, "language": "vi", "status": status,
-        "category": "UTILITY", "components": components,
+        "category": "UTILITY", "components": components, **more,
     })  # fmt: skip
 
 
@@ -62,22 +62,30 @@ def nothing_was_sent(chatapp):
 def test_templates_are_listed_with_what_they_need(chatapp, number, ben):
     header = {"type": "HEADER", "format": "TEXT", "text": "For {{1}}"}
     body = {"type": "BODY", "text": "{{2}} and {{1}}"}
-    make_template(chatapp, components=[header, body, {"type": "FOOTER", "text": "Blue Shop"}])
+    made = [header, body, {"type": "FOOTER", "text": "Blue Shop"}]
+    make_template(chatapp, components=made, quality_score={"score": "GREEN"})
     make_template(chatapp, "waiting", "PENDING")
     make_template(chatapp, "picture", components=[{"type": "HEADER", "format": "IMAGE"}, body])
     button = {"type": "URL", "text": "Open", "url": "https://shop.example/{{1}}"}
     make_template(chatapp, "link", components=[body, {"type": "BUTTONS", "buttons": [button]}])
+    place = {"type": "HEADER", "format": "LOCATION"}
+    make_template(chatapp, "place", components=[place, body])
+    form = {"type": "BUTTONS", "buttons": [{"type": "FLOW", "text": "Book"}]}
+    make_template(chatapp, "form", components=[body, form])
     items = ben.get(chatapp.bot_path("templates")).json()["items"]
     assert items[1] == {
         "name": "order_ready", "language": "vi", "status": "approved", "category": "utility",
+        "quality": "green", "header_file": None, "problem": None,
         "text": "For {{1}}\n{{2}} and {{1}}\nBlue Shop", "variables": ["1", "1", "2"],
-        "problem": None,
     }  # fmt: skip
     assert [(row["name"], row["problem"]) for row in items if row["problem"]] == [
         ("waiting", "The provider says that it is pending."),
-        ("picture", "It needs a file or a place in its header."),
-        ("link", "It needs a value in a button."),
+        ("place", "It needs a place in its header."),
+        ("form", "It has a form or a catalogue in a button."),
     ]
+    needs = {row["name"]: (row["header_file"], row["variables"]) for row in items}
+    assert needs["picture"] == ("image", ["1", "2"])
+    assert needs["link"] == (None, ["1", "2", "Open"])
 
 
 def test_templates_come_in_pages(chatapp, number, ben):
@@ -169,6 +177,76 @@ def test_a_repeated_request_sends_once(chatapp, chat, ben):
     assert chatapp.replies() == ["Welcome, An!"]
 
 
+FILES = {"image": "p.jpg", "video": "v.mp4", "document": "d.pdf"}
+
+
+@pytest.mark.parametrize("kind", sorted(FILES))
+def test_a_file_stands_in_the_header(chatapp, chat, ben, kind):
+    header = {"type": "HEADER", "format": kind.upper()}
+    make_template(chatapp, components=[header, {"type": "BODY", "text": "For {{1}}"}])
+    url = f"{chatapp.sim.origin}/media/sample-{kind}/{FILES[kind]}"
+    piece_type = "file" if kind == "document" else kind
+    body = {"name": "order_ready", "language": "vi", "values": ["An"]}
+    reply = send(chatapp, ben, **body, header={"type": piece_type, "url": url})
+    assert reply.status_code == 201, reply.content
+    (piece,) = reply.json()["content"]
+    assert (piece["type"], piece["text"], piece["url"]) == ("template", "For An", url)
+    run_jobs()
+    header, words = chatapp.sim.calls(what="sends")[-1]["body"]["template"]["components"]
+    assert header["parameters"] == [{"type": kind, kind: {"link": url}}]
+    assert words["parameters"] == [{"type": "text", "text": "An"}]
+
+
+def test_a_file_of_the_conversation_stands_in_the_header(chatapp, chat, ben):
+    make_template(chatapp, components=[{"type": "HEADER", "format": "IMAGE"}])
+    chatapp.act("image")
+    run_jobs()
+    picture = Message.objects.filter(sender_type="customer").latest("seq").content[0]
+    url = f"/ai/attachment/{picture['attachment_id']}"
+    body = {"name": "order_ready", "language": "vi", "values": []}
+    reply = send(chatapp, ben, **body, header={"type": "image", "url": url})
+    assert reply.status_code == 201, reply.content
+    assert reply.json()["content"][0]["url"].startswith(url)
+    run_jobs()
+    message = Message.objects.get(pk=reply.json()["id"])
+    assert message.status == "sent", message.error
+
+
+def test_buttons_have_their_values(chatapp, chat, ben):
+    buttons = [
+        {"type": "QUICK_REPLY", "text": "Thanks"},
+        {"type": "URL", "text": "Track", "url": "https://shop.example/t/{{1}}"},
+        {"type": "COPY_CODE", "text": "Copy code"},
+    ]
+    body = {"type": "BODY", "text": "Hello {{1}}"}
+    make_template(chatapp, components=[body, {"type": "BUTTONS", "buttons": buttons}])
+    values = ["An", "A-17", "SALE5"]
+    reply = send(chatapp, ben, name="order_ready", language="vi", values=values)
+    assert (reply.status_code, reply.json()["content"][0]["text"]) == (201, "Hello An")
+    run_jobs()
+    assert Message.objects.get(pk=reply.json()["id"]).status == "sent"
+    sent = chatapp.sim.calls(what="sends")[-1]["body"]["template"]["components"]
+    assert [(row.get("sub_type"), row.get("index")) for row in sent[1:]] == [
+        ("url", "1"), ("copy_code", "2"),
+    ]  # fmt: skip
+    wrong = send(chatapp, ben, name="order_ready", language="vi", values=values[:2])
+    assert wrong.status_code == 422
+
+
+def test_a_password_stands_in_the_words_and_in_the_button(chatapp, chat, ben):
+    body = {"type": "BODY", "text": "*{{1}}* is your code."}
+    url = "https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}"
+    button = {"type": "URL", "text": "Copy code", "url": url}
+    made = [body, {"type": "BUTTONS", "buttons": [button]}]
+    make_template(chatapp, components=made, category="AUTHENTICATION")
+    reply = send(chatapp, ben, name="order_ready", language="vi", values=["314159"])
+    assert reply.status_code == 201, reply.content
+    run_jobs()
+    assert chatapp.replies() == ["*314159* is your code."]
+    sent = chatapp.sim.calls(what="sends")[-1]["body"]["template"]["components"]
+    assert [row["parameters"][0]["text"] for row in sent] == ["314159", "314159"]
+
+
 # --- refused ------------------------------------------------------------------------------------
 
 
@@ -193,6 +271,22 @@ def test_a_wrong_template_is_refused(chatapp, chat, ben):
     assert nothing_was_sent(chatapp)
     chat.refresh_from_db()
     assert chat.assignee is None
+
+
+def test_a_wrong_file_in_the_header_is_refused(chatapp, chat, ben):
+    make_template(chatapp, components=[{"type": "HEADER", "format": "IMAGE"}])
+    picture = {"type": "image", "url": "https://shop.example/a.png"}
+    for name, language, header in (
+        ("order_ready", "vi", None),
+        ("order_ready", "vi", picture | {"type": "video"}),
+        ("order_ready", "vi", picture | {"url": "/ai/attachment/019aa4c1"}),
+        ("hello_world", "en_US", picture),
+    ):
+        values = ["An"] if name == "hello_world" else []
+        reply = send(chatapp, ben, name=name, language=language, values=values, header=header)
+        assert reply.status_code == 422, (name, header)
+        assert reply.json()["detail"][0]["loc"][1] == "header"
+    assert nothing_was_sent(chatapp)
 
 
 @pytest.mark.parametrize("status", ["PENDING", "PAUSED"])

@@ -127,20 +127,21 @@ def test_a_message_may_name_the_conversation(socialnet, chat, ben):
 
 
 @pytest.mark.parametrize("state", ["disconnected", "expired"])
-def test_an_account_that_cannot_send_takes_no_message(socialnet, page, chat, ben, ann, state):
+def test_an_account_that_cannot_send_takes_no_message(socialnet, page, chat, ben, server, state):
     if state == "disconnected":
-        assert ann.put(socialnet.bot_path("disconnect_page"), "").status_code == 200
+        assert socialnet.ann.put(socialnet.bot_path("disconnect_page"), "").status_code == 200
     else:
         ChannelConnection.objects.filter(pk=page.pk).update(status=state)
         Conversation.objects.update(is_reachable=False)
     before = Message.objects.count()
     body = {"recipient_id": "6120000000000001", "text": "Hello"}
-    for path, sent in (
-        (socialnet.bot_path("messages"), body),
-        (socialnet.bot_path("messages"), {**body, "tag": "HUMAN_AGENT"}),
-        (f"/ai/chat/{chat.pk}/manual", {"text": "Hello"}),
+    for person, path, sent in (
+        (ben, socialnet.bot_path("messages"), body),
+        (ben, socialnet.bot_path("messages"), {**body, "tag": "HUMAN_AGENT"}),
+        (ben, f"/ai/chat/{chat.pk}/manual", {"text": "Hello"}),
+        (server, f"/ai/client/chat/assistant/{chat.pk}", {"text": "Hello"}),
     ):
-        reply = ben.post(path, sent)
+        reply = person.post(path, sent)
         assert (reply.status_code, reply.json()["code"]) == (409, "channel_not_connected"), path
     assert Message.objects.count() == before
 

@@ -1,7 +1,11 @@
 """`can_reply` of chats whose account was given up, has expired, or is back."""
 
-import pytest
+from datetime import timedelta
 
+import pytest
+from django.utils import timezone
+
+from channels_app.services import token_refresh
 from channels_app.tests.helpers import PAGE
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation
@@ -34,6 +38,16 @@ def test_nobody_can_reply_while_the_token_has_expired(socialnet, agents_chat, an
     socialnet.write("I am new here", user="binh")
     run_jobs()
     assert can_reply(ann) == [False, False], "nor in a chat that began since"
+
+
+def test_a_token_that_cannot_be_renewed_ends_with_its_time(socialnet, agents_chat, page, ben):
+    page.token_expires_at = timezone.now() - timedelta(minutes=1)
+    page.save()
+    token_refresh.enqueue_due()
+    reply = ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "Hello"})
+    assert (reply.status_code, reply.json()["code"]) == (409, "channel_not_connected")
+    page.refresh_from_db()
+    assert page.status == "expired"
 
 
 def test_a_chat_that_ended_meanwhile_learns_it_when_its_customer_writes(

@@ -386,6 +386,13 @@ BOUNDED_BECAUSE = {
     "/localapp/callback": "a redirect, with nothing in its body",
     "/photoapp/{client_id}/accounts/{bot_id}": "the provider's own list, at most 100 at a time",
     "/chatapp/{client_id}/templates/{bot_id}": "the provider's own list, at most 100 at a time",
+    **dict.fromkeys(
+        (
+            f"/{name}/{{client_id}}/connection/{{bot_id}}"
+            for name in ("socialnet", "localapp", "chatapp")
+        ),
+        "one connection, with the last 20 notices",
+    ),
     "/chatapp/{client_id}/accounts/{bot_id}": "the provider's own list, at most 100 at a time",
     "/socialnet/{client_id}/pages/{bot_id}": "the provider's own list, at most 100 at a time",
     "/ai/client/chat/{chat_id}/transcript": "a file to keep: the last 5,000 messages of one chat",

@@ -414,6 +414,7 @@ NO_IDS = {
     "chats.Message.translations", "chats.SavedReply.texts", "chats.Summary.key_points",
     "identity.ClientConfig.business_hours", "identity.ClientConfig.handoff_message",
     "identity.ClientConfig.holidays", "identity.ClientConfig.out_of_hours_message",
+    "identity.ClientConfig.message_prices", "identity.ClientConfig.silent_channels",
     "identity.ClientConfig.system_messages",
 }  # fmt: skip
 

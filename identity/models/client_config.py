@@ -65,6 +65,10 @@ class ClientConfig(TenantModel):
     auto_sentiment = models.BooleanField(default=False)
     auto_translate = models.BooleanField(default=False)
     mask_personal_data = models.BooleanField(default=False)
+    # Messaging channels on which customers do not get the platform's own sentences.
+    silent_channels = models.JSONField(default=list)
+    # What a provider charges for a message, by the category that it reports.
+    message_prices = models.JSONField(default=dict)
     # Days for which ended chats are kept; null: forever.
     retention_days = models.PositiveIntegerField(null=True)
     version = models.PositiveIntegerField(default=1)
@@ -87,6 +91,7 @@ class EmailNotification(TenantModel):
     on_unanswered = models.BooleanField(default=False)
     on_handoff = models.BooleanField(default=False)
     on_channel_error = models.BooleanField(default=False)
+    on_channel_notice = models.BooleanField(default=False, db_default=False)
     on_low_credit = models.BooleanField(default=False)
     # Whether the agent of a chat gets the mails about it too.
     to_assignee = models.BooleanField(default=True)

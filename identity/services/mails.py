@@ -34,6 +34,7 @@ NOTIFICATIONS = {
     "unanswered": {"chat_id", "customer", "minutes"},
     "handoff": {"chat_id", "customer", "reason"},
     "channel_error": {"channel", "error"},
+    "channel_notice": {"channel", "account", "notice"},
     "low_credit": {"credits_left"},
 }
 _MAX_VALUE = 300

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from chatplatform.api.shapes import Language, Shape, Text, read_only
+from chatplatform.channel_names import MessagingChannel
 from identity import models
 from identity.shapes.fields import Email, TimeZone
 
@@ -17,6 +18,8 @@ ClockTime = Annotated[
 ClosingTime = Annotated[
     str, Field(pattern=r"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$", examples=["17:30"], max_length=5)
 ]
+PriceCategory = Annotated[str, Field(pattern=r"^[a-z_]{1,60}$", max_length=60)]
+MessagePrice = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 Notice = Annotated[Text, Field(max_length=2_000)]
 
 
@@ -266,6 +269,22 @@ class ClientConfigDto(Shape):
         description="Whether personal data is masked before a model reads it for summaries, tags,"
         " sentiment and suggestions. Translations and answers to customers use the unmasked text.",
     )
+    silent_channels: list[MessagingChannel] = Field(
+        default_factory=list,
+        max_length=20,
+        description="Messaging channels on which customers do not get the platform's own sentences,"
+        " such as those about a handover or closed hours; each stays as a note for your team."
+        " Providers may charge for every message. A request replaces the whole list.",
+    )
+    message_prices: dict[PriceCategory, MessagePrice] = Field(
+        default_factory=dict,
+        max_length=20,
+        description="What a messaging provider charges you for a message, by the category that it"
+        " reports (`service`, `utility`, `marketing`, `authentication`), in the currency of your"
+        " account there. Providers report what they charge for, not how much. A request replaces"
+        " all prices; messages that were charged before keep theirs.",
+        examples=[{"service": 0.0035, "marketing": 0.0732}],
+    )
     retention_days: int | None = Field(
         None,
         ge=1,
@@ -313,6 +332,11 @@ class EmailNotificationRequest(Shape):
     )
     on_handoff: bool = Field(False, description="Mail when the bot hands a chat over.")
     on_channel_error: bool = Field(False, description="Mail when a channel stops working.")
+    on_channel_notice: bool = Field(
+        False,
+        description="Mail when a provider reports bad news of an account: a paused template, a low"
+        " quality, a lower limit.",
+    )
     on_low_credit: bool = Field(False, description="Mail when credits run low.")
     to_assignee: bool = Field(
         True,

@@ -56,6 +56,13 @@ _FACTS = {
     "resolution": f"""CASE WHEN chat.status = 'ended'
         THEN {_seconds("chat.created_at", "chat.ended_at")} END""",
     "rating": "feedback.rating",
+    # What providers charge for, by category: how many messages, and what they cost, if known.
+    "charges": """(SELECT jsonb_object_agg(charge.category, charge) FROM (
+        SELECT metadata #>> '{pricing,category}' AS category,
+            sum((metadata #>> '{pricing,charged}')::int) AS messages,
+            sum((metadata #>> '{pricing,cost}')::numeric) AS cost
+        FROM chats_message WHERE conversation_id = chat.id AND metadata ? 'pricing' GROUP BY 1
+    ) charge)""",
 }  # fmt: skip
 _SOURCE = f"""
     FROM chat CROSS JOIN (SELECT %s AS name) zone
@@ -77,6 +84,7 @@ _GROUPINGS: dict[Grouping, str] = {
     "language": "language",
     "country": "country",
     "handoff_reason": "handoff_reason",
+    "price_category": "charge.key",
 }
 
 
@@ -113,7 +121,19 @@ _METRICS: dict[str, str] = {
     "sentiment_neutral": "count(*) FILTER (WHERE sentiment = 'neutral')",
     "sentiment_negative": "count(*) FILTER (WHERE sentiment = 'negative')",
     "credits_used": "coalesce(sum(credits_used), 0)::bigint",
+    "charged_messages": "coalesce(sum((charge.value ->> 'messages')::int), 0)::bigint",
+    "message_cost": "sum((charge.value ->> 'cost')::numeric)::float8",
 }
+# A row for each category of a conversation's charges; or one for them all.
+_CHARGE = " LEFT JOIN LATERAL jsonb_each(charges) charge ON true"
+_CHARGES = """ LEFT JOIN LATERAL (
+    SELECT jsonb_build_object('messages', sum((value ->> 'messages')::int),
+        'cost', sum((value ->> 'cost')::numeric)) AS value
+    FROM jsonb_each(charges)
+) charge ON true"""
+# Of other figures, three: a message may cost less than a cent.
+_DIGITS = {"message_cost": 6}
+_OF_CHARGES = {"charged_messages", "message_cost"}
 # The columns of a report with a row for each conversation: name, heading, type, unit, SQL.
 _CHAT: tuple[tuple[ReportColumn, str], ...] = tuple(
     (ReportColumn(name=name, label=label, type=kind, unit=unit), sql)
@@ -197,6 +217,10 @@ def _table_sql(table: Table) -> str:
     sql = f"SELECT {', '.join(columns)} FROM facts"
     if "tag" in table.group_by:
         sql += " LEFT JOIN LATERAL unnest(tags) tag ON true"
+    if "price_category" in table.group_by:
+        sql += _CHARGE
+    elif _OF_CHARGES & set(table.metrics):
+        sql += _CHARGES
     if table.is_handed_off:
         sql += " WHERE handed_off"
     if table.group_by:
@@ -213,7 +237,7 @@ def _table_sql(table: Table) -> str:
 def _rows(
     chosen: QuerySet[Conversation], zone: str, sql: str, *, chunked: bool = False
 ) -> Iterator[Row]:
-    """The rows of a statement, with floats rounded to three digits.
+    """The rows of a statement, with floats rounded to three digits, costs to six.
 
     Only the facts that the statement names are computed.
     """
@@ -253,5 +277,6 @@ def _cursor(alias: str, statement: str, parameters: list[Any], *, chunked: bool)
 
 def _rounded_row(row: Row) -> Row:
     return {
-        name: round(value, 3) if isinstance(value, float) else value for name, value in row.items()
+        name: round(value, _DIGITS.get(name, 3)) if isinstance(value, float) else value
+        for name, value in row.items()
     }

@@ -41,11 +41,14 @@ _LABELS = {
     "sentiment": gettext_noop("Sentiment"), "language": gettext_noop("Language"),
     "country": gettext_noop("Country"),
     "handoff_reason": gettext_noop("Handover reason"),
+    "price_category": gettext_noop("Price category"),
+    "charged_messages": gettext_noop("Charged messages"),
+    "message_cost": gettext_noop("Cost of messages"),
     "created_at": gettext_noop("Started at"),
 }  # fmt: skip
 _IN_SECONDS = ("first_response", "bot_response", "person_response", "resolution")
 _UNITS = {"credits_used": "credits", "rating_mean": "stars", "rating": "stars"}
-_CODES = {"handoff_reason", "status", "ended_by", "sentiment"}
+_CODES = {"handoff_reason", "status", "ended_by", "sentiment", "price_category"}
 
 
 def label(name: str) -> str:
@@ -75,6 +78,9 @@ def shown(name: str, value: Any) -> str:
         return _IN_WORDS[name](value)
     if name in _CODES:
         return humanize_code(value)
+    if name == "message_cost":
+        # One message may cost less than a cent.
+        return number(value, 4 if 0 < value < 1 else 2)
     return number(value) if isinstance(value, (int, float)) else str(value)
 
 

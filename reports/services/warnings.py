@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext_lazy
 
 from bots.models import Bot, Document, DocumentStatus, Function, GoldenOutcome
 from bots.services import engines, publish_gate
-from channels_app.models import ChannelConnection, ConnectionStatus
+from channels_app.models import LIVE, AccountNotice, ChannelConnection, ConnectionStatus
 from channels_app.providers import PROVIDERS
 from chats.models import AssignType, Conversation, Feedback, Status
 from chats.services.desk import report_filters
@@ -32,6 +32,7 @@ _DAY = timedelta(days=1)
 _TOKEN_ENDS_SOON = timedelta(days=7)
 _CREDITS_END_SOON = timedelta(days=7)
 _LOW_STARS = 2
+_NEWS = timedelta(days=7)
 _MOST_SAMPLES = 5
 _OPEN_CHATS = "?status__exact=open"
 # Warnings about these models are only for admins, who alone may read the rows.
@@ -198,6 +199,22 @@ _RULES = (
         gettext_noop("Reconnect the account. Its page shows the provider's message."),
         lambda client, _: ChannelConnection.objects.for_client(client).filter(
             status__in=[ConnectionStatus.EXPIRED, ConnectionStatus.ERROR]
+        ),
+        "account_name",
+    ),
+    _Rule(
+        "channel_notices", "warning",
+        ngettext_lazy(
+            "A provider reported bad news about {count} channel in the last 7 days",
+            "Providers reported bad news about {count} channels in the last 7 days",
+            "n",
+        ),
+        gettext_noop("See on the account's page what it is, and mend it at the provider."),
+        lambda client, now: ChannelConnection.objects.for_client(client).filter(
+            status__in=LIVE,
+            pk__in=AccountNotice.objects.for_client(client)
+            .filter(is_bad=True, at__gte=now - _NEWS)
+            .values("connection"),
         ),
         "account_name",
     ),

@@ -11,13 +11,13 @@ from identity.shapes.fields import TimeZone
 
 Grouping = Literal[
     "day", "week", "month", "hour", "weekday", "bot", "channel", "agent", "tag", "sentiment",
-    "language", "country", "handoff_reason",
+    "language", "country", "handoff_reason", "price_category",
 ]  # fmt: skip
 Metric = Literal[
     "chats", "messages", "customers", "bot_resolved", "handed_off", "ended", "open",
     "first_response_p50", "first_response_p90", "first_response_mean", "resolution_p50",
     "resolution_p90", "resolution_mean", "rating_mean", "rating_count", "sentiment_positive",
-    "sentiment_neutral", "sentiment_negative", "credits_used",
+    "sentiment_neutral", "sentiment_negative", "credits_used", "charged_messages", "message_cost",
 ]  # fmt: skip
 METRICS: tuple[Metric, ...] = get_args(Metric)
 # The site's page also has metrics that the API does not offer.
@@ -99,7 +99,9 @@ class AdhocQuestion(PeriodQuery):
         default_factory=list,
         max_length=3,
         description="The report has a row for each combination of their values. A conversation"
-        " with several tags counts for each tag. Empty: a row for each conversation.",
+        " with several tags counts for each tag; one with messages of several price categories"
+        " (what a messaging provider charges a message as) for each of them. Empty: a row for each"
+        " conversation.",
     )
     metrics: list[Metric] = Field(
         default_factory=lambda: list(DEFAULT_METRICS),

@@ -8,7 +8,8 @@ from chatplatform.api.shapes import Moment, Shape, example
 
 WarningCode = Literal[
     "chats_unanswered", "chats_unanswered_soon", "queue_growing", "negative_sentiment",
-    "low_ratings", "channel_broken", "channel_token_expiring", "webhook_failing",
+    "low_ratings", "channel_broken", "channel_notices", "channel_token_expiring",
+    "webhook_failing",
     "training_failed", "documents_held", "functions_without_model", "credits_used_up",
     "credits_low", "credits_end_soon", "model_errors",
 ]  # fmt: skip

@@ -46,6 +46,10 @@ _READY: tuple[tuple[str, dict[str, Any]], ...] = (
                                           "rating_mean"],
     }),
     (gettext_noop("Busiest hours"), {"group_by": ["hour"], "metrics": ["chats", "messages"]}),
+    (gettext_noop("Messaging costs"), {
+        "group_by": ["month", "channel", "price_category"],
+        "metrics": ["charged_messages", "message_cost"],
+    }),
 )  # fmt: skip
 _TIMES = {"day", "week", "month", "hour", "weekday"}
 # Their names or links are shown instead.

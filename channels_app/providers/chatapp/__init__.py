@@ -33,6 +33,8 @@ from chatplatform import markdown_to_text
 _SCOPES = (
     "whatsapp_business_management", "whatsapp_business_messaging", "business_management",
 )  # fmt: skip
+# Without these nothing is received or sent.
+_NEEDED = ("whatsapp_business_management", "whatsapp_business_messaging")
 
 
 class Chatapp(GraphProvider):
@@ -51,6 +53,7 @@ class Chatapp(GraphProvider):
             APP, settings.SOCIALNET_DIALOG_URL,
             scopes=_SCOPES, redirect_uri=redirect_uri, state=state,
         )  # fmt: skip
+        # A configuration with products opens version 4 of the dialog.
         config_id = settings.CHATAPP_CONFIG_ID
         return f"{url}&{urlencode({'config_id': config_id})}" if config_id else url
 
@@ -94,12 +97,17 @@ class Chatapp(GraphProvider):
                 json={"messaging_product": "whatsapp", "pin": pin},
             )  # fmt: skip
         APP.call("POST", _subscription(number.business_account_id), token=token, json={})
-        ends_at = accounts.inspect(token).get("expires_at")
+        inspected = accounts.inspect(token)
+        ends_at = inspected.get("expires_at")
         lasts = None
         if isinstance(ends_at, int) and 0 < ends_at < 10**10:
             lasts = datetime.fromtimestamp(ends_at, UTC) - timezone.now()
         details = {"business_account_id": number.business_account_id}
-        return Connected(number.id, number.name, Tokens(token, lasts), details)
+        return Connected(
+            number.id, number.name, Tokens(token, lasts), details,
+            missing_permissions=consent.missing(inspected, _NEEDED),
+            quality=number.quality, sending_limit=number.sending_limit,
+        )  # fmt: skip
 
     def disconnect(self, account: Account) -> None:
         """End the subscription to the business account's events. The number stays registered."""

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from channels_app.providers import http
-from channels_app.providers.chatapp import errors
+from channels_app.providers.chatapp import errors, news
 from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.graph import consent
 from channels_app.providers.graph.client import GraphApp, next_cursor
-from channels_app.providers.json_values import dicts_in
+from channels_app.providers.json_values import as_text, dicts_in
 
 APP = GraphApp("chatapp", "CHATAPP_API_URL", more_kinds=errors.KINDS, retries=errors.RETRIES)
-_FIELDS = "id,display_phone_number,verified_name,code_verification_status,platform_type"
+_FIELDS = (
+    "id,display_phone_number,verified_name,code_verification_status,platform_type,quality_rating,"
+    "whatsapp_business_manager_messaging_limit"
+)
 _MANAGES = "whatsapp_business_management"
 _AT_ONCE, _MOST_PAGES = 100, 20
 
@@ -24,6 +28,8 @@ class Number:
     name: str
     business_account_id: str
     is_registered: bool
+    quality: str = ""
+    sending_limit: str = ""
 
 
 def find_number(token: str, number_id: str, *, business_account_id: str = "") -> Number:
@@ -37,12 +43,8 @@ def find_number(token: str, number_id: str, *, business_account_id: str = "") ->
 
 
 def inspect(token: str) -> dict[str, Any]:
-    """The provider's data about a token, requested with our app's own token."""
-    own = f"{APP.setting('APP_ID')}|{APP.setting('APP_SECRET')}"
-    data = APP.call("GET", "debug_token", token=own, params={"input_token": token}).body.get("data")
-    if not isinstance(data, dict) or data.get("is_valid") is False:
-        raise ProviderError(Kind.TOKEN, "The provider does not accept this token any more.")
-    return data
+    """The provider's data about a token."""
+    return consent.inspect(APP, token)
 
 
 def business_accounts(token: dict[str, Any]) -> list[str]:
@@ -85,4 +87,9 @@ def _number(row: dict[str, Any], business_id: str) -> Number:
         and row.get("code_verification_status") != "NOT_VERIFIED"
     )
     name = " ".join(str(item) for item in names if item)[:200]
-    return Number(str(row["id"]), name, business_id, is_registered)
+    quality = as_text(row.get("quality_rating")).lower()
+    return Number(
+        str(row["id"]), name, business_id, is_registered,
+        quality="" if quality == "unknown" else quality,
+        sending_limit=news.limit_of(row.get("whatsapp_business_manager_messaging_limit")),
+    )  # fmt: skip

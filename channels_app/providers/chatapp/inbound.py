@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from channels_app.providers import events, lines
 from channels_app.providers.callback_parsing import key_of, moment, unsupported
-from channels_app.providers.chatapp import errors
+from channels_app.providers.chatapp import errors, news
 from channels_app.providers.graph.errors import kind_of
 from channels_app.providers.graph.inbound import entries_of
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
@@ -94,6 +94,8 @@ def _of_change(change: Any, business_id: str, sent_at: datetime | None) -> Itera
     yield from found
     if name == "account_update" and (trouble := _trouble(change, value, business_id, sent_at)):
         yield trouble
+    elif told := news.item(name, value, business_id, sent_at):
+        yield told
     elif not found:
         yield origin.left_out(change, f"changes.{name}")
 
@@ -416,7 +418,9 @@ def _status_item(raw: Any, origin: _Origin, status: hook.ChatappStatus) -> event
 
 
 def _price(told: dict[str, Any]) -> events.Price:
-    return events.Price(told.get("billable") is True, as_text(told.get("category"))[:60])
+    is_regular = told.get("type") == "regular"
+    is_charged = told["billable"] is True if "billable" in told else is_regular
+    return events.Price(is_charged, as_text(told.get("category")).lower()[:60])
 
 
 # The lists of a callback: the shape of an element, and what makes an event of it.

@@ -25,21 +25,25 @@ _MIMES = {
 
 
 def parts(content: Sequence[Part]) -> list[Part]:
-    """Split texts at the limit; choices follow the last piece, as buttons, a list or lines."""
+    """Split texts at the limit; choices follow the last piece, as buttons, a list or lines. What
+    fits into one message is one."""
     planned = []
     for part in content:
-        if part.file:
-            planned += _of_file(part, part.file)
-            continue
         if part.place or part.template:
             planned.append(part)
+            continue
+        if part.file:
+            planned += _of_file(part, part.file)
             continue
         is_shown = _are_buttons(part.choices) or (
             len(part.choices) <= MAX_ROWS and _fit(part.choices, MAX_ROW_TITLE, MAX_ROW_PAYLOAD)
         )
         fits = bool(part.choices) and bool(part.text.strip()) and is_shown
-        words = part.text if fits else text.as_lines(part.text, part.choices)
-        pieces = text.split(words, MAX_TEXT)
+        as_lines = text.as_lines(part.text, part.choices)
+        # Each message is charged for: one with lines instead of two with buttons.
+        if len(part.text.strip()) > MAX_BESIDE_CHOICES and len(as_lines) <= MAX_TEXT:
+            fits = False
+        pieces = text.split(part.text if fits else as_lines, MAX_TEXT)
         if pieces and fits:
             pieces[-1:] = text.split(pieces[-1], MAX_BESIDE_CHOICES)
         planned += [Part(text=piece) for piece in pieces]
@@ -50,6 +54,11 @@ def parts(content: Sequence[Part]) -> list[Part]:
 
 def content(account: Account, part: Part) -> dict[str, Any]:
     """The body's content for a part; a file in our store is uploaded for it."""
+    if part.template:
+        return {"type": "template", "template": {
+            "name": part.template.name, "language": {"code": part.template.language},
+            "components": [*_header(account, part.file), *part.template.components],
+        }}  # fmt: skip
     if part.file:
         kind = _type_of(part.file)
         return {"type": kind, kind: _media(account, part.file, kind, part.text)}
@@ -57,15 +66,18 @@ def content(account: Account, part: Part) -> dict[str, Any]:
         place = {"latitude": part.place.latitude, "longitude": part.place.longitude}
         named = {"name": part.place.name} if part.place.name else {}
         return {"type": "location", "location": place | named}
-    if part.template:
-        return {"type": "template", "template": {
-            "name": part.template.name, "language": {"code": part.template.language},
-            "components": part.template.components,
-        }}  # fmt: skip
     if not part.choices:
         return {"type": "text", "text": {"body": part.text, "preview_url": False}}
     shown = _buttons(part.choices) if _are_buttons(part.choices) else _list(part.choices)
     return {"type": "interactive", "interactive": {"body": {"text": part.text}, **shown}}
+
+
+def _header(account: Account, file: OutgoingFile | None) -> list[dict[str, Any]]:
+    """The file in a template's header, whose kind the template fixes."""
+    if file is None:
+        return []
+    kind = _TYPES[file.kind]
+    return [{"type": "header", "parameters": [{"type": kind, kind: _media(account, file, kind)}]}]
 
 
 def _buttons(choices: Sequence[Choice]) -> dict[str, Any]:
@@ -110,7 +122,7 @@ def _type_of(file: OutgoingFile) -> str:
     return "document" if is_too_large or is_other else _TYPES[file.kind]
 
 
-def _media(account: Account, file: OutgoingFile, kind: str, caption: str) -> dict[str, Any]:
+def _media(account: Account, file: OutgoingFile, kind: str, caption: str = "") -> dict[str, Any]:
     """The file by its address, or by its id after an upload if it is in our store."""
     media: dict[str, Any] = {"link": file.url}
     if file.open:

@@ -8,28 +8,58 @@ from typing import Any
 from channels_app.providers import http
 from channels_app.providers.chatapp.accounts import APP
 from channels_app.providers.graph.client import next_cursor
-from channels_app.providers.json_values import as_text, dicts_in
+from channels_app.providers.json_values import as_dict, as_text, dicts_in
 from channels_app.providers.types import Account
 
-_FIELDS = "id,name,language,status,category,components"
+_FIELDS = "id,name,language,status,category,quality_score,components"
 _AT_ONCE = 100
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-# Buttons that need a value in each message.
-_ASKING_BUTTONS = {"COPY_CODE", "OTP", "FLOW", "CATALOG", "MPM"}
+# Buttons that need more than a text in each message.
+_ASKING_BUTTONS = {"FLOW", "CATALOG", "MPM", "SPM"}
 _KNOWN = {"HEADER", "BODY", "FOOTER", "BUTTONS"}
+# The files that a header may need, as pieces of a message call them.
+HEADER_FILES = {"IMAGE": "image", "VIDEO": "video", "DOCUMENT": "file"}
+
+
+@dataclass(frozen=True)
+class Button:
+    """A button that needs a value: the end of its address, or a code to copy."""
+
+    place: int
+    label: str
+    is_code: bool = False
+
+    def component(self, value: str) -> dict[str, Any]:
+        """The value in the format of a send."""
+        kind = "copy_code" if self.is_code else "url"
+        given = (
+            {"type": "coupon_code", "coupon_code": value}
+            if self.is_code
+            else {"type": "text", "text": value}
+        )
+        return {
+            "type": "button", "sub_type": kind, "index": str(self.place), "parameters": [given],
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Template:
-    """A template in one language; `problem` says why it cannot be sent from here, if so."""
+    """A template in one language; `problem` says why it cannot be sent from here, if so.
+
+    The button of a one-time password has no value of its own: it takes the password of the body.
+    """
 
     name: str
     language: str
     status: str
     category: str
+    quality: str
     header: str
+    # The kind of file in its header; empty if there is none.
+    header_file: str
     body: str
     footer: str
+    buttons: Sequence[Button]
     problem: str
 
     @property
@@ -39,29 +69,40 @@ class Template:
 
     @property
     def variables(self) -> list[str]:
-        """The names of its variables, those of the header first."""
-        return [*_names(self.header), *_names(self.body)]
+        """The names of its variables: those of the header, of the body, and the buttons' labels."""
+        labels = () if self._is_password else (button.label for button in self.buttons)
+        return [*_names(self.header), *_names(self.body), *labels]
+
+    @property
+    def _is_password(self) -> bool:
+        return self.category == "authentication"
 
     def filled(self, values: Sequence[str]) -> str:
         """The text with the values, as the customer reads it."""
-        of_header, of_body = self._split(values)
+        of_header, of_body, _ = self._split(values)
         words = [_fill(self.header, of_header), _fill(self.body, of_body), self.footer]
         return "\n".join(filter(None, words))
 
     def components(self, values: Sequence[str]) -> list[dict[str, Any]]:
         """The values in the format of a send."""
-        pairs = zip(("header", "body"), self._split(values), strict=True)
-        return [
+        of_header, of_body, of_buttons = self._split(values)
+        texts = [
             {"type": kind, "parameters": [_parameter(*item) for item in of_kind.items()]}
-            for kind, of_kind in pairs
+            for kind, of_kind in (("header", of_header), ("body", of_body))
             if of_kind
         ]
+        pairs = zip(self.buttons, of_buttons, strict=True)
+        return [*texts, *(button.component(value) for button, value in pairs)]
 
-    def _split(self, values: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-        """The values of the header and of the body, by name."""
-        names = _names(self.header)
-        of_header = dict(zip(names, values[: len(names)], strict=True))
-        return of_header, dict(zip(_names(self.body), values[len(names) :], strict=True))
+    def _split(self, values: Sequence[str]) -> tuple[dict[str, str], dict[str, str], list[str]]:
+        """The values of the header and of the body, by name, and those of the buttons."""
+        header, body = _names(self.header), _names(self.body)
+        end = len(header) + len(body)
+        of_body = dict(zip(body, values[len(header) : end], strict=True))
+        of_buttons = list(values[end:])
+        if self._is_password:
+            of_buttons = [next(iter(of_body.values()), "")] * len(self.buttons)
+        return dict(zip(header, values[: len(header)], strict=True)), of_body, of_buttons
 
 
 def list_(account: Account, *, cursor: str | None, limit: int) -> tuple[list[Template], str | None]:
@@ -95,24 +136,42 @@ def _template(row: dict[str, Any]) -> Template:
     by_type = {as_text(component.get("type")).upper(): component for component in components}
     words = {name: as_text(by_type.get(name, {}).get("text")) for name in _KNOWN}
     status = as_text(row.get("status")).upper()
+    header_file = HEADER_FILES.get(as_text(by_type.get("HEADER", {}).get("format")).upper(), "")
     return Template(
-        as_text(row["name"]), as_text(row["language"]), status.lower(),
-        as_text(row.get("category")).lower(), words["HEADER"], words["BODY"], words["FOOTER"],
-        _problem(status, by_type),
-    )  # fmt: skip
+        name=as_text(row["name"]),
+        language=as_text(row["language"]),
+        status=status.lower(),
+        category=as_text(row.get("category")).lower(),
+        quality=as_text(as_dict(row.get("quality_score")).get("score")).lower(),
+        header="" if header_file else words["HEADER"],
+        header_file=header_file,
+        body=words["BODY"],
+        footer=words["FOOTER"],
+        buttons=_buttons(by_type.get("BUTTONS", {})),
+        problem=_problem(status, by_type),
+    )
+
+
+def _buttons(component: dict[str, Any]) -> list[Button]:
+    """The buttons that need a value."""
+    found = []
+    for place, button in enumerate(dicts_in(component.get("buttons"))):
+        kind = as_text(button.get("type")).upper()
+        is_asking = kind in {"COPY_CODE", "OTP"} or bool(_names(as_text(button.get("url"))))
+        if is_asking:
+            label = as_text(button.get("text")) or "Code"
+            found.append(Button(place, label, is_code=kind == "COPY_CODE"))
+    return found
 
 
 def _problem(status: str, by_type: dict[str, dict[str, Any]]) -> str:
     if status != "APPROVED":
         return f"The provider says that it is {status.lower() or 'not approved'}."
-    if by_type.get("HEADER", {}).get("format", "TEXT") != "TEXT":
-        return "It needs a file or a place in its header."
+    if by_type.get("HEADER", {}).get("format", "TEXT") not in {"TEXT", *HEADER_FILES}:
+        return "It needs a place in its header."
     buttons = dicts_in(by_type.get("BUTTONS", {}).get("buttons"))
-    if any(
-        button.get("type") in _ASKING_BUTTONS or _names(as_text(button.get("url")))
-        for button in buttons
-    ):
-        return "It needs a value in a button."
+    if any(button.get("type") in _ASKING_BUTTONS for button in buttons):
+        return "It has a form or a catalogue in a button."
     return "It has parts that are not sent from here." if by_type.keys() - _KNOWN else ""
 
 

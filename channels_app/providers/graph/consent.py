@@ -28,6 +28,21 @@ def redeem(app: GraphApp, code: str, *, redirect_uri: str | None) -> Tokens:
     return token(app, {"grant_type": "fb_exchange_token", "fb_exchange_token": short.access_token})
 
 
+def inspect(app: GraphApp, token: str) -> dict[str, Any]:
+    """The provider's data about a token, requested with our app's own token."""
+    own = f"{app.setting('APP_ID')}|{app.setting('APP_SECRET')}"
+    data = app.call("GET", "debug_token", token=own, params={"input_token": token}).body.get("data")
+    if not isinstance(data, dict) or data.get("is_valid") is False:
+        raise ProviderError(Kind.TOKEN, "The provider does not accept this token any more.")
+    return data
+
+
+def missing(inspected: dict[str, Any], needed: Sequence[str]) -> list[str]:
+    """The permissions that a token lacks; none if the provider does not say what it has."""
+    given = inspected.get("scopes")
+    return [name for name in needed if name not in given] if isinstance(given, list) else []
+
+
 def token(app: GraphApp, query: dict[str, Any]) -> Tokens:
     """Exchange a code or another token, in `query`, at the token endpoint."""
     own = {"client_id": app.setting("APP_ID"), "client_secret": app.setting("APP_SECRET")}

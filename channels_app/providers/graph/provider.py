@@ -9,6 +9,7 @@ from django.conf import settings
 
 from channels_app.providers import http, text
 from channels_app.providers.base import Provider, sent_as
+from channels_app.providers.errors import ChannelNotConfigured, ProviderError
 from channels_app.providers.events import Item
 from channels_app.providers.graph import consent, inbound, pages
 from channels_app.providers.graph.client import Answer, GraphApp
@@ -40,6 +41,8 @@ class Messenger(GraphProvider):
     tags = frozenset({"HUMAN_AGENT"})
     # The permissions that a person consents to.
     scopes: Sequence[str]
+    # Those of them without which nothing is received or sent.
+    needed: Sequence[str]
     # The maximal size of a text, and the function that measures it.
     max_text: int
     text_size: Callable[[str], int] = staticmethod(len)
@@ -60,13 +63,23 @@ class Messenger(GraphProvider):
         """The ids of our apps, which tell our own echoes from others'."""
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
+        """The consent page, which asks again for what the person refused before."""
         dialog = settings.SOCIALNET_DIALOG_URL
-        return consent.url(
+        url = consent.url(
             self.app, dialog, scopes=self.scopes, redirect_uri=redirect_uri, state=state
         )
+        return f"{url}&auth_type=rerequest"
 
     def redeem_code(self, code: str, *, redirect_uri: str, verifier: str) -> Tokens:
         return consent.redeem(self.app, code, redirect_uri=redirect_uri)
+
+    def missing_permissions(self, token: str) -> Sequence[str]:
+        """The needed permissions that the person did not give; none if that cannot be read, such as
+        of another app's token."""
+        try:
+            return consent.missing(consent.inspect(self.app, token), self.needed)
+        except (ProviderError, ChannelNotConfigured):
+            return ()
 
     def disconnect(self, account: Account) -> None:
         pages.unsubscribe(self.app_of(account), self.node_of(account), account.token)

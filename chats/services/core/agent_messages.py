@@ -89,6 +89,7 @@ def send_template(
         existing = messages.find_existing(chat, client_message_id, messages.Author.from_user(by))
         if existing:
             return existing
+        lifecycle.ensure_reachable(chat)
         _take(chat, by=by)
         return messages.append_by_agent(
             chat, by=by, content=[template], client_message_id=client_message_id

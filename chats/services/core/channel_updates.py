@@ -87,10 +87,14 @@ def note_offers(chat: Conversation, *, are_wanted: bool) -> None:
 
 
 def note_price(message: Message, *, category: str, charged: int) -> None:
-    """Store as what the provider counts a message, and how many of its parts it charges for."""
+    """Store as what the provider counts a message, how many of its parts it charges for, and what
+    they cost if the client has said what one costs."""
     with transaction.atomic():
-        _, row = message_status.lock(message)
-        pricing = {"category": category, "charged": charged}
+        chat, row = message_status.lock(message)
+        pricing: dict[str, Any] = {"category": category, "charged": charged}
+        price = chat.client.config.message_prices.get(category)
+        if price is not None:
+            pricing["cost"] = round(charged * price, 6)
         message_status.write(row, metadata={**row.metadata, "pricing": pricing})
 
 

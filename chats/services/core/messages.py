@@ -123,9 +123,11 @@ def append_sentence(
     author: Author = Author(SenderType.SYSTEM),
     **fields: Unpack[MessageFields],
 ) -> None:
-    """Store one of the platform's sentences, by default as the system. Its first piece has the
-    citations too."""
+    """Store one of the platform's sentences, by default as the system; as a note if the client
+    wants none of the system's on this channel. Its first piece has the citations too."""
     fields["language"] = reply.language
+    if author.type == SenderType.SYSTEM and chat.channel in chat.client.config.silent_channels:
+        fields["is_note"] = True
     content = list(reply.content)
     if citations := fields.get("citations"):
         content[0] = {**content[0], "citations": citations}

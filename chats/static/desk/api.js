@@ -99,8 +99,8 @@ export async function call(method, path, { query, body, ...options } = {}) {
   if (answer.status === 401) answer = await send(true);
   if (answer.status >= 500 || answer.status === 429) {
     const refusal = await answer.json().catch(() => null);
-    // A model that is not there is an answer, a platform that is not there is none.
-    if (refusal?.code?.startsWith("engine")) throw new Refusal(answer.status, refusal);
+    // A model or a provider that refuses is an answer, a platform that is not there is none.
+    if (/^(engine|provider_refused)/.test(refusal?.code)) throw new Refusal(answer.status, refusal);
     throw new Unreachable(refusal?.detail ?? `${answer.status}`);
   }
   const content = answer.status === 204 ? null : await answer.json();

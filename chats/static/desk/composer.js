@@ -14,6 +14,7 @@ import { customerName, presence } from "./people.js";
 import { Emoji, Rewrite } from "./popups.js";
 import { draftOf, filesOf, obstacle } from "./reducer.js";
 import { dispatch, toast } from "./store.js";
+import { takesTemplates } from "./templates.js";
 import { languageName } from "./times.js";
 
 /** A slash at the beginning or behind a space, and what follows it up to the caret. */
@@ -242,6 +243,7 @@ export class Composer extends Component {
           ${!isNote && html`<button type="button" onClick=${this.beginShortcut}>/<span class="hidden"> ${t("Saved replies")}</span></button>`}
           ${!isNote && html`<button type="button" onClick=${this.suggest}><${Icon} name="spark" /> ${t("Suggest")}</button>`}
           ${!isNote && state.bots[chat.bot_id]?.has_model && html`<${Rewrite} language=${languageName(chat.language)} isBusy=${isRewriting} isDisabled=${!text.trim() || excess(text)} onChoose=${this.rewrite} />`}
+          ${takesTemplates(state, chat) && html`<button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "templates", ids: [chat.id] } })}>${t("Template")}</button>`}
           <button type="button" class="first send" disabled=${(!text.trim() && !files.length) || excess(text)} onClick=${this.send}>
             ${isNote ? t("Add note") : t("Send")} <kbd>Ctrl ↵</kbd>
           </button>

@@ -16,6 +16,7 @@ import { PRIORITIES } from "./reducer.js";
 import { Filters, Notifications } from "./views.js";
 import { Palette } from "./palette.js";
 import { dispatch } from "./store.js";
+import { Templates } from "./templates.js";
 import { blockPresets, snoozePresets } from "./times.js";
 
 const MINUTE_MS = 60_000;
@@ -270,6 +271,7 @@ const KINDS = {
   edit: [msg("Edit message"), Edit],
   delete: [msg("Delete this message?"), Delete],
   tags: [msg("Tags"), Tags],
+  templates: [msg("Send a template"), Templates],
   source: [msg("Sources"), Source],
   receipt: [msg("Why did the bot say this?"), Receipt],
   replies: [msg("Saved replies"), Replies],

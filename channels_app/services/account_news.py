@@ -1,0 +1,91 @@
+"""What providers report about accounts and templates: stored, announced, and mailed if bad."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.utils import timezone
+
+from channels_app.models import AccountNotice, ChannelConnection, NoticeKind
+from channels_app.providers.events import AccountNews
+from channels_app.services import connections
+from channels_app.shapes import connection as connection_shapes
+from identity.services import mails
+from webhooks.services import announce
+
+_LIFETIME = timedelta(days=365)
+_BAD: dict[str, set[str]] = {
+    NoticeKind.TEMPLATE_STATUS: {
+        "rejected", "paused", "disabled", "flagged", "limit_exceeded", "locked",
+    },
+    NoticeKind.TEMPLATE_QUALITY: {"red"},
+    # The dearest category.
+    NoticeKind.TEMPLATE_CATEGORY: {"marketing"},
+    NoticeKind.QUALITY: {"red"},
+    NoticeKind.NAME: {"rejected", "declined"},
+    NoticeKind.REVIEW: {"rejected"},
+}  # fmt: skip
+
+
+def store(connection: ChannelConnection, item: AccountNews) -> None:
+    """Store what a provider reported about an account, announce it, and mail bad news; nothing if
+    the account is known to be so."""
+    previous = item.previous or _before(connection, item)
+    if previous == item.value and not item.template:
+        return
+    notice = AccountNotice.objects.create(
+        client_id=connection.client_id, connection=connection, kind=item.kind, value=item.value,
+        previous=previous, template=item.template, language=item.language, reason=item.reason,
+        is_bad=_is_bad(item, previous), at=min(item.at, timezone.now()),
+    )  # fmt: skip
+    if item.kind in {NoticeKind.QUALITY, NoticeKind.SENDING_LIMIT}:
+        setattr(connection, item.kind, item.value[:20])
+        connection.save(update_fields=[item.kind])
+    shape = connection_shapes.ChannelConnection.from_row(connection)
+    told = connection_shapes.ChannelNotice.copy_from(notice)
+    data = {"connection": shape.model_dump(mode="json"), "notice": told.model_dump(mode="json")}
+    announce(connection.client_id, "channel.notified", data)
+    if notice.is_bad:
+        context = {"channel": connection.channel, "account": connection.account_name}
+        mails.notify(connection.client_id, "channel_notice", context | {"notice": words(notice)})
+
+
+def concerned(connection: ChannelConnection, item: AccountNews) -> Sequence[ChannelConnection]:
+    """The live accounts that an item is about: one number, or all of a business account."""
+    rows = connections.concerned(connection.channel, item.account_id)
+    own = [row for row in rows if item.number and _digits(row.account_name).endswith(item.number)]
+    return own or rows
+
+
+def words(notice: AccountNotice) -> str:
+    """A notice as a line in English."""
+    about = f"{notice.template} ({notice.language}), " if notice.template else ""
+    before = f" (was {notice.previous})" if notice.previous else ""
+    reason = f": {notice.reason}" if notice.reason else ""
+    return f"{about}{notice.get_kind_display().lower()} {notice.value}{before}{reason}"
+
+
+def delete_old() -> None:
+    """Delete notices past their lifetime."""
+    AccountNotice.objects.filter(at__lt=timezone.now() - _LIFETIME).delete()
+
+
+def _before(connection: ChannelConnection, item: AccountNews) -> str:
+    if item.kind in {NoticeKind.QUALITY, NoticeKind.SENDING_LIMIT}:
+        return str(getattr(connection, item.kind))
+    return ""
+
+
+def _is_bad(item: AccountNews, previous: str) -> bool:
+    if item.kind == "sending_limit":
+        return _size(item.value) < _size(previous) if previous else False
+    if item.kind == "alert":
+        return not item.is_harmless
+    return item.value in _BAD[item.kind]
+
+
+def _size(limit: str) -> float:
+    return float(limit) if limit.isdecimal() else float("inf")
+
+
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdigit, text))
