@@ -14,7 +14,14 @@ from bots.services.answers import AnswerRequest, Unanswered
 from chatplatform import jobs
 from chats.models import Message, SenderType
 from chats.services.core import fast_sql, messages, reply_policy, standard_replies
-from chats.services.reply import billing, call_confirmations, decide, gather, publishing
+from chats.services.reply import (
+    billing,
+    call_confirmations,
+    decide,
+    gather,
+    procedure_runs,
+    publishing,
+)
 from chats.services.reply.decide import AskEngine, Decision, Facts, KnowledgeGap
 from chats.services.reply.streams import ReplyStream
 
@@ -37,9 +44,12 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         if jobs.current_attempt() > 1:
             stream.reset()
         facts = gather.facts_for(message, earlier, confirmation)
-        decision = decide.from_facts(facts)
+        turn = procedure_runs.turn_of(message, facts, subject_of(message))
+        decision = turn.decision if turn else decide.from_facts(facts)
         if isinstance(decision, AskEngine):
             decision = ask_engine(message, decision, facts, stream)
+        if turn and turn.waiting:
+            decision = turn.waiting.asked_again_behind(decision)
         publishing.publish_reply(message, decision, earlier=earlier, filled=facts.info.filled)
     stream.done()
 
@@ -63,7 +73,12 @@ def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyS
     request = request_for(message, asking, facts, before_seq=before_seq)
     if not billing.reserve(message, request.engine):
         return decide.from_outcome(None, facts)
-    outcome, gap = answers.answer(chat.bot, request, stream), KnowledgeGap()
+    try:
+        outcome, gap = answers.answer(chat.bot, request, stream), KnowledgeGap()
+    except answers.ProcedureBegins as begins:
+        return procedure_runs.start(
+            message, begins.procedure, subject_of(message), trace=begins.trace
+        )
     if isinstance(outcome, Unanswered) and facts.handoff_policy.asks_again and not facts.is_waiting:
         is_first = not messages.has_knowledge_gap(chat, before_seq=before_seq)
         gap = KnowledgeGap(
