@@ -5,7 +5,7 @@ import pytest
 from bots.models import Function, FunctionCall, FunctionCalling, McpServer
 from chatplatform.testing import mcp_server, run_jobs
 from chats.models import Conversation
-from chats.tests.test_function_calls import ask, function_call, replies
+from chats.tests.test_function_calls import QUESTION, ask, function_call, replies
 from identity.models import AuditEvent
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,6 +24,18 @@ def shop(settings):
     with mcp_server.running() as server:
         settings.EGRESS_ALLOW = [server.host_port]
         yield server
+
+
+@pytest.fixture
+def say(server, chat):
+    """What the customer says, and the bot's reply to it."""
+
+    def said(text=QUESTION, *, anew=False):
+        chat_id = server.post("/ai/client/chat", {}).json()["id"] if anew else chat.pk
+        ask(server, Conversation(pk=chat_id), text)
+        run_jobs()
+
+    return said
 
 
 def servers_of(bot):
@@ -94,11 +106,10 @@ def test_a_result_is_fenced_and_its_orders_call_nothing(server, chat, connected,
     assert shop.answer in told["content"]
 
 
-def test_an_agent_approves_the_call_of_a_tool(server, chat, ann, ben, bot, shop, stub):
+def test_an_agent_approves_the_call_of_a_tool(say, ann, ben, bot, shop, stub):
     connect(ann, bot, shop, allowed=[allow("refund", "agent")])
     stub.play([function_call("refund"), "say:Order 1234 was refunded."])
-    ask(server, chat, "Please refund order 1234")
-    run_jobs()
+    say("Please refund order 1234")
     assert shop.calls == []
     call = FunctionCall.objects.get(status="waiting")
     ben.post(f"/function-calling/{bot.pk}/events/{call.pk}/decision", {"approve": True})
@@ -117,13 +128,10 @@ def test_a_customer_confirms_the_call_of_a_tool(server, chat, ann, bot, shop, st
     assert shop.calls == [("refund", "1234")]
 
 
-def test_a_changed_tool_is_refused_until_it_is_looked_at(
-    server, chat, ann, bot, connected, shop, stub
-):
+def test_a_changed_tool_is_refused_until_it_is_looked_at(say, ann, bot, connected, shop, stub):
     shop.change()
     stub.play([function_call("find_order"), "no_answer"])
-    ask(server, chat)
-    run_jobs()
+    say()
     assert shop.calls == []
     assert FunctionCall.objects.get().status == "refused"
     (row,) = ann.get(servers_of(bot)).json()["items"]
@@ -136,19 +144,14 @@ def test_a_changed_tool_is_refused_until_it_is_looked_at(
     reply = ann.put(path_of(connected, bot), {"allowed": new})
     assert {tool["state"] for tool in reply.json()["tools"]} == {"allowed", "not_allowed"}
     stub.play([function_call("find_order"), ARRIVES])
-    later = server.post("/ai/client/chat", {}).json()["id"]
-    ask(server, Conversation(pk=later))
-    run_jobs()
+    say(anew=True)
     assert shop.calls == [("find_order", "1234")]
 
 
-def test_an_approval_of_a_tool_that_changed_meanwhile_calls_nothing(
-    server, chat, ann, ben, bot, shop, stub
-):
+def test_an_approval_of_a_tool_that_changed_meanwhile_calls_nothing(say, ann, ben, bot, shop, stub):
     row = connect(ann, bot, shop, allowed=[allow("find_order", "agent")]).json()
     stub.play([function_call("find_order"), "no_answer"])
-    ask(server, chat)
-    run_jobs()
+    say()
     shop.change()
     ann.post(f"{path_of(row, bot)}/refresh")
     ann.put(path_of(row, bot), {"allowed": [allow("find_order", "agent")]})
@@ -159,13 +162,12 @@ def test_an_approval_of_a_tool_that_changed_meanwhile_calls_nothing(
     assert FunctionCall.objects.get().status == "refused"
 
 
-def test_a_server_that_is_off_offers_nothing(server, chat, ann, bot, connected, shop, stub):
+def test_a_server_that_is_off_offers_nothing(say, ann, bot, connected, shop, stub):
     reply = ann.put(path_of(connected, bot), {"is_enabled": False})
     assert (reply.status_code, reply.json()["is_enabled"]) == (200, False)
     assert reply.json()["tools"][0]["state"] == "allowed"
     stub.play([function_call("find_order"), "no_answer"])
-    ask(server, chat)
-    run_jobs()
+    say()
     assert shop.calls == []
 
 

@@ -1,5 +1,7 @@
 """A bot's procedures: what it asks, calls, confirms and says step by step, with no model or one."""
 
+from functools import partial
+
 import pytest
 from django.test import Client as Browser
 from django.urls import reverse
@@ -8,6 +10,7 @@ from bots.models import Bot, FunctionCall
 from bots.testing import trained
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
+from chats.models import Conversation
 from chats.tests.test_function_calls import ask, function_call, replies, run_interrupted
 from identity.models import AuditEvent
 
@@ -134,8 +137,14 @@ def test_a_failure_may_be_foreseen(server, chat, ann, bot, tool):
     assert chat.assign_type == "bot"
 
 
-def test_the_customer_confirms_a_call(server, chat, ann, bot, configure, refund, tool):
-    configure({**refund, "requires_approval": "customer"})
+@pytest.fixture
+def asks(configure, refund):
+    """Refunds need somebody's approval."""
+    return lambda approval: configure({**refund, "requires_approval": approval})
+
+
+def test_the_customer_confirms_a_call(server, chat, ann, bot, asks, tool):
+    asks("customer")
     write(ann, bot, "ask order_id: Which?\ncall refund\nsay: Refunded.")
     said = tell(server, chat, START, "1234")
     assert "refund" in said[1]
@@ -144,18 +153,23 @@ def test_the_customer_confirms_a_call(server, chat, ann, bot, configure, refund,
     assert len(tool.requests) == 1
 
 
-def test_an_agent_approves_a_call(server, chat, ann, ben, bot, configure, refund, tool):
-    configure({**refund, "requires_approval": "agent"})
+@pytest.fixture
+def customer(server, chat):
+    return partial(tell, server, chat)
+
+
+def test_an_agent_approves_a_call(customer, ann, ben, bot, asks, tool):
+    asks("agent")
     write(ann, bot, "ask order_id: Which?\ncall refund\nask mail (email): Your email?\nsay: Bye.")
-    tell(server, chat, START, "1234")
-    chat.refresh_from_db()
+    customer(START, "1234")
+    chat = Conversation.objects.get()
     assert (chat.handoff_reason, tool.requests) == ("approval_needed", [])
     call = FunctionCall.objects.get(status="waiting")
     ben.post(f"/function-calling/{bot.pk}/events/{call.pk}/decision", {"approve": True})
     run_jobs()
     assert len(tool.requests) == 1
     assert replies()[-1].text == "Your email?"
-    assert tell(server, chat, "zoe@example.com")[-1] == "Bye."
+    assert customer("zoe@example.com")[-1] == "Bye."
 
 
 @pytest.mark.usefixtures("procedure")
