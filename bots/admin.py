@@ -18,7 +18,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from unfold.decorators import display
 
 from bots import forms, models
-from bots.pages import functions, language_models
+from bots.pages import functions, language_models, mcp_servers
 from bots.pages.bot import content, install, settings, states
 from bots.services import bots, documents, prompt_versions, publish_gate, web_urls
 from bots.services.website_keys import create_bot
@@ -38,7 +38,7 @@ from chatplatform.templatetags.codes import humanize_code
 from identity.forms import PAGES_DAILY_CREDITS
 
 # Imported because they register themselves.
-__all__ = ["functions", "language_models"]
+__all__ = ["functions", "language_models", "mcp_servers"]
 
 
 class TrainedAdmin(TenantAdmin):

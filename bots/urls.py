@@ -8,13 +8,18 @@ from bots.views.content import (
     BannerViewSet,
     CustomerInfoViewSet,
     DocumentViewSet,
+    ProcedureViewSet,
     PromptViewSet,
     QuestionAnswerViewSet,
     TextViewSet,
     WebUrlViewSet,
     WelcomeViewSet,
 )
-from bots.views.function_calling import FunctionCallingViewSet, FunctionCallViewSet
+from bots.views.function_calling import (
+    FunctionCallingViewSet,
+    FunctionCallViewSet,
+    McpServerViewSet,
+)
 from bots.views.golden import GoldenQuestionViewSet, GoldenRunViewSet
 from bots.views.language_model import LanguageModelViewSet
 from bots.views.search import ContentSearchViewSet
@@ -36,6 +41,7 @@ web_urls = WebUrlViewSet.as_view({"post": "create", "get": "list"})
 web_url = WebUrlViewSet.as_view({"put": "update", "delete": "destroy"})
 important = DocumentViewSet.as_view({"put": "set_important"})
 customer_info = CustomerInfoViewSet.as_view({"put": "update", "get": "retrieve"})
+procedures = ProcedureViewSet.as_view({"put": "update", "get": "retrieve"})
 welcome = WelcomeViewSet.as_view({"put": "update", "get": "retrieve"})
 banner = BannerViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})
 questions = BotViewSet.as_view({"get": "sample_questions", "put": "replace_questions"})
@@ -48,6 +54,9 @@ language_model = LanguageModelViewSet.as_view({"get": "list", "put": "store", "d
 function_calling = FunctionCallingViewSet.as_view({"get": "retrieve", "post": "upsert"})
 function_calls = FunctionCallViewSet.as_view({"get": "list"})
 function_call = FunctionCallViewSet.as_view({"post": "decide"})
+mcp_servers = McpServerViewSet.as_view({"get": "list", "post": "create"})
+mcp_server = McpServerViewSet.as_view({"put": "update", "delete": "destroy"})
+refresh_mcp_server = McpServerViewSet.as_view({"post": "refresh"})
 
 urlpatterns = [
     # AI / train
@@ -74,6 +83,7 @@ urlpatterns = [
     path("ai/model", language_model),
     path("ai/model/test", LanguageModelViewSet.as_view({"post": "test"})),
     path("ai/<int:bot_id>/customer-info-field", customer_info),
+    path("ai/<int:bot_id>/procedures", procedures),
     path("ai/<int:bot_id>/welcome-message", welcome),
     path("ai/<int:bot_id>/upload-banner-image", BannerViewSet.as_view({"post": "upload"})),
     path("ai/<int:bot_id>/banner", banner),
@@ -96,6 +106,12 @@ urlpatterns = [
     path("identity/languages/by-api-key", LanguageViewSet.as_view({"get": "retrieve_by_key"})),
     # function-calling
     path("function-calling/<int:bot_id>", function_calling),
+    path("function-calling/<int:bot_id>/mcp-servers", mcp_servers),
+    path("function-calling/<int:bot_id>/mcp-servers/<uuid:mcp_server_id>", mcp_server),
+    path(
+        "function-calling/<int:bot_id>/mcp-servers/<uuid:mcp_server_id>/refresh",
+        refresh_mcp_server,
+    ),
     path("function-calling/<int:bot_id>/events", function_calls),
     path("function-calling/<int:bot_id>/events/<uuid:call_id>/decision", function_call),
 ]

@@ -11,15 +11,19 @@ EMPTY_STATES = {
     "bots.FunctionCall": "You'll see each function call here. Add a function first.",
     "bots.FunctionCalling": "You'll see each bot's function settings here once it has a function.",
     "bots.GoldenQuestion": (
-        "Golden questions show whether a bot still answers well after a change. Select “New"
+        "Test questions show whether a bot still answers well after a change. Select “New"
         " question” to add one."
     ),
     "bots.GoldenRun": (
-        "A test run asks a bot all of its golden questions. Add questions first, then select “Run"
+        "A test run asks a bot all of its test questions. Add questions first, then select “Run"
         " test”."
     ),
     "bots.LanguageModel": (
         "Your bots use the platform's language model. Select “Connect model” to use your own."
+    ),
+    "bots.McpServer": (
+        "An MCP server offers tools that your bot can use, such as those of your shop. Select"
+        " “Connect MCP server” to add one."
     ),
     "bots.Prompt": (
         "Instructions tell a bot how to answer. Open a bot and write them under Behavior."

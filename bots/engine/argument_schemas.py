@@ -67,6 +67,33 @@ def check_schema(schema: dict[str, Any]) -> None:
             raise WrongSchema("is too large, or refers to itself")
 
 
+def simplified(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without keywords that `check_schema` refuses: it then allows more than before.
+
+    For schemas of others, who check the arguments themselves.
+    """
+    plain: dict[str, Any] = _without_refused(schema, 0)
+    return plain | {"type": "object"} if "type" not in plain else plain
+
+
+def _without_refused(node: Any, depth: int) -> Any:
+    if depth > MAX_DEPTH * 2:
+        return {}
+    if isinstance(node, list):
+        return [_without_refused(item, depth + 1) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        keyword: {name: _without_refused(part, depth + 2) for name, part in value.items()}
+        if keyword in _MAPS and isinstance(value, dict)
+        else value
+        if keyword in _DATA
+        else _without_refused(value, depth + 1)
+        for keyword, value in node.items()
+        if keyword not in _REFUSED and keyword != "$schema"
+    }
+
+
 def _nodes(root: dict[str, Any], node: Any, depth: int) -> Iterator[None]:
     """Yield once for each subschema, following references."""
     if depth > MAX_DEPTH:

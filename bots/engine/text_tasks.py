@@ -141,6 +141,19 @@ class VerdictDraft(_Draft):
     held: list[int]
 
 
+class ExpectationDraft(_Draft):
+    """Whether a reply says what was expected."""
+
+    is_met: bool
+
+
+class ConditionDraft(_Draft):
+    """Whether a condition holds, and whether what is known tells."""
+
+    is_known: bool
+    holds: bool
+
+
 class StandAloneDraft(_Draft):
     """A question that is understood without the conversation before it."""
 
@@ -381,6 +394,35 @@ def judge(
         # An upper bound: a reasoning model uses most of these tokens before it writes.
         max_tokens=1_500 + 8 * len(answer),
         pictures=question.pictures,
+    )
+
+
+def expect(history: Sequence[Line], reply: str, *, expected: str) -> Task[ExpectationDraft]:
+    """Judge whether a reply to the customer's last message says what somebody expects of it."""
+    return Task(
+        "An assistant has replied to the customer's last message. Compare its reply with what a"
+        " right reply says. `is_met`: true if the reply says all of that, in whatever words and"
+        " language, and contradicts none of it; what else it says does not matter.",
+        "\n\n".join(
+            [_transcript(history), _fenced("REPLY", reply), _fenced("A RIGHT REPLY SAYS", expected)]
+        ),
+        ExpectationDraft,
+        max_tokens=1_500,
+    )
+
+
+def decide(
+    condition: str, known: Mapping[str, str], history: Sequence[Line], *, today: str
+) -> Task[ConditionDraft]:
+    """Judge whether a condition of a procedure holds."""
+    facts = [_fenced(name.upper(), text) for name, text in known.items()]
+    return Task(
+        f"A company's procedure asks whether this condition holds: {condition}\nJudge it by the"
+        " values and the conversation alone. `is_known`: whether they tell; false if in doubt."
+        f" `holds`: whether the condition holds. Today is {today}.",
+        "\n\n".join([*facts, _transcript(history)]),
+        ConditionDraft,
+        max_tokens=1_500,
     )
 
 

@@ -2,7 +2,14 @@
 
 from bots.models.bot import ALLOWED_HOSTS, Bot, SampleQuestion
 from bots.models.document import Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
-from bots.models.function import Approval, CallStatus, Function, FunctionCall, FunctionCalling
+from bots.models.function import (
+    Approval,
+    CallStatus,
+    Function,
+    FunctionCall,
+    FunctionCalling,
+    McpServer,
+)
 from bots.models.golden_question import (
     GoldenOrigin,
     GoldenOutcome,
@@ -34,6 +41,7 @@ __all__ = [
     "GoldenRun",
     "GoldenStatus",
     "LanguageModel",
+    "McpServer",
     "ModelPurpose",
     "PageStatus",
     "Prompt",

@@ -76,6 +76,8 @@ class Bot(TenantModel):
     setup_overrides = models.JSONField(default=dict)
     # What the bot asks its customers for: a list of the API's customer-info fields.
     customer_info_fields = models.JSONField(default=list)
+    # What it does step by step: a list of the API's procedures.
+    procedures = models.JSONField(db_default=models.Value([], models.JSONField()), default=list)
     # Key of the signature that proves a website visitor's identity; empty: no visitor can be
     # identified.
     identity_secret = EncryptedTextField(default="", blank=True)

@@ -32,8 +32,32 @@ class Approval(models.TextChoices):
     CUSTOMER = "customer"
 
 
+class McpServer(TenantModel):
+    """A server whose tools the client may let a bot use, by the Model Context Protocol."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="mcp_servers")
+    name = models.CharField(max_length=60)
+    url = models.CharField(max_length=2000)
+    # Its encryption is bound to the row's UUID.
+    token = EncryptedTextField(default="", blank=True)
+    is_enabled = models.BooleanField(default=True)
+    # What the server last offered: name, description, parameters and version of each tool.
+    tools = models.JSONField(default=list)
+    listed_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name, verbose_name_plural = "MCP server", "MCP servers"
+        constraints = [models.UniqueConstraint(fields=["bot", "name"], name="mcp_server_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Function(TenantModel):
-    """An HTTP request, defined by the client, that the bot's model may have us send."""
+    """What the bot's model may have us call: an HTTP request that the client defined, or a tool of
+    an MCP server, which has no method and no address of its own."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="functions")
@@ -50,6 +74,14 @@ class Function(TenantModel):
     body_template = models.TextField(default="", blank=True)
     requires_approval = models.CharField(max_length=8, choices=Approval, default=Approval.NONE)
     position = models.PositiveSmallIntegerField(default=0)
+    mcp_server = models.ForeignKey(
+        McpServer, on_delete=models.CASCADE, null=True, related_name="functions"
+    )
+    # The tool's name on its server, and its version when somebody allowed it.
+    tool = models.CharField(max_length=200, db_default="", default="", blank=True)
+    tool_version = models.CharField(max_length=64, db_default="", default="", blank=True)
+    # The tool has changed since: nobody may call it until somebody has looked at it.
+    needs_review = models.BooleanField(db_default=False, default=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["bot", "name"], name="function_name")]
@@ -87,6 +119,8 @@ class FunctionCall(TenantModel):
     duration_ms = models.PositiveIntegerField(null=True)
     error = models.CharField(max_length=500, default="", blank=True)
     requires_approval = models.CharField(max_length=8, choices=Approval, default=Approval.NONE)
+    # Hash of the function when somebody was asked to approve the call: a changed one is not called.
+    definition = models.CharField(max_length=64, db_default="", default="", blank=True)
     decided_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     decided_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())

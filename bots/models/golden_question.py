@@ -21,7 +21,8 @@ class GoldenOrigin(models.TextChoices):
 
 
 class GoldenQuestion(TenantModel):
-    """A question that the bot must answer correctly. Changes are tested against all of them."""
+    """A question that the bot must answer correctly, perhaps with messages that follow it. Changes
+    are tested against all of them."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="golden_questions")
     question = models.CharField(max_length=300)
@@ -29,10 +30,15 @@ class GoldenQuestion(TenantModel):
     expected_source = models.CharField(max_length=300, default="", blank=True)
     # Words that the answer must contain.
     expected_words = ArrayField(models.CharField(max_length=100), default=list, blank=True)
+    # What the right answer says, for a model to judge by; empty: it judges nothing.
+    expected_answer = models.CharField(max_length=500, db_default="", default="", blank=True)
+    # The customer's next messages, each with what is expected of its answer as above.
+    turns = models.JSONField(db_default=models.Value([], models.JSONField()), default=list)
     origin = models.CharField(max_length=10, choices=GoldenOrigin, default=GoldenOrigin.WRITTEN)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
+        verbose_name, verbose_name_plural = "test question", "test questions"
         constraints = [
             models.UniqueConstraint(fields=["bot", "question"], name="golden_question_unique")
         ]

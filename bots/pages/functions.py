@@ -82,7 +82,7 @@ def _settings(client: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _without_model(bots: QuerySet[models.Bot]) -> list[str]:
+def without_model(bots: QuerySet[models.Bot]) -> list[str]:
     """The names of these bots for which no language model writes."""
     found = bots.alias(has_model=engines.has_model()).filter(has_model=False)
     return list(found.order_by("bot_name").values_list("bot_name", flat=True))
@@ -124,6 +124,8 @@ class FunctionAdmin(ApprovalsMixin):
     @display(description=cast("str", gettext_lazy("Name")), ordering="name")
     def shown_name(self, row: models.Function) -> str:
         link = reverse("admin:bots_function_edit", args=[row.pk])
+        if row.mcp_server_id:
+            link = reverse("admin:bots_mcpserver_edit", args=[row.mcp_server_id])
         return format_html('<a href="{}">{}</a>', link, humanize_code(row.name))
 
     @display(description=cast("str", gettext_lazy("Approval")), ordering="requires_approval")
@@ -150,7 +152,7 @@ class FunctionAdmin(ApprovalsMixin):
         form = FunctionForm(request.POST or None, bots=names, function=None, secrets=[])
         return self.form_page(
             request, form, act, template="admin/bots/function.html", title=gettext("New function"),
-            without_model=_without_model(models.Bot.objects.for_client(by.client)),
+            without_model=without_model(models.Bot.objects.for_client(by.client)),
         )  # fmt: skip
 
     @calls_out
@@ -158,6 +160,8 @@ class FunctionAdmin(ApprovalsMixin):
     def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """A function's page: change it, try it, delete it."""
         row: models.Function = self.row(request, object_id)
+        if row.mcp_server_id:
+            return redirect("admin:bots_mcpserver_edit", row.mcp_server_id)
         may_change, by = self.has_create_permission(request), viewer(request)
         if request.method == "POST" and not may_change:
             raise PermissionDenied
@@ -191,7 +195,7 @@ class FunctionAdmin(ApprovalsMixin):
             request, "admin/bots/function.html", humanize_code(row.name),
             row=row, form=form, trial=trial, call=call, may_change=may_change,
             asks=ASKS[row.requires_approval], call_words=words, call_color=color,
-            without_model=_without_model(models.Bot.objects.filter(pk=row.bot_id)),
+            without_model=without_model(models.Bot.objects.filter(pk=row.bot_id)),
         )  # fmt: skip
 
     def switch(self, request: HttpRequest, bot_id: int) -> HttpResponse:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from bots.engine import Capability
+from bots.engine import Capability, Engine
+from bots.engine.text_tasks import Draft, Task
 from bots.language import detection
 from bots.models import Bot
 from bots.services import answers, engines
@@ -36,6 +37,16 @@ def standalone(bot: Bot, text: str) -> AnswerRequest:
         deadline_seconds=settings.LLM_DEADLINE_SECONDS,
         verify_answer=config.confirm_answers,
     )
+
+
+def complete(bot: Bot, engine: Engine, task: Task[Draft], *, reference: str) -> Draft:
+    """What the bot's model writes about an answer, charged like one; raises an `EngineError`."""
+    most = credits.MODEL_REPLY * engine.price
+    with credits.charge(bot.client_id, cost=most, reference=reference) as charge:
+        written = engine.complete(task, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
+        tokens = written.usage.prompt_tokens + written.usage.completion_tokens
+        charge.used = credits.price_of_tokens(tokens, price=engine.price)
+    return written.draft
 
 
 def ask(bot: Bot, request: AnswerRequest, *, reference: str) -> Outcome:

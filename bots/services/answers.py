@@ -35,7 +35,8 @@ from bots.quoting.quotation import Citation
 from bots.quoting.search import LIKELY_FOREIGN, Hit, SearchResult
 from bots.services import function_runner, prompt_versions, retrieval
 from bots.services.function_calls import ProposedCall
-from bots.services.function_runner import ApprovalNeeded, FunctionRunner
+from bots.services.function_runner import ApprovalNeeded, FunctionRunner, ProcedureChosen
+from bots.services.procedures import ReadyProcedure
 
 log = logging.getLogger(__name__)
 MAX_ERROR_CHARS = 300
@@ -160,6 +161,14 @@ class NeedsApproval:
     trace: Trace
 
 
+class ProcedureBegins(Exception):
+    """The model found that a procedure fits: that is run in place of an answer."""
+
+    def __init__(self, procedure: ReadyProcedure, trace: Trace) -> None:
+        super().__init__(procedure.name)
+        self.procedure, self.trace = procedure, trace
+
+
 @dataclass(frozen=True)
 class Unanswered:
     reason: NoAnswer
@@ -170,7 +179,10 @@ Outcome = Answered | NeedsApproval | Unanswered
 
 
 def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
-    """Answer from the bot's documents and functions. Stores only function calls."""
+    """Answer from the bot's documents and functions. Stores only function calls.
+
+    Raises `ProcedureBegins` if a model starts one of the bot's procedures.
+    """
     engine, is_after_call = request.engine, request.approved_by != Approval.NONE
     is_model = _is_by_model(request)
     if is_after_call and not is_model:
@@ -353,6 +365,8 @@ def _compose(
             deadline_seconds=request.deadline_seconds,
             toolbox=functions.toolbox(before_call=on.reset) if functions else None,
         )
+    except ProcedureChosen as chosen:
+        raise ProcedureBegins(chosen.procedure, traced()) from None
     except ApprovalNeeded as needed:
         return NeedsApproval(ProposedCall.from_row(needed.call), traced())
     except EngineError as error:

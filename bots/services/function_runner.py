@@ -15,16 +15,28 @@ from typing import Any
 from django.db import IntegrityError
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.crypto import salted_hmac
 
 from bots.engine import Capability, Engine, argument_schemas, request_templates, tools
-from bots.models import Approval, Bot, CallStatus, Function, FunctionCall, FunctionCalling
-from bots.services import functions
+from bots.engine.mcp_client import McpError, McpSession
+from bots.models import (
+    Approval,
+    Bot,
+    CallStatus,
+    Function,
+    FunctionCall,
+    FunctionCalling,
+    McpServer,
+)
+from bots.services import functions, mcp_servers, procedures
+from bots.services.procedures import ReadyProcedure
 from chatplatform import egress, jobs
 from chatplatform.api.errors import Invalid
 from chatplatform.sql import column_names
 from identity.models import User
 
 MAX_ANSWER_BYTES = 200_000
+CHANGED_TOOL = "The tool has changed on its server. Look at it and allow it again."
 UNCERTAIN = "uncertain: it is not known whether the call took effect"
 _CARRIED_OUT = frozenset({CallStatus.SUCCEEDED, CallStatus.FAILED})
 _MIN_SECRET_CHARS = 4
@@ -32,6 +44,14 @@ _MIN_TOKEN_CHARS = 8
 _ENABLED = f"""
 SELECT {column_names(FunctionCalling)} FROM bots_functioncalling WHERE bot_id = %s AND is_enabled
 """
+
+
+class ProcedureChosen(Exception):
+    """The model starts a procedure, which the platform runs instead of an answer."""
+
+    def __init__(self, procedure: ReadyProcedure) -> None:
+        super().__init__(procedure.name)
+        self.procedure = procedure
 
 
 class ApprovalNeeded(Exception):
@@ -66,9 +86,8 @@ class FunctionRunner:
         self._subject = subject
         self._ends_at = ends_at
         self._max_calls = max_calls
-        self.functions = {
-            row.name: row for row in Function.objects.filter(bot=bot).order_by("position")
-        }
+        self.functions = {row.name: row for row in functions.usable(bot)} if max_calls else {}
+        self.procedures = {row.tool_name: row for row in procedures.ready(bot)}
         self._repaired: set[str] = set()
         # A call may have changed something, so no other answer may replace this one.
         self.has_acted = False
@@ -86,8 +105,9 @@ class FunctionRunner:
 
         offered = tuple(
             tools.Tool(row.name, row.description, row.parameters) for row in self.functions.values()
-        )
-        return tools.Toolbox(offered, call, self.refuse, self._max_calls, self._earlier_calls())
+        ) + tuple(row.tool for row in self.procedures.values())
+        most = self._max_calls or 1
+        return tools.Toolbox(offered, call, self.refuse, most, self._earlier_calls())
 
     def _earlier_calls(self) -> tuple[tools.Done, ...]:
         rows = FunctionCall.objects.filter(message_id=self._subject.message_id)
@@ -103,6 +123,8 @@ class FunctionRunner:
 
     def call(self, name: str, arguments_json: str) -> tools.Result:
         """Make a call that the model requests, or return why not; raises ApprovalNeeded."""
+        if name in self.procedures:
+            raise ProcedureChosen(self.procedures[name])
         function = self.functions.get(name)
         if function is None:
             return self._refused(name, arguments_json, "There is no function of this name.")
@@ -110,13 +132,17 @@ class FunctionRunner:
             values = argument_schemas.parse(arguments_json, function.parameters)
         except argument_schemas.WrongArguments as error:
             return self._wrong(name, arguments_json, str(error))
+        return result_of(self.make(function, values))
+
+    def make(self, function: Function, values: dict[str, Any]) -> FunctionCall:
+        """Make a call whose values fit, once; raises ApprovalNeeded."""
         call = _get_or_create(self._bot, function, values, self._subject)
         if call.status == CallStatus.WAITING:
             raise ApprovalNeeded(call)
         if call.status == CallStatus.RUNNING:
             _send(call, function, self._subject, seconds_left=self._ends_at - time.monotonic())
         self._count(call)
-        return result_of(call)
+        return call
 
     def _count(self, call: FunctionCall) -> None:
         function = self.functions.get(call.function_name)
@@ -153,11 +179,11 @@ def for_answer(
     if Capability.CALL_FUNCTIONS not in engine.capabilities:
         return None
     config = next(iter(FunctionCalling.objects.raw(_ENABLED, [bot.pk])), None)
-    if config is None:
+    if config is None and not bot.procedures:
         return None
-    ends_at = time.monotonic() + seconds
-    runner = FunctionRunner(bot, subject, max_calls=config.max_calls_per_reply, ends_at=ends_at)
-    return runner if runner.functions else None
+    most, ends_at = config.max_calls_per_reply if config else 0, time.monotonic() + seconds
+    runner = FunctionRunner(bot, subject, max_calls=most, ends_at=ends_at)
+    return runner if runner.functions or runner.procedures else None
 
 
 def result_of(call: FunctionCall) -> tools.Result:
@@ -209,10 +235,24 @@ def _get_or_create(
                 fingerprint=fingerprint,
                 status=CallStatus.WAITING if needs_approval else CallStatus.RUNNING,
                 requires_approval=function.requires_approval,
+                definition=_definition(function) if needs_approval else "",
             )
     except IntegrityError:
         rows = FunctionCall.objects.filter(message_id=subject.message_id)
         return _interrupted(rows.get(fingerprint=fingerprint))
+
+
+def _definition(function: Function) -> str:
+    """The hash of all that decides what a call does: an approval is of that, and not of words."""
+    server = function.mcp_server
+    described = [
+        function.name, function.parameters, function.method, function.url, function.headers,
+        functions.secret_headers(function), function.body_template, function.tool_version,
+        [str(server.pk), server.url, server.token] if server else None,
+    ]  # fmt: skip
+    text = json.dumps(described, sort_keys=True)
+    # Keyed, since it holds secrets.
+    return salted_hmac("bots.function", text, algorithm="sha256").hexdigest()
 
 
 def _interrupted(call: FunctionCall) -> FunctionCall:
@@ -240,10 +280,8 @@ def run_approved(call: FunctionCall, subject: Subject, *, seconds: float) -> Fun
     if function is None:
         _record(call, CallStatus.REFUSED, error="The function no longer exists.")
         return call
-    try:
-        argument_schemas.check(call.arguments, function.parameters)
-    except argument_schemas.WrongArguments as error:
-        _record(call, CallStatus.REFUSED, error=f"The function was changed: {error}")
+    if call.definition != _definition(function):
+        _record(call, CallStatus.REFUSED, error="The function was changed after it was asked for.")
         return call
     _send(call, function, subject, seconds_left=seconds)
     return call
@@ -273,11 +311,15 @@ def try_out(
 
 def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_left: float) -> None:
     """Send the request to the function's server and record the result."""
-    secrets = functions.secret_headers(function)
-    is_get = function.method == "GET"
     if seconds_left <= 0:
         _record(call, CallStatus.REFUSED, error="No time was left for the call.")
         return
+    if function.mcp_server:
+        seconds = min(function.timeout_seconds, seconds_left)
+        _call_tool(call, function, function.mcp_server, seconds=seconds)
+        return
+    secrets = functions.secret_headers(function)
+    is_get = function.method == "GET"
     started = time.monotonic()
     try:
         url, content = _request(function, {**call.arguments, **subject.values})
@@ -305,6 +347,40 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
         )
     else:
         _record_reply(call, reply, secrets)
+
+
+def _call_tool(
+    call: FunctionCall, function: Function, server: McpServer, *, seconds: float
+) -> None:
+    """Call a tool of an MCP server, unless it is no longer what somebody allowed."""
+    started, is_sent = time.monotonic(), False
+    secrets = {"Authorization": f"Bearer {server.token}"} if server.token else {}
+    try:
+        with McpSession(server.url, server.token, seconds=seconds) as session:
+            listed = session.tools()
+            versions = {tool.name: mcp_servers.version_of(tool) for tool in listed}
+            if versions.get(function.tool) != function.tool_version:
+                mcp_servers.keep_listing(server, listed)
+                _record(call, CallStatus.REFUSED, error=CHANGED_TOOL)
+                return
+            is_sent = True
+            result = session.call(function.tool, call.arguments)
+    except (McpError, egress.EgressError) as error:
+        is_uncertain = is_sent and not getattr(error, "nothing_sent", isinstance(error, McpError))
+        words = _redacted(str(error), secrets)
+        spent = round((time.monotonic() - started) * 1000)
+        error_text = f"{UNCERTAIN}. {words}" if is_uncertain else words
+        _record(call, CallStatus.FAILED, error=error_text, duration_ms=spent)
+        return
+    _record(
+        call,
+        CallStatus.FAILED if result.is_error else CallStatus.SUCCEEDED,
+        error="The tool reported an error." if result.is_error else "",
+        # What a tool says came from its server, so that an answer may rest on it.
+        http_status=200,
+        result_excerpt=tools.cut(_redacted(_storable(result.text), secrets)),
+        duration_ms=round((time.monotonic() - started) * 1000),
+    )
 
 
 def _request(function: Function, values: dict[str, Any]) -> tuple[str, bytes | None]:

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
 
 from bots.engine import argument_schemas, request_templates
 from bots.models import Bot, Function, FunctionCalling
@@ -18,7 +19,7 @@ _BODILESS = frozenset({"GET", "DELETE"})
 
 def describe(bot: Bot) -> FunctionCallingConfigDTO:
     """The bot's configuration, without its secrets."""
-    rows = Function.objects.filter(bot=bot).order_by("position")
+    rows = _own(bot).order_by("position")
     return FunctionCallingConfigDTO.from_row(
         FunctionCalling.objects.filter(bot=bot).first(),
         [FunctionDTO.from_row(row, sorted(secret_headers(row))) for row in rows],
@@ -26,10 +27,20 @@ def describe(bot: Bot) -> FunctionCallingConfigDTO:
     )
 
 
+def usable(bot: Bot) -> QuerySet[Function]:
+    """What the bot may call: its functions, and tools of MCP servers that are on and unchanged."""
+    rows = Function.objects.filter(bot=bot, needs_review=False).select_related("mcp_server")
+    return rows.filter(Q(mcp_server=None) | Q(mcp_server__is_enabled=True)).order_by("position")
+
+
 def find(bot: Bot, name: str) -> Function | None:
-    """The function of this name; None if there is none or function calling is off."""
-    rows = Function.objects.filter(bot=bot, bot__function_calling__is_enabled=True, name=name)
-    return rows.first()
+    """The usable function of this name; None if there is none or function calling is off."""
+    return usable(bot).filter(bot__function_calling__is_enabled=True, name=name).first()
+
+
+def _own(bot: Bot) -> QuerySet[Function]:
+    """The functions that the client defined, without tools of MCP servers."""
+    return Function.objects.filter(bot=bot, mcp_server=None)
 
 
 def secret_headers(function: Function) -> dict[str, str]:
@@ -66,7 +77,7 @@ def save(bot: Bot, function: FunctionDTO, *, is_new: bool, by: User) -> None:
         bots.lock(bot)
         rows = list(Function.objects.filter(bot=bot).order_by("position"))
         existing = next((row for row in rows if row.name == function.name), None)
-        if is_new and existing:
+        if existing and (is_new or existing.mcp_server_id):
             raise Invalid.field("body", "name", msg="Another function already has this name.")
         if existing is None and len(rows) >= MAX_FUNCTIONS:
             words = f"A bot can have up to {MAX_FUNCTIONS} functions. Delete one first."
@@ -121,9 +132,10 @@ def _check_all(functions: list[FunctionDTO]) -> None:
 
 
 def _replace_functions(bot: Bot, functions: list[FunctionDTO]) -> dict[str, list[str]]:
-    existing = {row.name: row for row in Function.objects.filter(bot=bot)}
+    existing = {row.name: row for row in _own(bot)}
     names = {function.name for function in functions}
-    Function.objects.filter(bot=bot).exclude(name__in=names).delete()
+    _check_beside_tools(bot, names)
+    _own(bot).exclude(name__in=names).delete()
     for position, function in enumerate(functions):
         _store(bot, function, existing.get(function.name), position=position, place=position)
     return {
@@ -134,6 +146,17 @@ def _replace_functions(bot: Bot, functions: list[FunctionDTO]) -> dict[str, list
             function.name for function in functions if function.secret_headers is not None
         ),
     }
+
+
+def _check_beside_tools(bot: Bot, names: set[str]) -> None:
+    tools = Function.objects.filter(bot=bot).exclude(mcp_server=None)
+    taken = set(tools.values_list("name", flat=True))
+    if names & taken:
+        words = f"A tool of an MCP server has the name {sorted(names & taken)[0]}."
+        raise Invalid.field("body", "functions", msg=words)
+    if len(names | taken) > MAX_FUNCTIONS:
+        words = f"A bot can have up to {MAX_FUNCTIONS} functions, tools of MCP servers included."
+        raise Invalid.field("body", "functions", msg=words)
 
 
 def _store(

@@ -104,6 +104,10 @@ def _write(bot: Bot, row: GoldenQuestion, body: GoldenQuestionDto, by: User) -> 
         row.expected_source = body.expected_source or ""
     if "expected_words" in body.model_fields_set:
         row.expected_words = body.expected_words
+    if "expected_answer" in body.model_fields_set:
+        row.expected_answer = body.expected_answer or ""
+    if "turns" in body.model_fields_set:
+        row.turns = [turn.model_dump() for turn in body.turns]
     is_new = row._state.adding
     try:
         with transaction.atomic():

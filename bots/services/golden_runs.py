@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from django.db import transaction
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Value, When
 
-from bots.engine import Engine
+from bots.engine import Capability, Engine, text_tasks
+from bots.engine.types import EngineError, Line
 from bots.models import (
     Bot,
     Document,
@@ -18,6 +19,7 @@ from bots.models import (
     GoldenStatus,
     Prompt,
 )
+from bots.quoting import question_splitting
 from bots.services import (
     answer_preview,
     answers,
@@ -27,15 +29,17 @@ from bots.services import (
     publish_gate,
     retrieval,
 )
-from bots.services.answers import Answered, Outcome
+from bots.services.answers import Answered, AnswerRequest, Outcome
 from bots.shapes.golden import GoldenRunRequest
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, first_or_404
 from identity.models import User
 from identity.services import audit, credits
 
-# Questions per job. A worker that shuts down waits until its job has asked them.
-QUESTIONS_A_JOB = 10
+# Messages per job. A worker that shuts down waits until its job has asked them.
+MESSAGES_A_JOB = 10
+# Of a question of several messages, the lines and the answered questions that the bot goes by.
+_HISTORY_LINES, _TOPICS = 6, 3
 MAX_ANSWER = 500
 _UNFINISHED = (GoldenStatus.QUEUED, GoldenStatus.RUNNING)
 _OVERTAKEN = (
@@ -134,7 +138,7 @@ def ask_next(run_id: str) -> None:
         return
     now, tried = _terms(run)
     engine = engines.engine_for(run.bot.client, run.bot)
-    for asked in run.questions[len(run.results) :][:QUESTIONS_A_JOB]:
+    for asked in _next_questions(run):
         try:
             result = _tried(run, engine, asked, now, tried)
         except _ModelDown as exc:
@@ -150,6 +154,18 @@ def ask_next(run_id: str) -> None:
             jobs.enqueue("bots.ask_golden", client_id=run.client_id, run_id=run_id)
         else:
             _end(run)
+
+
+def _next_questions(run: GoldenRun) -> list[dict[str, Any]]:
+    """The next questions, at least one, with about `MESSAGES_A_JOB` messages in all."""
+    found: list[dict[str, Any]] = []
+    count = 0
+    for asked in run.questions[len(run.results) :]:
+        count += len(_turns(asked))
+        if found and count > MESSAGES_A_JOB:
+            break
+        found.append(asked)
+    return found
 
 
 def fail(run_id: str) -> None:
@@ -194,31 +210,63 @@ def _tried(
     run: GoldenRun, engine: Engine, asked: dict[str, Any], now: _Terms, tried: _Terms | None
 ) -> dict[str, Any]:
     """The result of one question; if a change is tested, compared with the bot's own terms."""
-    result = _result(asked, _answer(run, engine, asked, tried or now, "tried"))
+    result = _result(run, engine, asked, tried or now, "tried")
     if tried is None:
         return result
-    before = _result(asked, _answer(run, engine, asked, now, "now"))
+    before = _result(run, engine, asked, now, "now")
     return result | {"was_passed": before["is_passed"]}
 
 
-def _answer(
+def _result(
     run: GoldenRun, engine: Engine, asked: dict[str, Any], terms: _Terms, which: str
-) -> Outcome:
-    """What the bot would answer. A model's tokens are charged; no function is called."""
-    bot = run.bot
-    request = replace(
-        answer_preview.standalone(bot, asked["question"]),
+) -> dict[str, Any]:
+    """The result of a question: its messages asked one after the other, until an answer fails."""
+    history: list[Line] = []
+    topics: list[str] = []
+    results: list[dict[str, Any]] = []
+    try:
+        for place, turn in enumerate(_turns(asked)):
+            reference = f"golden:{run.pk}:{asked['id']}:{which}:{place}"
+            request = _request(run, engine, turn["question"], terms)
+            if question_splitting.may_follow_up(request.text):
+                request = replace(request, topics=tuple(topics[:_TOPICS]))
+            request = replace(request, history=tuple(history[-_HISTORY_LINES:]))
+            outcome = _answer(run, request, reference)
+            history.append(Line("customer", turn["question"]))
+            results.append(_turn_result(run, engine, turn, outcome, history, reference))
+            if results[-1]["fault"]:
+                break
+            history.append(Line("assistant", results[-1]["answer"]))
+            topics.insert(0, turn["question"])
+    except credits.InsufficientCredits as exc:
+        raise jobs.GiveUp("You're out of credits.") from exc
+    fault = results[-1]["fault"]
+    return results[-1] | {
+        "question": asked["question"],
+        "is_passed": not fault,
+        "was_passed": asked["was_passed"],
+        "turns": results if len(_turns(asked)) > 1 else [],
+    }
+
+
+def _turns(asked: dict[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a question, the first of which is the question itself."""
+    return [asked, *asked.get("turns", ())]
+
+
+def _request(run: GoldenRun, engine: Engine, text: str, terms: _Terms) -> AnswerRequest:
+    return replace(
+        answer_preview.standalone(run.bot, text),
         engine=engine,
         threshold=terms.threshold,
         index=terms.index,
         prompt=terms.prompt,
     )
-    try:
-        outcome = answer_preview.ask(
-            bot, request, reference=f"golden:{run.pk}:{asked['id']}:{which}"
-        )
-    except credits.InsufficientCredits as exc:
-        raise jobs.GiveUp("You're out of credits.") from exc
+
+
+def _answer(run: GoldenRun, request: AnswerRequest, reference: str) -> Outcome:
+    """What the bot would answer. A model's tokens are charged; no function is called."""
+    outcome = answer_preview.ask(run.bot, request, reference=reference)
     if outcome.trace.is_down:
         raise _ModelDown(outcome.trace.engine_error)
     if isinstance(outcome, Answered) and outcome.trace.engine:
@@ -227,20 +275,33 @@ def _answer(
     return outcome
 
 
-def _result(asked: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
-    """The result of a question: its answer, and the reason if it failed."""
+def _turn_result(
+    run: GoldenRun,
+    engine: Engine,
+    turn: dict[str, Any],
+    outcome: Outcome,
+    history: list[Line],
+    reference: str,
+) -> dict[str, Any]:
+    """The answer to one message, and the reason if it failed."""
     text = outcome.text if isinstance(outcome, Answered) else ""
     citations = outcome.citations if isinstance(outcome, Answered) else ()
-    missing = _missing(asked, text, {citation.document_id for citation in citations})
+    fault = _missing(turn, text, {citation.document_id for citation in citations})
     if not isinstance(outcome, Answered):
-        missing = "engine_failed" if outcome.trace.engine_error else "no_answer"
+        fault = "engine_failed" if outcome.trace.engine_error else "no_answer"
+    expected = turn.get("expected_answer")
+    if not fault and expected and Capability.WRITE in engine.capabilities:
+        task = text_tasks.expect(history, text, expected=expected)
+        try:
+            draft = answer_preview.complete(run.bot, engine, task, reference=f"{reference}:judged")
+        except EngineError as exc:
+            raise _ModelDown(str(exc)) from exc
+        fault = "" if draft.is_met else "other_answer"
     return {
-        "question": asked["question"],
-        "is_passed": not missing,
-        "fault": missing or None,
+        "question": turn["question"],
+        "fault": fault or None,
         "answer": text[:MAX_ANSWER],
         "sources": list(dict.fromkeys(citation.title for citation in citations)),
-        "was_passed": asked["was_passed"],
     }
 
 
@@ -249,7 +310,7 @@ def _missing(asked: dict[str, Any], text: str, document_ids: set[int]) -> str:
     words = " ".join(text.casefold().split())
     if not all(" ".join(word.casefold().split()) in words for word in asked["expected_words"]):
         return "words_missing"
-    wanted = asked["expected_source"].casefold()
+    wanted = (asked["expected_source"] or "").casefold()
     if not wanted:
         return ""
     rows = Document.objects.filter(pk__in=document_ids).values_list("title", "file_name", "url")

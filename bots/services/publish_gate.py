@@ -98,6 +98,8 @@ def start(run: GoldenRun, *, wait: timedelta = timedelta(0)) -> GoldenRun:
             "question": row.question,
             "expected_source": row.expected_source,
             "expected_words": row.expected_words,
+            "expected_answer": row.expected_answer,
+            "turns": row.turns,
             "was_passed": passed_before.get(row.question),
         }
         for row in rows

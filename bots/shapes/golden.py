@@ -1,7 +1,7 @@
 """Request and response shapes of golden questions and golden runs."""
 
 import uuid
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
@@ -19,11 +19,40 @@ from chatplatform.api.shapes import (
 Word = Annotated[Text, Field(min_length=1, max_length=100, pattern=NOT_BLANK)]
 
 
+MAX_TURNS = 9
+_SOURCE = (
+    "Title, file name or address of the source that the answer must cite; case-insensitive. Null:"
+    " any source."
+)
+_WORDS = (
+    "Words that the answer must contain, at most 10. Without words, source and answer, any answer"
+    " passes."
+)
+_ANSWER = (
+    "What the right answer says, in your words; a model judges whether the bot's answer says so."
+    " Without a model only words and source are checked. Null: nothing is judged."
+)
+
+
+class GoldenTurn(Shape):
+    """A further message of the customer, with what is expected of its answer."""
+
+    question: Text = Field(
+        min_length=1, max_length=300, pattern=NOT_BLANK, description="The message."
+    )
+    expected_source: Text | None = Field(None, max_length=300, description=_SOURCE)
+    expected_words: list[Word] = Field(default_factory=list, max_length=10, description=_WORDS)
+    expected_answer: Text | None = Field(None, max_length=500, description=_ANSWER)
+
+
 class GoldenQuestionDto(Shape):
-    """A question that the bot must answer correctly."""
+    """A question that the bot must answer correctly, perhaps with messages that follow it."""
 
     model_config = example(
-        question="May I bring my dog?", expected_source="House rules", expected_words=["welcome"]
+        question="May I bring my dog?",
+        expected_source="House rules",
+        expected_words=["welcome"],
+        turns=[{"question": "And two of them?", "expected_answer": "At most two dogs."}],
     )
 
     id: int | None = read_only("The question's id.", path="golden_question_id")
@@ -36,17 +65,14 @@ class GoldenQuestionDto(Shape):
         " one.",
         json_schema_extra=without_default,
     )
-    expected_source: Text | None = Field(
-        None,
-        max_length=300,
-        description="Title, file name or address of the source that the answer must cite;"
-        " case-insensitive. Null: any source.",
-    )
-    expected_words: list[Word] = Field(
+    expected_source: Text | None = Field(None, max_length=300, description=_SOURCE)
+    expected_words: list[Word] = Field(default_factory=list, max_length=10, description=_WORDS)
+    expected_answer: Text | None = Field(None, max_length=500, description=_ANSWER)
+    turns: list[GoldenTurn] = Field(
         default_factory=list,
-        max_length=10,
-        description="Words that the answer must contain, at most 10. Without words and source, any"
-        " answer passes.",
+        max_length=MAX_TURNS,
+        description="The customer's next messages in the same conversation, at most 9. The question"
+        " passes if every answer does; a run stops at the first that fails.",
     )
     origin: GoldenOrigin | None = read_only(
         "`written`, or taken from `samples`, `answers` or what was `asked` most."
@@ -58,6 +84,8 @@ class GoldenQuestionDto(Shape):
         return cls.copy_from(
             row,
             expected_source=row.expected_source or None,
+            expected_answer=row.expected_answer or None,
+            turns=[GoldenTurn(**turn) for turn in row.turns],
             origin=GoldenOrigin(row.origin),
         )
 
@@ -103,20 +131,39 @@ class GoldenRunRequest(Shape):
     )
 
 
-class GoldenResult(Shape):
-    """One question of a run with the bot's answer."""
+class GoldenTurnResult(Shape):
+    """A message of a customer with the bot's answer."""
 
-    question: str = Field(description="The question.")
-    is_passed: bool = Field(description="Whether the answer was as expected.")
-    fault: Literal["no_answer", "engine_failed", "words_missing", "other_source"] | None = Field(
-        description="Why it did not pass; null if it passed."
+    question: str = Field(description="The message.")
+    fault: (
+        Literal["no_answer", "engine_failed", "words_missing", "other_source", "other_answer"]
+        | None
+    ) = Field(
+        description="Why it did not pass; null if it passed. `other_answer`: a model judges that it"
+        " does not say what was expected."
     )
     answer: str = Field(description="The bot's answer, truncated to 500 characters; may be empty.")
     sources: list[str] = Field(description="Titles of the sources that the answer cites.")
+
+
+class GoldenResult(GoldenTurnResult):
+    """One question of a run; of several messages, the answer and the fault are the last one's."""
+
+    is_passed: bool = Field(description="Whether all answers were as expected.")
+    turns: list[GoldenTurnResult] = Field(
+        default_factory=list,
+        description="If the question has further messages: those that were asked, from the first.",
+    )
     was_passed: bool | None = Field(
         description="Whether it passed before: asked without the tested change or, if the run tests"
         " none, in the latest run without a change. Null: it was not asked then."
     )
+
+
+def result_of(stored: dict[str, Any]) -> GoldenResult:
+    """A result as it is stored; one of an earlier release has no turns."""
+    turns = [GoldenTurnResult.model_construct(**turn) for turn in stored.get("turns", ())]
+    return GoldenResult.model_construct(**stored | {"turns": turns})
 
 
 class GoldenRunDto(Shape):
@@ -182,7 +229,7 @@ class GoldenRunDetail(GoldenRunDto):
 
     @classmethod
     def from_row(cls, row: GoldenRun) -> Self:
-        results = [GoldenResult.model_construct(**result) for result in row.results]
+        results = [result_of(stored) for stored in row.results]
         return cls.copy_run(row, results=results)
 
 

@@ -13,7 +13,7 @@ from chatplatform.testing import run_jobs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUESTION = "Do guests get their money back?"
-HELD, TRIED = "On hold: a golden question failed", "Golden questions are being tested"
+HELD, TRIED = "On hold: a test question failed", "Test questions are being asked"
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_a_web_address_tells_of_its_pages(ann, site, bot, wrong):
 def test_home_failures_and_warnings_count_it(ann, cara, site, bot, wrong):
     home, failures = reverse("admin:index"), reverse("failures")
     dashboard = "/report/warning-dashboard"
-    title = "1 document is on hold after golden questions failed"
+    title = "1 document is on hold after test questions failed"
 
     def codes(person):
         return [row["code"] for row in person.get(dashboard).json()["warnings"]]

@@ -12,6 +12,7 @@ from bots.services import (
     bots,
     customer_info,
     documents,
+    procedures,
     prompt_versions,
     web_urls,
     welcome,
@@ -29,6 +30,7 @@ from bots.shapes.content import (
     ReuploadFilesRequest,
     ReuploadFilesResponse,
 )
+from bots.shapes.procedure import Procedures
 from bots.shapes.web_url import WebUrlDto, WebUrlsResponse
 from bots.shapes.widget import (
     BannerUploadResponseDto,
@@ -288,6 +290,21 @@ class CustomerInfoViewSet(TenantViewSet):
     def retrieve(self, bot_id: int) -> CustomerInfoFields:
         """The fields that the bot asks a customer for."""
         return CustomerInfoFields.from_bot(bots.get(self.client, bot_id))
+
+
+class ProcedureViewSet(TenantViewSet):
+    @operation("AI / train", "Update Procedures", access=TRAINER)
+    def update(self, bot_id: int, body: Procedures) -> Procedures:
+        """Replace what the bot does step by step when customers want something.
+
+        422 names the line of a step that can't be read, or that calls a function the bot lacks.
+        """
+        return procedures.update(bots.get(self.client, bot_id), body=body, by=self.user)
+
+    @operation("AI / train", "Get Procedures", access=BEARER)
+    def retrieve(self, bot_id: int) -> Procedures:
+        """The bot's procedures."""
+        return Procedures.from_bot(bots.get(self.client, bot_id))
 
 
 class WelcomeViewSet(TenantViewSet):

@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from bots.services import bots, function_calls, functions
+from bots.services import bots, function_calls, functions, mcp_servers
 from bots.shapes.function_calling import (
     FunctionCallDecision,
     FunctionCallingConfigDTO,
@@ -11,9 +11,10 @@ from bots.shapes.function_calling import (
     FunctionCallingEventsQuery,
     FunctionCallingEventsResponse,
 )
+from bots.shapes.mcp_server import McpServerDto, McpServerRequest, McpServersResponse
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import operation
-from chatplatform.api.pagination import page
+from chatplatform.api.pagination import Page, page
 from identity.auth import ADMIN, BEARER, TenantViewSet
 
 
@@ -58,3 +59,47 @@ class FunctionCallViewSet(TenantViewSet):
             bots.get(self.client, bot_id), call_id, approve=body.approve, by=self.user
         )
         return FunctionCallingEventDTO.from_row(row)
+
+
+class McpServerViewSet(TenantViewSet):
+    @operation("function-calling", "Get MCP Servers", access=BEARER, returns=McpServersResponse)
+    def list(self, bot_id: int, query: Page) -> dict[str, Any]:
+        """The MCP servers of the bot with their tools, newest first."""
+        rows = mcp_servers.list_for_bot(bots.get(self.client, bot_id))
+        return page(rows, query, by="-id", shape=mcp_servers.describe)
+
+    @operation(
+        "function-calling", "Connect MCP Server", access=ADMIN, status=201, waits=True,
+        also={409: Error},
+    )  # fmt: skip
+    def create(self, bot_id: int, body: McpServerRequest) -> McpServerDto:
+        """Connect a server and list its tools; the bot may call only those in `allowed`.
+
+        409 `mcp_unusable` if the server can't be reached or lists no tools, `mcp_limit` if the bot
+        has five servers.
+        """
+        bot = bots.get(self.client, bot_id)
+        return mcp_servers.describe(mcp_servers.connect(bot, body=body, by=self.user))
+
+    @operation("function-calling", "Update MCP Server", access=ADMIN, waits=True, also={409: Error})
+    def update(self, bot_id: int, mcp_server_id: uuid.UUID, body: McpServerRequest) -> McpServerDto:
+        """Change a server, switch it off, or choose which tools the bot may call.
+
+        409 `mcp_unusable` if a new address or token does not work.
+        """
+        bot = bots.get(self.client, bot_id)
+        row = mcp_servers.update(bot, mcp_server_id, body=body, by=self.user)
+        return mcp_servers.describe(row)
+
+    @operation(
+        "function-calling", "Refresh MCP Server", access=ADMIN, waits=True, also={409: Error}
+    )
+    def refresh(self, bot_id: int, mcp_server_id: uuid.UUID) -> McpServerDto:
+        """List the server's tools again; 409 `mcp_unusable` if it gives no usable answer."""
+        bot = bots.get(self.client, bot_id)
+        return mcp_servers.describe(mcp_servers.refresh(bot, mcp_server_id))
+
+    @operation("function-calling", "Remove MCP Server", access=ADMIN, status=204)
+    def destroy(self, bot_id: int, mcp_server_id: uuid.UUID) -> None:
+        """Remove a server, its token and the functions of its tools; the log stays."""
+        mcp_servers.delete(bots.get(self.client, bot_id), mcp_server_id, by=self.user)

@@ -6,7 +6,8 @@ covers a whole exchange, and sizes are counted after decompression. Redirects ar
 
 import re
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +78,38 @@ def request(
             raise ConnectionFailed("The answer is not valid HTTP.") from error
     spent = round((time.monotonic() - started) * 1000)
     return Reply(answer.status_code, dict(answer.headers), answer.content, spent)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenReply:
+    """An answer whose body is still to be read, in decompressed pieces."""
+
+    status: int
+    headers: Mapping[str, str]
+    pieces: Iterator[bytes]
+
+
+@contextmanager
+def stream(
+    url: str,
+    *,
+    headers: Mapping[str, str],
+    content: bytes,
+    timeout_seconds: float,
+    max_bytes: int,
+    purpose: str,
+) -> Iterator[OpenReply]:
+    """POST, and read the answer while it arrives; it need not end."""
+    target = parse(url, purpose)
+    _check_headers(headers)
+    try:
+        with (
+            client(timeout_seconds=timeout_seconds, max_bytes=max_bytes, purpose=purpose) as http,
+            http.stream("POST", target, headers=headers, content=content) as answer,
+        ):
+            yield OpenReply(answer.status_code, dict(answer.headers), answer.iter_bytes())
+    except httpx2.HTTPError as error:
+        raise ConnectionFailed("The answer is not valid HTTP.") from error
 
 
 def post(

@@ -23,6 +23,7 @@ from bots.models import (
     FunctionCall,
     GoldenQuestion,
     GoldenRun,
+    McpServer,
     Prompt,
     SampleQuestion,
     WebUrl,
@@ -117,6 +118,11 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/client/chat"): {"customer": {"name": "Zoe"}},
     ("POST", "/ai/client/chat/{chat_id}"): {"text": "Hello", "reply": "none"},
     ("POST", "/function-calling/{bot_id}"): {"is_enabled": True, "functions": []},
+    ("POST", "/function-calling/{bot_id}/mcp-servers"): {
+        "name": "Other", "url": "https://93.184.215.14/mcp"
+    },
+    ("PUT", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}"): {"is_enabled": False},
+    ("PUT", "/ai/{bot_id}/procedures"): {"procedures": []},
     ("POST", "/function-calling/{bot_id}/events/{call_id}/decision"): {"approve": False},
     ("POST", "/ai/chat/{chat_id}/typing"): {"is_typing": True},
     ("POST", "/ai/chat/{chat_id}/viewing"): {"is_viewing": True},
@@ -344,6 +350,9 @@ def bot_rows(bot: Bot) -> dict[str, Any]:
         "question_answer_id": written["question_answer"].pk,
         "web_url_id": WebUrl.objects.create(**own, url="https://93.184.215.14/").pk,
         "call_id": call.pk,
+        "mcp_server_id": McpServer.objects.create(
+            **own, name="Shop", url="https://93.184.215.14/mcp"
+        ).pk,
         "golden_question_id": GoldenQuestion.objects.create(**own, question="Hours?").pk,
         "run_id": GoldenRun.objects.create(**own, prompt=waiting, status="done", outcome="held").pk,
     }
@@ -477,6 +486,7 @@ MISSING: dict[str, Any] = {
     "export_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "order_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "call_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
+    "mcp_server_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),
     "customer_id": 999_999_999, "merged_id": 999_999_999,
     "notification_id": uuid.UUID(int=7 << 76 | 2 << 62 | 2),
     "subscription_id": uuid.UUID(int=7 << 76 | 2 << 62 | 1),

@@ -75,6 +75,7 @@ NOT_AUDITED_BECAUSE = {
         "POST /ai/{bot_id}/unanswered-questions/{question_id}/ask",
         "POST /webhook/test", "POST /webhook/events/{event_id}/replay", "POST /webhook/replay",
         "POST /ai/{bot_id}/train/document/reupload",
+        "POST /function-calling/{bot_id}/mcp-servers/{mcp_server_id}/refresh",
     },
     "the person is sent to the provider; what comes back is recorded": {
         "POST /socialnet/{client_id}/connect/{bot_id}",
@@ -104,6 +105,9 @@ TRIED_IN = {
     ),
     "DELETE /ai/chat/{chat_id}/messages/{message_id}": (
         "chats/tests/test_change_message.py", "message.deleted"
+    ),
+    "POST /function-calling/{bot_id}/mcp-servers": (
+        "chats/tests/test_mcp_tools.py", "mcp_server.connected"
     ),
     # Every channel is connected by the same service.
     **dict.fromkeys(

@@ -26,6 +26,7 @@ from bots.models import (
     GoldenQuestion,
     GoldenRun,
     LanguageModel,
+    McpServer,
     Prompt,
     SampleQuestion,
     WebPage,
@@ -125,6 +126,19 @@ def function_calls(at: Place, count: int) -> list[Any]:
         FunctionCall, count, client=at.client, bot_id=at.ids["bot_id"], status="succeeded",
         function_name="refund", conversation_id=new_ids(count), decided_by=users(at, count),
     )  # fmt: skip
+
+
+def mcp_servers(at: Place, count: int) -> list[Any]:
+    bot_id = at.ids["bot_id"]
+    stored = rows(
+        McpServer, count, client=at.client, bot_id=bot_id, name="Shop {}".format,
+        url="https://shop.example/mcp",
+    )  # fmt: skip
+    rows(
+        Function, count, client=at.client, bot_id=bot_id, name="tool_{}".format, method="", url="",
+        description="Find it.", parameters={}, mcp_server=stored, tool="find",
+    )  # fmt: skip
+    return stored
 
 
 def golden_questions(at: Place, count: int) -> list[Any]:
@@ -354,6 +368,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/ai/{bot_id}/train/web-url": web_urls,
     "/function-calling/{bot_id}": functions,
     "/function-calling/{bot_id}/events": function_calls,
+    "/function-calling/{bot_id}/mcp-servers": mcp_servers,
     "/ai/customers": customers,
     "/ai/chats": chats,
     "/ai/{bot_id}/chat-history": of_parent(chats, "bot_id"),

@@ -60,6 +60,10 @@ CONFLICT_BECAUSE = {
     ("DELETE", "/ai/bot/{bot_id}"): "a bot with conversations is not deleted",
     ("PUT", "/ai/chat/{chat_id}/messages/{message_id}"): "the message is not the caller's",
     ("DELETE", "/ai/chat/{chat_id}/messages/{message_id}"): "the message is not the caller's",
+    ("POST", "/function-calling/{bot_id}/mcp-servers"): "no MCP server answers there",
+    ("POST", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}/refresh"): (
+        "no MCP server answers there"
+    ),
     ("GET", "/chatapp/{client_id}/templates/{bot_id}"): "the bot's number is given up here",
     ("POST", "/chatapp/{client_id}/templates/{bot_id}"): "the bot's number is given up here",
 }

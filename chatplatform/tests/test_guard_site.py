@@ -24,6 +24,7 @@ from bots.models import (
     GoldenQuestion,
     GoldenRun,
     LanguageModel,
+    McpServer,
     Prompt,
     SampleQuestion,
     WebPage,
@@ -67,7 +68,8 @@ PAGES: dict[Any, Any] = dict(admin.site._registry)
 # Who may read the rows of a page; a new page is entered here.
 READ_BY: dict[Any, frozenset[str]] = {
     **dict.fromkeys(
-        (Bot, Prompt, Document, Chunk, WebUrl, FunctionCalling, Function, FunctionCall), EVERYBODY
+        (Bot, Prompt, Document, Chunk, WebUrl, FunctionCalling, Function, FunctionCall, McpServer),
+        EVERYBODY,
     ),
     **dict.fromkeys((Conversation, Customer, Feedback, Summary, SummaryJob), EVERYBODY),
     **dict.fromkeys((Client, User, Subscription, ChannelConnection), EVERYBODY),
@@ -125,6 +127,9 @@ def world(name: str) -> dict[Any, Any]:
     rows[FunctionCalling] = FunctionCalling.objects.create(**of_bot)
     rows[Function] = Function.objects.create(
         **of_bot, name=name, parameters={}, method="GET", url="https://x.example/"
+    )
+    rows[McpServer] = McpServer.objects.create(
+        **of_bot, name=name, url=f"https://{name}.example/mcp", token="x"
     )
     rows[FunctionCall] = FunctionCall.objects.create(
         **of_bot, status="waiting", function_name=name, conversation_id=uuid7()

@@ -405,10 +405,12 @@ def test_every_table_is_a_clients_or_named_with_a_reason():
 # JSON and arrays without an id of ours, or with UUIDs alone.
 NO_IDS = {
     "bots.Bot.business_hours", "bots.Bot.customer_info_fields", "bots.Bot.engaging_message",
-    "bots.Bot.holidays", "bots.Bot.setup_overrides", "bots.Bot.style", "bots.Bot.terms",
+    "bots.Bot.holidays", "bots.Bot.procedures", "bots.Bot.setup_overrides",
+    "bots.Bot.style", "bots.Bot.terms",
     "bots.Bot.welcome_message", "bots.Chunk.sentences", "bots.Function.headers",
     "bots.Function.parameters", "bots.FunctionCall.arguments", "bots.GoldenRun.better",
-    "bots.GoldenRun.broke", "channels_app.ChannelConnection.details",
+    "bots.GoldenRun.broke", "bots.GoldenQuestion.turns", "bots.McpServer.tools",
+    "channels_app.ChannelConnection.details",
     "chats.Conversation.location", "chats.Conversation.metadata", "chats.Conversation.requester",
     "chats.Customer.attributes", "chats.Customer.self_reported_fields", "chats.Message.metadata",
     "chats.Message.translations", "chats.SavedReply.texts", "chats.Summary.key_points",

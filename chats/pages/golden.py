@@ -49,6 +49,15 @@ _PUBLISH = cast("str", gettext_lazy("Publish anyway"))
 _SURE = cast("str", gettext_lazy("Some answers got worse. Publish these changes anyway?"))
 
 
+# The most messages that may follow a question on the form; the API takes more.
+_FOLLOW_UPS = 5
+_PLACEHOLDERS = {
+    "question": gettext_lazy("And for children?"),
+    "words": gettext_lazy("free, six"),
+    "answer": gettext_lazy("Free up to the age of six"),
+}
+
+
 class OfBotForm(ServiceForm):
     bot = forms.TypedChoiceField(label=gettext_lazy("Bot"), coerce=int)
 
@@ -71,6 +80,68 @@ class QuestionForm(OfBotForm):
             "What the answer must include, one per line. Leave empty for any answer."
         ),
     )
+    expected_answer = forms.CharField(
+        label=gettext_lazy("Expected answer"),
+        max_length=500,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=gettext_lazy(
+            "What the right answer says, in your words. The language model judges whether the"
+            " bot's answer says so."
+        ),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for at in range(_FOLLOW_UPS):
+            number = {"number": at + 1}
+            for part, label, longest in (
+                ("question", gettext("Message %(number)s"), 300),
+                ("words", gettext("Words in answer %(number)s, separated by commas"), 300),
+                ("answer", gettext("What answer %(number)s says"), 500),
+            ):
+                attrs = {"aria-label": label % number, "placeholder": _PLACEHOLDERS[part]}
+                field = forms.CharField(
+                    label=label % number, max_length=longest, required=False,
+                    widget=forms.TextInput(attrs=attrs),
+                )  # fmt: skip
+                self.add_field(f"turn_{at}_{part}", field)
+
+    @property
+    def main_fields(self) -> list[Any]:
+        """The fields of the question itself."""
+        return [field for field in self if not field.name.startswith("turn_")]
+
+    @property
+    def turn_rows(self) -> list[list[Any]]:
+        """For each message that may follow, its fields."""
+        parts = ("question", "words", "answer")
+        return [[self[f"turn_{at}_{part}"] for part in parts] for at in range(_FOLLOW_UPS)]
+
+    @property
+    def filled_rows(self) -> int:
+        """How many of the rows to show at first."""
+        return sum(bool(row[0].value()) for row in self.turn_rows)
+
+    def clean(self) -> dict[str, Any]:
+        """The values as the API's shape has them, beside `bot`."""
+        given: dict[str, Any] = super().clean() or {}
+        turns = [
+            {
+                "question": given[f"turn_{at}_question"],
+                "expected_words": _separated(given[f"turn_{at}_words"], ","),
+                "expected_answer": given[f"turn_{at}_answer"] or None,
+            }
+            for at in range(_FOLLOW_UPS)
+            if given.get(f"turn_{at}_question")
+        ]
+        own = {name: value for name, value in given.items() if not name.startswith("turn_")}
+        words = _separated(own.get("expected_words", ""), "\n")
+        return own | {"expected_words": words, "turns": turns}
+
+
+def _separated(text: str, mark: str) -> list[str]:
+    return [part.strip() for part in text.split(mark) if part.strip()]
 
 
 class CollectForm(OfBotForm):
@@ -93,7 +164,9 @@ class GoldenQuestionAdmin(TenantAdmin):
         "Questions with the answer you expect. Run a test to see whether your bot still answers"
         " them."
     )
-    list_display = ("question", "bot", "expected_source", "words", "origin", "created_at")
+    list_display = (
+        "question", "follow_ups", "bot", "expected_source", "words", "origin", "created_at",
+    )  # fmt: skip
     list_filter = ("bot", "origin")
     search_fields = ("question", "expected_source", "bot__bot_name")
     list_select_related = ("bot",)
@@ -102,6 +175,10 @@ class GoldenQuestionAdmin(TenantAdmin):
 
     def audit_subject(self, row: GoldenQuestion) -> str:
         return f"bot:{row.bot_id}"
+
+    @column(gettext_lazy("Follow-ups"))
+    def follow_ups(self, row: GoldenQuestion) -> int | str:
+        return len(row.turns) or "–"
 
     @column(gettext_lazy("Expected words"))
     def words(self, row: GoldenQuestion) -> str:
@@ -112,19 +189,19 @@ class GoldenQuestionAdmin(TenantAdmin):
         """Add a question with what its answer must contain."""
 
         def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
-            data["expected_words"] = data.get("expected_words", "").splitlines()
             body = GoldenQuestionDto(**data)
             golden_questions.create(bot, body=body, by=viewer(request))
             messages.success(
                 request,
-                gettext("Added “%(question)s” to your golden questions.")
+                gettext("Added “%(question)s” to your test questions.")
                 % {"question": body.question},
             )
             return redirect("admin:bots_goldenquestion_changelist")
 
         return self._page(
-            request, QuestionForm, act, gettext("New golden question"), gettext("Save")
-        )
+            request, QuestionForm, act, gettext("New test question"), gettext("Save"),
+            template="admin/chats/test_question.html",
+        )  # fmt: skip
 
     @button(gettext_lazy("Import questions"), permissions=["teach"], icon="playlist_add")
     def take_over(self, request: HttpRequest) -> HttpResponse:
@@ -134,7 +211,7 @@ class GoldenQuestionAdmin(TenantAdmin):
             body = GoldenCollectRequest(**data)
             added = golden_candidates.collect(bot, body=body, by=viewer(request))
             messages.success(
-                request, gettext("Golden questions added: %(count)s") % {"count": len(added)}
+                request, gettext("Test questions added: %(count)s") % {"count": len(added)}
             )
             return redirect("admin:bots_goldenquestion_changelist")
 
@@ -148,9 +225,7 @@ class GoldenQuestionAdmin(TenantAdmin):
             run = golden_runs.start(bot, body=GoldenRunRequest(**data), by=viewer(request))
             return redirect("admin:bots_goldenrun_change", run.pk)
 
-        return self._page(
-            request, RunForm, act, gettext("Test golden questions"), gettext("Run test")
-        )
+        return self._page(request, RunForm, act, gettext("Ask test questions"), gettext("Run test"))
 
     @admin.action(description="Delete", permissions=["train"])
     @confirm_action("Delete these questions? Past test runs are kept.")
@@ -159,7 +234,14 @@ class GoldenQuestionAdmin(TenantAdmin):
         each(request, rows, lambda row: golden_questions.delete(row.bot, row.pk, by=by))
 
     def _page(
-        self, request: HttpRequest, form_class: type[OfBotForm], act: Any, title: str, label: str
+        self,
+        request: HttpRequest,
+        form_class: type[OfBotForm],
+        act: Any,
+        title: str,
+        label: str,
+        *,
+        template: str = "admin/form_page.html",
     ) -> HttpResponse:
         client = viewer(request).client
         # A link to this page may fill in the form.
@@ -171,7 +253,7 @@ class GoldenQuestionAdmin(TenantAdmin):
             done: HttpResponse = act(bots.get(client, given.pop("bot")), {**given})
             return done
 
-        return self.form_page(request, form, with_bot, title=title, button=label)
+        return self.form_page(request, form, with_bot, title=title, button=label, template=template)
 
 
 class OutcomeFilter(admin.SimpleListFilter):
@@ -188,7 +270,7 @@ class OutcomeFilter(admin.SimpleListFilter):
 
 @admin.register(GoldenRun)
 class GoldenRunAdmin(TenantAdmin):
-    intro = gettext_lazy("Each test run asks your bot all of its golden questions.")
+    intro = gettext_lazy("Each test run asks your bot all of its test questions.")
     list_display = (
         "bot", "shown_status", "passed", "asked", "shown_broke", "became", "created_at",
     )  # fmt: skip
@@ -267,6 +349,8 @@ class GoldenRunAdmin(TenantAdmin):
     def shown_results(self, run: GoldenRun) -> SafeString:
         """Each question with its answer; what failed comes first."""
         failed_first = sorted(run.results, key=lambda result: not result["fault"])
+        # Of several messages, each has its answer.
+        asked = [one for result in failed_first for one in (result.get("turns") or [result])]
         rows = [
             (
                 "failed" if result["fault"] else "passed",
@@ -274,7 +358,7 @@ class GoldenRunAdmin(TenantAdmin):
                 humanize_code(result["fault"]) if result["fault"] else gettext("Passed"),
                 result["answer"],
             )
-            for result in failed_first
+            for result in asked
         ]
         line = '<p class="golden {}"><b>{}</b> <span>{}</span><br>{}</p>'
         return format_html_join("", line, rows)

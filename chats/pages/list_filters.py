@@ -21,7 +21,7 @@ from identity.models import Client
 HANDOFF_REASONS = (
     "no_answer", "customer_asked", "engine_failed", "bot_disabled", "agents_reply", "staff_request",
     "agent_silent", "credits_used_up", "agent_gone", "files_only", "unreadable",
-    "approval_needed", "answered_elsewhere",
+    "approval_needed", "procedure", "answered_elsewhere",
 )  # fmt: skip
 
 

@@ -84,8 +84,8 @@ class QuestionGroupAdmin(TenantAdmin):
         if row.status != GroupStatus.LEARNING or row.run_id is None:
             return row.status, row.get_status_display()
         if row.run_outcome == GoldenOutcome.HELD:
-            return row.run_outcome, gettext("On hold: a golden question failed")
-        return row.status, gettext("Golden questions are being tested")
+            return row.run_outcome, gettext("On hold: a test question failed")
+        return row.status, gettext("Test questions are being asked")
 
     @column(gettext_lazy("Status"))
     def state(self, row: Any) -> SafeString | str:

@@ -73,8 +73,9 @@ class Conversation(Shape):
         " `bot_disabled`, `agents_reply`, `staff_request`, `agent_silent`, `credits_used_up`,"
         " `agent_gone` (its agent was disabled or became a viewer), `files_only`,"
         " `unreadable` (something besides words that only a person can deal with),"
-        " `approval_needed` (an agent must approve a function call), `answered_elsewhere` (a"
-        " person answered with the channel's own tools).",
+        " `approval_needed` (an agent must approve a function call), `procedure` (a procedure left"
+        " the rest to a person), `answered_elsewhere` (a person answered with the channel's own"
+        " tools).",
     )
     previous_chat_id: uuid.UUID | None = Field(None, description="The conversation it continues.")
     language: str = Field(description="Its language, BCP 47.")

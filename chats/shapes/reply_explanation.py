@@ -22,6 +22,26 @@ class StoredUsage(BaseModel):
     completion_tokens: int = 0
 
 
+class StoredStep(BaseModel):
+    line: int | None = None
+    kind: str
+    name: str | None = None
+    result: str
+    by: str | None = None
+    call_id: str | None = None
+    error: str | None = None
+
+
+class StoredWaiting(BaseModel):
+    asks: str
+
+
+class StoredProcedure(BaseModel):
+    name: str
+    steps: list[StoredStep] = []
+    waiting: StoredWaiting | None = None
+
+
 class StoredReceipt(BaseModel):
     """A receipt as stored with a message; unknown fields are ignored."""
 
@@ -45,6 +65,7 @@ class StoredReceipt(BaseModel):
     passed_over: str | None = None
     asked_again: bool = False
     while_waiting: bool = False
+    procedure: StoredProcedure | None = None
 
     @classmethod
     def from_row(cls, row: models.Message) -> "StoredReceipt":
@@ -82,6 +103,42 @@ class Passage(Shape):
         )
 
 
+class ProcedureStep(Shape):
+    """What became of one step of a procedure."""
+
+    line: int | None = Field(description="Its line in the procedure; null for the end.")
+    kind: str = Field(description="`ask`, `call`, `if`, `confirm`, `say` or `end`.")
+    name: str | None = Field(description="The value asked for, or the function called.")
+    result: str = Field(
+        description="`asked`, `given` or `known` of a value; `asked` or `yes` of a confirmation;"
+        " `yes`, `no` or `unknown` of a condition; the status of a call, or `waiting` for its"
+        " approval; `done`, `declined`, `handed_over`, `failed`, `undecided` or `not_given` of the"
+        " end."
+    )
+    by: str | None = Field(description="Who decided a condition: `rule` or `model`.")
+    call_id: str | None = Field(description="The call's id in the log.")
+    error: str | None = Field(description="Why the values of a call were wrong.")
+
+
+class ProcedureTrace(Shape):
+    """The steps of a procedure that were taken for one message."""
+
+    name: str = Field(description="The procedure's name then.")
+    waits_for: str | None = Field(
+        description="`ask`, `confirm` or `call`: what the next message or an approval decides; null"
+        " at its end."
+    )
+    steps: list[ProcedureStep] = Field(description="The steps taken for the message, in order.")
+
+    @classmethod
+    def of(cls, stored: StoredProcedure | None) -> "ProcedureTrace | None":
+        if stored is None:
+            return None
+        steps = [ProcedureStep(**step.model_dump()) for step in stored.steps]
+        waits_for = stored.waiting.asks if stored.waiting else None
+        return cls(name=stored.name, waits_for=waits_for, steps=steps)
+
+
 class ReplyReceipt(Shape):
     """How a message of the bot or the platform came about. Fields that do not apply are null."""
 
@@ -93,8 +150,8 @@ class ReplyReceipt(Shape):
         description="The decision: `answered`, `small_talk`, `below_gate` (the confidence was"
         " below the threshold), `nothing_to_quote`, `no_answer`, `model_refused`, `engine_failed`,"
         " `credits_used_up`, `approval_needed`, `customer_declined`, `agent_declined`,"
-        " `handoff_not_wanted`, or how the customer responded to a customer-info field:"
-        " `info_given`, `info_declined`, `info_wrong`."
+        " `handoff_not_wanted`, `procedure`, `procedure_changed`, or how the customer responded to"
+        " a customer-info field: `info_given`, `info_declined`, `info_wrong`."
     )
     asks_for: str | None = Field(description="The customer-info field that the message asks for.")
     filled: list[str] = Field(description="The customer-info fields that the customer filled in.")
@@ -120,6 +177,9 @@ class ReplyReceipt(Shape):
     engine_error: str | None = Field(description="Why the model failed; null if it did not.")
     call_ids: list[str] = Field(description="The ids of the function calls made or proposed.")
     usage: Usage = Field(description="The tokens used and the credits charged.")
+    procedure: ProcedureTrace | None = Field(
+        description="What a procedure did for the message; null if none was run."
+    )
 
     @classmethod
     def of(cls, message: models.Message, receipt: StoredReceipt, chunks: Iterable[Chunk]) -> Self:
@@ -130,6 +190,7 @@ class ReplyReceipt(Shape):
         return cls.copy_from(
             receipt,
             message_id=message.pk,
+            procedure=ProcedureTrace.of(receipt.procedure),
             answers=receipt.answers or replied_to,
             passages=[
                 Passage.from_chunk(found.id, found.score, by_id.get(found.id))

@@ -415,13 +415,13 @@ def test_in_the_site(ann, bot, golden):
     browser.force_login(User.objects.get(full_name="Ann"))
     form = {"bot": bot.pk, "question": "May dogs stay?", "expected_words": "dogs\nwelcome"}
     listed = browser.post(add, form, follow=True).content.decode()
-    assert "Added “May dogs stay?” to your golden questions." in listed
+    assert "Added “May dogs stay?” to your test questions." in listed
     assert "dogs, welcome" in listed
     take = browser.post(
         reverse("admin:bots_goldenquestion_take_over"), {"bot": bot.pk, "source": "samples"},
         follow=True,
     )  # fmt: skip
-    assert "Golden questions added: 0" in take.content.decode()
+    assert "Test questions added: 0" in take.content.decode()
     started = browser.post(reverse("admin:bots_goldenquestion_ask_all"), {"bot": bot.pk})
     run_jobs()
     page = browser.get(started["Location"]).content.decode()
@@ -444,7 +444,7 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     site.force_login(ann.user)
     tried = f'href="{reverse("admin:bots_document_change", args=[bad.pk])}">{golden[0]}</a>'
     held = f"{reverse('admin:bots_document_changelist')}?pending_review__exact=1"
-    assert "On hold: a golden question failed" in site.get(held).content.decode()
+    assert "On hold: a test question failed" in site.get(held).content.decode()
     seen = agent.get(page).content.decode()
     assert tried in seen
     assert publish not in seen
@@ -458,7 +458,7 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     assert "Published." in done
     assert publish not in done
     assert not Document.objects.get(pk=bad.pk).pending_review
-    assert "On hold: a golden question failed" not in site.get(held).content.decode()
+    assert "On hold: a test question failed" not in site.get(held).content.decode()
     assert "Nothing is on hold" in site.post(publish).content.decode()
 
 
@@ -517,3 +517,108 @@ def test_the_page_of_a_run_shows_how_far_it_is(ann, golden, runs):
     assert "<progress" not in page.content.decode()
     assert f"{GoldenRun.objects.get().passed} of 2" in page.content.decode()
     assert "Refresh" not in page
+
+
+# --- several messages ---------------------------------------------------------------------------
+
+TALK = "Do guests get their money back?"
+
+
+def talk(ann, path, *turns, **more):
+    body = {"question": TALK, "expected_words": ["seven days"], "turns": list(turns), **more}
+    reply = ann.post(path, body)
+    assert reply.status_code == 201, reply.content
+    return reply.json()
+
+
+def test_messages_are_asked_one_after_the_other(ann, bot, path, runs):
+    trained(bot, REFUNDS, title="Refunds")
+    trained(bot, PARKING, title="Parking")
+    park = {"question": "Where do guests park their car?", "expected_source": "Parking"}
+    stored = talk(ann, path, park)
+    assert stored["turns"] == [{**park, "expected_words": [], "expected_answer": None}]
+    (result,) = ran(ann, runs)["results"]
+    assert (result["is_passed"], result["question"]) == (True, TALK)
+    assert [turn["sources"] for turn in result["turns"]] == [["Refunds"], ["Parking"]]
+
+
+def test_the_first_answer_that_fails_ends_it_and_is_its_fault(ann, bot, path, runs):
+    trained(bot, REFUNDS, title="Refunds")
+    talk(ann, path, {"question": "Where do guests park?"}, {"question": TALK})
+    (result,) = ran(ann, runs)["results"]
+    assert (result["is_passed"], result["fault"]) == (False, "no_answer")
+    assert [turn["fault"] for turn in result["turns"]] == [None, "no_answer"]
+
+
+def test_a_follow_up_is_asked_with_what_precedes_it(ann, bot, path, runs, stub):
+    trained(bot, REFUNDS, title="Refunds")
+    talk(ann, path, {"question": "And within how many days?"})
+    stub.play("ok")
+    ran(ann, runs)
+    asked = stub.requests[-1]["messages"]
+    assert [line["role"] for line in asked[1:-1]] == ["user", "assistant"]
+    assert "seven days" in asked[2]["content"]
+
+
+def test_a_model_judges_by_the_expected_answer(ann, bot, path, runs, stub):
+    trained(bot, REFUNDS, title="Refunds")
+    talk(ann, path, expected_answer="Within seven days.")
+    stub.json_answer = {"is_met": True}
+    stub.play("ok,json")
+    assert ran(ann, runs)["passed"] == 1
+    judged = str(stub.requests[-1]["messages"])
+    assert "Within seven days." in judged
+    assert CreditEntry.objects.filter(reference__endswith=":judged", kind="reserve").exists()
+    stub.json_answer = {"is_met": False}
+    stub.play("ok,json")
+    run = ran(ann, runs)
+    assert [result["fault"] for result in run["results"]] == ["other_answer"]
+    assert run["broke"] == [TALK]
+
+
+def test_without_a_model_an_expected_answer_is_not_judged(ann, bot, path, runs):
+    trained(bot, REFUNDS, title="Refunds")
+    talk(ann, path, expected_answer="Never.")
+    assert ran(ann, runs)["passed"] == 1
+
+
+def test_a_failing_follow_up_holds_a_change_back(ann, bot, path, runs):
+    trained(bot, REFUNDS, title="Refunds")
+    trained(bot, PARKING, title="Parking")
+    park = {"question": "Where do guests park their car?", "expected_words": ["free"]}
+    talk(ann, path, park)
+    ran(ann, runs)
+    hold_back(ann, bot)
+    bad = teach(ann, bot, question=park["question"], answer="Nowhere near, sorry.")
+    due_at_once()
+    assert Document.objects.get(pk=bad.pk).pending_review is True
+    assert GoldenRun.objects.latest("id").outcome == "held"
+
+
+@pytest.mark.parametrize(
+    "turns", [[{"question": ""}], [{"question": "x"}] * 10, [{"words": ["x"]}], "x"]
+)
+def test_messages_that_are_refused(ann, path, turns):
+    assert ann.post(path, {"question": TALK, "turns": turns}).status_code == 422
+    assert not GoldenQuestion.objects.exists()
+
+
+def test_an_owner_writes_several_messages_in_the_site(ann, bot):
+    browser = Browser()
+    browser.force_login(ann.user)
+    page = reverse("admin:bots_goldenquestion_add_question")
+    form = {
+        "bot": bot.pk, "question": TALK, "expected_words": "seven days\nback",
+        "turn_0_question": "And where do I park?", "turn_0_words": "free, house",
+        "turn_0_answer": "Behind the house",
+    }  # fmt: skip
+    assert browser.post(page, form).status_code == 302
+    row = GoldenQuestion.objects.get()
+    assert row.expected_words == ["seven days", "back"]
+    assert row.turns == [
+        {
+            "question": "And where do I park?", "expected_words": ["free", "house"],
+            "expected_answer": "Behind the house", "expected_source": None,
+        }
+    ]  # fmt: skip
+    assert browser.get(page).status_code == 200

@@ -164,17 +164,17 @@ def test_the_page_of_an_answer_that_is_held_back_says_so(ann, bot, path, grouped
     (run,) = ann.get(f"/ai/{bot.pk}/golden-runs").json()["items"]
     link = f'href="{reverse("admin:bots_goldenrun_change", args=[run["id"]])}">'
     waits = site.get(page)
-    assert f"{link}Golden questions are being tested</a>" in waits.content.decode()
+    assert f"{link}Test questions are being asked</a>" in waits.content.decode()
     assert "Confidence too low" not in waits.content.decode()
     assert waits["Refresh"] == "3"
-    assert "Golden questions are being tested" in site.get(listed).content.decode()
+    assert "Test questions are being asked" in site.get(listed).content.decode()
     Job.objects.update(due_at=timezone.now())
     run_jobs()
     held = site.get(page)
-    assert f"{link}On hold: a golden question failed</a>" in held.content.decode()
+    assert f"{link}On hold: a test question failed</a>" in held.content.decode()
     assert "Confidence too low" not in held.content.decode()
     assert "Refresh" not in held
-    assert "On hold: a golden question failed" in site.get(listed).content.decode()
+    assert "On hold: a test question failed" in site.get(listed).content.decode()
     assert ann.post(f"/ai/{bot.pk}/golden-runs/{run['id']}/publish").status_code == 200
     run_jobs()
     assert link not in site.get(page).content.decode()

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from chatplatform.testing import mcp_server
 from drills.story.world import Json, World, eventually
 
 ORDER = {
@@ -14,6 +15,8 @@ def tell(world: World) -> None:
     describe(world)
     look_up(world)
     refund(world)
+    use_tools(world)
+    take_steps(world)
     world.ann.post(f"/function-calling/{world.bot_id}", {"is_enabled": False, "functions": []})
 
 
@@ -72,3 +75,37 @@ def refund(world: World) -> None:
     assert done["status"] == "succeeded"
     world.ben.refused(409, "POST", f"{path}/{waiting['id']}/decision", {"approve": False})
     world.model.play("ok")
+
+
+def use_tools(world: World) -> None:
+    """Tools of an MCP server: chosen, called, changed, looked at again, and removed."""
+    path = f"/function-calling/{world.bot_id}/mcp-servers"
+    body = {"name": "Shop", "url": world.mcp.url, "token": mcp_server.TOKEN}
+    row = world.ann.post(path, body)
+    own = f"{path}/{row['id']}"
+    world.ann.put(own, {"allowed": [{"name": "find_order"}]})
+    calls: list[Any] = [["find_order", {"order_id": "18"}]]
+    world.model.play([calls, "say:It is on its way."])
+    world.ask(world.open_chat()["id"], "Please find_order order 18")
+    assert world.mcp.calls == [("find_order", "18")]
+    world.mcp.change()
+    changed = world.ann.post(f"{own}/refresh")
+    assert {tool["state"] for tool in changed["tools"]} == {"changed", "not_allowed"}
+    assert [row["name"] for row in world.ann.get(path)["items"]] == ["Shop"]
+    world.ann.delete(own)
+    world.model.play("ok")
+
+
+def take_steps(world: World) -> None:
+    """A procedure that needs no model."""
+    path = f"/ai/{world.bot_id}/procedures"
+    steps = "ask order_id: Which order?\ncall get_order\nsay: Found {order_id}."
+    one = {"name": "Find", "starts_with": ["Look my order up"], "steps": steps}
+    world.ann.put(path, {"procedures": [one]})
+    chat_id = world.open_chat()["id"]
+    asked = world.ask(chat_id, "Look my order up")
+    assert asked["reply"]["content"][0]["text"] == "Which order?"
+    found = world.ask(chat_id, "1718")
+    assert found["reply"]["content"][0]["text"] == "Found 1718."
+    assert [row["name"] for row in world.ann.get(path)["procedures"]] == ["Find"]
+    world.ann.put(path, {"procedures": []})

@@ -13,7 +13,7 @@ import httpx2
 
 from bots.tests import web_site
 from chatplatform.signatures import new_secret
-from chatplatform.testing import stub_model, tool_server
+from chatplatform.testing import mcp_server, stub_model, tool_server
 from drills.platform import ROOT, Platform, wait_until
 from simulator.client import Client as ProviderClient
 
@@ -93,6 +93,7 @@ class World:
         self.model = stack.enter_context(stub_model.running())
         # Called by the bot's functions, and by webhooks.
         self.tool = stack.enter_context(tool_server.running())
+        self.mcp = stack.enter_context(mcp_server.running())
         self.site = stack.enter_context(web_site.serving())
         self.payment_secret = new_secret()
         self.platform = Platform(
@@ -102,7 +103,7 @@ class World:
             LLM_MODEL="stub",
             # The model's server is also the one that a company connects as its own.
             EGRESS_ALLOW=f"{self.tool.host_port},{self.site.host_port},"
-            f"127.0.0.1:{self.model.server_port}",
+            f"127.0.0.1:{self.model.server_port},{self.mcp.host_port}",
             PAYMENT_WEBHOOK_SECRET=self.payment_secret,
             CRAWL_DELAY_SECONDS="0",
         )

@@ -273,7 +273,7 @@ KINDS = {
         gettext_noop("Documents on hold"),
         lambda: publish_gate.held().filter(run_outcome=GoldenOutcome.HELD),
         ("run_id", "bot__bot_name"),
-        lambda run_id, bot: f"{bot}: publish what the golden run holds back, or delete it",
+        lambda run_id, bot: f"{bot}: publish what the test run holds back, or delete it",
         lambda run_id, bot: reverse("admin:bots_goldenrun_change", args=[run_id]),
         at="trained_at",
     ),

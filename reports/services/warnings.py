@@ -315,8 +315,8 @@ _RULES = (
     _Rule(
         "documents_held", "warning",
         ngettext_lazy(
-            "{count} document is on hold after golden questions failed",
-            "{count} documents are on hold after golden questions failed",
+            "{count} document is on hold after test questions failed",
+            "{count} documents are on hold after test questions failed",
             "n",
         ),
         gettext_noop(

@@ -144,7 +144,7 @@ class InstructionsForm(BotForm):
     def saved_message(self, result: Prompt) -> str:
         if result.is_current:
             return super().saved_message(result)
-        return gettext("Saved. It goes live after your golden questions are tested.")
+        return gettext("Saved. It goes live once your test questions have been asked.")
 
 
 class VersionsForm(BotForm):
@@ -179,8 +179,8 @@ class ReviewForm(BotForm):
         Setting(
             "hold_back_worse", heading,
             gettext_lazy(
-                "New content and instructions are tested with your golden questions first. If an"
-                " answer gets worse, you decide whether to publish. Requires golden questions."
+                "New content and instructions are checked with your test questions first. If an"
+                " answer gets worse, you decide whether to publish. Requires test questions."
             ),
         ),
     )  # fmt: skip

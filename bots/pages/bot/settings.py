@@ -9,7 +9,14 @@ from django.utils.translation import gettext
 
 from bots.forms import BotForm, languages_of
 from bots.models import Bot, GoldenQuestion, GoldenRun, LanguageModel, ModelPurpose
-from bots.pages.bot import behaviour_forms, contact_forms, frame, hours_forms, look_forms
+from bots.pages.bot import (
+    behaviour_forms,
+    contact_forms,
+    frame,
+    hours_forms,
+    look_forms,
+    procedure_forms,
+)
 from bots.services import bots, engines, widget_config
 from bots.shapes.bot import SETUP_STEPS
 from chatplatform.admin_base import TenantAdmin, viewer
@@ -34,6 +41,7 @@ BEHAVIOUR: dict[str, type[BotForm]] = {
     "holidays": hours_forms.HolidaysForm,
     "instructions": behaviour_forms.InstructionsForm,
     "versions": behaviour_forms.VersionsForm,
+    "procedures": procedure_forms.ProceduresForm,
     "review": behaviour_forms.ReviewForm,
     "answering": behaviour_forms.AnsweringForm,
 }
@@ -79,7 +87,7 @@ def quality(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     cards = [
         (gettext("Unanswered questions"), gettext("Questions the bot couldn't answer."),
          "admin:chats_questiongroup_changelist", None),
-        (gettext("Golden questions"), gettext("Questions the bot must answer correctly."),
+        (gettext("Test questions"), gettext("Questions the bot must answer correctly."),
          "admin:bots_goldenquestion_changelist", golden),
         (gettext("Test runs"), gettext("Test results after each change."),
          "admin:bots_goldenrun_changelist", None),

@@ -89,9 +89,9 @@ def held_words(document: Any) -> SafeString:
     return format_html(
         '<a class="underline" href="{}">{}</a>',
         reverse("admin:bots_goldenrun_change", args=[document.run_id]),
-        gettext("On hold: a golden question failed")
+        gettext("On hold: a test question failed")
         if is_held
-        else gettext("Golden questions are being tested"),
+        else gettext("Test questions are being asked"),
     )
 
 

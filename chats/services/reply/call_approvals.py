@@ -8,7 +8,7 @@ from bots.models import Approval, CallStatus, FunctionCall
 from bots.services import function_runner
 from chats.models import Message
 from chats.services.core import fast_sql
-from chats.services.reply import decide, gather, pipeline, publishing
+from chats.services.reply import decide, gather, pipeline, procedure_runs, publishing
 from chats.services.reply.decide import AskEngine, Decision, Facts, HandOver, Receipt
 from chats.services.reply.streams import ReplyStream
 
@@ -48,6 +48,9 @@ def _decide(message: Message, call: FunctionCall) -> Decision:
     """What to tell the customer; here a handover does not depend on the client's handoff policy."""
     if call.status == CallStatus.REJECTED:
         return HandOver("approval_needed", Receipt("agent_declined"), name="agent_declined")
+    decision = procedure_runs.after_approval(message, call, pipeline.subject_of(message))
+    if decision:
+        return decision
     asking = AskEngine(message.text, approved_by=Approval.AGENT)
     wanted = gather.wanted_fields(message.conversation)
     facts = Facts(first_seq=message.seq, wanted=wanted)

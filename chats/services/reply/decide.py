@@ -34,10 +34,19 @@ class Receipt:
     asked_again: bool | None = None
     # The bot replied while the chat waited for an agent; only such replies may be sent then.
     while_waiting: bool | None = None
+    # The procedure, what it did for this message, and where it waits.
+    procedure: Mapping[str, Any] | None = None
+    # What is said before and behind the sentence; not stored.
+    before: str = ""
+    after: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The receipt as it is stored, without the fields that are None."""
-        fields = {name: value for name, value in vars(self).items() if value is not None}
+        fields = {
+            name: value
+            for name, value in vars(self).items()
+            if value is not None and name not in {"before", "after"}
+        }
         for name in ("answers", "filled"):
             if name in fields:
                 fields[name] = list(fields[name])
@@ -69,6 +78,15 @@ class CannedReply:
     name: str
     receipt: Receipt
     offers: Offers | None = None
+
+
+@dataclass(frozen=True)
+class Say:
+    """The bot says what the client wrote for a step of a procedure, perhaps with choices."""
+
+    text: str
+    receipt: Receipt
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -106,7 +124,7 @@ class NoReply:
     receipt: Receipt = field(default_factory=Receipt)
 
 
-Decision = Answer | CannedReply | AskCustomer | HandOver | NoReply
+Decision = Answer | CannedReply | Say | AskCustomer | HandOver | NoReply
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from chats.services.reply import (
     call_confirmations,
     decide,
     gather,
+    procedure_runs,
     publishing,
 )
 from chats.services.reply.decide import AskEngine, Decision, Facts, KnowledgeGap
@@ -45,9 +46,12 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         if jobs.current_attempt() > 1:
             stream.reset()
         facts = gather.facts_for(message, earlier, confirmation)
-        decision = decide.from_facts(facts)
+        turn = procedure_runs.turn_of(message, facts, subject_of(message))
+        decision = turn.decision if turn else decide.from_facts(facts)
         if isinstance(decision, AskEngine):
             decision = ask_engine(message, decision, facts, stream)
+        if turn and turn.waiting:
+            decision = turn.waiting.asked_again_behind(decision)
         publishing.publish_reply(message, decision, earlier=earlier, filled=facts.info.filled)
     stream.done()
 
@@ -82,7 +86,12 @@ def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyS
     request = request_for(message, asking, facts, before_seq=before_seq)
     if not billing.reserve(message, request.engine):
         return decide.from_outcome(None, facts)
-    outcome, gap = answers.answer(chat.bot, request, stream), KnowledgeGap()
+    try:
+        outcome, gap = answers.answer(chat.bot, request, stream), KnowledgeGap()
+    except answers.ProcedureBegins as begins:
+        return procedure_runs.start(
+            message, begins.procedure, subject_of(message), trace=begins.trace
+        )
     asks_again = facts.handoff_policy.asks_again and facts.texts and not facts.is_waiting
     if isinstance(outcome, Unanswered) and asks_again:
         is_first = not messages.has_knowledge_gap(chat, before_seq=before_seq)

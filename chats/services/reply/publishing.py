@@ -43,11 +43,12 @@ from chats.services.reply.decide import (
     HandOver,
     NoReply,
     Offers,
+    Say,
 )
 from chats.services.reply.streams import ReplyStream
 
 log = logging.getLogger(__name__)
-Spoken = Answer | CannedReply | AskCustomer | HandOver
+Spoken = Answer | CannedReply | Say | AskCustomer | HandOver
 _OUTCOMES = {CallStatus.SUCCEEDED: "was carried out", CallStatus.REJECTED: "was not approved"}
 
 
@@ -108,6 +109,8 @@ def _may_say(decision: Decision, scope: ReplyScope | None) -> bool:
 def render(message: Message, decision: Spoken) -> ReplyText:
     """The text of a decision in the message's language, with the question for a field, if any."""
     reply, wanted = _sentence(message, decision), decision.receipt.asks_for
+    parts = (decision.receipt.before, reply.text, decision.receipt.after)
+    reply = reply._replace(text="\n\n".join(filter(None, parts)))
     fields = message.conversation.bot.customer_info_fields
     field = next((field for field in fields if field["name"] == wanted), None)
     if field is None:
@@ -127,6 +130,8 @@ def _sentence(message: Message, decision: Spoken) -> ReplyText:
             )
         case Answer():
             return ReplyText(decision.text, language)
+        case Say():
+            return ReplyText(decision.text, chat.bot.default_language, decision.choices)
         case AskCustomer():
             return standard_replies.confirm(decision.call.description, language=language, chat=chat)
         case CannedReply(name="greeting"):

@@ -19,6 +19,7 @@ export const REASONS = {
   files_only: msg("Sent only files"),
   unreadable: msg("Can't be read by the bot"),
   approval_needed: msg("Needs approval"),
+  procedure: msg("A procedure needs a person"),
   answered_elsewhere: msg("Answered in the channel's app"),
   other: msg("Needs a person"),
 };
@@ -65,6 +66,8 @@ export const DECISIONS = {
   engine_failed: msg("The model failed."),
   credits_used_up: msg("Out of credits."),
   approval_needed: msg("A function call needed approval."),
+  procedure: msg("A step of a procedure."),
+  procedure_changed: msg("The procedure was changed meanwhile."),
   customer_declined: msg("The customer declined the function call."),
   agent_declined: msg("An agent declined the function call."),
   handoff_not_wanted: msg("No answer, and handover is off."),

@@ -14,9 +14,17 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from bots.models import Bot, Document, DocumentStatus
-from bots.services import bots, document_embedding, documents, prompt_versions, training
+from bots.services import (
+    bots,
+    document_embedding,
+    documents,
+    procedures,
+    prompt_versions,
+    training,
+)
 from bots.shapes.bot import BotDto
 from bots.shapes.content import PromptDto
+from bots.shapes.procedure import Procedures
 from chatplatform.settings import stored_secret
 from commands import demo_chats, demo_today
 from identity.models import ApiKey, Client, KeyScope, User
@@ -95,6 +103,9 @@ def _create_client(password: str) -> tuple[Bot, str]:
     assert bot_dto.id
     bot = bots.get(client, bot_dto.id)
     prompt_versions.create(bot, body=PromptDto(**shop["prompt"]), by=None)
+    steps = [row | {"steps": "\n".join(row["steps"])} for row in shop["procedures"]]
+    by = User.objects.get(email=OWNER)
+    procedures.update(bot, body=Procedures.model_validate({"procedures": steps}), by=by)
     samples = sorted(SAMPLES.glob("*.md"))
     files = [SimpleUploadedFile(path.name, path.read_bytes()) for path in samples]
     documents.upload(bot, files=files, by=None)

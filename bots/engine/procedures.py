@@ -1,0 +1,314 @@
+"""The text of a procedure, read into steps; and what in it needs no judgement.
+
+A step is a line that begins with what to do:
+
+    ask order_number: What's your order number?
+    call find_order
+    if {find_order.age_days} > 30:
+        say: We take orders back within 30 days.
+        end
+    else:
+        confirm: Refund order {order_number}?
+    call refund
+    say: Done.
+
+The lines below an `if` or `else` belong to it if they are indented. A condition that compares a
+value is decided by rules, and one in other words by a model.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Any, Literal
+
+MAX_STEPS = 40
+_MAX_VALUE = 500
+_NAME = r"[A-Za-z][A-Za-z0-9_]{0,39}"
+_PLACE = re.compile(r"\{(" + _NAME + r"(?:-[A-Za-z0-9_-]+)?(?:\.[A-Za-z0-9_-]{1,40}){0,6})\}")
+_LINE = re.compile(r"(?P<what>[a-z]+(?: (?:over))?)\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_ASK = re.compile(rf"\s+({_NAME})\s*(?:\(([^()]*)\))?\s*:\s*(.+)", re.DOTALL)
+_CALL = re.compile(r"\s+([A-Za-z0-9_-]{1,64})(?:\s+with\s+(.+))?", re.DOTALL)
+_WITH = re.compile(rf"\s*({_NAME})\s*=\s*([^,]+?)\s*(?:,|$)")
+_FAILED = re.compile(r"([A-Za-z0-9_-]{1,64})\s+failed", re.IGNORECASE)
+_AGE = re.compile(r"\{([^{}]+)\}\s+is\s+older\s+than\s+(\d{1,4})\s+days?", re.IGNORECASE)
+_COMPARISON = re.compile(r"\{([^{}]+)\}\s*(<=|>=|!=|=|<|>|is not\b|is\b)\s*(.+)", re.IGNORECASE)
+_TYPES = frozenset({"text", "email", "phone", "number", "date"})
+_OPERATORS = {"is": "=", "is not": "!="}
+
+Kind = Literal["ask", "call", "if", "go", "confirm", "say", "hand over", "end"]
+
+
+class WrongProcedure(ValueError):
+    """The text is no procedure; the message says what is wrong in which line."""
+
+    def __init__(self, line: int, words: str) -> None:
+        super().__init__(f"Line {line}: {words}")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step. `go_to` is the step after an `if` that is false, and after a `go`."""
+
+    kind: Kind
+    line: int
+    # What to ask, say or confirm; or the condition.
+    text: str = ""
+    # The value to ask for, or the function to call.
+    name: str = ""
+    type: str = "text"
+    options: tuple[str, ...] = ()
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    go_to: int = 0
+
+    @property
+    def as_field(self) -> dict[str, Any]:
+        """What is asked for, as a customer-info field, which the customer's words are read by."""
+        label = self.name.replace("_", " ")
+        options = [{"label": option, "value": option} for option in self.options]
+        return {"name": self.name, "type": self.type, "label": {"en": label}, "options": options}
+
+
+@dataclass(slots=True)
+class _Line:
+    number: int
+    indent: int
+    text: str
+
+
+@lru_cache(maxsize=500)
+def parse(text: str) -> tuple[Step, ...]:
+    """The steps of a procedure; raises WrongProcedure."""
+    lines = [
+        _Line(number, len(line) - len(line.lstrip()), line.strip())
+        for number, line in enumerate(text.expandtabs(4).splitlines(), start=1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    if not lines:
+        raise WrongProcedure(1, "Write at least one step.")
+    if len(lines) > MAX_STEPS:
+        raise WrongProcedure(lines[-1].number, f"A procedure has at most {MAX_STEPS} steps.")
+    steps: list[Step] = []
+    rest = _block(lines, 0, lines[0].indent, steps)
+    if rest < len(lines):
+        raise WrongProcedure(lines[rest].number, "Indent it like the steps above it.")
+    _check_places(steps)
+    return tuple(steps)
+
+
+def _block(lines: list[_Line], at: int, indent: int, steps: list[Step]) -> int:
+    """Read lines of one indentation, with those below their conditions; the line after them."""
+    while at < len(lines) and lines[at].indent == indent:
+        line = lines[at]
+        condition = _rest_of(line.text, "if")
+        if condition is None:
+            steps.append(_step(line))
+            at += 1
+            continue
+        place = len(steps)
+        steps.append(Step("if", line.number, text=condition[0]))
+        at = _branch(lines, at, condition[1], steps)
+        other = _rest_of(lines[at].text, "else") if at < len(lines) else None
+        if other is not None and lines[at].indent == indent:
+            skip, number = len(steps), lines[at].number
+            steps.append(Step("go", number))
+            steps[place] = replace(steps[place], go_to=len(steps))
+            at = _branch(lines, at, other[1], steps)
+            steps[skip] = Step("go", number, go_to=len(steps))
+        else:
+            steps[place] = replace(steps[place], go_to=len(steps))
+    return at
+
+
+def _branch(lines: list[_Line], at: int, inline: str, steps: list[Step]) -> int:
+    """The steps of a condition: one behind its colon, or the lines indented below it."""
+    line = lines[at]
+    if inline:
+        steps.append(_step(_Line(line.number, line.indent, inline)))
+        return at + 1
+    if at + 1 >= len(lines) or lines[at + 1].indent <= line.indent:
+        raise WrongProcedure(line.number, "Indent the steps below it.")
+    return _block(lines, at + 1, lines[at + 1].indent, steps)
+
+
+def _rest_of(text: str, word: str) -> tuple[str, str] | None:
+    """The condition of an `if` or `else`, and the step behind its colon."""
+    if not re.match(rf"{word}\b", text, re.IGNORECASE):
+        return None
+    condition, mark, inline = text[len(word) :].partition(":")
+    if not mark or (word == "if" and not condition.strip()) or (word == "else" and condition):
+        return None
+    return condition.strip(), inline.strip()
+
+
+def _step(line: _Line) -> Step:
+    found = _LINE.fullmatch(line.text)
+    what = found["what"].lower() if found else ""
+    rest = found["rest"] if found else ""
+    match what:
+        case "ask":
+            return _ask(line, rest)
+        case "call":
+            return _call(line, rest)
+        case "say" | "confirm":
+            text = rest.strip().removeprefix(":").strip()
+            if not text:
+                raise WrongProcedure(line.number, f"Write what to {what}.")
+            return Step("say" if what == "say" else "confirm", line.number, text=text)
+        case "hand over" | "end" if not rest.strip(" ."):
+            return Step("end" if what == "end" else "hand over", line.number)
+    raise WrongProcedure(
+        line.number, "Begin with ask, call, confirm, say, if, else, hand over or end."
+    )
+
+
+def _ask(line: _Line, rest: str) -> Step:
+    found = _ASK.fullmatch(rest)
+    if not found:
+        raise WrongProcedure(line.number, "Write it like “ask order_number: What's your order?”")
+    name, kind, text = found[1], (found[2] or "text").strip(), found[3].strip()
+    options: tuple[str, ...] = ()
+    if kind.lower().startswith("one of"):
+        options = tuple(part.strip() for part in kind[6:].lstrip(": ").split(",") if part.strip())
+        kind = "select"
+        if len(options) < 2:
+            raise WrongProcedure(line.number, "Name at least two choices.")
+    elif kind.lower() not in _TYPES:
+        raise WrongProcedure(
+            line.number, "Write text, number, email, phone, date or “one of: a, b” in brackets."
+        )
+    return Step("ask", line.number, text=text, name=name, type=kind.lower(), options=options)
+
+
+def _call(line: _Line, rest: str) -> Step:
+    found = _CALL.fullmatch(rest.rstrip(" ."))
+    if not found:
+        raise WrongProcedure(line.number, "Write it like “call find_order”.")
+    given = found[2] or ""
+    arguments = {match[1]: match[2] for match in _WITH.finditer(given)}
+    if given and _WITH.sub("", given).strip():
+        raise WrongProcedure(line.number, "Write values like “with order_id = {order_number}”.")
+    return Step("call", line.number, name=found[1], arguments=arguments)
+
+
+def _check_places(steps: list[Step]) -> None:
+    """Each value in braces must have been asked for or returned by a call before."""
+    known: set[str] = set()
+    for step in steps:
+        for text in (step.text, *step.arguments.values()):
+            for place in _PLACE.findall(text):
+                root = place.partition(".")[0]
+                if root not in known:
+                    words = f"{{{root}}} isn't known there. Ask for it or call it before."
+                    raise WrongProcedure(step.line, words)
+        if step.kind in {"ask", "call"}:
+            known.add(step.name)
+
+
+def called(steps: tuple[Step, ...]) -> Iterator[Step]:
+    """The steps that call functions."""
+    return (step for step in steps if step.kind == "call")
+
+
+def fill(text: str, values: Mapping[str, Any]) -> str:
+    """The text with each value in its braces; a missing one is left out."""
+    return _PLACE.sub(lambda match: _shown(look_up(match[1], values)), text)
+
+
+def argument(text: str, values: Mapping[str, Any]) -> Any:
+    """The value of an argument: that in braces as it is, or a text."""
+    whole = _PLACE.fullmatch(text)
+    return look_up(whole[1], values) if whole else fill(text, values).strip("\"'")
+
+
+def look_up(place: str, values: Mapping[str, Any]) -> Any:
+    """The value at a place such as `find_order.items.0.name`; None if there is none."""
+    root, *path = place.split(".")
+    found: Any = values.get(root)
+    for step in path:
+        if isinstance(found, dict):
+            found = found.get(step)
+        elif isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+            found = found[int(step)]
+        else:
+            return None
+    return found
+
+
+def result_of(text: str) -> Any:
+    """What a function returned, as JSON if it is any."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def decide(condition: str, values: Mapping[str, Any], *, today: date) -> bool | None:
+    """Whether a condition holds, if it needs no judgement; None if it does or a value is missing.
+
+    A call that failed has no value.
+    """
+    if found := _FAILED.fullmatch(condition):
+        return values.get(found[1]) is None
+    if found := _AGE.fullmatch(condition):
+        day = _day(look_up(found[1], values))
+        return None if day is None else (today - day).days > int(found[2])
+    if found := _COMPARISON.fullmatch(condition):
+        left, right = look_up(found[1], values), fill(found[3], values).strip().strip("\"'")
+        operator = _OPERATORS.get(found[2].lower(), found[2])
+        return None if left is None else _compare(_shown(left), operator, right)
+    return None
+
+
+def is_failure(condition: str, name: str) -> bool:
+    """Whether a condition asks if a call failed."""
+    found = _FAILED.fullmatch(condition)
+    return found is not None and found[1] == name
+
+
+def _compare(left: str, operator: str, right: str) -> bool | None:
+    pair: tuple[Any, Any] | None = _both(_number, left, right) or _both(_day, left, right)
+    if operator in {"=", "!="}:
+        is_same = pair[0] == pair[1] if pair else left.casefold() == right.casefold()
+        return is_same is (operator == "=")
+    if pair is None:
+        return None
+    first, second = pair
+    return bool(
+        {"<": first < second, "<=": first <= second, ">": first > second, ">=": first >= second}[
+            operator
+        ]
+    )
+
+
+def _both(read: Any, left: str, right: str) -> tuple[Any, Any] | None:
+    first, second = read(left), read(right)
+    return None if first is None or second is None else (first, second)
+
+
+def _number(text: str) -> Decimal | None:
+    if not re.fullmatch(r"-?\d{1,20}(\.\d{1,10})?", text):
+        return None
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return None
+
+
+def _day(value: Any) -> date | None:
+    try:
+        return date.fromisoformat(str(value)[:10])
+    except ValueError:
+        return None
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text[:_MAX_VALUE]

@@ -1,0 +1,87 @@
+"""The form of a bot's procedures: one after another, and an empty one for the next."""
+
+from collections.abc import Collection
+from typing import Any
+
+from django import forms
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext, gettext_lazy
+
+from bots.forms import BotForm
+from bots.services import bots, procedures
+from bots.shapes.procedure import MAX_CHARS, MAX_PROCEDURES, Procedure, Procedures
+from identity.models import User
+
+_EXAMPLE = gettext_lazy(
+    "ask order_number: What's your order number?\ncall find_order\n"
+    "if {find_order.age_days} > 30:\n    say: We take orders back within 30 days.\n    end\n"
+    "confirm: Refund order {order_number}?\ncall refund\nsay: Done. You'll be refunded soon."
+)
+
+
+class ProceduresForm(BotForm):
+    heading = gettext_lazy("Procedures")
+    intro = gettext_lazy(
+        "What the bot does step by step, such as a refund. Each line is a step: ask, call, confirm,"
+        " say, if, else, hand over, end."
+    )
+    right = "train"
+
+    def stored(self) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for at, procedure in enumerate(Procedures.from_bot(self.bot).procedures):
+            values |= {
+                f"name_{at}": procedure.name,
+                f"starts_{at}": "\n".join(procedure.starts_with),
+                f"steps_{at}": procedure.steps,
+                f"is_enabled_{at}": procedure.is_enabled,
+            }
+        return values
+
+    def add_fields(self) -> None:
+        count = len(self.bot.procedures)
+        for at in range(min(count + 1, MAX_PROCEDURES)):
+            is_new = at == count
+            name = gettext("New procedure") if is_new else gettext("Name")
+            own = "" if is_new else gettext("Empty the name to delete the procedure.")
+            field = forms.CharField(label=name, max_length=60, required=False, help_text=own)
+            self.add_field(f"name_{at}", field)
+            starts = forms.CharField(
+                label=gettext("What customers say who want it"),
+                max_length=2_000, required=False, widget=forms.Textarea(attrs={"rows": 2}),
+                help_text=gettext("Examples, one per line."),
+            )  # fmt: skip
+            self.add_field(f"starts_{at}", starts)
+            attrs = {"rows": 8, "spellcheck": "false", "class": "font-mono"}
+            steps = forms.CharField(
+                label=gettext("Steps"),
+                max_length=MAX_CHARS, required=False, strip=False,
+                widget=forms.Textarea(attrs=attrs | {"placeholder": _EXAMPLE}),
+                help_text=mark_safe(gettext(
+                    "Indent the lines below a condition. Values in braces, such as"
+                    " <code>{order_number}</code>, come from questions and functions."
+                )),
+            )  # fmt: skip
+            self.add_field(f"steps_{at}", steps)
+            if not is_new:
+                on = forms.BooleanField(label=gettext("In use"), required=False)
+                self.add_field(f"is_enabled_{at}", on)
+
+    def changed_together(self, name: str) -> Collection[str]:
+        """All of them, which are known by their place."""
+        return list(self.fields)
+
+    def submit(self, data: dict[str, Any], by: User) -> Procedures:
+        rows = sorted({int(name.rpartition("_")[2]) for name in data})
+        given = [
+            Procedure(
+                name=data[f"name_{at}"],
+                starts_with=[line for line in data[f"starts_{at}"].splitlines() if line.strip()],
+                steps=data[f"steps_{at}"].rstrip(),
+                is_enabled=data.get(f"is_enabled_{at}", True),
+            )
+            for at in rows
+            if data[f"name_{at}"]
+        ]
+        bot = bots.get(self.bot.client, self.bot.pk)
+        return procedures.update(bot, body=Procedures(procedures=given), by=by)

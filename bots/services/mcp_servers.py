@@ -1,0 +1,247 @@
+"""The MCP servers of a bot: connect one, choose which of its tools the bot may call, and how.
+
+An allowed tool is a `Function`, with the version that somebody looked at. Whenever a server's tools
+are listed, those that have changed are marked, and nobody can call them until they are chosen anew.
+"""
+
+import hashlib
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from bots.engine import argument_schemas, request_templates
+from bots.engine.mcp_client import McpError, McpSession, McpTool
+from bots.models import Bot, Function, FunctionCalling, McpServer
+from bots.services import bots
+from bots.shapes.function_calling import MAX_FUNCTIONS
+from bots.shapes.mcp_server import McpServerDto, McpServerRequest, McpToolChoice
+from chatplatform import egress
+from chatplatform.api.errors import ApiError, Invalid, first_or_404, require
+from identity.models import User
+
+MAX_SERVERS = 5
+_LIST_SECONDS = 20
+_MAX_DESCRIPTION = 1_000
+
+
+class McpLimit(ApiError):
+    code, status = "mcp_limit", 409
+    detail = f"A bot can have up to {MAX_SERVERS} MCP servers. Remove one first."
+
+
+class McpUnusable(ApiError):
+    code, status = "mcp_unusable", 409
+    detail = "The MCP server gave no usable answer."
+    place = ("url",)
+
+
+def list_for_bot(bot: Bot) -> QuerySet[McpServer]:
+    """The bot's MCP servers, unordered."""
+    rows = McpServer.objects.for_client(bot.client).filter(bot=bot)
+    return rows.select_related("bot").prefetch_related("functions")
+
+
+def get(bot: Bot, server_id: Any) -> McpServer:
+    """One of the bot's MCP servers; 404 if there is none."""
+    return first_or_404(list_for_bot(bot).filter(pk=server_id))
+
+
+def connect(bot: Bot, *, body: McpServerRequest, by: User) -> McpServer:
+    """Add a server and list its tools; the bot may call none of them yet."""
+    require(body, "name", "url")
+    row = McpServer(client_id=bot.client_id, bot=bot)
+    _fill(row, body)
+    listed = _listed(row)
+    with transaction.atomic():
+        bots.lock(bot)
+        others = list_for_bot(bot)
+        if others.count() >= MAX_SERVERS:
+            raise McpLimit
+        _check_name(row, others)
+        _keep_listing(row, listed)
+        row.save()
+        bots.record(bot, "mcp_server.connected", by=by, name=row.name, url=row.url)
+    return _allowed(bot, row, body, by=by)
+
+
+def update(bot: Bot, server_id: Any, *, body: McpServerRequest, by: User) -> McpServer:
+    """Change a server, or choose its tools; fields left out stay.
+
+    A new address or token is tried at once.
+    """
+    row = get(bot, server_id)
+    before = (row.url, row.token)
+    _fill(row, body)
+    listed = _listed(row) if (row.url, row.token) != before else None
+    with transaction.atomic():
+        bots.lock(bot)
+        _check_name(row, list_for_bot(bot).exclude(pk=row.pk))
+        if listed is not None:
+            _keep_listing(row, listed)
+        row.save()
+        changes = body.model_dump(include={"name", "url", "is_enabled"}, exclude_unset=True)
+        replaced = body.token is not None
+        bots.record(bot, "mcp_server.updated", by=by, token_replaced=replaced, **changes)
+    return _allowed(bot, row, body, by=by)
+
+
+def refresh(bot: Bot, server_id: Any) -> McpServer:
+    """List a server's tools again; those that have changed are refused until they are chosen."""
+    row = get(bot, server_id)
+    listed = _listed(row)
+    with transaction.atomic():
+        bots.lock(bot)
+        keep_listing(row, listed)
+    return get(bot, server_id)
+
+
+def delete(bot: Bot, server_id: Any, *, by: User) -> None:
+    """Remove a server with its token and its functions; their calls stay in the log."""
+    with transaction.atomic():
+        bots.lock(bot)
+        row = get(bot, server_id)
+        bots.record(bot, "mcp_server.removed", by=by, name=row.name, url=row.url)
+        row.delete()
+
+
+def keep_listing(row: McpServer, listed: list[McpTool]) -> None:
+    """Store what a server offers now, and mark the functions whose tools have changed."""
+    _keep_listing(row, listed)
+    row.save(update_fields=["tools", "listed_at"])
+
+
+def version_of(tool: McpTool) -> str:
+    """The hash of what a model and a person read of a tool."""
+    described = json.dumps([tool.name, tool.description, tool.parameters], sort_keys=True)
+    return hashlib.sha256(described.encode()).hexdigest()
+
+
+def _keep_listing(row: McpServer, listed: list[McpTool]) -> None:
+    row.listed_at = datetime.now(UTC)
+    row.tools = [_stored(tool) for tool in listed]
+    versions = {tool["name"]: tool["version"] for tool in row.tools}
+    for function in Function.objects.filter(mcp_server_id=row.pk):
+        needs_review = versions.get(function.tool) != function.tool_version
+        if needs_review != function.needs_review:
+            Function.objects.filter(pk=function.pk).update(needs_review=needs_review)
+
+
+def _stored(tool: McpTool) -> dict[str, Any]:
+    problem = ""
+    try:
+        argument_schemas.check_schema(tool.parameters)
+    except argument_schemas.WrongSchema as error:
+        problem = str(error)
+    return {
+        "name": tool.name,
+        "description": tool.description[:_MAX_DESCRIPTION],
+        "parameters": {} if problem else tool.parameters,
+        "version": version_of(tool),
+        "problem": problem,
+    }
+
+
+def _fill(row: McpServer, body: McpServerRequest) -> None:
+    """Set the fields that were sent. A stored token is never sent to another origin."""
+    sent = body.model_fields_set
+    url = body.url if "url" in sent and body.url else row.url
+    is_moved = request_templates.origin(row.url) != request_templates.origin(url)
+    token = row.token if body.token is None else body.token
+    if token and body.token is None and is_moved:
+        words = "The address has a new host. Enter the token again, or remove it."
+        raise Invalid.field("body", "token", msg=words)
+    try:
+        egress.check_url(url, purpose="function")
+    except egress.EgressError as error:
+        raise Invalid.field("body", "url", msg=str(error)) from error
+    if token and not egress.keeps_secrets(url, purpose="function"):
+        raise Invalid.field("body", "token", msg="A token requires an https address.")
+    row.url, row.token = url, token
+    if body.name:
+        row.name = " ".join(body.name.split())
+    if body.is_enabled is not None:
+        row.is_enabled = body.is_enabled
+
+
+def _check_name(row: McpServer, others: QuerySet[McpServer]) -> None:
+    if others.filter(name=row.name).exists():
+        raise Invalid.field("body", "name", msg="Another server already has this name.")
+
+
+def _listed(row: McpServer) -> list[McpTool]:
+    """What the server offers now; asked outside of any transaction, since it may take seconds."""
+    try:
+        with McpSession(row.url, row.token, seconds=_LIST_SECONDS) as session:
+            return session.tools()
+    except (McpError, egress.EgressError) as error:
+        raise McpUnusable(str(error)) from error
+
+
+def _allowed(bot: Bot, row: McpServer, body: McpServerRequest, *, by: User) -> McpServer:
+    """Let the bot call the tools that were chosen, and no others of this server."""
+    if body.allowed is not None:
+        with transaction.atomic():
+            bots.lock(bot)
+            _allow(bot, row, body.allowed)
+            FunctionCalling.objects.get_or_create(
+                bot=bot, defaults={"client_id": bot.client_id, "is_enabled": True}
+            )
+            tools = {choice.name: choice.requires_approval for choice in body.allowed}
+            bots.record(bot, "mcp_server.tools_chosen", by=by, name=row.name, tools=tools)
+    return get(bot, row.pk)
+
+
+def _allow(bot: Bot, row: McpServer, choices: list[McpToolChoice]) -> None:
+    offered = {tool["name"]: tool for tool in row.tools}
+    existing = {function.tool: function for function in Function.objects.filter(mcp_server=row)}
+    chosen = {choice.name for choice in choices}
+    Function.objects.filter(mcp_server=row).exclude(tool__in=chosen).delete()
+    others = Function.objects.filter(bot=bot).exclude(mcp_server=row)
+    taken = set(others.values_list("name", flat=True))
+    if len(taken) + len(chosen) > MAX_FUNCTIONS:
+        words = f"A bot can have up to {MAX_FUNCTIONS} functions. Delete one first."
+        raise Invalid.field("body", "allowed", msg=words)
+    for place, choice in enumerate(choices):
+        tool = offered.get(choice.name)
+        _check_choice(place, choice, tool)
+        assert tool
+        function = existing.get(choice.name)
+        if function is None:
+            name = _free_name(choice.name, row.name, taken)
+            function = Function(client_id=bot.client_id, bot=bot, mcp_server=row, name=name)
+        taken.add(function.name)
+        function.tool, function.tool_version = choice.name, tool["version"]
+        function.description, function.parameters = tool["description"], tool["parameters"]
+        function.requires_approval = choice.requires_approval
+        function.needs_review, function.position = False, MAX_FUNCTIONS + place
+        function.save()
+
+
+def _check_choice(place: int, choice: McpToolChoice, tool: dict[str, Any] | None) -> None:
+    where = ("body", "allowed", place)
+    if tool is None:
+        raise Invalid.field(*where, "name", msg="The server has no tool of this name.")
+    if tool["problem"]:
+        words = f"The bot can't use this tool: its parameters {tool['problem']}."
+        raise Invalid.field(*where, "name", msg=words)
+    if choice.version and choice.version != tool["version"]:
+        words = "The tool has changed since you looked at it. Look at it again."
+        raise Invalid.field(*where, "version", msg=words)
+
+
+def _free_name(tool: str, server: str, taken: set[str]) -> str:
+    """A function's name for a tool: models take letters, digits, `_` and `-`, at most 64."""
+    plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", tool).strip("_") or "tool"
+    prefix = re.sub(r"[^a-zA-Z0-9_-]+", "_", server).strip("_").lower() or "mcp"
+    numbered = (f"{prefix[:20]}_{plain[:40]}_{number}" for number in range(2, MAX_FUNCTIONS + 2))
+    names = (plain[:64], f"{prefix[:20]}_{plain[:43]}", *numbered)
+    return next(name for name in names if name not in taken)
+
+
+def describe(row: McpServer) -> McpServerDto:
+    """A server with its tools, without its token."""
+    return McpServerDto.from_server(row, list(row.functions.all()))

@@ -1,0 +1,102 @@
+"""A bot's procedures: stored with the bot, and chosen for a customer's message."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from bots.engine import procedures
+from bots.engine.procedures import Step, WrongProcedure
+from bots.engine.tools import Tool
+from bots.language import embedding
+from bots.language.normalization import fold
+from bots.models import Bot, Function
+from bots.services import bots
+from bots.shapes.procedure import Procedures
+from chatplatform.api.errors import Invalid
+from identity.models import User
+
+# How near a message must be to an example to start a procedure without asking a model: questions
+# that differ in a few words reach it.
+NEAR = 0.945
+
+
+@dataclass(frozen=True)
+class ReadyProcedure:
+    """A procedure that may be run; `version` changes with its steps."""
+
+    name: str
+    starts_with: tuple[str, ...]
+    steps: tuple[Step, ...]
+    version: str
+
+    @property
+    def tool_name(self) -> str:
+        """Its name for a model, which starts it as if it were a function."""
+        plain = re.sub(r"[^a-zA-Z0-9]+", "_", self.name).strip("_").lower()
+        return f"start_{plain[:30]}_{self.version[:6]}"
+
+    @property
+    def tool(self) -> Tool:
+        """What a model reads of it."""
+        examples = "; ".join(self.starts_with)
+        description = (
+            f"Starts the procedure “{self.name}”, which asks the customer for all that it needs."
+            f" Call it when the customer wants what these say: {examples}"
+        )
+        return Tool(self.tool_name, description[:1_000], {"type": "object", "properties": {}})
+
+
+def update(bot: Bot, *, body: Procedures, by: User) -> Procedures:
+    """Replace the bot's procedures; 422 names the line that is wrong."""
+    functions = set(Function.objects.filter(bot=bot).values_list("name", flat=True))
+    for place, procedure in enumerate(body.procedures):
+        try:
+            steps = procedures.parse(procedure.steps)
+            for step in procedures.called(steps):
+                if step.name not in functions:
+                    raise WrongProcedure(step.line, f"The bot has no function {step.name}.")
+        except WrongProcedure as error:
+            raise Invalid.field("body", "procedures", place, "steps", msg=str(error)) from error
+    stored = body.model_dump(mode="json")["procedures"]
+    return Procedures.from_bot(bots.update_columns(bot, by=by, procedures=stored))
+
+
+def ready(bot: Bot) -> list[ReadyProcedure]:
+    """The procedures that customers' messages start."""
+    return [_ready(stored) for stored in bot.procedures if stored["is_enabled"]]
+
+
+def find(bot: Bot, name: str, version: str) -> ReadyProcedure | None:
+    """The procedure that a run began with; None if it was changed, removed or switched off."""
+    found = (row for row in ready(bot) if (row.name, row.version) == (name, version))
+    return next(found, None)
+
+
+def matching(bot: Bot, text: str) -> ReadyProcedure | None:
+    """The procedure one of whose examples says nearly the same as a message."""
+    if not bot.procedures or not text:
+        return None
+    vector = embedding.embed_query(text)
+    nearest: ReadyProcedure | None = None
+    best = NEAR
+    for procedure in ready(bot):
+        for example in procedure.starts_with:
+            if _plain(example) == _plain(text):
+                return procedure
+            other = embedding.embed_query(example)
+            if vector is None or other is None:
+                continue
+            if float(vector @ other) >= best:
+                best, nearest = float(vector @ other), procedure
+    return nearest
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", fold(text)))
+
+
+def _ready(stored: dict[str, Any]) -> ReadyProcedure:
+    version = hashlib.sha256(stored["steps"].encode()).hexdigest()[:12]
+    steps = procedures.parse(stored["steps"])
+    return ReadyProcedure(stored["name"], tuple(stored["starts_with"]), steps, version)

@@ -1,0 +1,139 @@
+"""Request and response shapes of a bot's MCP servers."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from bots.models import Function, McpServer
+from bots.shapes.function_calling import MAX_FUNCTIONS
+from chatplatform.api.shapes import NOT_BLANK, JsonObject, Moment, Shape, Text, example
+
+ToolState = Literal["allowed", "not_allowed", "changed", "gone", "unusable"]
+
+
+class McpToolChoice(Shape):
+    """A tool that the bot may call."""
+
+    name: Text = Field(min_length=1, max_length=200, description="The tool's name on its server.")
+    requires_approval: Literal["none", "agent", "customer"] = Field(
+        "none", description="Who must approve each call before it is made."
+    )
+    version: Text | None = Field(
+        None,
+        max_length=64,
+        description="The `version` of the tool that you looked at: 422 if it has changed since.",
+    )
+
+
+class McpServerRequest(Shape):
+    """A server whose tools a bot may call; in a change, fields left out stay as they are."""
+
+    model_config = example(name="Shop", url="https://shop.example/mcp", token="7d1f0c")
+
+    name: Text | None = Field(
+        None, min_length=1, max_length=60, pattern=NOT_BLANK, description="Unique per bot."
+    )
+    url: Text | None = Field(
+        None,
+        max_length=2_000,
+        pattern=r"^https?://[^\s?#]+$",
+        description="Public address of the server's streamable HTTP endpoint.",
+    )
+    token: Text | None = Field(
+        None,
+        max_length=2_000,
+        pattern=r"^[\x21-\x7e]*$",
+        description="Sent as a bearer token. Stored encrypted, never shown, and sent over https"
+        " only. If left out, the stored token stays; 422 if there is one and the address's scheme,"
+        " host or port changed. An empty string removes it.",
+        json_schema_extra={"writeOnly": True},
+    )
+    is_enabled: bool | None = Field(
+        None, description="false: the bot calls none of its tools, which stay chosen."
+    )
+    allowed: list[McpToolChoice] | None = Field(
+        None,
+        max_length=MAX_FUNCTIONS,
+        description="The tools that the bot may call, instead of those chosen before.",
+    )
+
+
+class McpToolDto(Shape):
+    """A tool of an MCP server."""
+
+    name: str = Field(description="The tool's name on its server.")
+    description: str = Field(description="What it does, in the server's words.")
+    parameters: JsonObject = Field(description="JSON Schema of its arguments.")
+    version: str = Field(description="Changes with any change of the tool.")
+    state: ToolState = Field(
+        description="`allowed`: the bot may call it. `changed`: it was allowed, but has changed"
+        " since and is refused until it is chosen again. `gone`: it was allowed, and the server no"
+        " longer offers it. `unusable`: `problem` says why it can't be chosen."
+    )
+    requires_approval: Literal["none", "agent", "customer"] | None = Field(
+        description="Who must approve each call; null: it is not chosen."
+    )
+    function: str | None = Field(
+        description="Its name for the model and in the log; null: it is not chosen."
+    )
+    problem: str | None = Field(description="Why it can't be chosen; else null.")
+
+
+class McpServerDto(Shape):
+    """An MCP server of a bot, with the tools that it last offered."""
+
+    id: uuid.UUID = Field(description="The server's id.")
+    name: str = Field(description="Its name.")
+    url: str = Field(description="Its address.")
+    has_token: bool = Field(description="Whether a token is stored.")
+    is_enabled: bool = Field(description="Whether the bot may call the tools chosen.")
+    tools: list[McpToolDto] = Field(description="Its tools, and those chosen that are gone.")
+    listed_at: Moment = Field(description="When its tools were last listed.")
+    created_at: Moment = Field(description="When it was connected.")
+
+    @classmethod
+    def from_server(cls, row: McpServer, functions: Sequence[Function]) -> "McpServerDto":
+        chosen = {function.tool: function for function in functions}
+        tools = [_shown(tool, chosen.pop(tool["name"], None)) for tool in row.tools]
+        return cls.copy_from(
+            row,
+            has_token=bool(row.token),
+            tools=[*tools, *(_gone(function) for function in chosen.values())],
+        )
+
+
+class McpServersResponse(Shape):
+    """One page of the list of MCP servers, newest first."""
+
+    items: list[McpServerDto] = Field(description="The servers of this page.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
+
+
+def _shown(tool: JsonObject, function: Function | None) -> McpToolDto:
+    state: ToolState = "not_allowed"
+    if tool["problem"]:
+        state = "unusable"
+    elif function:
+        state = "changed" if function.needs_review else "allowed"
+    return _tool(tool, function, state)
+
+
+def _gone(function: Function) -> McpToolDto:
+    tool = {
+        "name": function.tool, "description": function.description,
+        "parameters": function.parameters, "version": function.tool_version, "problem": "",
+    }  # fmt: skip
+    return _tool(tool, function, "gone")
+
+
+def _tool(tool: JsonObject, function: Function | None, state: ToolState) -> McpToolDto:
+    approval: Any = function.requires_approval if function else None
+    return McpToolDto.model_construct(
+        **{name: tool[name] for name in ("name", "description", "parameters", "version")},
+        state=state,
+        requires_approval=approval,
+        function=function.name if function else None,
+        problem=tool["problem"] or None,
+    )

@@ -1,0 +1,419 @@
+"""Runs a bot's procedures: asks, calls, confirms and says what their steps say, one after another.
+
+Where a run waits is stored in the receipt of our message that asks (`procedure`), and the
+customer's next message is read as the answer. A run that is killed begins again where that receipt
+says; the calls it had made for the message are found in the log and not made again.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+
+from bots.engine import Capability, argument_schemas, procedures, text_tasks
+from bots.engine.procedures import Step
+from bots.engine.types import EngineError, Line, Usage
+from bots.language import intents, slot_filling
+from bots.models import Approval, CallStatus, Function, FunctionCall
+from bots.services import engines, function_runner, functions
+from bots.services import procedures as bots_procedures
+from bots.services.answers import Trace
+from bots.services.function_calls import ProposedCall
+from bots.services.function_runner import ApprovalNeeded, FunctionRunner, Subject
+from bots.services.procedures import ReadyProcedure
+from chats.models import Conversation, Message, SenderType
+from chats.services.core import customers, fast_sql, messages
+from chats.services.reply import billing, decide
+from chats.services.reply.decide import (
+    Answer,
+    AskCustomer,
+    AskEngine,
+    CannedReply,
+    Decision,
+    Facts,
+    HandOver,
+    Receipt,
+    Say,
+)
+
+# How often a step asks the customer.
+MAX_QUESTIONS = 2
+_HISTORY_LINES = 6
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Where a run waits for the customer or for an approval; stored in a receipt."""
+
+    name: str
+    version: str
+    at: int = 0
+    # The values that the customer gave, and the ids of the calls made, by the functions' names.
+    values: dict[str, Any] = field(default_factory=dict)
+    calls: dict[str, str] = field(default_factory=dict)
+    asks: Literal["ask", "confirm", "call", ""] = ""
+    tries: int = 0
+    # What it asked; not needed to go on, but to ask again.
+    question: str = ""
+
+    def asked_again_behind(self, decision: Decision) -> Decision:
+        """The reply to something else that the customer said, with the question behind it."""
+        if not isinstance(decision, Answer | CannedReply | AskCustomer):
+            return decision
+        after = "" if isinstance(decision, AskCustomer) else self.question
+        stored = {"name": self.name, "steps": [], "waiting": asdict(self)}
+        receipt = replace(decision.receipt, asks_for=None, after=after, procedure=stored)
+        return replace(decision, receipt=receipt)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a procedure makes of a message; it keeps `waiting` if something else is replied."""
+
+    decision: Decision | AskEngine
+    waiting: Waiting | None = None
+
+
+def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
+    """What a procedure makes of a message: one that waits, or one that it starts; None if none."""
+    chat = message.conversation
+    is_for_rules = facts.is_waiting or facts.is_bot_disabled or facts.is_for_people
+    if not chat.bot.procedures or is_for_rules or not facts.texts or facts.asks_for_person:
+        return None
+    latest = messages.latest_of_ours(chat, before_seq=facts.first_seq)
+    waiting = _waiting(latest)
+    if waiting is None:
+        is_free = facts.question and not facts.confirmation
+        found = bots_procedures.matching(chat.bot, facts.question) if is_free else None
+        return Turn(start(message, found, subject)) if found else None
+    procedure = bots_procedures.find(chat.bot, waiting.name, waiting.version)
+    if procedure is None:
+        return Turn(HandOver("procedure", Receipt("procedure_changed")))
+    run = _Run(message, procedure, waiting, subject)
+    read = {"ask": _read_value, "confirm": _read_confirmation, "call": _read_approval}
+    return read[waiting.asks](run, facts)
+
+
+def start(
+    message: Message, procedure: ReadyProcedure, subject: Subject, *, trace: Trace | None = None
+) -> Decision:
+    """Run a procedure from its first step; `trace`: of the model that chose it."""
+    waiting = Waiting(procedure.name, procedure.version)
+    return _Run(message, procedure, waiting, subject, trace).go()
+
+
+def after_approval(message: Message, call: FunctionCall, subject: Subject) -> Decision | None:
+    """Go on after an agent's approval; None if the call is of no procedure."""
+    rows = Message.objects.filter(conversation=message.conversation, is_note=False)
+    asked = rows.filter(receipt__call_id=str(call.pk), receipt__has_key="procedure")
+    waiting = _waiting(asked.order_by("-seq").first())
+    if waiting is None:
+        return None
+    bot = message.conversation.bot
+    procedure = bots_procedures.find(bot, waiting.name, waiting.version)
+    if procedure is None:
+        return HandOver("procedure", Receipt("procedure_changed"))
+    return _Run(message, procedure, waiting, subject).go()
+
+
+def _waiting(latest: Message | None) -> Waiting | None:
+    receipt: Mapping[str, Any] = (latest.receipt if latest else None) or {}
+    stored = (receipt.get("procedure") or {}).get("waiting")
+    return Waiting(**stored) if stored else None
+
+
+def _read_value(run: "_Run", facts: Facts) -> Turn | None:
+    """The customer's message as the answer to a question."""
+    step, waiting, language = run.step, run.waiting, run.message.language
+    answers = [
+        slot_filling.read(step.as_field, text, language=language, is_asked_again=waiting.tries > 1)
+        for text in facts.texts
+    ]
+    given = next((answer.value for answer in answers if answer.kind == "given"), None)
+    if given is not None:
+        return Turn(run.take(given))
+    kind, may_repeat = answers[-1].kind, waiting.tries < MAX_QUESTIONS
+    if kind == "declined":
+        return Turn(run.end("declined", CannedReply("info_declined", Receipt())))
+    if kind == "wrong":
+        if not may_repeat:
+            return Turn(run.hand_over("not_given"))
+        sorry = CannedReply(decide.NOT_A[step.type], Receipt("info_wrong"))
+        return Turn(sorry, run.asked_once_more())
+    return Turn(decide.from_facts(facts), run.asked_once_more()) if may_repeat else None
+
+
+def _read_confirmation(run: "_Run", facts: Facts) -> Turn | None:
+    """The customer's message as a yes or no."""
+    answer = intents.yes_or_no(facts.texts[-1], language=run.message.language)
+    if answer:
+        return Turn(run.take(True))
+    if answer is not None:
+        return Turn(run.end("declined", CannedReply("declined", Receipt())))
+    if run.waiting.tries >= MAX_QUESTIONS:
+        return None
+    return Turn(decide.from_facts(facts), run.asked_once_more())
+
+
+def _read_approval(run: "_Run", facts: Facts) -> Turn | None:
+    """The customer's decision on a call, which is made by now if it was approved."""
+    if facts.confirmation is None:
+        return None
+    if facts.confirmation.answer == "confirmed":
+        return Turn(run.go())
+    if facts.confirmation.answer == "unclear":
+        return Turn(decide.from_facts(facts), run.waiting)
+    call_id = facts.confirmation.call.id
+    return Turn(run.end("declined", CannedReply("declined", Receipt(call_id=call_id))))
+
+
+class _Run:
+    """The steps that are taken for one message."""
+
+    def __init__(
+        self,
+        message: Message,
+        procedure: ReadyProcedure,
+        waiting: Waiting,
+        subject: Subject,
+        trace: Trace | None = None,
+    ) -> None:
+        self.message, self.waiting = message, waiting
+        self._chat: Conversation = message.conversation
+        self._steps = procedure.steps
+        self._at = waiting.at
+        self._asked = dict(waiting.values)
+        self._calls = dict(waiting.calls)
+        self._results = _results_of(waiting.calls)
+        self._runner = FunctionRunner(
+            self._chat.bot, subject, max_calls=len(self._steps),
+            ends_at=time.monotonic() + settings.LLM_DEADLINE_SECONDS,
+        )  # fmt: skip
+        self._trace = trace or Trace()
+        self._said: list[str] = []
+        self._rows: list[dict[str, Any]] = []
+
+    @property
+    def step(self) -> Step:
+        return self._steps[self._at]
+
+    @property
+    def _values(self) -> dict[str, Any]:
+        return self._asked | self._results
+
+    def take(self, given: Any) -> Decision:
+        """Go on with what the customer said to the step that waited."""
+        step = self.step
+        if step.kind == "ask":
+            self._asked[step.name] = given
+        self._note(step, "given" if step.kind == "ask" else "yes")
+        self._at += 1
+        return self.go()
+
+    def go(self) -> Decision:
+        """Take steps until one waits, or the procedure ends."""
+        while self._at < len(self._steps):
+            step = self.step
+            match step.kind:
+                case "ask":
+                    done = self._ask(step)
+                case "confirm":
+                    done = self._stop(step, "confirm", procedures.fill(step.text, self._values))
+                case "call":
+                    done = self._call(step)
+                case "if":
+                    done = self._branch(step)
+                case "say":
+                    self._said.append(procedures.fill(step.text, self._values))
+                    self._note(step, "said")
+                    done = None
+                case "go":
+                    self._at, done = step.go_to - 1, None
+                case "hand over":
+                    return self.hand_over("handed_over")
+                case "end":
+                    return self.end("done")
+            if done:
+                return done
+            self._at += 1
+        return self.end("done")
+
+    def end(self, how: str, reply: CannedReply | None = None) -> Decision:
+        """End with what was said, or with one of the platform's sentences."""
+        self._rows.append({"kind": "end", "result": how})
+        if reply is None and self._said:
+            return Say("\n\n".join(self._said), self._receipt())
+        reply = reply or CannedReply("done", Receipt())
+        receipt = self._receipt(call_id=reply.receipt.call_id)
+        return replace(reply, receipt=receipt)
+
+    def hand_over(self, why: str) -> HandOver:
+        """Leave the rest to a person."""
+        self._rows.append({"kind": "end", "result": why})
+        return HandOver("procedure", self._receipt(before="\n\n".join(self._said)))
+
+    def asked_once_more(self) -> Waiting:
+        return replace(self.waiting, tries=self.waiting.tries + 1)
+
+    def _ask(self, step: Step) -> Decision | None:
+        if step.name in self._asked:
+            return None
+        known = None if self._chat.is_preview else customers.answers(self._chat.customer)
+        value = (known or {}).get(step.name)
+        if value not in (None, "") and slot_filling.problem(step.as_field, value) is None:
+            self._asked[step.name] = value
+            self._note(step, "known")
+            return None
+        question = procedures.fill(step.text, self._values)
+        return self._stop(step, "ask", question, choices=step.options)
+
+    def _branch(self, step: Step) -> Decision | None:
+        now = datetime.now(ZoneInfo(self._chat.client.timezone))
+        holds, by = procedures.decide(step.text, self._values, today=now.date()), "rule"
+        if holds is None:
+            holds, by = self._judged(step, today=f"{now:%A, %Y-%m-%d}"), "model"
+        if holds is None:
+            self._note(step, "unknown", by=by)
+            return self.hand_over("undecided")
+        self._note(step, "yes" if holds else "no", by=by)
+        if not holds:
+            self._at = step.go_to - 1
+        return None
+
+    def _judged(self, step: Step, *, today: str) -> bool | None:
+        """Whether a condition holds, by the model; None without one, or if it cannot tell."""
+        engine = engines.engine_for(self._chat.client, self._chat.bot)
+        if Capability.WRITE not in engine.capabilities:
+            return None
+        if not billing.reserve(self.message, engine):
+            return None
+        lines = fast_sql.latest_lines(
+            self._chat.pk, after=self._chat.read_from_seq, before=self.message.seq + 1,
+            limit=_HISTORY_LINES,
+        )  # fmt: skip
+        history = [
+            Line("customer" if sender == SenderType.CUSTOMER else "assistant", text)
+            for sender, text in lines
+        ]
+        known = {
+            name: json.dumps(value, ensure_ascii=False) for name, value in self._values.items()
+        }
+        task = text_tasks.decide(step.text, known, history, today=today)
+        try:
+            written = engine.complete(task, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
+        except EngineError as error:
+            self._pay(engine.price, error.usage)
+            return None
+        self._pay(engine.price, written.usage)
+        return written.draft.holds if written.draft.is_known else None
+
+    def _pay(self, price: int, usage: Usage | None) -> None:
+        used = usage.plus(self._trace.usage) if usage else self._trace.usage
+        self._trace = replace(self._trace, usage=used, price=price)
+
+    def _call(self, step: Step) -> Decision | None:
+        function = functions.find(self._chat.bot, step.name)
+        if function is None:
+            self._note(step, "unavailable")
+            return self.hand_over("failed")
+        values = self._arguments(step, function)
+        try:
+            argument_schemas.check(values, function.parameters)
+            call = self._runner.make(function, values)
+        except argument_schemas.WrongArguments as error:
+            self._note(step, "wrong_values", error=str(error))
+            return self.hand_over("failed")
+        except ApprovalNeeded as needed:
+            return self._await(step, needed.call)
+        self._calls[step.name] = str(call.pk)
+        self._note(step, call.status, call_id=str(call.pk))
+        if call.status == CallStatus.SUCCEEDED:
+            self._results[step.name] = procedures.result_of(call.result_excerpt)
+            return None
+        self._results.pop(step.name, None)
+        behind = self._steps[self._at + 1] if self._at + 1 < len(self._steps) else None
+        is_foreseen = behind is not None and procedures.is_failure(behind.text, step.name)
+        is_uncertain = call.error.startswith(function_runner.UNCERTAIN)
+        return None if is_foreseen and not is_uncertain else self.hand_over("failed")
+
+    def _await(self, step: Step, call: FunctionCall) -> Decision:
+        """Wait for the approval of a call."""
+        proposed = ProposedCall.from_row(call)
+        self._note(step, "waiting", call_id=proposed.id)
+        before = "\n\n".join(self._said)
+        receipt = self._receipt("call", call_id=proposed.id, before=before)
+        receipt = replace(receipt, decision="approval_needed")
+        if proposed.requires_approval == Approval.CUSTOMER:
+            return AskCustomer(proposed, receipt)
+        return HandOver("approval_needed", receipt, proposed)
+
+    def _arguments(self, step: Step, function: Function) -> dict[str, Any]:
+        """The values for a call: those that the step names, and those asked for by these names."""
+        schemas = function.parameters.get("properties", {})
+        given = {name: self._asked[name] for name in schemas if name in self._asked}
+        given |= {
+            name: procedures.argument(text, self._values) for name, text in step.arguments.items()
+        }
+        return {
+            name: _fitting(value, schemas.get(name))
+            for name, value in given.items()
+            if value is not None
+        }
+
+    def _stop(
+        self, step: Step, asks: Literal["ask", "confirm"], question: str, choices: Any = ()
+    ) -> Decision:
+        self._note(step, "asked")
+        text = "\n\n".join([*self._said, question])
+        return Say(text, self._receipt(asks, question=question), tuple(choices))
+
+    def _note(self, step: Step, result: str, **more: str) -> None:
+        """A row of the trace: what became of a step."""
+        row = {"line": step.line, "kind": step.kind, "name": step.name, "result": result, **more}
+        self._rows.append({name: value for name, value in row.items() if value != ""})
+
+    def _receipt(
+        self,
+        asks: Literal["ask", "confirm", "call", ""] = "",
+        *,
+        question: str = "",
+        call_id: str | None = None,
+        before: str = "",
+    ) -> Receipt:
+        """The receipt of what is said, with the steps taken and where the run waits."""
+        stored: dict[str, Any] = {"name": self.waiting.name, "steps": self._rows}
+        if asks:
+            waiting = replace(
+                self.waiting, at=self._at, values=self._asked, calls=self._calls, asks=asks,
+                tries=1, question=question,
+            )  # fmt: skip
+            stored["waiting"] = asdict(waiting)
+        return Receipt("procedure", self._trace, call_id=call_id, procedure=stored, before=before)
+
+
+def _results_of(calls: Mapping[str, str]) -> dict[str, Any]:
+    """What the calls of earlier messages returned, by the functions' names."""
+    if not calls:
+        return {}
+    rows = FunctionCall.objects.filter(pk__in=calls.values(), status=CallStatus.SUCCEEDED)
+    found = {str(row.pk): row for row in rows}
+    return {
+        name: procedures.result_of(found[pk].result_excerpt)
+        for name, pk in calls.items()
+        if pk in found
+    }
+
+
+def _fitting(value: Any, schema: Any) -> Any:
+    """The value as its schema wants it: customers write numbers as text, and the reverse."""
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if kind in {"integer", "number"} and isinstance(value, str) and value.isdecimal():
+        return int(value)
+    return value

@@ -1,0 +1,293 @@
+"""A bot's procedures: what it asks, calls, confirms and says step by step, with no model or one."""
+
+from functools import partial
+
+import pytest
+from django.test import Client as Browser
+from django.urls import reverse
+
+from bots.models import Bot, FunctionCall
+from bots.testing import trained
+from chatplatform.models import Job, JobState
+from chatplatform.testing import run_jobs
+from chats.models import Conversation
+from chats.tests.test_function_calls import ask, function_call, replies, run_interrupted
+from identity.models import AuditEvent
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+START = "I want my money back"
+STEPS = """\
+ask order_id: What's your order number?
+call get_order
+if {get_order.age_days} > 30:
+    say: We take orders back within 30 days.
+    end
+confirm: Refund order {order_id}?
+call refund
+say: Order {order_id} was refunded.
+"""
+
+
+def path_of(bot):
+    return f"/ai/{bot.pk}/procedures"
+
+
+def write(person, bot, steps=STEPS, **more):
+    body = {"name": "Refund", "starts_with": [START], "steps": steps, **more}
+    return person.put(path_of(bot), {"procedures": [body]})
+
+
+@pytest.fixture
+def procedure(ann, bot, configure, get_order, refund, tool):
+    """A refund; the order is a few days old."""
+    configure(get_order, refund)
+    tool.reply = {"age_days": 5}
+    reply = write(ann, bot)
+    assert reply.status_code == 200, reply.content
+
+
+def tell(server, chat, *lines):
+    """The bot's replies after each of the customer's messages."""
+    for line in lines:
+        ask(server, chat, line)
+        run_jobs()
+    return [row.text for row in replies()]
+
+
+def rows():
+    """What the steps did, of all messages."""
+    receipts = [row.receipt["procedure"] for row in replies() if "procedure" in row.receipt]
+    return [(step["kind"], step["result"]) for receipt in receipts for step in receipt["steps"]]
+
+
+@pytest.mark.usefixtures("procedure")
+def test_it_runs_without_a_model_and_each_step_is_a_row(server, chat, tool, ann):
+    said = tell(server, chat, START, "1234", "yes")
+    assert said == [
+        "What's your order number?", "Refund order 1234?", "Order 1234 was refunded.",
+    ]  # fmt: skip
+    assert [request.method for request in tool.requests] == ["GET", "POST"]
+    assert rows() == [
+        ("ask", "asked"), ("ask", "given"), ("call", "succeeded"), ("if", "no"),
+        ("confirm", "asked"), ("confirm", "yes"), ("call", "succeeded"), ("say", "said"),
+        ("end", "done"),
+    ]  # fmt: skip
+    middle = replies()[1]
+    shown = ann.get(f"/ai/chat/{chat.pk}/messages/{middle.pk}/receipt").json()["procedure"]
+    assert (shown["name"], shown["waits_for"]) == ("Refund", "confirm")
+    call = FunctionCall.objects.get(function_name="get_order")
+    assert shown["steps"][1]["call_id"] == str(call.pk)
+    assert shown["steps"][2]["by"] == "rule"
+
+
+@pytest.mark.usefixtures("procedure")
+def test_a_condition_ends_it(server, chat, tool):
+    tool.reply = {"age_days": 31}
+    assert tell(server, chat, START, "1234")[1] == "We take orders back within 30 days."
+    assert len(tool.requests) == 1
+    assert tell(server, chat, "yes")[2:] != ["Order 1234 was refunded."]
+
+
+@pytest.mark.usefixtures("procedure")
+def test_a_no_ends_it_and_calls_nothing(server, chat, tool):
+    tell(server, chat, START, "1234", "no")
+    assert [request.method for request in tool.requests] == ["GET"]
+    assert rows()[-1] == ("end", "declined")
+    assert replies()[-1].receipt["procedure"].get("waiting") is None
+
+
+@pytest.mark.usefixtures("procedure")
+def test_a_question_in_between_is_answered_and_the_step_asked_again(server, chat, bot, tool):
+    trained(bot, "HOURS\n\nThe shop is open from nine to five on all days.\n")
+    said = tell(server, chat, START, "When is the shop open?")
+    assert "nine to five" in said[1]
+    assert said[1].endswith("What's your order number?")
+    assert tell(server, chat, "1234")[2] == "Refund order 1234?"
+
+
+@pytest.mark.usefixtures("procedure")
+def test_who_asks_for_a_person_gets_one(server, chat, tool):
+    tell(server, chat, START, "I want to talk to a person")
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.handoff_reason) == ("queue", "customer_asked")
+    assert tool.requests == []
+
+
+@pytest.mark.usefixtures("procedure")
+def test_a_failed_call_hands_over_with_the_words_before_it(server, chat, ann, bot, tool):
+    steps = "say: I look it up.\nask order_id: Which order?\nsay: One moment.\ncall get_order"
+    write(ann, bot, steps)
+    tool.mode = "500"
+    said = tell(server, chat, START, "1234")
+    assert said[0] == "I look it up.\n\nWhich order?"
+    assert said[1].startswith("One moment.")
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.handoff_reason) == ("queue", "procedure")
+    assert rows()[-2:] == [("call", "failed"), ("end", "failed")]
+
+
+@pytest.mark.usefixtures("procedure")
+def test_a_failure_may_be_foreseen(server, chat, ann, bot, tool):
+    steps = "ask order_id: Which?\ncall get_order\nif get_order failed: say: I can't find it."
+    write(ann, bot, steps)
+    tool.mode = "404"
+    assert tell(server, chat, START, "1234")[1] == "I can't find it."
+    chat.refresh_from_db()
+    assert chat.assign_type == "bot"
+
+
+@pytest.fixture
+def asks(configure, refund):
+    """Refunds need somebody's approval."""
+    return lambda approval: configure({**refund, "requires_approval": approval})
+
+
+def test_the_customer_confirms_a_call(server, chat, ann, bot, asks, tool):
+    asks("customer")
+    write(ann, bot, "ask order_id: Which?\ncall refund\nsay: Refunded.")
+    said = tell(server, chat, START, "1234")
+    assert "refund" in said[1]
+    assert tool.requests == []
+    assert tell(server, chat, "yes")[2] == "Refunded."
+    assert len(tool.requests) == 1
+
+
+@pytest.fixture
+def customer(server, chat):
+    return partial(tell, server, chat)
+
+
+def test_an_agent_approves_a_call(customer, ann, ben, bot, asks, tool):
+    asks("agent")
+    write(ann, bot, "ask order_id: Which?\ncall refund\nask mail (email): Your email?\nsay: Bye.")
+    customer(START, "1234")
+    chat = Conversation.objects.get()
+    assert (chat.handoff_reason, tool.requests) == ("approval_needed", [])
+    call = FunctionCall.objects.get(status="waiting")
+    ben.post(f"/function-calling/{bot.pk}/events/{call.pk}/decision", {"approve": True})
+    run_jobs()
+    assert len(tool.requests) == 1
+    assert replies()[-1].text == "Your email?"
+    assert customer("zoe@example.com")[-1] == "Bye."
+
+
+@pytest.mark.usefixtures("procedure")
+def test_killed_in_the_middle_it_makes_each_call_once(server, chat, ann, bot, tool):
+    write(ann, bot, "ask order_id: Which?\ncall refund\ncall get_order\nsay: Done.")
+    tell(server, chat, START)
+    ask(server, chat, "1234")
+    run_interrupted()
+    run_jobs()
+    assert [request.method for request in tool.requests].count("POST") == 1
+    Job.objects.filter(name="chats.generate_reply").update(state=JobState.QUEUED)
+    run_jobs()
+    assert [request.method for request in tool.requests].count("POST") == 1
+
+
+@pytest.mark.usefixtures("procedure")
+def test_killed_after_a_call_it_goes_on_with_the_next(server, chat, ann, bot, tool):
+    write(ann, bot, "ask order_id: Which?\ncall refund\ncall get_order\nsay: Done.")
+    tell(server, chat, START)
+    ask(server, chat, "1234")
+    run_interrupted("chats.services.reply.procedure_runs.procedures.result_of")
+    assert [request.method for request in tool.requests] == ["POST"]
+    run_jobs()
+    assert [request.method for request in tool.requests] == ["POST", "GET"]
+    assert replies()[-1].text == "Done."
+
+
+@pytest.mark.usefixtures("procedure")
+def test_a_procedure_that_was_changed_is_left_to_a_person(server, chat, ann, bot, tool):
+    tell(server, chat, START)
+    write(ann, bot, "say: Something else.")
+    tell(server, chat, "1234")
+    assert tool.requests == []
+    chat.refresh_from_db()
+    assert chat.handoff_reason == "procedure"
+
+
+@pytest.mark.usefixtures("procedure")
+def test_a_model_starts_it_and_judges_conditions(server, chat, ann, bot, tool, stub):
+    steps = "ask order_id: Which?\ncall get_order\nif the order is late: say: Sorry!\nsay: Bye."
+    write(ann, bot, steps)
+    name = procedure_tool(stub, server, chat)
+    stub.play([function_call(name)])
+    said = tell(server, chat, "The parcel is broken, what now?")
+    assert said[-1] == "Which?"
+    stub.json_answer = {"is_known": True, "holds": True}
+    stub.play("json")
+    assert tell(server, chat, "1234")[-1] == "Sorry!\n\nBye."
+    assert ("if", "yes") in rows()
+    assert replies()[-1].receipt["usage"]["prompt_tokens"] > 0
+
+
+@pytest.mark.usefixtures("procedure")
+def test_what_a_model_cannot_judge_a_person_does(server, chat, ann, bot, stub):
+    write(ann, bot, "ask order_id: Which?\nif the order is late: say: Sorry!\nsay: Bye.")
+    stub.json_answer = {"is_known": False, "holds": True}
+    stub.play("json")
+    tell(server, chat, START, "1234")
+    chat.refresh_from_db()
+    assert chat.handoff_reason == "procedure"
+    assert ("if", "unknown") in rows()
+
+
+def procedure_tool(stub, server, chat):
+    """The name by which a model starts the procedure."""
+    stub.play("say:Hello there, how can I help?")
+    tell(server, chat, "Good day, may I ask you a thing about my parcel?")
+    names = [tool["function"]["name"] for tool in stub.requests[-1]["tools"]]
+    return next(name for name in names if name.startswith("start_refund"))
+
+
+@pytest.mark.usefixtures("procedure")
+def test_one_that_is_off_is_not_started(server, chat, ann, bot, tool):
+    write(ann, bot, is_enabled=False)
+    assert tell(server, chat, START)[0] != "What's your order number?"
+
+
+def test_what_cannot_be_written(ann, bot, configure, get_order):
+    configure(get_order)
+    refused = write(ann, bot, "say: Hi\ncall no_such_function")
+    assert refused.status_code == 422
+    assert "Line 2" in refused.json()["detail"][0]["msg"]
+    assert write(ann, bot, "dance").status_code == 422
+    body = {"name": "A", "starts_with": ["x"], "steps": "end"}
+    twice = ann.put(path_of(bot), {"procedures": [body, body | {"name": "a"}]})
+    assert twice.status_code == 422
+    assert ann.get(path_of(bot)).json() == {"procedures": []}
+
+
+def test_only_trainers_write_and_others_see_nothing(ann, ben, cara, bot):
+    assert write(ben, bot, "end").status_code == 403
+    assert write(cara, bot, "end").status_code == 404
+    assert write(ann, bot, "end").status_code == 200
+    assert ben.get(path_of(bot)).json()["procedures"][0]["name"] == "Refund"
+    assert AuditEvent.objects.filter(action="bot.updated", subject=f"bot:{bot.pk}").exists()
+
+
+def test_an_owner_writes_one_in_the_site_and_tries_it(ann, bot):
+    browser = Browser()
+    browser.force_login(ann.user)
+    page = reverse("admin:bots_bot_behaviour", args=[bot.pk])
+    form = {
+        "form": "procedures", "name_0": "Greeting", "starts_0": "Greet me\nSay hi to me",
+        "steps_0": "if the sun shines:\n    say: Hello\nend",
+    }  # fmt: skip
+    assert browser.post(page, form).status_code == 302
+    stored = Bot.objects.get().procedures[0]
+    assert (stored["starts_with"], stored["is_enabled"]) == (["Greet me", "Say hi to me"], True)
+    shown = browser.get(page).content.decode()
+    assert 'name="steps_1"' in shown
+    wrong = browser.post(page, form | {"steps_0": "dance"})
+    assert "Line 1" in wrong.content.decode()
+    gone = form | {"name_0": "", "is_enabled_0": "on"}
+    assert browser.post(page, gone).status_code == 302
+    assert Bot.objects.get().procedures == []
+
+
+def test_without_a_model_it_costs_nothing(ann, bot, server, chat):
+    write(ann, bot, "say: Hello.")
+    assert tell(server, chat, START) == ["Hello."]
+    assert replies()[0].receipt["credits"] == 0
