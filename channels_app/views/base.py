@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from bots.models import Bot
 from bots.services import bots
 from channels_app.providers import PROVIDERS, Provider
+from channels_app.providers.callback_parsing import Callback
 from channels_app.providers.http import setting
 from channels_app.services import agent_messaging, callbacks, connections
 from channels_app.shapes.connection import (
@@ -17,9 +18,10 @@ from channels_app.shapes.connection import (
     ChannelHandshake,
     ChannelMessageRequest,
     ChannelMessagesQuery,
+    TokenConnectDto,
 )
 from chatplatform.api import idempotency
-from chatplatform.api.errors import NotFound, TooLarge
+from chatplatform.api.errors import NotFound, TooLarge, json_response
 from chatplatform.api.operation import OperationViewSet, RawResponse
 from chatplatform.channel_names import MessagingChannel
 from chats.shapes.message import Message
@@ -72,6 +74,17 @@ class ChannelViewSet(TenantViewSet):
         """The bot's account and its status; `disconnected` without an id if it never had one."""
         return connections.describe(self.bot(client_id, bot_id), self.channel)
 
+    def connect_with_token(
+        self, client_id: int, bot_id: int, body: TokenConnectDto
+    ) -> ChannelConnection:
+        """Connect the account that a token is for; it may be repeated, with a new token.
+
+        422 if the provider does not know the token. 409 `account_taken` if another bot has the
+        account, `bot_has_account` if the bot has another account.
+        """
+        bot = self.bot(client_id, bot_id)
+        return connections.connect_with_token(bot, self.provider, body.token, by=self.user)
+
     def disconnect(self, client_id: int, bot_id: int) -> ChannelConnection:
         """Disconnect the bot's account: its tokens are deleted, and its events are ignored."""
         return connections.disconnect(self.bot(client_id, bot_id), self.channel, by=self.user)
@@ -116,5 +129,9 @@ class CallbackViewSet(OperationViewSet):
         raw = request.read(settings.MAX_CALLBACK_BYTES + 1)
         if len(raw) > settings.MAX_CALLBACK_BYTES:
             raise TooLarge
-        callbacks.receive(PROVIDERS[self.channel], request.headers, raw)
-        return HttpResponse("OK", content_type="text/plain")
+        path, _, query = request.get_full_path().partition("?")
+        callback = Callback(raw, path, query, request.headers)
+        answer = callbacks.receive(PROVIDERS[self.channel], callback)
+        if answer is None:
+            return HttpResponse("OK", content_type="text/plain")
+        return json_response(answer)
