@@ -32,6 +32,7 @@ from identity.shapes.clients import SocialnetAccessToken
 
 CHALLENGE = RawResponse(("text/plain",), "The challenge, as it was sent.")
 RECEIVED = RawResponse(("text/plain",), "Received: `OK`.")
+ANSWERED = RawResponse(("text/plain", "application/json"), "Received: `OK`, or a call in JSON.")
 
 
 class ChannelViewSet(TenantViewSet):
@@ -96,8 +97,9 @@ class ChannelViewSet(TenantViewSet):
     def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
         """Send a message to a customer who has written to the bot's account.
 
-        If no agent has the conversation, it is assigned to you. 409 `reply_window_closed` if the
-        customer's last message is more than 24 hours old, unless a `tag` lifts that limit.
+        If no agent has the conversation, it is assigned to you. 409 `reply_window_closed` after the
+        reply window (24 hours after the customer's last message, if the channel has one), unless a
+        `tag` lifts that limit.
         """
         bot, key = self.bot(client_id, bot_id), idempotency.stable_id()
         row = agent_messaging.send(bot, self.provider, body, by=self.user, request_id=key)
@@ -118,6 +120,15 @@ class CallbackViewSet(OperationViewSet):
         expected = setting(f"{self.channel.upper()}_VERIFY_TOKEN")
         challenge = callbacks.verify_subscription(expected, **dict(query))
         return HttpResponse(challenge, content_type="text/plain")
+
+    def receive_for(self, request: HttpRequest, account_id: int) -> HttpResponse:
+        """Receive an event of an account, with the secret that the account was connected with.
+
+        The body is stored before the answer; afterwards the event is processed once, however often
+        it is sent. The answer may be a call of the provider's API, such as one that ends the wait
+        after a tapped button.
+        """
+        return self.receive(request)
 
     def receive(self, request: HttpRequest) -> HttpResponse:
         """Receive events of accounts, signed with the app's secret in `X-Hub-Signature-256`.
