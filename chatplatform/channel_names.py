@@ -5,7 +5,7 @@ from typing import Literal, get_args
 # Customers write and read on the client's website (`web`) or through its server (`api`).
 OwnChannel = Literal["web", "api"]
 # Customers write and read at a messaging provider. A message is sent once the provider has it.
-MessagingChannel = Literal["socialnet", "photoapp", "chatapp", "localapp"]
+MessagingChannel = Literal["socialnet", "photoapp", "chatapp", "localapp", "telegram"]
 ChannelName = Literal[OwnChannel, MessagingChannel]
 
 MESSAGING_CHANNELS: frozenset[str] = frozenset(get_args(MessagingChannel))
