@@ -185,9 +185,11 @@ def _receive(
 def _link(connection: ChannelConnection, chat: Conversation, identity: CustomerIdentity) -> None:
     link = ChannelChat(conversation=chat, client_id=chat.client_id, identity=identity)
     ChannelChat.objects.bulk_create([link], ignore_conflicts=True)
+    rows = Conversation.objects.filter(pk=chat.pk)
+    if chat.provider_user_id != identity.address:
+        channel_updates.set_provider_user_id(rows, identity.address)
     is_reachable = connection.status in SENDING
     if chat.is_reachable != is_reachable:
-        rows = Conversation.objects.filter(pk=chat.pk)
         channel_updates.set_reachable(rows, is_reachable=is_reachable)
 
 
@@ -248,6 +250,7 @@ def _open_chat(
         channel=connection.channel,
         language=detection.detect(text, default=bot.default_language, offered=bot.languages),
         reply_window_expires_at=window_ends_at,
+        provider_user_id=identity.address,
         metadata=metadata or {},
     )
 

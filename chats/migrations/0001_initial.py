@@ -86,6 +86,7 @@ class Migration(migrations.Migration):
                 ('read_from_seq', models.PositiveIntegerField(default=0)),
                 ('reply_window_expires_at', models.DateTimeField(null=True)),
                 ('is_reachable', models.BooleanField(default=True)),
+                ('provider_user_id', models.CharField(blank=True, db_default='', max_length=300)),
                 ('sentiment_score', models.FloatField(null=True)),
                 ('provider', models.CharField(blank=True, default='', max_length=60)),
                 ('group_id', models.CharField(blank=True, default='', max_length=200)),

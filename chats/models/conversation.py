@@ -96,6 +96,8 @@ class Conversation(TenantModel):
     reply_window_expires_at = models.DateTimeField(null=True)
     # Whether the channel's account can send; always true without a messaging channel.
     is_reachable = models.BooleanField(default=True)
+    # The customer's id at the channel's provider, to which messages are sent.
+    provider_user_id = models.CharField(max_length=300, db_default="", blank=True)
     sentiment_score = models.FloatField(null=True)
     # Set by the messaging API and by an import.
     provider = models.CharField(max_length=60, default="", blank=True)

@@ -125,6 +125,11 @@ def set_reachable(chats: QuerySet[Conversation], *, is_reachable: bool) -> None:
     rows.update(is_reachable=is_reachable)
 
 
+def set_provider_user_id(chats: QuerySet[Conversation], user_id: str) -> None:
+    """Store the id of the chats' customer at the channel's provider."""
+    chats.exclude(provider_user_id=user_id).update(provider_user_id=user_id)
+
+
 def close_reply_window(chat: Conversation) -> None:
     """Close the reply window now, because the provider reports that it is over."""
     now = timezone.now()

@@ -62,6 +62,7 @@ class ConversationFields(TypedDict, total=False):
     requester: dict[str, Any]
     responsible: dict[str, Any] | None
     reply_window_expires_at: datetime | None
+    provider_user_id: str
 
 
 def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
