@@ -358,6 +358,8 @@ def disconnect(
             row.token_expires_at = row.paused_until = None
             row.save()
             _set_reachable(row)
+        # A consent that was begun meanwhile ends, too: the bot has no account, and waits for none.
+        _of_bot(bot, channel).filter(account_id="").delete()
         if was_live:
             _record(row, "channel.disconnected", by=by)
     if was_live and account.token:
