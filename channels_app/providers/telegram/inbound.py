@@ -74,7 +74,8 @@ def _message(body: Fields, common: Fields, message_id: str) -> events.Item | Non
 
 
 def _edited(body: Fields, common: Fields, message_id: str) -> events.Item | None:
-    text, key = _words(body), key_of("edit", message_id, common["at"], _words(body))
+    text = message_id and _words(body)
+    key = key_of("edit", message_id, as_text(body.get("edit_date")), text)
     return events.Edited(**common, message_id=message_id, text=text, key=key) if text else None
 
 
@@ -93,7 +94,7 @@ def _tapped(body: Fields, common: Fields, message_id: str) -> events.Item | None
 
 def _blocked(body: Fields, common: Fields, _message_id: str) -> events.Item:
     is_blocked = as_text(as_dict(body.get("new_chat_member")).get("status")) == "kicked"
-    key = key_of("member", common["user_id"], common["at"], is_blocked)
+    key = key_of("member", common["user_id"], as_text(body.get("date")), is_blocked)
     return events.AccountBlocked(**common, is_blocked=is_blocked, key=key)
 
 
@@ -101,7 +102,7 @@ def _reacted(body: Fields, common: Fields, message_id: str) -> events.Item | Non
     # A reaction that is a picture of the provider's own has no text.
     shown = [as_text(entry.get("emoji")) or "⭐" for entry in dicts_in(body.get("new_reaction"))]
     reaction = "".join(shown)[:40] or None
-    key = key_of("reaction", message_id, common["at"], reaction)
+    key = key_of("reaction", message_id, as_text(body.get("date")), reaction)
     return events.Reacted(**common, message_id=message_id, reaction=reaction, key=key)
 
 
