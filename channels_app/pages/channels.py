@@ -81,7 +81,7 @@ CARDS = {
              gettext_lazy("Messages to your business phone number"), gettext_lazy("number")),
         Card("localapp", "chat",
              gettext_lazy("Messages to your Official Account"), gettext_lazy("account")),
-        Card("telegram", "send", gettext_lazy("Messages to your bot there"), gettext_lazy("bot"),
+        Card("telegram", "send", gettext_lazy("Messages to your Telegram bot"), gettext_lazy("bot"),
              token_from="@BotFather"),
     )
 }  # fmt: skip

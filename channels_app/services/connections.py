@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from bots.models import Bot
 from channels_app.models import (
@@ -283,7 +284,8 @@ def connect_with_token(
     except ProviderError as exc:
         if exc.kind != Kind.TOKEN:
             raise
-        raise Invalid.field("body", "token", msg="The provider doesn't know this token.") from exc
+        msg = gettext_noop("The provider doesn't know this token. Copy it again.")
+        raise Invalid.field("body", "token", msg=msg) from exc
     ensure_free(bot, provider.channel, found.id)
     with subscribing(bot.client):
         connected = provider.connect(token, found.id)
