@@ -220,7 +220,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Photoapp": "Photoapp",
 "Chatapp": "Chatapp",
 "Localapp": "Localapp",
-"Telegram": "",
+"Telegram": "Telegram",
 "Mine": "Của tôi",
 "All": "Tất cả",
 "Snoozed": "Tạm hoãn",
