@@ -42,7 +42,7 @@ from channels_app.services import (
     provider_error_policy,
     sending,
 )
-from chatplatform import jobs
+from chatplatform import jobs, markdown_to_text
 from chats.models import Conversation, Message, MessageStatus, ReplyScope, Thumb
 from chats.services.core import (
     channel_updates,
@@ -284,7 +284,7 @@ def _quote(answered: Message | None, metadata: dict[str, Any]) -> list[Line]:
     """The message that the customer answers; a tapped option is always one of the message."""
     if answered is None or not answered.text or metadata.get("payload"):
         return []
-    return [lines.line("quote", answered.text[:_QUOTED])]
+    return [lines.line("quote", markdown_to_text.convert(answered.text)[:_QUOTED])]
 
 
 def _as_chosen(
