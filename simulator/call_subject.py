@@ -17,6 +17,10 @@ _WHAT_OF_EDGE = {
     "register": "registration",
 }
 
+_WHAT_OF_METHOD = {
+    "getMe": "lists", "setWebhook": "subscriptions", "deleteWebhook": "subscriptions",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -110,8 +114,7 @@ def _telegram_subject(world: World, parts: list[str]) -> Subject:
     elif method.startswith("send"):
         what = "sends"
     else:
-        what = {"getMe": "lists", "setWebhook": "subscriptions", "deleteWebhook": "subscriptions"}
-        what = what.get(method, "media")
+        what = _WHAT_OF_METHOD.get(method, "media")
     return Subject("telegram", account.id if account else "", what, "telegram")
 
 

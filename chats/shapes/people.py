@@ -107,7 +107,7 @@ class ConversationCustomer(CustomerInfo):
     )
 
     @classmethod
-    def of_chat(cls, chat: models.Conversation) -> Self:
+    def of_chat(cls, chat: models.Conversation) -> "ConversationCustomer":
         known = dict(CustomerInfo.from_row(chat.customer))
         return cls.model_construct(**known, provider_user_id=chat.provider_user_id or None)
 
