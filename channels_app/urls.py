@@ -19,6 +19,7 @@ photoapp = PhotoappViewSet.as_view
 localapp = LocalappViewSet.as_view
 chatapp = ChatappViewSet.as_view
 telegram = TelegramViewSet.as_view
+telegram_webhook = TelegramCallbackViewSet.as_view({"post": "receive_for"})
 page = admin.site.admin_view
 pages: Any = admin.site.get_model_admin(ChannelConnection)
 consents: dict[str, Any] = {"get": "end_consent", "post": "receive"}
@@ -65,10 +66,7 @@ urlpatterns = [
         chatapp({"get": "list_templates", "post": "send_template"}),
     ),
     # telegram-services
-    path(
-        "telegram/webhook/<int:account_id>",
-        TelegramCallbackViewSet.as_view({"post": "receive_for"}),
-    ),
+    path("telegram/webhook/<int:account_id>", telegram_webhook),
     path("telegram/<int:client_id>/connect/<int:bot_id>", telegram({"post": "connect"})),
     path("telegram/<int:client_id>/connection/<int:bot_id>", telegram({"get": "connection"})),
     path("telegram/<int:client_id>/disconnect/<int:bot_id>", telegram({"put": "disconnect"})),

@@ -197,7 +197,7 @@ def test_a_long_text_is_split_where_the_provider_counts(telegram, agents_chat):
     assert [len(message["text"]) for message in sent] == [2048, 452]
     ids = list(OutboundSend.objects.values_list("provider_message_id", flat=True))
     user = telegram.sim.thread(BOT, "an")["user_id"]
-    assert all(entry.startswith(f"{user}:") for entry in ids)
+    assert all(str(entry).startswith(f"{user}:") for entry in ids)
 
 
 def test_an_answer_names_its_message(telegram, agents_chat):

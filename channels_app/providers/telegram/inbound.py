@@ -39,8 +39,7 @@ def item(update: Fields, account_id: str) -> events.Item:
     if not kind:
         other = next((name for name in update if name != "update_id"), "nothing")
         return unsupported(update, account_id, at, other)
-    user = as_dict(body.get("from")) or as_dict(body.get("user"))
-    user_id = as_text(user.get("id"))[:100]
+    user_id = as_text((as_dict(body.get("from")) or as_dict(body.get("user"))).get("id"))[:100]
     message = as_dict(body.get("message")) or body
     # A private chat has the id of its customer.
     if not user_id or as_text(as_dict(message.get("chat")).get("id")) != user_id:
@@ -129,7 +128,8 @@ def _content(body: Fields) -> events.Content:
 def _file(body: Fields) -> events.InboundFile | None:
     """The file of a message; a picture's largest size, and the still of a moving sticker."""
     name = next((name for name in _FILES if body.get(name)), "")
-    file, kind = (dicts_in(body.get(name)) or [Fields()])[-1], _FILES.get(name)
+    file = (dicts_in(body.get(name)) or [Fields()])[-1]
+    kind: Any = _FILES.get(name)
     if file.get("is_animated"):
         file = as_dict(file.get("thumbnail"))
     elif file.get("is_video"):
@@ -137,8 +137,8 @@ def _file(body: Fields) -> events.InboundFile | None:
     file_id, of_type = as_text(file.get("file_id"))[:300], as_text(file.get("mime_type"))
     if kind == "file" and of_type.startswith(("image/", "audio/", "video/")):
         kind = of_type.partition("/")[0]
-    file_name = as_text(file.get("file_name"))[:200]
-    return events.InboundFile(kind, media_id=file_id, file_name=file_name) if file_id else None
+    found = events.InboundFile(kind, "", file_id, as_text(file.get("file_name"))[:200])
+    return found if file_id else None
 
 
 def _words(body: Fields) -> str:

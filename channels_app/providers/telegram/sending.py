@@ -38,7 +38,7 @@ def parts(content: Sequence[Part]) -> list[Part]:
 
 def as_link(part: Part) -> Part:
     """A linked file as a text."""
-    return Part(text="\n".join(filter(None, [part.text, part.file and part.file.url])))
+    return Part(text="\n".join(filter(None, [part.text, part.file.url if part.file else ""])))
 
 
 def send(account: Account, part: Part, envelope: Envelope) -> Any:
