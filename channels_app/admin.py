@@ -46,7 +46,7 @@ class ChannelConnectionAdmin(ChannelPages):
     list_filter = ("channel", "status")
     list_select_related = ("client", "bot", "connected_by")
     search_fields = ("account_id", "account_name", "client__name", "bot__bot_name")
-    exclude = ("access_token", "refresh_token")
+    exclude = ("access_token", "refresh_token", "secret")
 
     @display(description="Status", ordering="status", label=CONNECTION_COLORS)
     def shown_status(self, row: ChannelConnection) -> tuple[str, str]:

@@ -20,21 +20,35 @@ _LOGINS = [
 
 
 class ConsentForm(ServiceForm):
-    """The bot that answers on a channel, and for photoapp how the account signs in."""
+    """The bot that answers on a channel; for photoapp how the account signs in, and for an account
+    with a token of its own that token."""
 
     bot_id = forms.TypedChoiceField(label=gettext_lazy("Which bot should answer?"), coerce=int)
     login = forms.ChoiceField(
         label=gettext_lazy("Account type"), choices=_LOGINS, widget=UnfoldAdminRadioSelectWidget
     )
 
+    token = forms.CharField(
+        label=gettext_lazy("Token"), max_length=200,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )  # fmt: skip
+
     def __init__(
-        self, *args: Any, client: Client, taken: set[int], offers_direct: bool, **kwargs: Any
+        self,
+        *args: Any,
+        client: Client,
+        taken: set[int],
+        offers_direct: bool,
+        token_from: str,
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         free = [(pk, name) for pk, name in bots.names(client).items() if pk not in taken]
         self.offer("bot_id", free)
         if not offers_direct:
             del self.fields["login"]
+        if not token_from:
+            del self.fields["token"]
 
 
 class AccountForm(ServiceForm):

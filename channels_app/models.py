@@ -5,13 +5,11 @@ from django.db import models
 from django.db.models.functions import Now
 
 from bots.models import Bot
-from chatplatform.channel_names import MESSAGING_CHANNELS
+from chatplatform.channel_names import messaging_choices
 from chatplatform.crypto import EncryptedTextField
 from chatplatform.ids import uuid7
 from chats.models import Conversation, Customer, Message
 from identity.models import TenantModel, User
-
-CHANNELS = [(name, name.title()) for name in sorted(MESSAGING_CHANNELS)]
 
 
 class ConnectionStatus(models.TextChoices):
@@ -41,7 +39,7 @@ class ChannelConnection(TenantModel):
     # Set before the insert, since the encryption binds the tokens to the row's id.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="channel_connections")
-    channel = models.CharField(max_length=10, choices=CHANNELS)
+    channel = models.CharField(max_length=10, choices=messaging_choices)
     # The account's id in callbacks; empty until an account is chosen.
     account_id = models.CharField(max_length=100, default="", blank=True)
     account_name = models.CharField(max_length=200, default="", blank=True)
@@ -55,6 +53,8 @@ class ChannelConnection(TenantModel):
     failing_since = models.DateTimeField(null=True)
     access_token = EncryptedTextField(default="")
     refresh_token = EncryptedTextField(default="")
+    # Proves the account's callbacks, if the provider has a secret for each account.
+    secret = EncryptedTextField(default="")
     token_expires_at = models.DateTimeField(null=True)
     # Nothing is sent before this time, because of the provider's rate limit.
     paused_until = models.DateTimeField(null=True)
@@ -135,7 +135,7 @@ class CustomerIdentity(TenantModel):
     customer = models.ForeignKey(
         Customer, on_delete=models.CASCADE, related_name="channel_identities"
     )
-    channel = models.CharField(max_length=10, choices=CHANNELS)
+    channel = models.CharField(max_length=10, choices=messaging_choices)
     account_id = models.CharField(max_length=100)
     provider_user_id = models.CharField(max_length=300, blank=True)
     # Another id of the same customer there, such as a telephone number. Messages are sent to it.
@@ -261,8 +261,12 @@ class InboundCallback(models.Model):
     """
 
     id = models.BigAutoField(primary_key=True)
-    channel = models.CharField(max_length=10, choices=CHANNELS)
-    # The raw bytes that the provider signed; emptied when a customer in it is erased.
+    channel = models.CharField(max_length=10, choices=messaging_choices)
+    # As they were requested. Some providers name the account there.
+    path = models.TextField(db_default="", blank=True)
+    query = models.TextField(db_default="", blank=True)
+    # The raw bytes that the provider signed; emptied, with the query, when a customer in it is
+    # erased.
     body = models.BinaryField()
     # The number of its items; each has an `InboundItem`.
     item_count = models.PositiveIntegerField(default=0)
@@ -298,7 +302,7 @@ class InboundItem(models.Model):
     callback = models.ForeignKey(InboundCallback, on_delete=models.CASCADE, related_name="items")
     # The place in the callback, from 0.
     position = models.PositiveIntegerField()
-    channel = models.CharField(max_length=10, choices=CHANNELS)
+    channel = models.CharField(max_length=10, choices=messaging_choices)
     account_id = models.CharField(max_length=100)
     # The provider's id of the item and its kind, or a hash of what identifies it.
     key = models.CharField(max_length=120)

@@ -10,6 +10,7 @@ from channels_app.views.chatapp import ChatappCallbackViewSet, ChatappViewSet
 from channels_app.views.localapp import LocalappCallbackViewSet, LocalappViewSet
 from channels_app.views.photoapp import PhotoappCallbackViewSet, PhotoappViewSet
 from channels_app.views.socialnet import SocialnetCallbackViewSet, SocialnetViewSet
+from channels_app.views.telegram import TelegramCallbackViewSet, TelegramViewSet
 
 webhook: dict[str, Any] = {"get": "verify_subscription", "post": "receive"}
 messages: dict[str, Any] = {"get": "messages", "post": "send"}
@@ -17,6 +18,8 @@ socialnet = SocialnetViewSet.as_view
 photoapp = PhotoappViewSet.as_view
 localapp = LocalappViewSet.as_view
 chatapp = ChatappViewSet.as_view
+telegram = TelegramViewSet.as_view
+telegram_webhook = TelegramCallbackViewSet.as_view({"post": "receive_for"})
 page = admin.site.admin_view
 pages: Any = admin.site.get_model_admin(ChannelConnection)
 consents: dict[str, Any] = {"get": "end_consent", "post": "receive"}
@@ -62,6 +65,12 @@ urlpatterns = [
         "chatapp/<int:client_id>/templates/<int:bot_id>",
         chatapp({"get": "list_templates", "post": "send_template"}),
     ),
+    # telegram-services
+    path("telegram/webhook/<int:account_id>", telegram_webhook),
+    path("telegram/<int:client_id>/connect/<int:bot_id>", telegram({"post": "connect"})),
+    path("telegram/<int:client_id>/connection/<int:bot_id>", telegram({"get": "connection"})),
+    path("telegram/<int:client_id>/disconnect/<int:bot_id>", telegram({"put": "disconnect"})),
+    path("telegram/<int:client_id>/messages/<int:bot_id>", telegram(messages)),
     # The site's own pages
     path("admin/channels/", page(pages.overview), name="channels"),
     path("admin/channels/<slug:channel>/connect/", page(pages.connect), name="channel_connect"),

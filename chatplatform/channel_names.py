@@ -5,8 +5,17 @@ from typing import Literal, get_args
 # Customers write and read on the client's website (`web`) or through its server (`api`).
 OwnChannel = Literal["web", "api"]
 # Customers write and read at a messaging provider. A message is sent once the provider has it.
-MessagingChannel = Literal["socialnet", "photoapp", "chatapp", "localapp"]
+MessagingChannel = Literal["socialnet", "photoapp", "chatapp", "localapp", "telegram"]
 ChannelName = Literal[OwnChannel, MessagingChannel]
 
 MESSAGING_CHANNELS: frozenset[str] = frozenset(get_args(MessagingChannel))
-CHANNEL_CHOICES = [(name, name.title()) for name in get_args(ChannelName)]
+
+
+def channel_choices() -> list[tuple[str, str]]:
+    """The choices of columns; migrations name this function, so a new channel needs none."""
+    return [(name, name.title()) for name in get_args(ChannelName)]
+
+
+def messaging_choices() -> list[tuple[str, str]]:
+    """The same for columns of messaging channels only."""
+    return [(name, name.title()) for name in sorted(MESSAGING_CHANNELS)]

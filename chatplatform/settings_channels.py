@@ -65,3 +65,6 @@ CHATAPP_CONFIG_ID = env.str("CHATAPP_CONFIG_ID", default="")
 CHATAPP_API_URL = env.str("CHATAPP_API_URL", default="https://graph.facebook.com/v26.0")
 #: Hosts from which customers' files are fetched, with the account's token.
 CHATAPP_MEDIA_HOSTS = env.list("CHATAPP_MEDIA_HOSTS", default=["lookaside.fbsbx.com"])
+
+#: The address of the Bot API, for telegram, which needs no app: each bot has a token of its own.
+TELEGRAM_API_URL = env.str("TELEGRAM_API_URL", default="https://api.telegram.org")

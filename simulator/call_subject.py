@@ -17,6 +17,10 @@ _WHAT_OF_EDGE = {
     "register": "registration",
 }
 
+_WHAT_OF_METHOD = {
+    "getMe": "lists", "setWebhook": "subscriptions", "deleteWebhook": "subscriptions",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -48,6 +52,8 @@ def subject_of(world: World, base: str, request: Request) -> Subject:
         token = world.tokens.get(request.headers.get("access_token", ""))
         return Subject("localapp", token.subject if token else "", _localapp_what(request.path),
                        token.app_id if token else "")  # fmt: skip
+    if base == "telegram":
+        return _telegram_subject(world, segments(request.path))
     if base == "localapp_oauth":
         return Subject("localapp", "", "tokens", request.text("app_id"))
     parts = without_version(request.path)
@@ -98,6 +104,18 @@ def _graph_what(request: Request, parts: list[str]) -> str:
         is_action = "sender_action" in request.params or request.text("status") == "read"
         return "actions" if is_action else "sends"
     return _WHAT_OF_EDGE.get(edge, "profiles")
+
+
+def _telegram_subject(world: World, parts: list[str]) -> Subject:
+    name = next((part for part in parts if part.startswith("bot")), "")
+    account, method = world.bot_of(name.removeprefix("bot")), parts[-1] if parts else ""
+    if method == "sendChatAction":
+        what = "actions"
+    elif method.startswith("send"):
+        what = "sends"
+    else:
+        what = _WHAT_OF_METHOD.get(method, "media")
+    return Subject("telegram", account.id if account else "", what, "telegram")
 
 
 def _localapp_what(path: str) -> str:

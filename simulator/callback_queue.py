@@ -24,9 +24,10 @@ RETRIES = {
     "photoapp": _HOUR_IN_ALL,
     "chatapp": _WEEK_IN_ALL,
     "localapp": (30, 300, 900, 1800, 3600),
+    "telegram": (1, 5, 30, 120, 600, 3600),
 }
 # The timeout of the platform's answer, in seconds.
-PATIENCE = {"socialnet": 5.0, "photoapp": 5.0, "chatapp": 5.0, "localapp": 2.0}
+PATIENCE = {"socialnet": 5.0, "photoapp": 5.0, "chatapp": 5.0, "localapp": 2.0, "telegram": 5.0}
 
 
 @dataclass
@@ -67,6 +68,8 @@ class Delivery:
     accounts: list[str]
     events: int
     state: str = "waiting"
+    # The body of the platform's latest answer; telegram takes a call of its API there.
+    answer: str = ""
     attempts: list[Attempt] = field(default_factory=list)
 
     def as_json(self) -> Json:
@@ -136,6 +139,8 @@ class Deliveries:
     def targets(self, account: Account, event_field: str) -> list[tuple[str, str]]:
         if account.kind == "oa":
             return self._localapp_target(account)
+        if account.kind == "bot":
+            return [("telegram", account.hook_url)] if account.hook_url else []
         wanted = OBJECT_OF_KIND[account.kind]
         accounts = [account]
         if account.parent:
@@ -258,7 +263,7 @@ class Deliveries:
         for event in events:
             key = (event.app_id, event.url)
             batch = open_batches.get(key)
-            size = 1 if event.account.kind == "oa" else self.modes.batch
+            size = 1 if event.account.kind in {"oa", "bot"} else self.modes.batch
             if batch is None or len(batch) >= size:
                 batch = open_batches[key] = []
                 batches.append(batch)
@@ -274,6 +279,8 @@ class Deliveries:
             headers |= signing.localapp(
                 body, app.id, self.world.settings.oa_secret_key, self.modes.signature
             )
+        elif first.account.kind == "bot":
+            headers |= signing.telegram(first.account.hook_secret, self.modes.signature)
         else:
             headers |= signing.graph(body, app.secret, self.modes.signature)
         accounts = sorted({event.account.id for event in events})
@@ -293,7 +300,8 @@ class Deliveries:
         started_at, status, error = time.monotonic(), 0, ""
         try:
             body = delivery.body.encode()
-            status, _ = self.wire.call("POST", delivery.url, headers, body, timeout=timeout)
+            status, said = self.wire.call("POST", delivery.url, headers, body, timeout=timeout)
+            delivery.answer = said[:500].decode(errors="replace")
         except (OSError, HTTPException) as failure:
             error = str(failure) or type(failure).__name__
         ms = (time.monotonic() - started_at) * 1000

@@ -12,9 +12,11 @@ KEPT = 20_000
 SECRET_NAMES = {
     "access_token", "client_secret", "refresh_token", "code", "code_verifier", "secret_key",
     "authorization", "fb_exchange_token", "input_token", "appsecret_proof", "cookie", "pin",
-    "verify_token",
+    "verify_token", "secret_token",
 }  # fmt: skip
 _MASK = "***"
+# telegram's tokens are a part of the path.
+_TOKEN_IN_PATH = re.compile(r"/bot[^/]*:[^/]*")
 
 
 @dataclass
@@ -43,7 +45,8 @@ class Call:
 
 def record(number: int, at: float, base: str, request: Request) -> Call:
     return Call(
-        number, at, base, request.method, request.path, _masked(request.query),
+        number, at, base, request.method, _TOKEN_IN_PATH.sub(f"/bot{_MASK}", request.path),
+        _masked(request.query),
         _masked(request.headers), _masked(_body(request)),
     )  # fmt: skip
 

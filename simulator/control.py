@@ -78,6 +78,7 @@ def _account(sim: Simulator, account: Account) -> Json:
     return asdict(account) | {
         "channel": account.channel,
         "is_subscribed": bool(targets),
+        "token": sim.world.bot_token(account) if account.kind == "bot" else "",
         "apps": [app_id for app_id, _ in targets],
     }
 
@@ -238,6 +239,9 @@ def _issue(sim: Simulator, values: Json) -> Any:
     """Issue a token without a consent page, for a person or, with `account`, for an account."""
     key, account_id = str(values.get("app", "")), str(values.get("account", ""))
     with sim.world.lock:
+        if key == "telegram":
+            bot = sim.world.accounts.get(account_id) or sim.world.of_kind("bot")[0]
+            return {"access_token": sim.world.bot_token(bot)}
         if key not in oauth.TARGETS:
             raise BadControl(f"app must be one of {', '.join(oauth.TARGETS)}")
         if account_id and account_id not in sim.world.accounts:
@@ -268,6 +272,8 @@ def _subscribe(sim: Simulator, values: Json) -> Any:
     """Subscribe an app to an account without a call from the platform."""
     with sim.world.lock:
         account = customer_actions.account_of(sim, str(values.get("account", "")))
+        if account.kind == "bot":
+            raise BadControl("the platform connects a bot by its token")
         app = sim.world.app_by_key(str(values.get("app") or account.channel))
         owner = account if account.kind in {"page", "oa"} else sim.world.accounts[account.parent]
         owner.subscriptions[app.id] = Subscription(sorted(subscriptions.FIELDS))

@@ -1,6 +1,6 @@
 """Customers' actions on all channels, for the control API and the customers' page."""
 
-from simulator import chatapp_inbound, localapp_inbound, messenger_inbound
+from simulator import chatapp_inbound, localapp_inbound, messenger_inbound, telegram_inbound
 from simulator.messenger_inbound import BadAction
 from simulator.state import Simulator
 from simulator.world import Account, Json, Message
@@ -10,12 +10,14 @@ _ACTS = {
     "photoapp": messenger_inbound.act,
     "chatapp": chatapp_inbound.act,
     "localapp": localapp_inbound.act,
+    "telegram": telegram_inbound.act,
 }
 KINDS = {
     "socialnet": sorted([*messenger_inbound.MESSAGES, *messenger_inbound.OTHERS]),
     "photoapp": sorted([*messenger_inbound.MESSAGES, *messenger_inbound.OTHERS]),
     "chatapp": sorted([*chatapp_inbound.MESSAGES, *chatapp_inbound.OTHERS]),
     "localapp": sorted([*localapp_inbound.MESSAGES, *localapp_inbound.OTHERS]),
+    "telegram": sorted([*telegram_inbound.MESSAGES, *telegram_inbound.OTHERS]),
 }
 
 
@@ -32,5 +34,7 @@ def act(sim: Simulator, account: Account, user: str, kind: str, values: Json) ->
     thread = sim.world.thread(account, sim.world.customer(user))
     if kind in {"gone", "back"}:
         thread.is_gone = kind == "gone"
+        if account.channel == "telegram":
+            telegram_inbound.block(sim, thread)
         return None
     return _ACTS[account.channel](sim, thread, kind, values)

@@ -18,6 +18,7 @@ class Bases:
     direct_auth: str = "/direct-auth"
     localapp: str = "/localapp"
     localapp_oauth: str = "/localapp-oauth"
+    telegram: str = "/telegram"
     media: str = "/media"
     lookaside: str = "/lookaside"
 
@@ -82,6 +83,8 @@ ACCOUNTS = (
     DemoAccount("1122334455668", "number", "Blue Shop 2", "102290129340398", "842855550002"),
     DemoAccount("1122334455669", "number", "Green Garden", "102290129340399", "842855550003"),
     DemoAccount("3662000000000000001", "oa", "Blue Shop"),
+    DemoAccount("7100000001", "bot", "Blue Shop", username="blue_shop_bot"),
+    DemoAccount("7100000002", "bot", "Green Garden", username="green_garden_bot"),
 )
 
 
@@ -155,6 +158,7 @@ def environment(origin: str, settings: Settings | None = None) -> dict[str, str]
         "LOCALAPP_API_URL": f"{origin}{bases.localapp}",
         "LOCALAPP_OAUTH_URL": f"{origin}{bases.localapp_oauth}",
         "LOCALAPP_OA_SECRET_KEY": settings.oa_secret_key,
+        "TELEGRAM_API_URL": f"{origin}{bases.telegram}",
     }
     for item in settings.apps:
         for name, variable in _variables(item).items():

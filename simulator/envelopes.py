@@ -33,6 +33,8 @@ def body(events: list[Event], wishes: Wishes, world: World) -> str:
     if kind == "oa":
         # This provider sends plain UTF-8.
         return json.dumps(_localapp(events[0], wishes), ensure_ascii=False)
+    if kind == "bot":
+        return json.dumps(_update(events[0], wishes))
     entries = (
         _changes(events, wishes) if kind in {"number", "waba"} else _messagings(events, wishes)
     )
@@ -102,6 +104,16 @@ def _localapp(event: Event, wishes: Wishes) -> Json:
     if wishes.unknown_fields:
         value["x_new"] = {"deep": True}
     return value
+
+
+def _update(event: Event, wishes: Wishes) -> Json:
+    value = copy.deepcopy(event.item)
+    for inside in (each for each in value.values() if isinstance(each, dict)):
+        if wishes.missing_optional:
+            inside.get("from", {}).pop("last_name", None)
+        if wishes.unknown_fields:
+            inside["x_new"] = {"deep": True}
+    return value | ({"x_new": 1} if wishes.unknown_fields else {})
 
 
 def _stranger(kind: str, world: World, account: Account | None = None) -> Json:

@@ -9,6 +9,7 @@ from simulator.http import (
     Response,
     graph_error,
     localapp_error,
+    telegram_error,
 )
 from simulator.world import Json
 
@@ -17,12 +18,14 @@ _WINDOW = {
     "photoapp": (10, 2534022),
     "chatapp": (131047, None),
     "localapp": (-230, None),
+    "telegram": (403, None),
 }
 _GONE = {
     "socialnet": (551, 1545041),
     "photoapp": (551, 1545041),
     "chatapp": (131026, None),
     "localapp": (-213, None),
+    "telegram": (403, None),
 }
 # Faults before the call is executed: nothing changes at the provider.
 REFUSALS = (
@@ -150,4 +153,6 @@ def _error(
 ) -> Response:
     if channel == "localapp":
         return localapp_error(code, message).response
+    if channel == "telegram":
+        return telegram_error(code, message).response
     return graph_error(code, message, subcode, status=status).response

@@ -141,6 +141,11 @@ def localapp_error(code: int, message: str) -> ProviderError:
     return ProviderError(ok({"error": code, "message": message}))
 
 
+def telegram_error(code: int, message: str) -> ProviderError:
+    body = {"ok": False, "error_code": code, "description": message}
+    return ProviderError(ok(body, code if code >= 400 else 500))
+
+
 def _json_object(body: bytes) -> Json:
     try:
         value = json.loads(body or b"{}")

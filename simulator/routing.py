@@ -10,6 +10,7 @@ from simulator import (
     localapp,
     oauth,
     sample_files,
+    telegram,
 )
 from simulator.call_subject import Subject, subject_of
 from simulator.calls import Call
@@ -66,6 +67,8 @@ def _handled(sim: Simulator, base: str, request: Request) -> Response:
             return oauth.handle(sim, base, request)
         if base == "localapp":
             return localapp.handle(sim, request)
+        if base == "telegram":
+            return telegram.handle(sim, request)
         return graph.handle(sim, base, request)
     except ProviderError as error:
         return error.response

@@ -16,6 +16,13 @@ def graph(body: str, secret: str, mode: str) -> dict[str, str]:
     return {"X-Hub-Signature-256": graph_signature(body, secret + "!" * (mode == "wrong"))}
 
 
+def telegram(secret: str, mode: str) -> dict[str, str]:
+    """The header of a bot's own secret."""
+    if mode == "missing":
+        return {}
+    return {"X-Telegram-Bot-Api-Secret-Token": secret + "x" * (mode == "wrong")}
+
+
 def localapp_signature(app_id: str, body: str, timestamp: str, key: str) -> str:
     return hashlib.sha256(f"{app_id}{body}{timestamp}{key}".encode()).hexdigest()
 

@@ -14,7 +14,7 @@ from simulator import defaults
 Json = dict[str, Any]
 CHANNEL_OF_KIND = {
     "page": "socialnet", "photo": "photoapp", "number": "chatapp", "waba": "chatapp",
-    "oa": "localapp",
+    "oa": "localapp", "bot": "telegram",
 }  # fmt: skip
 OBJECT_OF_KIND = {
     "page": "page",
@@ -77,6 +77,9 @@ class Account:
     pin: str = ""
     # localapp: off once a delivery was given up, until the next consent.
     hook_is_on: bool = True
+    # telegram: where a bot's updates go, and the secret that they carry.
+    hook_url: str = ""
+    hook_secret: str = ""
 
     @property
     def channel(self) -> str:
@@ -190,6 +193,8 @@ class World:
         self.clock = Clock(settings.now)
         self.apps: dict[str, App] = {}
         self._app_ids = {item.key: item.id for item in settings.apps}
+        # Its bots belong to no app; this one stands for all.
+        self.apps["telegram"] = App("telegram", "telegram", "", {})
         for app in settings.apps:
             self._add_app(app)
         self.accounts = {
@@ -258,7 +263,9 @@ class World:
             if customer.hides_number:
                 return self.business_user_id(account, customer)
             return customer.phone
-        prefix, length = {"page": ("61", 14), "photo": ("71", 14), "oa": ("6142", 15)}[account.kind]
+        prefix, length = {
+            "page": ("61", 14), "photo": ("71", 14), "oa": ("6142", 15), "bot": ("50", 8),
+        }[account.kind]  # fmt: skip
         return prefix + self._digits(account.id, customer.key, length=length)
 
     def business_user_id(self, number: Account, customer: Customer) -> str:
@@ -341,6 +348,21 @@ class World:
         for other in self.tokens.values():
             if other.parent == token.value and not other.dead:
                 self.kill(other, why)
+
+    def bot_token(self, account: Account) -> str:
+        """The token of a bot, a new one if it was revoked."""
+        own = [token for token in self.tokens.values() if token.subject == account.id]
+        if own and not own[-1].dead:
+            return own[-1].value
+        value = f"{account.id}:AA{self._digits('token', account.id, str(len(own)), length=33)}"
+        self.tokens[value] = Token(value, "bot", "telegram", account.id, set(), [], self.now)
+        return value
+
+    def bot_of(self, value: str) -> Account | None:
+        """The bot of a token that is accepted."""
+        token = self.tokens.get(value)
+        is_live = token is not None and token.kind == "bot" and not token.dead
+        return self.accounts[token.subject] if token and is_live else None
 
     def templates_of(self, waba_id: str) -> list[Json]:
         """The message templates of a business account, which has one from the start."""

@@ -1,3 +1,4 @@
+import chatplatform.channel_names
 import chatplatform.crypto
 import chatplatform.ids
 import django.contrib.postgres.fields
@@ -23,7 +24,7 @@ class Migration(migrations.Migration):
             name='ChannelConnection',
             fields=[
                 ('id', models.UUIDField(default=chatplatform.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('channel', models.CharField(choices=[('chatapp', 'Chatapp'), ('localapp', 'Localapp'), ('photoapp', 'Photoapp'), ('socialnet', 'Socialnet')], max_length=10)),
+                ('channel', models.CharField(choices=chatplatform.channel_names.messaging_choices, max_length=10)),
                 ('account_id', models.CharField(blank=True, default='', max_length=100)),
                 ('account_name', models.CharField(blank=True, default='', max_length=200)),
                 ('details', models.JSONField(default=dict)),
@@ -32,6 +33,7 @@ class Migration(migrations.Migration):
                 ('failing_since', models.DateTimeField(null=True)),
                 ('access_token', chatplatform.crypto.EncryptedTextField(default='', editable=False)),
                 ('refresh_token', chatplatform.crypto.EncryptedTextField(default='', editable=False)),
+                ('secret', chatplatform.crypto.EncryptedTextField(default='', editable=False)),
                 ('token_expires_at', models.DateTimeField(null=True)),
                 ('paused_until', models.DateTimeField(null=True)),
                 ('last_event_at', models.DateTimeField(null=True)),
@@ -83,7 +85,7 @@ class Migration(migrations.Migration):
             name='CustomerIdentity',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('channel', models.CharField(choices=[('chatapp', 'Chatapp'), ('localapp', 'Localapp'), ('photoapp', 'Photoapp'), ('socialnet', 'Socialnet')], max_length=10)),
+                ('channel', models.CharField(choices=chatplatform.channel_names.messaging_choices, max_length=10)),
                 ('account_id', models.CharField(max_length=100)),
                 ('provider_user_id', models.CharField(blank=True, max_length=300)),
                 ('alternate_user_id', models.CharField(blank=True, default='', max_length=300)),
@@ -118,7 +120,9 @@ class Migration(migrations.Migration):
             name='InboundCallback',
             fields=[
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('channel', models.CharField(choices=[('chatapp', 'Chatapp'), ('localapp', 'Localapp'), ('photoapp', 'Photoapp'), ('socialnet', 'Socialnet')], max_length=10)),
+                ('channel', models.CharField(choices=chatplatform.channel_names.messaging_choices, max_length=10)),
+                ('path', models.TextField(blank=True, db_default='')),
+                ('query', models.TextField(blank=True, db_default='')),
                 ('body', models.BinaryField()),
                 ('item_count', models.PositiveIntegerField(default=0)),
                 ('error', models.CharField(blank=True, default='', max_length=200)),
@@ -133,7 +137,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
                 ('position', models.PositiveIntegerField()),
-                ('channel', models.CharField(choices=[('chatapp', 'Chatapp'), ('localapp', 'Localapp'), ('photoapp', 'Photoapp'), ('socialnet', 'Socialnet')], max_length=10)),
+                ('channel', models.CharField(choices=chatplatform.channel_names.messaging_choices, max_length=10)),
                 ('account_id', models.CharField(max_length=100)),
                 ('key', models.CharField(max_length=120)),
                 ('outcome', models.CharField(choices=[('waiting', 'Waiting'), ('processed', 'Processed'), ('duplicate', 'Duplicate'), ('unsupported', 'Unsupported'), ('unknown_account', 'Unknown Account')], max_length=15)),

@@ -22,12 +22,24 @@ from django.utils.translation import gettext, gettext_lazy
 from bots.models import Bot
 from bots.services import bots
 from channels_app.forms import AccountForm, ConsentForm, CostsForm, taken_words
-from channels_app.models import LIVE, ChannelConnection, ConnectionStatus, OutboundSend, SendState
+from channels_app.models import (
+    LIVE,
+    SENDING,
+    ChannelConnection,
+    ConnectionStatus,
+    OutboundSend,
+    SendState,
+)
 from channels_app.pages.notices import words_of
 from channels_app.providers import PROVIDERS
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.services import connections, number_signup, oauth_authorizations, photoapp_logins
-from channels_app.shapes.connection import AccountsQuery, ChatappConnectDto, PhotoappConnectDto
+from channels_app.shapes.connection import (
+    AccountsQuery,
+    ChatappConnectDto,
+    PhotoappConnectDto,
+    TokenConnectDto,
+)
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import always_calls_out, calls_out
@@ -49,6 +61,8 @@ class Card:
     words: Promise
     # What an account is there.
     noun: Promise
+    # Where people get an account's own token, if the channel is connected with one.
+    token_from: str = ""
 
     @property
     def name(self) -> str:
@@ -56,8 +70,8 @@ class Card:
 
     @property
     def is_offered(self) -> bool:
-        """Whether the platform has an app at the provider."""
-        return bool(getattr(settings, f"{self.channel.upper()}_APP_ID"))
+        """Whether the platform has what the provider asks of it."""
+        return PROVIDERS[self.channel].is_offered
 
 
 CARDS = {
@@ -70,6 +84,8 @@ CARDS = {
              gettext_lazy("Messages to your business phone number"), gettext_lazy("number")),
         Card("localapp", "chat",
              gettext_lazy("Messages to your Official Account"), gettext_lazy("account")),
+        Card("telegram", "send", gettext_lazy("Messages to your Telegram bot"), gettext_lazy("bot"),
+             token_from="@BotFather"),
     )
 }  # fmt: skip
 # For each status: its words, the colour of its label, and what it means for conversations.
@@ -124,20 +140,25 @@ class ChannelPages(TenantAdmin):
 
     @calls_out
     def connect(self, request: HttpRequest, channel: str) -> HttpResponse:
-        """Choose the bot, and leave for the provider's consent page."""
+        """Choose the bot, and leave for the provider's consent page or enter a token."""
         card, by = self._card(request, channel), viewer(request)
         is_direct_offered = channel == "photoapp" and bool(settings.PHOTOAPP_DIRECT_APP_ID)
 
         def act(data: dict[str, Any]) -> HttpResponse:
             bot = bots.get(by.client, data["bot_id"])
+            if card.token_from:
+                body = TokenConnectDto(token=data["token"].strip())
+                connections.connect_with_token(bot, PROVIDERS[channel], body.token, by=by)
+                return redirect("channel_account", channel, bot.pk)
             is_direct = data.get("login") == "direct"
             return redirect(self._consent_page(request, bot, channel, is_direct=is_direct))
 
-        live = ChannelConnection.objects.for_client(by.client).filter(status__in=LIVE)
+        live = ChannelConnection.objects.for_client(by.client).filter(status__in=SENDING)
         taken = set(live.filter(channel=channel).values_list("bot_id", flat=True))
         form = ConsentForm(
             request.POST or None, initial={"login": "page", **request.GET.dict()},
             client=by.client, taken=taken, offers_direct=is_direct_offered,
+            token_from=card.token_from,
         )  # fmt: skip
         title = gettext("Connect %(channel)s") % {"channel": card.name}
         template = "admin/channels_app/connect.html"
@@ -231,6 +252,9 @@ class ChannelPages(TenantAdmin):
                 messages.success(
                     request, gettext("%(channel)s disconnected.") % {"channel": card.name}
                 )
+            elif chosen == "again" and card.token_from:
+                page = reverse("channel_connect", args=[card.channel])
+                return redirect(f"{page}?bot_id={bot.pk}")
             elif chosen == "again" and row and self._reconnected(request, row):
                 messages.success(request, gettext("Reconnected."))
             elif chosen == "again":

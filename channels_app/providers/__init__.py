@@ -5,6 +5,7 @@ from channels_app.providers.chatapp import Chatapp
 from channels_app.providers.localapp import Localapp
 from channels_app.providers.photoapp import Photoapp
 from channels_app.providers.socialnet import Socialnet
+from channels_app.providers.telegram import Telegram
 
 __all__ = ["PROVIDERS", "Provider"]
 
@@ -13,4 +14,5 @@ PROVIDERS: dict[str, Provider] = {
     "photoapp": Photoapp(),
     "localapp": Localapp(),
     "chatapp": Chatapp(),
+    "telegram": Telegram(),
 }

@@ -1,16 +1,18 @@
 """The interface of a messaging provider to the rest of the platform, with its usual defaults."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, ClassVar
 
 from django.conf import settings
 
 from channels_app.providers import http
+from channels_app.providers.callback_parsing import Callback
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.events import InboundFile, Item
 from channels_app.providers.types import (
+    SIGNALS,
     Account,
     AccountsPage,
     Connected,
@@ -32,14 +34,24 @@ class Provider(ABC):
     """The base of every provider. Calls raise only `ProviderError`, with a `Kind`."""
 
     channel: MessagingChannel
-    # How long after a customer's message any text may be sent.
-    reply_window = timedelta(hours=24)
+    # How long after a customer's message any text may be sent; None for no limit.
+    reply_window: timedelta | None = timedelta(hours=24)
     # Tags that allow a message after that window.
     tags = frozenset[str]()
     # How long before its expiry a token is renewed; None if it cannot be renewed.
     refresh_before: timedelta | None = None
     has_survey = False
-    has_signals = True
+    # What the customer can be shown beside messages.
+    signals: frozenset[Signal] = SIGNALS
+    # Whether an account is connected with a token of its own, which a person brings, instead of a
+    # consent.
+    has_own_tokens = False
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether the platform has what accounts need to be connected, such as an app there."""
+        app_id = getattr(settings, f"{self.channel.upper()}_APP_ID", "")
+        return self.has_own_tokens or bool(app_id)
 
     # --- consent and accounts
 
@@ -47,16 +59,17 @@ class Provider(ABC):
         """The provider's consent page. `challenge`: PKCE (S256), for providers that use it."""
         raise ProviderError(Kind.REQUEST, "People sign up in the provider's own dialog.")
 
-    @abstractmethod
     def redeem_code(self, code: str, *, redirect_uri: str, verifier: str) -> Tokens:
         """Exchange a consent's code for the token with the longest possible lifetime."""
+        raise ProviderError(Kind.REQUEST, "This channel has no consent.")
 
     def refresh(self, account: Account, refresh_token: str) -> Tokens:
         """New tokens of an account; called only if `refresh_before` is set."""
         raise ProviderError(Kind.TOKEN, "This token cannot be renewed.")
 
     def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
-        """A list page of accounts that the person may connect; empty if a consent names one."""
+        """A list page of accounts that the person may connect; empty if a consent names one. An
+        account's own token gives that account."""
         return AccountsPage([])
 
     @abstractmethod
@@ -68,17 +81,27 @@ class Provider(ABC):
 
     # --- callbacks
 
-    @abstractmethod
-    def is_authentic(self, headers: Mapping[str, str], raw: bytes) -> bool:
-        """Whether the provider signed exactly these bytes."""
+    def named_account(self, callback: Callback) -> str:
+        """The account that a callback names outside its body; empty if it names none."""
+        return ""
 
-    def is_ping(self, headers: Mapping[str, str], raw: bytes) -> bool:
+    @abstractmethod
+    def is_authentic(self, callback: Callback, secret: str) -> bool:
+        """Whether the provider sent exactly this. `secret`: that of the named account, if it has
+        one and is connected."""
+
+    def is_ping(self, callback: Callback) -> bool:
         """Whether a callback only checks that our address answers."""
         return False
 
     @abstractmethod
-    def items(self, body: Any) -> Sequence[Item]:
-        """The items of a callback, in order; unknown ones are `Unsupported`."""
+    def items(self, callback: Callback) -> Sequence[Item]:
+        """The items of a callback, in order; unknown ones are `Unsupported`. Raises Unreadable if
+        the body cannot be read. Headers are there only before it is stored."""
+
+    def answer(self, callback: Callback) -> Any:
+        """What the answer to a stored callback tells the provider, as JSON; None for nothing."""
+        return None
 
     def profile(self, account: Account, user_id: str) -> Profile:
         """A customer's profile at the provider, beyond what callbacks contain."""
@@ -107,7 +130,7 @@ class Provider(ABC):
     def signal(
         self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
     ) -> None:
-        """Show that messages were read or that somebody types; called only if `has_signals` is set.
+        """Show that messages were read or that somebody types; called only for one of `signals`.
 
         `last_message_id` is the customer's newest message, for providers that require it.
         """

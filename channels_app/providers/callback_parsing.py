@@ -4,8 +4,11 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -23,6 +26,29 @@ _EARLIEST = 1_262_304_000
 _MAX_DIGITS = 40
 # Matches whole strings besides brackets, so that brackets inside strings do not count.
 _STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[][{}]', re.DOTALL)
+
+
+class Unreadable(ValueError):
+    """The body of a callback is not in the provider's format; the message says so."""
+
+
+@dataclass(frozen=True)
+class Callback:
+    """A provider's request to us. Its headers are not stored."""
+
+    body: bytes
+    # As they were requested, with percent signs.
+    path: str = ""
+    query: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def json(self) -> Any:
+        """The body as JSON; raises Unreadable if it is none."""
+        found = parse(self.body)
+        if found is None:
+            raise Unreadable("This isn't valid JSON.")
+        return found
 
 
 def parse(raw: bytes) -> Any:
@@ -45,10 +71,10 @@ def key_of(kind: str, *parts: Any) -> str:
     return f"{kind}:{hashlib.sha256(key.encode()).hexdigest()}"
 
 
-def place_of(latitude: Any, longitude: Any) -> Place | None:
+def place_of(latitude: Any, longitude: Any, name: str = "") -> Place | None:
     """A place; None if the values are not valid degrees."""
     try:
-        place = Place(float(latitude), float(longitude))
+        place = Place(float(latitude), float(longitude), name)
     except (TypeError, ValueError, OverflowError):
         return None
     return place if abs(place.latitude) <= 90 and abs(place.longitude) <= 180 else None

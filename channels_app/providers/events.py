@@ -28,12 +28,14 @@ class Unsupported(Item):
 
 @dataclass(frozen=True)
 class InboundFile:
-    """A customer's file: its `url` at the provider, or the id with which to request one."""
+    """A customer's file: its `url` at the provider, the id with which to request one, or the bytes
+    themselves, if they came with the callback."""
 
     kind: Literal["image", "audio", "video", "file"]
     url: str = ""
     media_id: str = ""
     file_name: str = ""
+    data: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -190,6 +192,13 @@ class ThreadControl(FromCustomer):
     """Another app has taken the customer's thread, or has given it back to us."""
 
     is_ours: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountBlocked(FromCustomer):
+    """A customer blocked the account, so nothing reaches them, or ended that."""
+
+    is_blocked: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -100,12 +100,14 @@ def retry_after(headers: Mapping[str, str]) -> timedelta | None:
     return timedelta(seconds=min(int(value), 3600)) if value.isascii() and value.isdigit() else None
 
 
-def multipart(fields: Mapping[str, str], name: str, file: OutgoingFile) -> tuple[str, bytes]:
-    """The content type and the body of a form with one file from our store."""
+def multipart(fields: Mapping[str, Any], name: str, file: OutgoingFile) -> tuple[str, bytes]:
+    """The content type and the body of a form with one file from our store; values that are not
+    texts are JSON."""
     assert file.open
     boundary = secrets.token_hex(16)
     lines = [
-        f'--{boundary}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n'
+        f"{value if isinstance(value, str) else orjson.dumps(value).decode()}\r\n"
         for key, value in fields.items()
     ]
     safe = "".join(char if char.isalnum() or char in "._- " else "_" for char in file.file_name)

@@ -49,6 +49,11 @@ def utf8_bytes(text: str) -> int:
     return len(text.encode())
 
 
+def utf16_units(text: str) -> int:
+    """The size of a text in UTF-16."""
+    return len(text.encode("utf-16-le", "replace")) // 2
+
+
 def _longest_prefix(text: str, limit: int, size: Callable[[str], int]) -> int:
     """How many characters fit without splitting a joined character, such as a composed emoji."""
     low, high = 1, len(text)

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, get_args
 
 Signal = Literal["seen", "typing_on", "typing_off"]
+SIGNALS: frozenset[Signal] = frozenset(get_args(Signal))
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Connected:
     # As the provider rates the account, and to how many customers it may write first in a day.
     quality: str = ""
     sending_limit: str = ""
+    # Proves its callbacks, if the provider has a secret for each account.
+    secret: str = ""
 
 
 @dataclass(frozen=True)

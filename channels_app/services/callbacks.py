@@ -1,7 +1,8 @@
 """Receive callbacks: check the signature, store the body and its items, and answer."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -10,7 +11,8 @@ from django.utils import timezone
 
 from channels_app.models import ChannelConnection, InboundCallback, InboundItem, Outcome
 from channels_app.providers import Provider
-from channels_app.providers.callback_parsing import parse
+from channels_app.providers.callback_parsing import Callback, Unreadable
+from channels_app.providers.events import Item
 from channels_app.services import connections, waiting_items
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Forbidden
@@ -33,31 +35,39 @@ def verify_subscription(expected: str, *, mode: str, verify_token: str, challeng
     return challenge
 
 
-def receive(provider: Provider, headers: Mapping[str, str], raw: bytes) -> None:
+def receive(provider: Provider, callback: Callback) -> Any:
     """Store a signed callback and ignore a ping; 401 `bad_signature` for anything else.
 
     Its items go to the connections that have the accounts now. A callback is accepted whatever it
     holds, since the provider would send it again. The exception: 503 `client_frozen` while a
-    client with an account in it is being moved to another cell.
+    client with an account in it is being moved to another cell. Returns what to answer, as JSON, or
+    None.
     """
-    if provider.is_ping(headers, raw):
-        return
-    if not provider.is_authentic(headers, raw):
-        raise BadSignature
+    if provider.is_ping(callback):
+        return None
     channel = provider.channel
-    body = parse(raw)
-    items = [] if body is None else provider.items(body)
+    named = connections.live(channel, provider.named_account(callback))
+    if not provider.is_authentic(callback, named.secret if named else ""):
+        raise BadSignature
+    items, error = list[Item](), ""
+    try:
+        items += provider.items(callback)
+    except Unreadable as exc:
+        error = str(exc)
     accounts = {item.account_id for item in items}
     receivers = {account_id: connections.live(channel, account_id) for account_id in accounts}
     _ensure_none_is_frozen(receivers.values())
     with transaction.atomic():
-        callback = InboundCallback.objects.create(
+        row = InboundCallback.objects.create(
             channel=channel,
-            body=raw,
+            path=callback.path,
+            query=callback.query,
+            body=callback.body,
             item_count=len(items),
-            error="" if body is not None else "This isn't valid JSON.",
+            error=error,
         )
-        waiting_items.store(callback, enumerate(items), receivers)
+        waiting_items.store(row, enumerate(items), receivers)
+    return None if error else provider.answer(callback)
 
 
 def _ensure_none_is_frozen(receivers: Iterable[ChannelConnection | None]) -> None:
@@ -78,7 +88,7 @@ def empty(callback_id: int) -> None:
     waiting = InboundItem.objects.filter(callback=callback_id, outcome=Outcome.WAITING)
     if rows.filter(received_at__gte=_kept_since()).exists() and waiting.exists():
         raise jobs.TryLater("Other customers' items wait.", wait=timedelta(minutes=10))
-    rows.update(body=b"")
+    rows.update(body=b"", query="")
 
 
 def _kept_since() -> datetime:

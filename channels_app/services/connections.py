@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from bots.models import Bot
 from channels_app.models import (
@@ -21,12 +22,12 @@ from channels_app.models import (
     OAuthAuthorization,
 )
 from channels_app.providers import PROVIDERS, Provider
-from channels_app.providers.errors import ProviderError
+from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.types import Account, Connected, Tokens
 from channels_app.services import oauth_authorizations
 from channels_app.shapes import connection as connection_shapes
 from chatplatform import locks
-from chatplatform.api.errors import ApiError, Forbidden, NotFound
+from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotFound
 from chatplatform.channel_names import MessagingChannel
 from chats.models import Conversation
 from chats.services.core import channel_updates
@@ -281,6 +282,24 @@ def connect(
         return store(bot, provider.channel, connected, by=by)
 
 
+def connect_with_token(
+    bot: Bot, provider: Provider, token: str, *, by: User
+) -> connection_shapes.ChannelConnection:
+    """Connect the account that a token is for; 422 if the token is wrong. It may be repeated, with
+    a new token."""
+    try:
+        (found,) = provider.list_accounts(token, cursor=None, limit=1).items
+    except ProviderError as exc:
+        if exc.kind != Kind.TOKEN:
+            raise
+        msg = gettext_noop("The provider doesn't know this token. Copy it again.")
+        raise Invalid.field("body", "token", msg=msg) from exc
+    ensure_free(bot, provider.channel, found.id)
+    with subscribing(bot.client):
+        connected = provider.connect(token, found.id)
+        return store(bot, provider.channel, connected, by=by)
+
+
 @contextmanager
 def subscribing(client: Client) -> Iterator[None]:
     """Hold the client's lock on subscribing to a provider's events and unsubscribing.
@@ -321,7 +340,7 @@ def store(
             set_tokens(row, connected.tokens)
             row.account_name, row.details = connected.name, dict(connected.details)
             row.status, row.last_error, row.paused_until = ConnectionStatus.CONNECTED, "", None
-            row.failing_since = None
+            row.failing_since, row.secret = None, connected.secret
             row.missing_permissions = list(connected.missing_permissions)
             row.quality, row.sending_limit = connected.quality, connected.sending_limit
             row.connected_by, row.connected_at = by, timezone.now()
@@ -347,10 +366,12 @@ def disconnect(
         account, was_live = account_of(row), row.status in LIVE
         if row.status != ConnectionStatus.DISCONNECTED:
             row.status, row.last_error = ConnectionStatus.DISCONNECTED, ""
-            row.access_token = row.refresh_token = ""
+            row.access_token = row.refresh_token = row.secret = ""
             row.token_expires_at = row.paused_until = None
             row.save()
             _set_reachable(row)
+        # A consent that was begun meanwhile ends, too: the bot has no account, and waits for none.
+        _of_bot(bot, channel).filter(account_id="").delete()
         if was_live:
             _record(row, "channel.disconnected", by=by)
     if was_live and account.token:

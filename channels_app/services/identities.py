@@ -19,7 +19,7 @@ from channels_app.providers.events import FromCustomer, IdsChanged
 from chatplatform import locks
 from chatplatform.api.errors import Invalid
 from chats.models import AssignType, Conversation, Customer, LockedConversation, SenderType, Status
-from chats.services.core import conversations, customers, lifecycle
+from chats.services.core import channel_updates, conversations, customers, lifecycle
 from chats.shapes.people import CustomerInfo
 
 
@@ -170,7 +170,7 @@ def _save(
         for other in _others(identity).filter(alternate_user_id=second):
             _take_number(other, second, at)
     before, identity.provider_user_id, identity.alternate_user_id = identity.address, first, second
-    identity.save(update_fields=["provider_user_id", "alternate_user_id"])
+    _save_ids(identity)
     _remember(identity, had - {first, second}, at)
     # A number that somebody typed into the card stays.
     card = Customer.objects.filter(pk=identity.customer_id, phone__in=["", f"+{before}"])
@@ -186,8 +186,15 @@ def _take_number(identity: CustomerIdentity, number: str, at: datetime) -> None:
         identity.alternate_user_id = ""
     else:
         identity.provider_user_id = ""
-    identity.save(update_fields=["provider_user_id", "alternate_user_id"])
+    _save_ids(identity)
     _remember(identity, {number}, at)
+
+
+def _save_ids(identity: CustomerIdentity) -> None:
+    """Store the customer's ids, and in their chats the one that messages are sent to."""
+    identity.save(update_fields=["provider_user_id", "alternate_user_id"])
+    chats = Conversation.objects.filter(channel_chat__identity=identity)
+    channel_updates.set_provider_user_id(chats, identity.address)
 
 
 def _remember(identity: CustomerIdentity, ids: Iterable[str], until: datetime) -> None:

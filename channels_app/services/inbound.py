@@ -24,12 +24,13 @@ from channels_app.models import (
     ChannelChat,
     ChannelConnection,
     CustomerIdentity,
+    InboundCallback,
     InboundItem,
     OutboundSend,
     SendState,
 )
 from channels_app.providers import PROVIDERS, events, lines
-from channels_app.providers.callback_parsing import parse
+from channels_app.providers.callback_parsing import Callback
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.types import Place, Profile
 from channels_app.services import (
@@ -42,7 +43,7 @@ from channels_app.services import (
     provider_error_policy,
     sending,
 )
-from chatplatform import jobs
+from chatplatform import jobs, markdown_to_text
 from chats.models import Conversation, Message, MessageStatus, ReplyScope, Thumb
 from chats.services.core import (
     channel_updates,
@@ -147,6 +148,8 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
                 channel_updates.hand_thread(chat, is_ours=item.is_ours)
         case events.OffersChosen():
             _store_wish(connection, item)
+        case events.AccountBlocked():
+            _store_block(connection, item)
 
 
 # --- customers and their messages -------------------------------------------------------------
@@ -186,9 +189,11 @@ def _receive(
 def _link(connection: ChannelConnection, chat: Conversation, identity: CustomerIdentity) -> None:
     link = ChannelChat(conversation=chat, client_id=chat.client_id, identity=identity)
     ChannelChat.objects.bulk_create([link], ignore_conflicts=True)
+    rows = Conversation.objects.filter(pk=chat.pk)
+    if chat.provider_user_id != identity.address:
+        channel_updates.set_provider_user_id(rows, identity.address)
     is_reachable = connection.status in SENDING
     if chat.is_reachable != is_reachable:
-        rows = Conversation.objects.filter(pk=chat.pk)
         channel_updates.set_reachable(rows, is_reachable=is_reachable)
 
 
@@ -209,7 +214,8 @@ def _store_message(
     answered = _find(identity, item.reply_to)
     told = [*_quote(answered, metadata), *content.lines]
     text, no_words = _words(content, told)
-    window_ends_at = _past(item.at) + PROVIDERS[connection.channel].reply_window
+    window = PROVIDERS[connection.channel].reply_window
+    window_ends_at = _past(item.at) + window if window else None
     if chat is None:
         chat = _open_chat(connection, identity, content.text, window_ends_at)
     channel_updates.extend_reply_window(chat, window_ends_at)
@@ -237,7 +243,7 @@ def _open_chat(
     connection: ChannelConnection,
     identity: CustomerIdentity,
     text: str,
-    window_ends_at: datetime,
+    window_ends_at: datetime | None,
     *,
     metadata: dict[str, Any] | None = None,
 ) -> Conversation:
@@ -248,6 +254,7 @@ def _open_chat(
         channel=connection.channel,
         language=detection.detect(text, default=bot.default_language, offered=bot.languages),
         reply_window_expires_at=window_ends_at,
+        provider_user_id=identity.address,
         metadata=metadata or {},
     )
 
@@ -281,7 +288,7 @@ def _quote(answered: Message | None, metadata: dict[str, Any]) -> list[Line]:
     """The message that the customer answers; a tapped option is always one of the message."""
     if answered is None or not answered.text or metadata.get("payload"):
         return []
-    return [lines.line("quote", answered.text[:_QUOTED])]
+    return [lines.line("quote", markdown_to_text.convert(answered.text)[:_QUOTED])]
 
 
 def _as_chosen(
@@ -446,8 +453,13 @@ def _apply_early_ids(connection: ChannelConnection, identity: CustomerIdentity) 
             _apply_early_ids(connection, changed)
 
 
+def callback_of(row: InboundCallback) -> Callback:
+    """A stored callback, as its provider reads it."""
+    return Callback(bytes(row.body), row.path, row.query)
+
+
 def _item(channel: str, row: InboundItem) -> events.Item:
-    return PROVIDERS[channel].items(parse(bytes(row.callback.body)))[row.position]
+    return PROVIDERS[channel].items(callback_of(row.callback))[row.position]
 
 
 # --- our own messages, and those of others ----------------------------------------------------
@@ -623,6 +635,18 @@ def _store_wish(connection: ChannelConnection, item: events.OffersChosen) -> Non
     opt_outs.choose_offers(identity.customer_id, are_wanted=item.are_wanted)
     if chat := _newest_chat(connection, identity):
         channel_updates.note_offers(chat, are_wanted=item.are_wanted)
+
+
+def _store_block(connection: ChannelConnection, item: events.AccountBlocked) -> None:
+    """Note that a customer blocked the account: nothing can be sent until that ends."""
+    chat = _newest_chat(connection, identities.find(connection, item))
+    if chat is None:
+        return
+    channel_updates.note_blocked(chat, is_blocked=item.is_blocked)
+    if item.is_blocked:
+        channel_updates.close_reply_window(chat)
+    elif PROVIDERS[connection.channel].reply_window is None:
+        channel_updates.extend_reply_window(chat, None)
 
 
 # --- ratings ----------------------------------------------------------------------------------

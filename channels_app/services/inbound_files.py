@@ -71,7 +71,9 @@ def _download(
 ) -> InMemoryUploadedFile:
     provider = PROVIDERS[connection.channel]
     try:
-        data = provider_error_policy.call(connection, lambda account: provider.fetch(account, file))
+        data = file.data or provider_error_policy.call(
+            connection, lambda account: provider.fetch(account, file)
+        )
     except ProviderError as error:
         if error.kind in {Kind.TEMPORARY, Kind.RATE} and attempt < _DOWNLOADS:
             raise jobs.TryLater(str(error), wait=error.wait or _FIRST_WAIT) from error

@@ -16,6 +16,7 @@ from channels_app.models import (
     Outcome,
 )
 from channels_app.providers import PROVIDERS
+from channels_app.providers.types import Signal
 from channels_app.services.identities import customer_key
 from chatplatform.jobs import enqueue
 from chats.models import Conversation, Customer, Message
@@ -56,8 +57,8 @@ def ordering_key(chat: Conversation) -> str:
     return f"deliver:{chat.pk}"
 
 
-def _enqueue_signal(chat: Conversation, signal: str) -> None:
-    if PROVIDERS[chat.channel].has_signals:
+def _enqueue_signal(chat: Conversation, signal: Signal) -> None:
+    if signal in PROVIDERS[chat.channel].signals:
         enqueue(
             "channels_app.send_signal",
             client_id=chat.client_id,
@@ -97,14 +98,15 @@ def forget(customer: Customer) -> Sequence[str]:
     ids = {(channel, user_id) for channel, _, user_id in found}
     for channel, user_id in ids:
         named = RawSQL(  # noqa: S611 - the text is a parameter
-            "position(convert_to(%s, 'UTF8') in body) > 0", [user_id], output_field=BooleanField()
-        )
+            "position(convert_to(%s, 'UTF8') in body) > 0 OR position(%s in query) > 0",
+            [user_id, user_id], output_field=BooleanField(),
+        )  # fmt: skip
         callbacks = InboundCallback.objects.filter(channel=channel)
         callbacks = callbacks.alias(named=named).filter(named=True)
         # Process other customers' items before emptying their callback.
         others = items.filter(callback__in=callbacks.values("pk"))
         waiting = set(others.values_list("callback", flat=True))
-        callbacks.exclude(pk__in=waiting).update(body=b"")
+        callbacks.exclude(pk__in=waiting).update(body=b"", query="")
         for callback_id in waiting:
             enqueue("channels_app.empty_callback", client_id=None, callback_id=callback_id)
     return sorted(user_id for _, user_id in ids)

@@ -47,7 +47,8 @@ def send_survey(conversation_id: str) -> None:
     found = sending.connection_of_chat(conversation_id) if chat else None
     if chat is None or found is None or chat.first_response_at is None:
         return
-    if not chat.reply_window_expires_at or chat.reply_window_expires_at <= timezone.now():
+    ends_at = chat.reply_window_expires_at
+    if ends_at and ends_at <= timezone.now():
         return
     connection, recipient_id = found
     provider = PROVIDERS[connection.channel]

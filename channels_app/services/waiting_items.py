@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from channels_app.models import ChannelConnection, InboundCallback, InboundItem, Outcome
 from channels_app.providers import PROVIDERS
-from channels_app.providers.callback_parsing import parse
+from channels_app.providers.callback_parsing import Callback
 from channels_app.providers.events import FromCustomer, Item, Receipt, Unsupported
 from channels_app.services import identities, inbound
 from channels_app.services.identities import customer_key
@@ -262,8 +262,8 @@ def _next(connection_id: UUID, key: str) -> QuerySet[InboundItem]:
     return rows.annotate(turn=turn).order_by("turn", "callback__item_count", "id")[:_MOST]
 
 
-def _read(channel: str, body: bytes) -> Sequence[Item]:
-    return PROVIDERS[channel].items(parse(body)) if body else []
+def _read(channel: str, callback: Callback) -> Sequence[Item]:
+    return PROVIDERS[channel].items(callback) if callback.body else []
 
 
 # On a busy machine, reading a large body alone may take as long as a job should.
@@ -281,7 +281,7 @@ class _Bodies:
         if row.callback_id not in self._items:
             callback = InboundCallback.objects.get(pk=row.callback_id)
             read = _read if callback.item_count <= _OWN_JOBS else _read_once
-            self._items[row.callback_id] = read(row.channel, bytes(callback.body))
+            self._items[row.callback_id] = read(row.channel, inbound.callback_of(callback))
         items = self._items[row.callback_id]
         if not items:
             return None

@@ -223,6 +223,16 @@ class ChatappConnectDto(Shape):
     phone: ChatappConnectPhoneDto = Field(description="The number.")
 
 
+class TokenConnectDto(Shape):
+    """An account's own token."""
+
+    model_config = example(token="7100000001:AAExampleExampleExampleExampleExample")
+
+    token: Text = Field(
+        min_length=1, max_length=200, description="The token that the provider gave you for it."
+    )
+
+
 class ChannelAccount(Shape):
     """An account that can be connected."""
 

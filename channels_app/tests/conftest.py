@@ -4,7 +4,7 @@ import pytest
 
 from channels_app.models import ChannelConnection
 from channels_app.tests.chatapp import NUMBER, connect
-from channels_app.tests.helpers import ACCOUNT, OA, Channel
+from channels_app.tests.helpers import ACCOUNT, BOT, OA, Channel
 from chatplatform.testing import run_jobs
 from chats.models import Conversation
 
@@ -83,6 +83,21 @@ def number(chatapp):
     """A number that is connected to Ann's bot, with a token that is stored."""
     chatapp.store_token()
     reply = connect(chatapp)
+    assert reply.status_code == 200, reply.content
+    return ChannelConnection.objects.get(pk=reply.json()["id"])
+
+
+@pytest.fixture
+def telegram(ann, bot, sim):
+    """The paths and the simulated customers of telegram, for Ann's bot."""
+    return Channel("telegram", ann, bot, sim, BOT)
+
+
+@pytest.fixture
+def telegram_bot(telegram):
+    """A bot at Telegram that is connected to Ann's bot, by its token."""
+    body = {"token": telegram.sim.token("telegram", BOT)}
+    reply = telegram.ann.post(telegram.bot_path("connect"), body)
     assert reply.status_code == 200, reply.content
     return ChannelConnection.objects.get(pk=reply.json()["id"])
 

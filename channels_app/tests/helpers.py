@@ -18,6 +18,7 @@ from simulator.testing import RunningSimulator
 EVENT_TIME = "1795226399980"
 PAGE, OTHER_PAGE = "1048576000001", "1048576000002"
 OA = "3662000000000000001"
+BOT = "7100000001"
 # Accounts of photoapp, linked to those pages.
 ACCOUNT, OTHER_ACCOUNT = "17840000000000001", "17840000000000002"
 
@@ -78,8 +79,12 @@ def post_signed(person: Person, path: str, body: Any, **headers: str) -> Any:
     if channel == "localapp":
         time = body.get("timestamp", EVENT_TIME) if isinstance(body, dict) else EVENT_TIME
         signed = {"X-ZEvent-Signature": f"mac={localapp_signature(raw, time=time)}"}
+    elif channel == "telegram":
+        rows = ChannelConnection.objects.filter(account_id=path.rpartition("/")[2])
+        secret = next((row.secret for row in rows), "") or "no secret"
+        signed = {"X-Telegram-Bot-Api-Secret-Token": secret}
     else:
-        secret: str = getattr(settings, f"{channel.upper()}_APP_SECRET")
+        secret = getattr(settings, f"{channel.upper()}_APP_SECRET")
         digest = hmac.new(secret.encode(), raw, hashlib.sha256).hexdigest()
         signed = {"X-Hub-Signature-256": f"sha256={digest}"}
     return person.browser.post(

@@ -14,7 +14,7 @@ import pytest
 
 from channels_app.models import ChannelConnection, InboundItem, Outcome
 from channels_app.providers import PROVIDERS
-from channels_app.tests.helpers import post_signed
+from channels_app.tests.helpers import BOT, post_signed
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
 from chats.services.core import message_lines
@@ -25,9 +25,11 @@ FOLDER = Path(__file__).parents[1] / "fixtures"
 PATHS = {
     "socialnet": "/socialnet/webhook", "photoapp": "/photoapp/webhook",
     "chatapp": "/chatapp/webhook", "localapp": "/localapp/callback",
+    "telegram": f"/telegram/webhook/{BOT}",
 }  # fmt: skip
 CONNECTED = {
     "socialnet": "page", "photoapp": "account", "chatapp": "number", "localapp": "oa",
+    "telegram": "telegram_bot",
 }  # fmt: skip
 
 
@@ -95,8 +97,8 @@ def problems_of(fixture: dict[str, Any], connection: ChannelConnection, person: 
 
 
 def _can_write(chat: Conversation) -> bool:
-    assert chat.reply_window_expires_at
-    return chat.reply_window_expires_at > chat.created_at
+    ends_at = chat.reply_window_expires_at
+    return ends_at is None or ends_at > chat.created_at
 
 
 @pytest.mark.parametrize("channel", sorted(PATHS))

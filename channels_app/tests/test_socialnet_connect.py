@@ -283,6 +283,15 @@ def test_giving_up_forgets_the_token_and_ends_the_subscription(socialnet, page, 
     assert ann.put(socialnet.bot_path("disconnect_page"), {"page_id": "999"}).status_code == 404
 
 
+def test_giving_up_ends_a_second_consent(socialnet, page, ann):
+    begin = {"redirect_uri": "https://app.shop.example/done"}
+    assert ann.post(socialnet.bot_path("connect"), begin).json()["status"] == "pending"
+    assert ann.get(socialnet.bot_path("connection")).json()["status"] == "connected"
+    assert ann.put(socialnet.bot_path("disconnect_page"), "").json()["status"] == "disconnected"
+    assert ann.get(socialnet.bot_path("connection")).json()["status"] == "disconnected"
+    assert ann.put(socialnet.bot_path("reconnect_page"), "").json()["status"] == "connected"
+
+
 def test_giving_up_works_without_the_provider(socialnet, page, ann):
     socialnet.sim.fault("http_503", what="subscriptions")
     reply = ann.put(socialnet.bot_path("disconnect_page"), {"page_id": PAGE}).json()

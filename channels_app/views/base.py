@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from bots.models import Bot
 from bots.services import bots
 from channels_app.providers import PROVIDERS, Provider
+from channels_app.providers.callback_parsing import Callback
 from channels_app.providers.http import setting
 from channels_app.services import agent_messaging, callbacks, connections
 from channels_app.shapes.connection import (
@@ -17,9 +18,10 @@ from channels_app.shapes.connection import (
     ChannelHandshake,
     ChannelMessageRequest,
     ChannelMessagesQuery,
+    TokenConnectDto,
 )
 from chatplatform.api import idempotency
-from chatplatform.api.errors import NotFound, TooLarge
+from chatplatform.api.errors import NotFound, TooLarge, json_response
 from chatplatform.api.operation import OperationViewSet, RawResponse
 from chatplatform.channel_names import MessagingChannel
 from chats.shapes.message import Message
@@ -30,6 +32,7 @@ from identity.shapes.clients import SocialnetAccessToken
 
 CHALLENGE = RawResponse(("text/plain",), "The challenge, as it was sent.")
 RECEIVED = RawResponse(("text/plain",), "Received: `OK`.")
+ANSWERED = RawResponse(("text/plain", "application/json"), "Received: `OK`, or a call in JSON.")
 
 
 class ChannelViewSet(TenantViewSet):
@@ -75,6 +78,17 @@ class ChannelViewSet(TenantViewSet):
         """The bot's account and its status; `disconnected` without an id if it never had one."""
         return connections.describe(self.bot(client_id, bot_id), self.channel)
 
+    def connect_with_token(
+        self, client_id: int, bot_id: int, body: TokenConnectDto
+    ) -> ChannelConnection:
+        """Connect the account that a token is for; it may be repeated, with a new token.
+
+        422 if the provider does not know the token. 409 `account_taken` if another bot has the
+        account, `bot_has_account` if the bot has another account.
+        """
+        bot = self.bot(client_id, bot_id)
+        return connections.connect_with_token(bot, self.provider, body.token, by=self.user)
+
     def disconnect(self, client_id: int, bot_id: int) -> ChannelConnection:
         """Disconnect the bot's account: its tokens are deleted, and its events are ignored."""
         return connections.disconnect(self.bot(client_id, bot_id), self.channel, by=self.user)
@@ -86,8 +100,9 @@ class ChannelViewSet(TenantViewSet):
     def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
         """Send a message to a customer who has written to the bot's account.
 
-        If no agent has the conversation, it is assigned to you. 409 `reply_window_closed` if the
-        customer's last message is more than 24 hours old, unless a `tag` lifts that limit.
+        If no agent has the conversation, it is assigned to you. 409 `reply_window_closed` after the
+        reply window (24 hours after the customer's last message, if the channel has one), unless a
+        `tag` lifts that limit.
         """
         bot, key = self.bot(client_id, bot_id), idempotency.stable_id()
         row = agent_messaging.send(bot, self.provider, body, by=self.user, request_id=key)
@@ -109,6 +124,15 @@ class CallbackViewSet(OperationViewSet):
         challenge = callbacks.verify_subscription(expected, **dict(query))
         return HttpResponse(challenge, content_type="text/plain")
 
+    def receive_for(self, request: HttpRequest, account_id: int) -> HttpResponse:
+        """Receive an event of an account, with the secret that the account was connected with.
+
+        The body is stored before the answer; afterwards the event is processed once, however often
+        it is sent. The answer may be a call of the provider's API, such as one that ends the wait
+        after a tapped button.
+        """
+        return self.receive(request)
+
     def receive(self, request: HttpRequest) -> HttpResponse:
         """Receive events of accounts, signed with the app's secret in `X-Hub-Signature-256`.
 
@@ -119,5 +143,9 @@ class CallbackViewSet(OperationViewSet):
         raw = request.read(settings.MAX_CALLBACK_BYTES + 1)
         if len(raw) > settings.MAX_CALLBACK_BYTES:
             raise TooLarge
-        callbacks.receive(PROVIDERS[self.channel], request.headers, raw)
-        return HttpResponse("OK", content_type="text/plain")
+        path, _, query = request.get_full_path().partition("?")
+        callback = Callback(raw, path, query, request.headers)
+        answer = callbacks.receive(PROVIDERS[self.channel], callback)
+        if answer is None:
+            return HttpResponse("OK", content_type="text/plain")
+        return json_response(answer)

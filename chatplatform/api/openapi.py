@@ -337,6 +337,8 @@ def _component(of: Any, schema: dict[str, Any] | None = None) -> Any:
 
 
 def _bare(media_type: str) -> dict[str, str]:
+    if media_type == "application/json":
+        return {"type": "object"}
     is_text = media_type == "text/plain"
     return {"type": "string"} | ({} if is_text else {"format": "binary"})
 

@@ -141,7 +141,7 @@ class Form:
 
 @dataclass(frozen=True)
 class RawResponse:
-    """A reply that is not JSON, such as a file, in one of `media_types`."""
+    """A reply without a shape, such as a file, in one of `media_types`."""
 
     media_types: tuple[str, ...]
     description: str = "The file, as a download."

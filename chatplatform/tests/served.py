@@ -216,6 +216,9 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     },
     ("POST", "/chatapp/{client_id}/user-token"): {"access_token": "EAAG"},
     ("POST", "/chatapp/{client_id}/connect/{bot_id}"): {"phone": {"phone_number_id": "104"}},
+    ("POST", "/telegram/webhook/{account_id}"): {"update_id": 1},
+    ("POST", "/telegram/{client_id}/messages/{bot_id}"): {"recipient_id": "61", "text": "Hello"},
+    ("POST", "/telegram/{client_id}/connect/{bot_id}"): {"token": "710:AA"},
     ("POST", "/webhook/config"): {"url": "https://93.184.215.14/hook"},
     ("PUT", "/webhook/config/{config_id}"): {"url": "https://93.184.215.14/hook"},
     ("POST", "/webhook/replay"): {"created_from": "2999-01-01T00:00:00Z"},
@@ -317,7 +320,8 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
         opened_by_key=key.key,
         language="en",
     )
-    return bot_rows(bot) | chat_rows(chat, owner) | client_rows(owner.client)
+    accounts = {"account_id": 104}
+    return bot_rows(bot) | chat_rows(chat, owner) | client_rows(owner.client) | accounts
 
 
 def bot_rows(bot: Bot) -> dict[str, Any]:
@@ -469,6 +473,7 @@ def channel_rows(client: Client, bot: Any) -> None:
 
 
 MISSING: dict[str, Any] = {
+    "account_id": 999_999_999,
     "bot_id": 999_999_999, "document_id": 999_999_999, "api_key_id": 999_999_999,
     "web_url_id": 999_999_999, "saved_reply_id": 999_999_999, "view_id": 999_999_999,
     "golden_question_id": 999_999_999, "question_id": 999_999_999,

@@ -390,6 +390,7 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
     "/photoapp/{client_id}/messages/{bot_id}": channel_messages("photoapp"),
     "/localapp/{client_id}/messages/{bot_id}": channel_messages("localapp"),
     "/chatapp/{client_id}/messages/{bot_id}": channel_messages("chatapp"),
+    "/telegram/{client_id}/messages/{bot_id}": channel_messages("telegram"),
     "/photoapp/{client_id}/connection": channel_connections,
     "/mesaging/conversations": chats,
     "/mesaging/conversations/{conversation_id}/messages": messages,

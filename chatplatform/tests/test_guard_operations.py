@@ -47,6 +47,7 @@ PUBLIC_BECAUSE = {
     ("POST", "/localapp/callback"): "the provider's signature is the credential",
     ("GET", "/chatapp/webhook"): "the provider shows the word that was agreed on",
     ("POST", "/chatapp/webhook"): "the provider's signature is the credential",
+    ("POST", "/telegram/webhook/{account_id}"): "the account's own secret is the credential",
     ("POST", "/identity/subscription/payments"): "the provider's signature is the credential",
     ("GET", "/health"): "for monitors; it names no hosts and no clients",
     ("GET", "/health/live"): "for monitors; it shows only that the process answers",

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import chatplatform.channel_names
 import chatplatform.ids
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
@@ -56,7 +57,7 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=chatplatform.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('visitor_id', models.BigIntegerField(null=True)),
                 ('chat_code', models.CharField(default=chatplatform.ids.short_code, max_length=20, unique=True)),
-                ('channel', models.CharField(choices=[('web', 'Web'), ('api', 'Api'), ('socialnet', 'Socialnet'), ('photoapp', 'Photoapp'), ('chatapp', 'Chatapp'), ('localapp', 'Localapp')], default='api', max_length=10)),
+                ('channel', models.CharField(choices=chatplatform.channel_names.channel_choices, default='api', max_length=10)),
                 ('is_preview', models.BooleanField(default=False)),
                 ('status', models.CharField(choices=[('open', 'Open'), ('snoozed', 'Snoozed'), ('ended', 'Ended')], default='open', max_length=10)),
                 ('assign_type', models.CharField(choices=[('bot', 'Bot'), ('queue', 'Queue'), ('agent', 'Agent')], default='bot', max_length=10)),
@@ -85,6 +86,7 @@ class Migration(migrations.Migration):
                 ('read_from_seq', models.PositiveIntegerField(default=0)),
                 ('reply_window_expires_at', models.DateTimeField(null=True)),
                 ('is_reachable', models.BooleanField(default=True)),
+                ('provider_user_id', models.CharField(blank=True, db_default='', max_length=300)),
                 ('sentiment_score', models.FloatField(null=True)),
                 ('provider', models.CharField(blank=True, default='', max_length=60)),
                 ('group_id', models.CharField(blank=True, default='', max_length=200)),

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models.functions import Coalesce, Now
 
 from bots.models import Bot
-from chatplatform.channel_names import CHANNEL_CHOICES
+from chatplatform.channel_names import channel_choices
 from chatplatform.ids import short_code, uuid7
 from chats.models.customer import Customer
 from identity.models import ApiKey, TenantModel, User
@@ -50,7 +50,7 @@ class Conversation(TenantModel):
     # conversation becomes another customer's, so that the visitor keeps access.
     visitor_id = models.BigIntegerField(null=True)
     chat_code = models.CharField(max_length=20, unique=True, default=short_code)
-    channel = models.CharField(max_length=10, choices=CHANNEL_CHOICES, default="api")
+    channel = models.CharField(max_length=10, choices=channel_choices, default="api")
     # The team tries the bot: nobody is notified, no event is written, and no report counts it.
     is_preview = models.BooleanField(default=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
@@ -96,6 +96,8 @@ class Conversation(TenantModel):
     reply_window_expires_at = models.DateTimeField(null=True)
     # Whether the channel's account can send; always true without a messaging channel.
     is_reachable = models.BooleanField(default=True)
+    # The customer's id at the channel's provider, to which messages are sent.
+    provider_user_id = models.CharField(max_length=300, db_default="", blank=True)
     sentiment_score = models.FloatField(null=True)
     # Set by the messaging API and by an import.
     provider = models.CharField(max_length=60, default="", blank=True)

@@ -18,6 +18,7 @@ CHANNELS = {
     "photoapp": ("Photoapp", "photo_camera"),
     "chatapp": ("Chatapp", "call"),
     "localapp": ("Localapp", "sms"),
+    "telegram": ("Telegram", "send"),
 }
 PRIORITIES = {
     "low": gettext_noop("Low"),

@@ -14,7 +14,13 @@ from chatplatform.channel_names import ChannelName, OwnChannel
 from chats import models
 from chats.shapes.insight import TagNames
 from chats.shapes.message import Message, MessageText, Sentiment
-from chats.shapes.people import CustomerInfo, Identity, IdentitySignature, Location
+from chats.shapes.people import (
+    ConversationCustomer,
+    CustomerInfo,
+    Identity,
+    IdentitySignature,
+    Location,
+)
 from identity.shapes.fields import Email, TimeZone
 
 ConversationStatus = Annotated[
@@ -58,7 +64,7 @@ class Conversation(Shape):
     priority: ConversationPriority = "normal"
     version: int = Field(description="Increases with each change of owner or status.")
     customer_id: int = Field(description="The customer's number.")
-    customer: CustomerInfo = Field(description="The customer.")
+    customer: ConversationCustomer = Field(description="The customer.")
     is_preview: bool = Field(
         False,
         description="Whether your team is trying the bot: it notifies nobody and is not counted.",
@@ -115,7 +121,7 @@ class Conversation(Shape):
         return cls.copy_from(
             row,
             assignee=Identity.from_row(row.assignee) if row.assignee else None,
-            customer=CustomerInfo.from_row(row.customer),
+            customer=ConversationCustomer.of_chat(row),
             last_message=row.last_message and Message.from_row(row.last_message),
             can_reply=row.status != models.Status.ENDED
             and row.is_reachable

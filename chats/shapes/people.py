@@ -107,6 +107,21 @@ class CustomerInfo(Shape):
         return cls.copy_from(row, **{name: getattr(row, name) or None for name in texts})
 
 
+class ConversationCustomer(CustomerInfo):
+    """A conversation's customer."""
+
+    provider_user_id: str | None = Field(
+        None,
+        description="On a messaging channel: the customer's id at the provider, which is the"
+        " `recipient_id` of messages. Null elsewhere, and if somebody else has the id now.",
+    )
+
+    @classmethod
+    def of_chat(cls, chat: models.Conversation) -> "ConversationCustomer":
+        known = dict(CustomerInfo.from_row(chat.customer))
+        return cls.model_construct(**known, provider_user_id=chat.provider_user_id or None)
+
+
 class ChatCustomer(CustomerInfo):
     """What the caller knows about a conversation's customer."""
 

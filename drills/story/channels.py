@@ -9,9 +9,10 @@ from drills.story.world import Json, World, eventually
 from simulator import defaults
 from simulator.client import Client as ProviderClient
 
-PAGE, PHOTO, NUMBER, OA = (
-    "1048576000001", "17840000000000001", "1122334455667", "3662000000000000001",
+PAGE, PHOTO, NUMBER, OA, BOT = (
+    "1048576000001", "17840000000000001", "1122334455667", "3662000000000000001", "7100000001",
 )  # fmt: skip
+HOOKS = {"localapp": "/localapp/callback", "telegram": "/telegram/webhook/{account_id}"}
 HOME = "https://story.example/done"
 
 
@@ -57,7 +58,7 @@ def talk(channel: Channel) -> None:
     """The customer asks and the bot answers; an agent writes, and the customer reads it."""
     world, path = channel.world, channel.of_bot("messages")
     channel.providers.write_text(channel.name, channel.account, "an", RETURNS)
-    hook = "/localapp/callback" if channel.name == "localapp" else f"/{channel.name}/webhook"
+    hook = HOOKS.get(channel.name, f"/{channel.name}/webhook")
     eventually(lambda: any("thirty days" in text for text in channel.got()), "the bot's answer")
     world.driven["POST", hook].add("provider")
     user = channel.providers.thread(channel.account, "an")["user_id"]
@@ -179,10 +180,23 @@ def disconnect_chatapp(channel: Channel) -> None:
     channel.has("disconnected")
 
 
+def connect_telegram(channel: Channel) -> None:
+    ann, path = channel.world.ann, channel.of_bot("connect")
+    ann.refused(422, "POST", path, {"token": f"{BOT}:AAwrong"})
+    ann.post(path, {"token": channel.providers.token("telegram", BOT)})
+    assert channel.has("connected")["account_id"] == BOT
+
+
+def disconnect_telegram(channel: Channel) -> None:
+    channel.world.ann.put(channel.of_bot("disconnect"))
+    channel.has("disconnected")
+
+
 Step = Callable[[Channel], None]
 CHANNELS: tuple[tuple[str, str, Step, Step], ...] = (
     ("socialnet", PAGE, connect_socialnet, disconnect_socialnet),
     ("photoapp", PHOTO, connect_photoapp, disconnect_photoapp),
     ("chatapp", NUMBER, connect_chatapp, disconnect_chatapp),
     ("localapp", OA, connect_localapp, disconnect_localapp),
+    ("telegram", BOT, connect_telegram, disconnect_telegram),
 )

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from channels_app.providers import http
 from channels_app.providers.base import NOT_HANDED_OVER, sent_as
+from channels_app.providers.callback_parsing import Callback
 from channels_app.providers.chatapp import accounts, inbound, sending
 from channels_app.providers.chatapp.accounts import APP, Number
 from channels_app.providers.errors import Kind, ProviderError
@@ -114,8 +115,8 @@ class Chatapp(GraphProvider):
         business_id = str(account.details["business_account_id"])
         APP.call("DELETE", _subscription(business_id), token=account.token)
 
-    def items(self, body: Any) -> Sequence[Item]:
-        return inbound.items(body)
+    def items(self, callback: Callback) -> Sequence[Item]:
+        return inbound.items(callback.json)
 
     def fetch(self, account: Account, file: InboundFile) -> bytes:
         """Download a customer's file; its address is valid for five minutes and needs our token."""

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from channels_app.providers import http, text
 from channels_app.providers.base import Provider, sent_as
+from channels_app.providers.callback_parsing import Callback
 from channels_app.providers.errors import ChannelNotConfigured, ProviderError
 from channels_app.providers.events import Item
 from channels_app.providers.graph import consent, inbound, pages
@@ -30,8 +31,8 @@ class GraphProvider(Provider):
         """The secrets with which callbacks may be signed."""
         return [self.app.setting("APP_SECRET")]
 
-    def is_authentic(self, headers: Mapping[str, str], raw: bytes) -> bool:
-        return inbound.is_signed(headers, raw, self.secrets())
+    def is_authentic(self, callback: Callback, secret: str) -> bool:
+        return inbound.is_signed(callback.headers, callback.body, self.secrets())
 
 
 class Messenger(GraphProvider):
@@ -84,8 +85,8 @@ class Messenger(GraphProvider):
     def disconnect(self, account: Account) -> None:
         pages.unsubscribe(self.app_of(account), self.node_of(account), account.token)
 
-    def items(self, body: Any) -> Sequence[Item]:
-        return list(inbound.items(body, app_ids=self.app_ids()))
+    def items(self, callback: Callback) -> Sequence[Item]:
+        return list(inbound.items(callback.json, app_ids=self.app_ids()))
 
     def parts(self, content: Sequence[Part]) -> Sequence[Part]:
         """Split texts at the limit; choices follow the last piece, or become lines of the text."""

@@ -1,7 +1,7 @@
 """localapp: Official Accounts, whose customers write in the provider's own messenger."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -10,7 +10,7 @@ from django.conf import settings
 
 from channels_app.providers import http
 from channels_app.providers.base import Provider, sent_as
-from channels_app.providers.callback_parsing import parse
+from channels_app.providers.callback_parsing import Callback, parse
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.events import Item
 from channels_app.providers.json_values import as_dict, as_text, dicts_in
@@ -32,7 +32,7 @@ class Localapp(Provider):
     reply_window = timedelta(days=7)
     # A token lasts 25 hours.
     refresh_before = timedelta(hours=5)
-    has_signals = False
+    signals = frozenset()
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
         """The provider's consent page, which redirects to our own callback.
@@ -66,14 +66,15 @@ class Localapp(Provider):
             raise ProviderError(Kind.TEMPORARY, "The provider's answer does not name the account.")
         return Connected(own_id, str(found.get("name") or "")[:200], Tokens(token))
 
-    def is_ping(self, headers: Mapping[str, str], raw: bytes) -> bool:
+    def is_ping(self, callback: Callback) -> bool:
         """Whether a callback has neither a signature nor an event."""
-        if headers.get(SIGNATURE):
+        if callback.headers.get(SIGNATURE):
             return False
-        body = parse(raw) if raw else {}
+        body = parse(callback.body) if callback.body else {}
         return isinstance(body, dict) and not body.get("event_name")
 
-    def is_authentic(self, headers: Mapping[str, str], raw: bytes) -> bool:
+    def is_authentic(self, callback: Callback, secret: str) -> bool:
+        headers, raw = callback.headers, callback.body
         app_id, key = http.setting("LOCALAPP_APP_ID"), http.setting("LOCALAPP_OA_SECRET_KEY")
         first = next(iter(dicts_in(parse(raw))), {})
         if as_text(first.get("app_id")) != app_id:
@@ -87,8 +88,8 @@ class Localapp(Provider):
             if time
         )
 
-    def items(self, body: Any) -> Sequence[Item]:
-        return inbound.items(body)
+    def items(self, callback: Callback) -> Sequence[Item]:
+        return inbound.items(callback.json)
 
     def profile(self, account: Account, user_id: str) -> Profile:
         """The customer's name and picture, and the phone number if it was shared."""

@@ -86,6 +86,13 @@ def note_offers(chat: Conversation, *, are_wanted: bool) -> None:
         messages.append_note(conversations.lock(chat), f"The customer {wish}.", {})
 
 
+def note_blocked(chat: Conversation, *, is_blocked: bool) -> None:
+    """Tell the agents that the customer blocked the channel's account, or ended that."""
+    with transaction.atomic():
+        deed = "blocked this account" if is_blocked else "no longer blocks this account"
+        messages.append_note(conversations.lock(chat), f"The customer {deed}.", {})
+
+
 def note_price(message: Message, *, category: str, charged: int) -> None:
     """Store as what the provider counts a message, how many of its parts it charges for, and what
     they cost if the client has said what one costs."""
@@ -106,9 +113,12 @@ def note_referral(chat: Conversation, referral: dict[str, Any]) -> None:
         locked.save(update_fields=["metadata"])
 
 
-def extend_reply_window(chat: Conversation, until: datetime) -> None:
-    """Allow free text until this time; a message that arrives late never shortens the window."""
-    rows = Conversation.objects.filter(pk=chat.pk).exclude(reply_window_expires_at__gte=until)
+def extend_reply_window(chat: Conversation, until: datetime | None) -> None:
+    """Allow free text until this time, or without an end. A message that arrives late never
+    shortens the window."""
+    rows = Conversation.objects.filter(pk=chat.pk)
+    if until:
+        rows = rows.exclude(reply_window_expires_at__gte=until)
     rows.update(reply_window_expires_at=until)
 
 
@@ -117,6 +127,11 @@ def set_reachable(chats: QuerySet[Conversation], *, is_reachable: bool) -> None:
     their customers write again."""
     rows = chats.exclude(status=Status.ENDED).exclude(is_reachable=is_reachable)
     rows.update(is_reachable=is_reachable)
+
+
+def set_provider_user_id(chats: QuerySet[Conversation], user_id: str) -> None:
+    """Store the id of the chats' customer at the channel's provider."""
+    chats.exclude(provider_user_id=user_id).update(provider_user_id=user_id)
 
 
 def close_reply_window(chat: Conversation) -> None:

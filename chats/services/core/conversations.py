@@ -61,7 +61,8 @@ class ConversationFields(TypedDict, total=False):
     group_id: str
     requester: dict[str, Any]
     responsible: dict[str, Any] | None
-    reply_window_expires_at: datetime
+    reply_window_expires_at: datetime | None
+    provider_user_id: str
 
 
 def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:

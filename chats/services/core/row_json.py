@@ -57,7 +57,8 @@ _CHAT_COLUMNS = _columns(
         FROM identity_user person WHERE person.id = {_CHAT}assignee_id)""",
     customer=f"""(SELECT row_to_json(shown) FROM (
             SELECT external_id, nullif(name, '') AS name, nullif(email, '') AS email,
-                nullif(phone, '') AS phone, nullif(avatar_url, '') AS avatar_url, attributes
+                nullif(phone, '') AS phone, nullif(avatar_url, '') AS avatar_url, attributes,
+                nullif({_CHAT}provider_user_id, '') AS provider_user_id
             FROM chats_customer WHERE id = {_CHAT}customer_id
         ) shown)""",
     last_message=f"""(SELECT row_to_json(shown) FROM (

@@ -112,6 +112,7 @@ export const CHANNELS = {
   photoapp: msg("Photoapp"),
   chatapp: msg("Chatapp"),
   localapp: msg("Localapp"),
+  telegram: msg("Telegram"),
 };
 
 export const VIEW_NAMES = {

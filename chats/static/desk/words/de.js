@@ -229,6 +229,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Photoapp": "Photoapp",
 "Chatapp": "Chatapp",
 "Localapp": "Localapp",
+"Telegram": "Telegram",
 "Mine": "Meine",
 "All": "Alle",
 "Snoozed": "Zurückgestellt",

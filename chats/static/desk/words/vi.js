@@ -226,6 +226,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Photoapp": "Photoapp",
 "Chatapp": "Chatapp",
 "Localapp": "Localapp",
+"Telegram": "Telegram",
 "Mine": "Của tôi",
 "All": "Tất cả",
 "Snoozed": "Tạm hoãn",

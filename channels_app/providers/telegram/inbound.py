@@ -1,0 +1,150 @@
+"""Translate updates of a bot into events."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.utils import timezone
+
+from channels_app.providers import events, lines
+from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
+from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
+
+Fields = dict[str, Any]
+# The field of a message that has its file, and the file's kind.
+_FILES: dict[str, Any] = {
+    "photo": "image", "live_photo": "video", "animation": "video", "video": "video",
+    "video_note": "video", "voice": "audio", "audio": "audio", "sticker": "image",
+    "document": "file",
+}  # fmt: skip
+# Messages by the provider itself, which say nothing of the customer's.
+_SERVICE = {
+    "pinned_message", "message_auto_delete_timer_changed", "write_access_allowed", "users_shared",
+    "chat_shared", "connected_website", "chat_background_set", "boost_added", "gift", "unique_gift",
+}  # fmt: skip
+# What no chat can show; what is unknown is shown without a name.
+_UNSHOWN = ("poll", "checklist", "story", "game", "paid_media", "invoice", "successful_payment")
+
+
+def whole_id(message: Fields, user_id: str) -> str:
+    """A message's id in the account, since the provider numbers messages in each chat; or empty."""
+    number = as_text(message.get("message_id"))[:100]
+    return number and f"{user_id}:{number}"
+
+
+def item(update: Fields, account_id: str) -> events.Item:
+    """The event of an update. Groups and channels are not handled."""
+    kind = next((name for name in UPDATES if update.get(name)), "")
+    body = as_dict(update.get(kind))
+    at = moment(body.get("edit_date")) or moment(body.get("date")) or timezone.now()
+    if not kind:
+        other = next((name for name in update if name != "update_id"), "nothing")
+        return unsupported(update, account_id, at, other)
+    user_id = as_text((as_dict(body.get("from")) or as_dict(body.get("user"))).get("id"))[:100]
+    message = as_dict(body.get("message")) or body
+    # A private chat has the id of its customer.
+    if not user_id or as_text(as_dict(message.get("chat")).get("id")) != user_id:
+        return unsupported(update, account_id, at, "not_private")
+    common: Fields = {"account_id": account_id, "user_id": user_id, "at": at}
+    read = UPDATES[kind](body, common, whole_id(message, user_id))
+    other = next((name for name in body if name in _SERVICE), kind)
+    return read or unsupported(update, account_id, at, other)
+
+
+def _message(body: Fields, common: Fields, message_id: str) -> events.Item | None:
+    content, metadata = _content(body), Fields()
+    if not message_id or not _SERVICE.isdisjoint(body):
+        return None
+    if content.is_empty:
+        name = next((name for name in _UNSHOWN if name in body), "")
+        content = events.Content(lines=[lines.line("unsupported", name.replace("_", " "))])
+    command, _, value = content.text.partition(" ")
+    if command == "/start" and value:
+        # A link to the bot may carry a value.
+        content = events.Content(text=command, lines=[lines.line("link", value)])
+        metadata = {"referral": {"ref": value[:200]}}
+    card = as_dict(body.get("contact"))
+    is_own = as_text(card.get("user_id")) == common["user_id"]
+    return events.MessageIn(
+        **common, message_id=message_id, content=content, metadata=metadata,
+        phone=as_text(card.get("phone_number"))[:40] if is_own else "",
+        reply_to=whole_id(as_dict(body.get("reply_to_message")), common["user_id"]) or None,
+        customer_name=_name(as_dict(body.get("from"))), key=key_of("message", message_id),
+    )  # fmt: skip
+
+
+def _edited(body: Fields, common: Fields, message_id: str) -> events.Item | None:
+    text = message_id and _words(body)
+    key = key_of("edit", message_id, as_text(body.get("edit_date")), text)
+    return events.Edited(**common, message_id=message_id, text=text, key=key) if text else None
+
+
+def _tapped(body: Fields, common: Fields, message_id: str) -> events.Item | None:
+    """A tapped button of ours; our message has its label."""
+    value = as_text(body.get("data"))
+    markup = as_dict(as_dict(body.get("message")).get("reply_markup"))
+    buttons = [button for row in as_list(markup.get("inline_keyboard")) for button in dicts_in(row)]
+    labels = [as_text(each.get("text")) for each in buttons if each.get("callback_data") == value]
+    return events.MessageIn(
+        **common, message_id=None, reply_to=message_id or None, metadata={"payload": value},
+        content=events.Content(lines=[lines.line("tapped", (*labels, value)[0])]),
+        customer_name=_name(as_dict(body.get("from"))), key=key_of("tap", as_text(body.get("id"))),
+    )  # fmt: skip
+
+
+def _blocked(body: Fields, common: Fields, _message_id: str) -> events.Item:
+    is_blocked = as_text(as_dict(body.get("new_chat_member")).get("status")) == "kicked"
+    key = key_of("member", common["user_id"], as_text(body.get("date")), is_blocked)
+    return events.AccountBlocked(**common, is_blocked=is_blocked, key=key)
+
+
+def _reacted(body: Fields, common: Fields, message_id: str) -> events.Item | None:
+    # A reaction that is a picture of the provider's own has no text.
+    shown = [as_text(entry.get("emoji")) or "⭐" for entry in dicts_in(body.get("new_reaction"))]
+    reaction = "".join(shown)[:40] or None
+    key = key_of("reaction", message_id, as_text(body.get("date")), reaction)
+    return events.Reacted(**common, message_id=message_id, reaction=reaction, key=key)
+
+
+# The updates that we ask for, and how each is read.
+UPDATES: dict[str, Callable[[Fields, Fields, str], events.Item | None]] = {
+    "message": _message, "edited_message": _edited, "callback_query": _tapped,
+    "my_chat_member": _blocked, "message_reaction": _reacted,
+}  # fmt: skip
+
+
+def _content(body: Fields) -> events.Content:
+    venue, card, at = (as_dict(body.get(name)) for name in ("venue", "contact", "location"))
+    names = lines.joined([as_text(venue.get("title")), as_text(venue.get("address"))])
+    about = lines.of_contact([_name(card), card.get("phone_number")]) if card else []
+    about += lines.of_form(as_dict(body.get("web_app_data")).get("data"))
+    file = _file(body)
+    emoji = as_dict(body.get("dice")) or ({} if file else as_dict(body.get("sticker")))
+    return events.Content(
+        text=_words(body) or as_text(emoji.get("emoji")), files=[file] if file else [],
+        place=place_of(at.get("latitude"), at.get("longitude"), names), lines=about,
+    )  # fmt: skip
+
+
+def _file(body: Fields) -> events.InboundFile | None:
+    """The file of a message; a picture's largest size, and the still of a moving sticker."""
+    name = next((name for name in _FILES if body.get(name)), "")
+    file = (dicts_in(body.get(name)) or [Fields()])[-1]
+    kind: Any = _FILES.get(name)
+    if file.get("is_animated"):
+        file = as_dict(file.get("thumbnail"))
+    elif file.get("is_video"):
+        kind = "video"
+    file_id, of_type = as_text(file.get("file_id"))[:300], as_text(file.get("mime_type"))
+    if kind == "file" and of_type.startswith(("image/", "audio/", "video/")):
+        kind = of_type.partition("/")[0]
+    found = events.InboundFile(kind, "", file_id, as_text(file.get("file_name"))[:200])
+    return found if file_id else None
+
+
+def _words(body: Fields) -> str:
+    return as_text(body.get("text")) or as_text(body.get("caption"))
+
+
+def _name(person: Fields) -> str:
+    names = (as_text(person.get("first_name")), as_text(person.get("last_name")))
+    return " ".join(filter(None, names))
