@@ -37,7 +37,7 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = False
 # One Valkey database for each pytest process, so that parallel processes do not interfere.
 REDIS_URL = (
-    env.str("REDIS_URL", default="redis://127.0.0.1:6379").rstrip("/").removesuffix("/0")
+    env.text("REDIS_URL", default="redis://127.0.0.1:6379").rstrip("/").removesuffix("/0")
     + f"/{_worker + 1}"
 )
 CELERY_BROKER_URL = REDIS_URL

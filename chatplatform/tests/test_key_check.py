@@ -54,7 +54,7 @@ def started(name, folder, *keys, **environ):
     environ = os.environ | {
         "DJANGO_SETTINGS_MODULE": "chatplatform.settings", "DATABASE_URL": database_url(),
         "DATA_DIR": str(folder), "SECRET_KEY": "x" * 50, "DEBUG": "false",
-        "ALLOWED_HOSTS": "a.test",
+        "ALLOWED_HOSTS": "a.test", "PUBLIC_URL": "https://a.test",
         "FIELD_KEYS": ",".join(base64.b64encode(key).decode() for _, key in keys),
         "EMAIL_URL": "smtp://127.0.0.1", **environ,
     }  # fmt: skip
