@@ -315,6 +315,7 @@ SIMPLE_JWT = {
     "ALGORITHM": "HS256",
     "ISSUER": "chatplatform",
     "AUDIENCE": "chatplatform-api",
+    "LEEWAY": 60,  # seconds by which the clocks of two hosts may differ
 }
 # Outside of development, cookies travel only over TLS.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT

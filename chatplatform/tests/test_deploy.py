@@ -244,6 +244,24 @@ def test_alerts_fire_for_what_they_say(tmp_path):
         assert ("SUCCESS" not in said("JobsWait", **{name: f"{seconds}x60"})) == fires, queue
 
 
+@pytest.mark.skipif(which("promtool") is None, reason="promtool is not installed")
+def test_alerts_see_hosts_that_fail_slowly(tmp_path):
+    def fires(alert, **series):
+        named = {f"chatplatform_{name}": values for name, values in series.items()}
+        return "SUCCESS" not in told(tmp_path, alert, named)
+
+    on = '{part="web", instance="a:9100", holds="media"}'
+    for free, is_full in (("5e8x60", True), ("5e9x60", False)):
+        disks = {f"disk_free_bytes{on}": free, f"disk_size_bytes{on}": "1e10x60"}
+        assert fires("DiskIsFull", **disks) == is_full, free
+    # The clock of a test's Prometheus begins at 0.
+    assert fires("ClockIsWrong", **{'clock_seconds{part="web", instance="a"}': "3600+15x60"})
+    assert not fires("ClockIsWrong", **{'clock_seconds{part="web", instance="a"}': "0+15x60"})
+    assert fires("ClockIsWrong", clock_skew_seconds="-3600x60")
+    assert fires("BrokerCannotSave", broker_saves="0x60")
+    assert fires("MailFails", mail_failures_total="0+1x60")
+
+
 def test_a_broken_audit_log_holds_up_no_deploy():
     made = rendered()
     purges = made["CronJob", "chat-purge-audit"]["spec"]["jobTemplate"]

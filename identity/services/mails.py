@@ -20,6 +20,7 @@ from django.template.loader import select_template
 from chatplatform.api.errors import ApiError, NotConfigured, NotFound
 from chatplatform.api.request_context import current_address
 from chatplatform.jobs import GiveUp, TryLater, enqueue
+from chatplatform.observing import metrics
 from identity.models import AttemptKind, Client, EmailNotification, User
 from identity.services import attempts, audit
 from identity.shapes.configs import EmailNotificationRequest
@@ -116,10 +117,12 @@ def deliver(
     try:
         mail.send()
     except smtplib.SMTPRecipientsRefused as exc:
+        metrics.MAIL_FAILURES.add()
         if all(code >= 500 for code, _ in exc.recipients.values()):
             raise GiveUp("The mail server refuses every recipient for good.") from exc
         raise _later(exc) from exc
     except OSError as exc:
+        metrics.MAIL_FAILURES.add()
         raise _later(exc) from exc
 
 

@@ -21,10 +21,10 @@ your own machine all of them are optional; a real site needs at least `SECRET_KE
 `PUBLIC_URL`, `DATABASE_URL` and `REDIS_URL` ([going live](operations.md#going-live)). For
 containers, `make env` writes a `.env` with new secrets.
 
-An empty variable counts as left out. Each setting may also come from a file: `SECRET_KEY_FILE` names
-one that holds the `SECRET_KEY`, as secrets of containers do. A process with a wrong setting does not
-start: it prints a line for each, with what to write instead, and ends with 1. So do names that are
-slips of a setting's, such as `ALLOWED_HOST`, unless `DEBUG` is on.
+An empty variable counts as left out. Each setting may also come from a file: `SECRET_KEY_FILE`
+names one that holds the `SECRET_KEY`, as secrets of containers do. A process with a wrong setting
+does not start: it prints a line for each, with what to write instead, and ends with 1. A name that
+is a slip of a setting's, such as `ALLOWED_HOST`, counts as one, unless `DEBUG` is on.
 
 Read by `make run` alone:
 
