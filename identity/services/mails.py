@@ -8,7 +8,8 @@ Those to customers, `CUSTOMERS_MAILS`, are in each language that bots speak, the
 import logging
 import re
 import smtplib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -124,6 +125,24 @@ def deliver(
     except OSError as exc:
         metrics.MAIL_FAILURES.add()
         raise _later(exc) from exc
+
+
+@contextmanager
+def counted(account: str) -> Iterator[bool]:
+    """Whether a mail that anybody can request may be sent, by how many were; counts it if it is.
+
+    Over the limit nobody is told: the mails before hold a link that works.
+    """
+    try:
+        attempt = attempts.start(AttemptKind.LINK_MAIL, address="", account=account)
+    except attempts.TooManyAttempts:
+        yield False
+        return
+    try:
+        yield True
+    except Exception:
+        attempt.delete()
+        raise
 
 
 def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]:
