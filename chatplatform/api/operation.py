@@ -162,6 +162,8 @@ class Operation:
     - `costs_credits`: the bot may reply, so a visitor may make few such requests in a minute.
     - `is_atomic`: although the method waits for seconds, its changes and the stored answer to an
       `Idempotency-Key` are one transaction: otherwise a repetition could make the change twice.
+    - `gives_credentials`: the reply holds a secret or a token, so it is kept for a minute only for
+      an `Idempotency-Key`.
     - `is_counted`: the rate limits apply. False if servers must be able to call it without limit.
     """
 
@@ -181,6 +183,7 @@ class Operation:
     waits: bool = False
     is_atomic: bool = False
     costs_credits: bool = False
+    gives_credentials: bool = False
     is_counted: bool = True
     deprecated: Deprecated | None = None
 
@@ -244,6 +247,7 @@ def _once(
         caller=caller,
         run=act,
         waits=declared.waits and not declared.is_atomic,
+        gives_credentials=declared.gives_credentials,
     )
 
 
