@@ -150,6 +150,7 @@ class Migration(migrations.Migration):
                 ('function_name', models.CharField(max_length=200)),
                 ('arguments', models.JSONField(default=dict)),
                 ('fingerprint', models.CharField(blank=True, default='', max_length=64)),
+                ('request_hash', models.CharField(blank=True, default='', max_length=64)),
                 ('status', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('succeeded', 'Succeeded'), ('failed', 'Failed'), ('refused', 'Refused'), ('rejected', 'Rejected')], max_length=10)),
                 ('http_status', models.PositiveSmallIntegerField(null=True)),
                 ('result_excerpt', models.TextField(blank=True, default='')),

@@ -81,6 +81,8 @@ class FunctionCall(TenantModel):
     arguments = models.JSONField(default=dict)
     # Hash of the function's name and arguments; empty for a refused call.
     fingerprint = models.CharField(max_length=64, default="", blank=True)
+    # Hash of the function's request when an approval was asked for; empty without one.
+    request_hash = models.CharField(max_length=64, default="", blank=True)
     status = models.CharField(max_length=10, choices=CallStatus)
     http_status = models.PositiveSmallIntegerField(null=True)
     result_excerpt = models.TextField(default="", blank=True)

@@ -209,6 +209,7 @@ def _get_or_create(
                 fingerprint=fingerprint,
                 status=CallStatus.WAITING if needs_approval else CallStatus.RUNNING,
                 requires_approval=function.requires_approval,
+                request_hash=functions.request_hash(function) if needs_approval else "",
             )
     except IntegrityError:
         rows = FunctionCall.objects.filter(message_id=subject.message_id)
@@ -244,6 +245,10 @@ def run_approved(call: FunctionCall, subject: Subject, *, seconds: float) -> Fun
         argument_schemas.check(call.arguments, function.parameters)
     except argument_schemas.WrongArguments as error:
         _record(call, CallStatus.REFUSED, error=f"The function was changed: {error}")
+        return call
+    if call.request_hash != functions.request_hash(function):
+        # Whoever approved it saw another request.
+        _record(call, CallStatus.REFUSED, error="The function was changed after it was asked for.")
         return call
     _send(call, function, subject, seconds_left=seconds)
     return call

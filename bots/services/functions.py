@@ -11,6 +11,7 @@ from bots.services import bots, engines
 from bots.shapes.function_calling import MAX_FUNCTIONS, FunctionCallingConfigDTO, FunctionDTO
 from chatplatform import egress
 from chatplatform.api.errors import Invalid
+from chatplatform.crypto import hash_secret
 from identity.models import User
 
 _BODILESS = frozenset({"GET", "DELETE"})
@@ -36,6 +37,12 @@ def secret_headers(function: Function) -> dict[str, str]:
     """Names and values of the secret headers."""
     headers: dict[str, str] = json.loads(function.secret_headers)
     return headers
+
+
+def request_hash(function: Function) -> str:
+    """Changes with anything that the function's request is made of, its secrets included."""
+    parts = [function.method, function.url, function.headers, secret_headers(function)]
+    return hash_secret(json.dumps([*parts, function.body_template], sort_keys=True))
 
 
 def replace(bot: Bot, *, body: FunctionCallingConfigDTO, by: User) -> FunctionCallingConfigDTO:
