@@ -44,6 +44,8 @@ Act = Callable[[], HttpResponseBase]
 CAN_WAIT = "chatplatform.can_wait"
 # The environ's key of the request's `RateLimitResult`.
 ALLOWANCE = "chatplatform.allowance"
+# The person, if there is one, and the client of the request's credential.
+HOLDERS = "chatplatform.holders"
 NO_PATH: Mapping[str, Any] = {}
 # The shape of a reply, or a union of shapes if it depends on the caller.
 Reply = type[BaseModel] | UnionType
@@ -401,6 +403,9 @@ class OperationViewSet(ViewSet):
         if self.allowance:
             self.allowance.write_to(response)
             request.META[ALLOWANCE] = self.allowance
+        if self.caller:
+            who = (name for name in [str(self.caller)] if name.startswith("user:"))
+            request.META[HOLDERS] = (*who, f"client:{self.caller.client_id}")
         response["Allow"] = ", ".join(self.allowed_methods)
         return response
 

@@ -10,7 +10,8 @@ from django.db import connection
 from chatplatform.live import valkey
 from chatplatform.observing import host
 from chatplatform.web import health
-from chatplatform.web.application import THREADS, Application
+from chatplatform.web.application import Application
+from chatplatform.web.turns import THREADS
 
 
 @pytest.fixture(autouse=True)
