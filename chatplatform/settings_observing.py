@@ -30,7 +30,10 @@ TRACES_NAME = env.text("TRACES_NAME", default="chatplatform")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "chatplatform.api.request_context.RequestIdFilter"}},
+    "filters": {
+        "request_id": {"()": "chatplatform.api.request_context.RequestIdFilter"},
+        "outages": {"()": "chatplatform.observing.outages.OncePerMinute"},
+    },
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s %(request_id)s %(message)s"},
         "json": {"()": "chatplatform.observing.json_logs.JsonFormatter"},
@@ -39,7 +42,7 @@ LOGGING = {
         "console": {
             "class": "logging.StreamHandler",
             "formatter": LOG_FORMAT,
-            "filters": ["request_id"],
+            "filters": ["request_id", "outages"],
         }
     },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
