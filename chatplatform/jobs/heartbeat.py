@@ -2,6 +2,8 @@
 does the work writes it, so that a loop that hangs is noticed."""
 
 import logging
+import os
+import socket
 import time
 from pathlib import Path
 
@@ -43,3 +45,18 @@ class Heartbeat:
         """The part of a heartbeat that works without the broker."""
         if settings.HEARTBEAT_FILE:
             Path(settings.HEARTBEAT_FILE).touch()
+        _tell_systemd()
+
+
+def _tell_systemd() -> None:
+    """Tell systemd's watchdog, if it started this process, that it lives (sd_notify(3))."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+            # An address in the abstract namespace begins with a NUL, which is written as @.
+            notify.connect(f"\0{address[1:]}" if address[0] == "@" else address)
+            notify.send(b"WATCHDOG=1")
+    except OSError as exc:
+        log.warning("systemd could not be told: %s", exc)
