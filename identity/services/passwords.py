@@ -47,7 +47,7 @@ def encode(password: str, *, field: str = "password") -> str:
     return make_password(password)
 
 
-def set_encoded(user: User, encoded: str, *, by: User) -> None:
+def set_encoded(user: User, encoded: str, *, by: User, mail: str = "password_changed") -> None:
     """Set the password of a user whose row is locked; ends sign-ins and links, and sends a mail."""
     user.password = encoded
     user.token_version += 1
@@ -55,7 +55,7 @@ def set_encoded(user: User, encoded: str, *, by: User) -> None:
     tokens.revoke_all(user)
     void_links(user)
     audit.record(user.client_id, "user.password_set", by=by, subject=f"user:{user.pk}")
-    mails.send_to(user, "password_changed")
+    mails.send_to(user, mail)
 
 
 def void_links(user: User) -> None:
