@@ -366,6 +366,17 @@ def test_containers_may_do_little_and_fill_no_disk():
     assert "--mount=type=secret,id=ca" in image
 
 
+def test_a_second_web_is_the_first_at_another_port():
+    services = compose("docker-compose.yml")
+    second = services["web-2"]
+    assert second["profiles"] == ["two"]
+    own = {"profiles": ["two"], "ports": ["${PUBLISH_SECOND:-127.0.0.1:8001}:8000"]}
+    assert second == services["web"] | own
+    page = (settings.BASE_DIR / "docs" / "operations.md").read_text()
+    for port in (8000, 8001):
+        assert f"server 127.0.0.1:{port} max_fails=1 fail_timeout=5s;" in page
+
+
 def test_secrets_may_be_files_alone():
     apart, base = compose("docker-compose.secrets.yml"), compose("docker-compose.yml")
     text = (settings.BASE_DIR / "docker-compose.secrets.yml").read_text()
@@ -400,6 +411,7 @@ def test_on_several_hosts_every_service_has_a_profile_and_waits_for_none():
     assert set(base) == set(apart)
     assert {name: service["profiles"] for name, service in apart.items()} == {
         "postgres": ["never"], "valkey": ["never"], "migrate": ["migrate"], "web": ["web"],
+        "web-2": ["never"],
         "worker": ["work"], "worker-webhook": ["work"], "worker-bulk": ["work"],
         "beat": ["beat"], "relay": ["relay"],
     }  # fmt: skip
@@ -413,7 +425,7 @@ def test_what_reads_reports_is_told_of_the_replica():
         name for name, service in services.items()
         if "DATABASE_REPLICA_URL" in service.get("environment", {})
     }  # fmt: skip
-    assert readers == {"web", "worker", "worker-bulk", "relay"}
+    assert readers == {"web", "web-2", "worker", "worker-bulk", "relay"}
     command = compose("docker-compose.yml")["postgres"]["command"]
     assert services["postgres"]["command"][: len(command)] == command
 
