@@ -147,11 +147,11 @@ clean: ## removes .venv and caches; the data in var/ stays
 
 # Stamps are newer than what they were made from; a broken-off installation leaves none.
 .venv/made.stamp:
-	@found=; for name in python3.11 python3; do \
+	@found=; for name in $(PYTHON) python3.11 python3; do \
 	  if "$$name" -c '$(new_enough)' 2> /dev/null; then found=$$name; break; fi; \
 	done; \
 	if [ -z "$$found" ]; then \
-	  echo "Python 3.11 or newer is needed, as python3.11 or python3 on the PATH." >&2; exit 1; \
+	  echo "Python 3.11 or newer is needed, as python3.11 or python3 on the PATH, or as PYTHON=…" >&2; exit 1; \
 	fi; \
 	echo "making .venv with $$("$$found" --version)"; \
 	"$$found" -m venv .venv || { echo "$$found cannot make a virtual environment: install its venv package." >&2; exit 1; }; \

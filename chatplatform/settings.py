@@ -551,6 +551,11 @@ EVENT_MONTHS = env.integer("EVENT_MONTHS", default=0)
 #: ## API and site
 #: The name of this installation, if several share one `SECRET_KEY` ([cells](scale.md#cells)).
 INSTANCE_ID = env.text("INSTANCE_ID", default="")
+#: Who is told of weaknesses: a mail address or an https page, named by `/.well-known/security.txt`.
+#: Default: there is no such file.
+SECURITY_CONTACT = env.text("SECURITY_CONTACT", default="")
+if SECURITY_CONTACT and not re.match(r"https://\S+$|[^\s@:]+@[^\s@]+$", SECURITY_CONTACT):
+    env.fault("SECURITY_CONTACT", "it is no address or page. Write security@name.example.")
 #: Whether `/docs`, `/redoc` and `/openapi.json` are served.
 API_DOCS = env.flag("API_DOCS", default=True)
 #: Multiplies the [limits of requests](api.md#limits).

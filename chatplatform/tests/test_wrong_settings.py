@@ -67,6 +67,7 @@ WRONG = [
     ({"EVENT_MONTHS": "1e3"}, "EVENT_MONTHS"),
     ({"REDIS_PASSWORD_FILE": "/nowhere"}, "REDIS_PASSWORD_FILE"),
     ({"SECRET_KEY_FILE": "/nowhere"}, "SECRET_KEY"),
+    ({"SECURITY_CONTACT": "somebody"}, "SECURITY_CONTACT"),
     # Slips, which nothing would read.
     ({"ALLOWED_HOST": "chat.example"}, "ALLOWED_HOST"),
     ({"PUBLIC_ULR": "https://chat.example"}, "PUBLIC_ULR"),
