@@ -29,9 +29,9 @@ if not settings.DEBUG:
     signals.request_started.disconnect(reset_queries)
 
 checks.require()
+key_check.require()
 for fault in checks.static_files():
     environment.end(f"{fault.msg} {fault.hint}")
-key_check.require()
 exporter.start()
 tracing.start()
 application = Application()

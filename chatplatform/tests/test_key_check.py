@@ -16,7 +16,7 @@ from django.db import OperationalError, connection
 from django.test import override_settings
 
 from bots.testing import make_bot
-from chatplatform import crypto, key_check
+from chatplatform import crypto, environment, key_check
 from chatplatform.models import EncryptionKey, IdempotentResponse
 from chatplatform.testing import run_before
 from chatplatform.testing.web_process import database_url, free_port
@@ -151,7 +151,7 @@ def test_while_the_database_is_away_a_process_starts_and_asks_later(monkeypatch)
     ended = Event()
     answers = [OperationalError("away"), OperationalError("away"), key_check.KeysMissing()]
     monkeypatch.setattr(key_check, "check", mock.Mock(side_effect=answers))
-    monkeypatch.setattr(key_check, "end", lambda reason: ended.set())
+    monkeypatch.setattr(environment, "end", lambda reason: ended.set())
     monkeypatch.setattr(key_check, "_PAUSE_SECONDS", 0.01)
     key_check.require()
     assert ended.wait(10)

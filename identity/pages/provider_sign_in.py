@@ -10,13 +10,13 @@ from django.utils.translation import gettext
 
 from chatplatform.api import errors
 from chatplatform.api.errors import ApiError
-from chatplatform.api.outgoing_call_limits import always_calls_out
+from chatplatform.api.outgoing_call_limits import always_calls_out, posts_call_out
 from chatplatform.api.request_context import current_address
 from identity.pages.mailed_links import sign_out_first
 from identity.services import provider_sign_in, sign_in_providers, site_sessions
 
 
-@always_calls_out
+@posts_call_out
 def leave(site: Any, request: HttpRequest, code: str) -> HttpResponse:
     """A company's sign-in link: names company and provider, and leads there by a button."""
     row = sign_in_providers.find(code)
@@ -40,11 +40,12 @@ def leave(site: Any, request: HttpRequest, code: str) -> HttpResponse:
 @always_calls_out
 def come_back(site: Any, request: HttpRequest) -> HttpResponse:
     """Signs in a person whom a provider has sent back."""
-    if refusal := sign_out_first(site, request):
+    session: Any = request.session
+    refusal = sign_out_first(site, request) if provider_sign_in.is_awaited(session) else None
+    if refusal:
         return refusal
 
     def enter() -> HttpResponse:
-        session: Any = request.session
         user = provider_sign_in.finish(session, request.GET.dict())
         site_sessions.begin(request, user)
         return redirect("admin:index")

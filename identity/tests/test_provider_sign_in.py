@@ -191,6 +191,7 @@ def test_an_answer_counts_in_the_browser_that_asked_and_once(acme, ben, provider
     assert come_back(Browser(), provider, first).status_code == 400, "another browser"
     assert is_in(come_back(browser, provider, first))
     assert come_back(browser, provider, first).status_code == 400, "the same again"
+    browser.post("/admin/logout/")
     second = leave(browser, acme)
     forged = second.replace(parse_qs(urlsplit(second).query)["state"][0], "x" * 43)
     assert come_back(browser, provider, forged).status_code == 400
