@@ -53,7 +53,7 @@ def notices(held: list[Package]) -> str:
 def _licence(package: Package) -> str:
     """The licence as the package names it; empty if it is not installed here or names none."""
     try:
-        about = metadata.metadata(package.name)
+        about: Any = metadata.metadata(package.name)
     except metadata.PackageNotFoundError:
         return ""
     named = about.get("License-Expression") or about.get("License") or ""
