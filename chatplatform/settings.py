@@ -133,7 +133,7 @@ def _check_addresses() -> None:
     served = ALLOWED_HOSTS + (_OWN_NAMES if set(ALLOWED_HOSTS) & set(_OWN_NAMES) else [])
     if _public.scheme != "https" and host not in _OWN_NAMES:
         env.fault("PUBLIC_URL", "browsers sign nobody in without TLS. Write https://.")
-    elif not env.text("PUBLIC_URL", default="") and not validate_host(host, served):
+    elif f"http://127.0.0.1:{_port}" == PUBLIC_URL and host not in served:
         env.fault("PUBLIC_URL", "it must be set. Write https:// and a name of ALLOWED_HOSTS.")
     elif not validate_host(host, served):
         env.fault(

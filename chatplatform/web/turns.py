@@ -49,9 +49,9 @@ class Turns:
         holders: list[tuple[bytes | str, int]] = [(STRANGERS, THREADS_OF_CLIENT)]
         if credential:
             holders = [(credential, THREADS_OF_CALLER)]
-            for holder in self._known.get(credential, ()):
-                is_client = holder.startswith("client:")
-                holders.append((holder, THREADS_OF_CLIENT if is_client else THREADS_OF_CALLER))
+            for name in self._known.get(credential, ()):
+                is_client = name.startswith("client:")
+                holders.append((name, THREADS_OF_CLIENT if is_client else THREADS_OF_CALLER))
         async with AsyncExitStack() as stack:
             for holder, most in holders:
                 await stack.enter_async_context(self._turns_of(holder, most))

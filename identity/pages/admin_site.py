@@ -19,6 +19,7 @@ from django.utils.decorators import method_decorator
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_protect
 from django.views.generic import TemplateView
 from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.sites import UnfoldAdminSite
@@ -196,9 +197,10 @@ class Site(UnfoldAdminSite):
         return found
 
     def _open(self, view: Callable[..., HttpResponse]) -> Any:
-        """A view for everybody, which is never cached."""
+        """A view for everybody, which is never cached, and takes forms of our own pages alone."""
         # The wrapper carries the view's marks, such as whether it calls out.
-        return never_cache(functools.update_wrapper(functools.partial(view, self), view))
+        own = functools.update_wrapper(functools.partial(view, self), view)
+        return never_cache(csrf_protect(own))
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
         """Redirect platform staff without a required second factor to its set-up, and refuse writes

@@ -209,6 +209,16 @@ def test_the_link_alone_leads_nowhere(acme, provider):
     assert (without_token.status_code, provider.asked) == (403, [])
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/admin/sign-in/", "/admin/login/code/", "/admin/register/", "/admin/register/again/",
+     "/admin/register/confirm/", "/admin/choose-password/", "/admin/forgot-password/",
+     "/admin/login/", "/admin/logout/"],
+)  # fmt: skip
+def test_no_open_page_takes_the_form_of_another_site(db, path):
+    assert Browser(enforce_csrf_checks=True).post(path, {"email": "a@b.example"}).status_code == 403
+
+
 def test_nobodys_sign_in_is_replaced(acme, ann, ben, provider):
     provider.claims = {"email": ben.user.email}
     browser = Browser()
