@@ -140,7 +140,7 @@ def test_no_secret_is_printed(tmp_path):
 def test_right_settings_are_right(tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("a#b\n")
-    given = (
+    given: tuple[dict[str, str], ...] = (
         {},
         {"DATABASE_URL": "postgresql://u:a%2Fb@[::1]:5433/name?sslmode=require"},
         {"DATABASE_PASSWORD": "$ b", "DATABASE_URL_0": "anything"},
