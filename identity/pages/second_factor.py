@@ -58,7 +58,7 @@ class OwnForm(CodeForm):
 class SetUpForm(OwnForm):
     """Asks for a first code, which proves that the app has the secret."""
 
-    def __init__(self, user: User, sign_in: uuid.UUID, *args: Any) -> None:
+    def __init__(self, user: User, sign_in: uuid.UUID | None, *args: Any) -> None:
         super().__init__(user, *args)
         self.sign_in = sign_in
         self.recovery_codes: list[str] = []

@@ -63,7 +63,7 @@ def offer(user: User, *, signed: str = "") -> Offer:
     return Offer(secret, f"otpauth://totp/{label}?{query}", signed)
 
 
-def set_up(user: User, *, signed: str, code: str, sign_in: uuid.UUID) -> list[str]:
+def set_up(user: User, *, signed: str, code: str, sign_in: uuid.UUID | None) -> list[str]:
     """Require codes from now on, if `code` is right; returns the recovery codes, shown once.
 
     Ends every sign-in except this one: whoever knew the password is out too.

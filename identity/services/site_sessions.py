@@ -107,12 +107,13 @@ def begin(request: HttpRequest, user: User) -> None:
 
 def access_token(request: HttpRequest, user: User) -> str:
     """An API access token for a person who is signed in to the site; it ends with the session."""
-    return tokens.access_token(user, family=family_of(request))
+    return tokens.access_token(user, family=uuid.UUID(request.session[_TOKEN_FAMILY]))
 
 
-def family_of(request: HttpRequest) -> uuid.UUID:
-    """The family of the tokens of the request's sign-in."""
-    return uuid.UUID(request.session[_TOKEN_FAMILY])
+def family_of(request: HttpRequest) -> uuid.UUID | None:
+    """The family of the tokens of the request's sign-in; None if it can have none."""
+    family = request.session.get(_TOKEN_FAMILY)
+    return uuid.UUID(family) if family else None
 
 
 def end(request: HttpRequest, user: User) -> None:
