@@ -172,7 +172,9 @@ def revoke_all(user: User) -> None:
 def revoke_others(user: User, *, but: uuid.UUID | None) -> None:
     """End every sign-in of a user except one; None: that of a session without tokens."""
     end_sessions(SiteSession.objects.filter(user=user).exclude(token_family=but))
-    others = RefreshToken.objects.filter(user=user, revoked_at=None).exclude(family=but)
+    others = RefreshToken.objects.filter(user=user, revoked_at=None)
+    if but:
+        others = others.exclude(family=but)
     others.update(revoked_at=timezone.now())
 
 
