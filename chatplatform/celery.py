@@ -22,9 +22,10 @@ def _look_at_connections(**_: object) -> None:
 
 @worker_init.connect
 @beat_init.connect
-def _require_keys(**_: object) -> None:
-    from chatplatform import key_check  # noqa: PLC0415 - it needs the apps
+def _check_settings(**_: object) -> None:
+    from chatplatform import checks, key_check  # noqa: PLC0415 - they need the apps
 
+    checks.require()
     key_check.require()
 
 

@@ -4,9 +4,9 @@ from itertools import pairwise
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning
+from django.core.checks import ERROR, CheckMessage, Error, Warning
 
-from chatplatform import key_check, web_push
+from chatplatform import environment, key_check, web_push
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.egress import PURPOSES, TIMEOUT_SECONDS
 from chatplatform.signatures import is_secret
@@ -158,3 +158,12 @@ def deployment(**_: Any) -> list[CheckMessage]:
         (settings.EMAIL_BACKEND == settings.NO_EMAIL, _NO_EMAIL),
     )
     return [message for applies, message in messages if applies]
+
+
+def require() -> None:
+    """End this process, with a line for each fault, if a setting is wrong that it could be read
+    with. Commands of `manage.py` run the same checks."""
+    found = (limits_in_order, payment_secret, push_key, egress_purposes, deployment)
+    faults = [fault for check in found for fault in check() if fault.level >= ERROR]
+    if faults:
+        environment.end("\n".join(f"{fault.msg} {fault.hint}" for fault in faults))

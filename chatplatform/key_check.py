@@ -2,14 +2,9 @@
 Otherwise new secrets would be stored with a wrong key before anybody notices."""
 
 import logging
-import multiprocessing
-import os
-import signal
-import sys
 import threading
 import time
 from collections.abc import Collection, Iterator
-from typing import NoReturn
 
 from django.apps import apps
 from django.core.management.base import CommandError
@@ -22,7 +17,7 @@ from django.db import (
     transaction,
 )
 
-from chatplatform import crypto
+from chatplatform import crypto, environment
 from chatplatform.crypto import EncryptedTextField
 from chatplatform.models import EncryptionKey
 
@@ -67,23 +62,13 @@ def _is_checked() -> bool:
     try:
         check("default")
     except KeysUnusable as exc:
-        end(str(exc))
+        environment.end(str(exc))
     except OperationalError:
         return False
     finally:
         # Forked children must not inherit the connection.
         connections["default"].close()
     return True
-
-
-def end(reason: str) -> NoReturn:
-    """End this process, which must not start, with a one-line message."""
-    sys.stderr.write(f"{reason}\n")
-    sys.stderr.flush()
-    if server := multiprocessing.parent_process():
-        # granian would restart this worker again and again, so stop granian (see `web.serve`).
-        os.kill(server.pid or 0, signal.SIGUSR1)
-    os._exit(1)
 
 
 def check(alias: str) -> None:

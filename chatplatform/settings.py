@@ -8,20 +8,22 @@ import base64
 import gc
 import hashlib
 import json
+import os
+import re
 import secrets
 import socket
 import sys
 from datetime import timedelta
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-import environ
 from django.conf.locale import LANG_INFO
-from django.core.exceptions import ImproperlyConfigured
+from django.http.request import validate_host
 from django.utils.translation import to_language
 
+from chatplatform.environment import env
 from chatplatform.settings_channels import *  # noqa: F403
 from chatplatform.settings_observing import *  # noqa: F403
 from chatplatform.settings_outgoing import *  # noqa: F403
@@ -31,15 +33,14 @@ from chatplatform.settings_site import *  # noqa: F403
 # `chatplatform.apps` enables it again once the apps are loaded.
 gc.disable()
 
-env = environ.Env()  # type: ignore[no-untyped-call]
 BASE_DIR = Path(__file__).resolve().parent.parent
 #: ## Basics
 #: The folder of databases, uploads, keys and logs. Default: `var`.
-DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
+DATA_DIR = Path(env.text("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
 #: For your own machine, never for a real site: demo data, simulated channels, generated secrets.
 #: `make` sets it to `true`.
 # Off by default, so that a forgotten variable opens nothing.
-DEVELOPMENT = env.bool("DEBUG", default=False)
+DEVELOPMENT = env.flag("DEBUG", default=False)
 # Django's own debug mode is always off: its error pages show code, and it stores every statement.
 DEBUG = False
 
@@ -63,13 +64,15 @@ def stored_secret(name: str, new_value: str) -> str:
 
 #: Signs tokens and keys the hashes of secrets. Required unless `DEBUG` is on. Default: generated
 #: once and stored in `DATA_DIR/keys`.
-SECRET_KEY = env.str("SECRET_KEY", default="")
-if not SECRET_KEY:
-    if not DEVELOPMENT:
-        raise ImproperlyConfigured(
-            "SECRET_KEY must be set when DEBUG is off. On your own machine set DEBUG=true."
-        )
+SECRET_KEY = env.text("SECRET_KEY", default="")
+if not SECRET_KEY and DEVELOPMENT:
     SECRET_KEY = stored_secret("secret_key", secrets.token_urlsafe(48))
+elif not SECRET_KEY:
+    env.fault(
+        "SECRET_KEY",
+        "it must be set. Write 50 random characters, as `make env` does; on your own machine set"
+        " DEBUG=true instead.",
+    )
 
 
 def _field_keys(entries: list[str]) -> list[tuple[str, bytes]]:
@@ -83,47 +86,66 @@ def _field_keys(entries: list[str]) -> list[tuple[str, bytes]]:
         if entry.strip() == "SECRET_KEY":
             keys.append(("s1", hashlib.sha256(b"field-key:" + SECRET_KEY.encode()).digest()))
             continue
-        name, _, key = entry.strip().rpartition(":")
+        name, _, text = entry.strip().rpartition(":")
         try:
-            keys.append((name, base64.b64decode(key, validate=True)))
-        except ValueError as exc:
-            raise ImproperlyConfigured(f"FIELD_KEYS: a key is not Base64 ({exc}).") from exc
-    if any(len(key) != 32 for _, key in keys):
-        raise ImproperlyConfigured("FIELD_KEYS: each key is the Base64 of 32 bytes.")
+            key = base64.b64decode(text, validate=True)
+        except ValueError:
+            key = b""
+        if len(key) != 32:
+            how = "Write what `openssl rand -base64 32` prints."
+            env.fault("FIELD_KEYS", f"a key is not the Base64 of 32 bytes. {how}")
+        keys.append((name, key))
     return keys
 
 
 #: Keys that encrypt stored secrets: the Base64 of 32 bytes each, newest first, separated by commas
 #: ([renewal](operations.md#renew-the-secrets)). Default: derived from `SECRET_KEY`.
-FIELD_KEYS = _field_keys(env.list("FIELD_KEYS", default=[]) or ["SECRET_KEY"])
+FIELD_KEYS = _field_keys(env.entries("FIELD_KEYS", default=["SECRET_KEY"]))
 #: Signs push notifications to agents' browsers: a private key of P-256, its 32 bytes in Base64 for
 #: URLs. After a change each browser is called again once its inbox was opened. Default: derived
 #: from `SECRET_KEY`.
-VAPID_PRIVATE_KEY = env.str("VAPID_PRIVATE_KEY", default="")
+VAPID_PRIVATE_KEY = env.text("VAPID_PRIVATE_KEY", default="")
 # In development only this machine's names: otherwise a foreign site could rebind its host name to
 # this machine and read what is shown here (DNS rebinding).
 _OWN_NAMES = ["localhost", "127.0.0.1", "[::1]"]
 #: The host names that are served, separated by commas. Default: none; if `DEBUG` is on, the names
 #: of this machine.
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=_OWN_NAMES if DEVELOPMENT else [])
+ALLOWED_HOSTS = env.entries("ALLOWED_HOSTS", default=_OWN_NAMES if DEVELOPMENT else [])
 #: The port of the site.
-_port = env.int("PORT", default=8000)
-#: The address of the site as users type it. Default: `http://127.0.0.1:PORT`.
-PUBLIC_URL = env.str("PUBLIC_URL", default=f"http://127.0.0.1:{_port}")
+_port = env.integer("PORT", default=8000, least=1, most=65535)
+#: The address of the site as users type it, with https. Default: `http://127.0.0.1:PORT`.
+PUBLIC_URL = env.url("PUBLIC_URL", default=f"http://127.0.0.1:{_port}").rstrip("/")
 _public = urlsplit(PUBLIC_URL)
 
 
-def _networks(name: str) -> list[IPv4Network | IPv6Network]:
-    """The addresses and networks (10.0.0.0/8) in a setting, separated by commas."""
-    try:
-        return [ip_network(entry.strip()) for entry in env.list(name, default=[])]
-    except ValueError as exc:
-        raise ImproperlyConfigured(f"{name}: {exc}") from exc
+def _check_addresses() -> None:
+    """Note it if the site is not served at the address that its mails and pages name."""
+    for host in ALLOWED_HOSTS:
+        if "/" in host or (":" in host and not host.startswith("[")):
+            env.fault(
+                "ALLOWED_HOSTS", f"{host!r} is no host name. Write it without scheme and port."
+            )
+    if _public.path or _public.query:
+        env.fault("PUBLIC_URL", "it has a path. Write https:// and the host name alone.")
+    is_known_fault = any(line.startswith(("ALLOWED_HOSTS", "PUBLIC_URL")) for line in env.faults)
+    if DEVELOPMENT or is_known_fault or not ALLOWED_HOSTS:
+        return
+    host = f"[{_public.hostname}]" if ":" in (_public.hostname or "") else _public.hostname or ""
+    served = ALLOWED_HOSTS + (_OWN_NAMES if set(ALLOWED_HOSTS) & set(_OWN_NAMES) else [])
+    if _public.scheme != "https" and host not in _OWN_NAMES:
+        env.fault("PUBLIC_URL", "browsers sign nobody in without TLS. Write https://.")
+    elif f"http://127.0.0.1:{_port}" == PUBLIC_URL and host not in served:
+        env.fault("PUBLIC_URL", "it must be set. Write https:// and a name of ALLOWED_HOSTS.")
+    elif not validate_host(host, served):
+        env.fault(
+            "PUBLIC_URL", f"ALLOWED_HOSTS does not serve {host}. Write one of its names here."
+        )
 
 
+_check_addresses()
 #: Addresses and networks of the proxies in front, whose `X-Forwarded-*` headers are believed
 #: ([behind a proxy](operations.md#behind-a-proxy)). Default: none.
-TRUSTED_PROXIES = _networks("TRUSTED_PROXIES")
+TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
@@ -190,36 +212,47 @@ TEMPLATES = [
 ]
 
 
+_PARTS = ("HOST", "PORT", "USER", "PASSWORD", "NAME")
+
+
 def _address(name: str, scheme: str, port: int, path: str, *, role: str = "") -> str:
     """A URL made of its parts DATABASE_HOST, _PORT, _USER, …; a password may hold any character."""
-    host, port = env.str(f"{name}_HOST", default="127.0.0.1"), env.int(f"{name}_PORT", default=port)
-    user = env.str(f"{role or name}_USER", default="" if name == "REDIS" else "chatplatform")
-    password = env.str(f"{role or name}_PASSWORD", default="")
+    host = env.text(f"{name}_HOST", default="127.0.0.1")
+    port = env.integer(f"{name}_PORT", default=port, least=1, most=65535)
+    user = env.text(f"{role or name}_USER", default="" if name == "REDIS" else "chatplatform")
+    password = env.text(f"{role or name}_PASSWORD", default="")
     login = quote(user, safe="") + (f":{quote(password, safe='')}" if password else "")
-    path = quote(env.str(f"{name}_NAME", default=path), safe="")
+    path = quote(env.text(f"{name}_NAME", default=path), safe="")
     return f"{scheme}://{login}{'@' if login else ''}{host}:{port}/{path}"
+
+
+def _unless(url: str, *parts: Any) -> str:
+    """The address made of its parts; they are not read if the setting `url` names all of it."""
+    return "" if env.text(url, default="") else _address(*parts)
 
 
 _POSTGRES = ("DATABASE", "postgres", 5432, "chatplatform")
 #: ## Database and broker
 #: Your own PostgreSQL, 15 or newer, in the application's role. Or its parts, in which a password
-#: may hold any character: `DATABASE_HOST`, `_PORT`, `_USER`, `_PASSWORD`, `_NAME`.
+#: may hold any character: `DATABASE_HOST`, `_PORT`, `_USER`, `_PASSWORD`, `_NAME`. The address may
+#: end in options of libpq, such as `?sslmode=verify-full&sslrootcert=/etc/ssl/ca.pem`.
 #: Default: the embedded server.
-DATABASES: dict[str, Any] = {"default": env.db("DATABASE_URL", default=_address(*_POSTGRES))}
+DATABASES: dict[str, Any] = {
+    "default": env.database("DATABASE_URL", default=_unless("DATABASE_URL", *_POSTGRES))
+}
 #: The same database in the role that owns the tables; only `migrate` needs it
 #: ([two roles](operations.md#two-roles-of-the-database)). Or `DATABASE_OWNER_USER` and
 #: `DATABASE_OWNER_PASSWORD`. Default: one role does both.
-_owner = env.str("DATABASE_OWNER_URL", default="")
-if not _owner and env.str("DATABASE_OWNER_PASSWORD", default=""):
-    _owner = _address(*_POSTGRES, role="DATABASE_OWNER")
-if _owner:
-    DATABASES["owner"] = environ.Env.db_url_config(_owner)  # type: ignore[no-untyped-call]
+if env.text("DATABASE_OWNER_URL", default="") or env.text("DATABASE_OWNER_PASSWORD", default=""):
+    DATABASES["owner"] = env.database(
+        "DATABASE_OWNER_URL", default=_address(*_POSTGRES, role="DATABASE_OWNER")
+    )
 #: A [replica](operations.md#a-replica-for-reports) from which reports and their exports are read.
-_replica = env.str("DATABASE_REPLICA_URL", default="")
+_replica = env.text("DATABASE_REPLICA_URL", default="")
 if _replica:
-    DATABASES["replica"] = environ.Env.db_url_config(_replica)  # type: ignore[no-untyped-call]
+    DATABASES["replica"] = env.database("DATABASE_REPLICA_URL", default="")
 #: How many seconds the replica may be behind; beyond that the primary is read.
-REPLICA_MAX_LAG_SECONDS = env.float("REPLICA_MAX_LAG_SECONDS", default=30)
+REPLICA_MAX_LAG_SECONDS = env.decimal("REPLICA_MAX_LAG_SECONDS", default=30)
 # A host that fails does not close its connections. Keepalives let both ends notice after 20
 # seconds, so that no thread here waits for ever and no lock there is held for a dead process.
 _IDLE, _INTERVAL, _COUNT = 10, 5, 2
@@ -232,7 +265,8 @@ for _database in DATABASES.values():
         ENGINE="chatplatform.postgres",
         CONN_MAX_AGE=None,
         CONN_HEALTH_CHECKS=True,
-        OPTIONS={
+        OPTIONS=_database.get("OPTIONS", {})
+        | {
             "connect_timeout": 5,
             "server_side_binding": True,
             "prepare_threshold": 3,
@@ -253,7 +287,7 @@ if _replica:  # A failed host is noticed within seconds. tcp_user_timeout is in 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 #: Your own Valkey or Redis, 7 or newer. Or its parts: `REDIS_HOST`, `_PORT`, `_PASSWORD`, `_NAME`.
 #: Default: the embedded server.
-REDIS_URL = env.str("REDIS_URL", default=_address("REDIS", "redis", 6379, "0"))
+REDIS_URL = env.broker("REDIS_URL", default=_unless("REDIS_URL", "REDIS", "redis", 6379, "0"))
 
 AUTH_USER_MODEL = "identity.User"
 AUTHENTICATION_BACKENDS = ["identity.auth.SiteBackend"]
@@ -261,13 +295,13 @@ LOGIN_URL, LOGIN_REDIRECT_URL = "admin:login", "admin:index"
 SESSION_ENGINE = "identity.services.site_sessions"
 #: ## People and mail
 #: Seconds without a request after which somebody is signed out of the site.
-SESSION_COOKIE_AGE = env.int("SITE_IDLE_SECONDS", default=28_800)
+SESSION_COOKIE_AGE = env.integer("SITE_IDLE_SECONDS", default=28_800)
 SESSION_SAVE_EVERY_REQUEST = True
 #: Whether anybody may register a company. If not, the platform's staff add companies in the site.
 #: Default: on if `DEBUG` is on.
-REGISTRATION_OPEN = env.bool("REGISTRATION_OPEN", default=DEVELOPMENT)
+REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=DEVELOPMENT)
 #: Whether the platform's staff must have a second factor. Default: on unless `DEBUG` is on.
-STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", default=not DEVELOPMENT)
+STAFF_SECOND_FACTOR = env.flag("STAFF_SECOND_FACTOR", default=not DEVELOPMENT)
 PASSWORD_HASHERS = ["identity.auth.Argon2"]
 _VALIDATORS = "django.contrib.auth.password_validation"
 # The fewest characters of a password.
@@ -284,6 +318,7 @@ SIMPLE_JWT = {
     "ALGORITHM": "HS256",
     "ISSUER": "chatplatform",
     "AUDIENCE": "chatplatform-api",
+    "LEEWAY": 60,  # seconds by which the clocks of two hosts may differ
 }
 # Outside of development, cookies travel only over TLS.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
@@ -291,7 +326,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 #: For how many seconds browsers insist on TLS after they reached the site by it. Default: a year if
 #: `PUBLIC_URL` is https, else 0.
-SECURE_HSTS_SECONDS = env.int(
+SECURE_HSTS_SECONDS = env.integer(
     "HSTS_SECONDS", default=0 if DEVELOPMENT or _public.scheme != "https" else 365 * 86400
 )
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -301,22 +336,23 @@ SECURE_REFERRER_POLICY = "same-origin"
 NO_EMAIL = "django.core.mail.backends.dummy.EmailBackend"
 #: The mail server: `smtp+tls://user:password@host:587`. Default: no mail is sent; if `DEBUG` is on,
 #: mails are printed.
-_email = env.email_url("EMAIL_URL", default="consolemail://" if DEVELOPMENT else "dummymail://")
+_email = env.mail("EMAIL_URL", default="consolemail://" if DEVELOPMENT else "dummymail://")
 EMAIL_BACKEND = _email["EMAIL_BACKEND"]
-EMAIL_HOST, EMAIL_PORT = _email["EMAIL_HOST"], _email["EMAIL_PORT"] or 25
+EMAIL_HOST, EMAIL_PORT = _email["EMAIL_HOST"], _email["EMAIL_PORT"]
 EMAIL_HOST_USER = _email["EMAIL_HOST_USER"]
 EMAIL_HOST_PASSWORD = _email["EMAIL_HOST_PASSWORD"]
-EMAIL_USE_TLS = _email.get("EMAIL_USE_TLS", False)
-EMAIL_USE_SSL = _email.get("EMAIL_USE_SSL", False)
+EMAIL_USE_TLS, EMAIL_USE_SSL = _email["EMAIL_USE_TLS"], _email["EMAIL_USE_SSL"]
 EMAIL_TIMEOUT = 10  # seconds, of each step of a delivery
 EMAIL_SUBJECT_PREFIX = ""
 #: The sender of all mails. Default: `no-reply@` the host of `PUBLIC_URL`.
-DEFAULT_FROM_EMAIL = env.str(
+DEFAULT_FROM_EMAIL = env.text(
     "EMAIL_FROM", default=f"Chatbot Platform <no-reply@{_public.hostname}>"
 )
+if "@" not in parseaddr(DEFAULT_FROM_EMAIL)[1]:
+    env.fault("EMAIL_FROM", "it names no address. Write Acme chat <no-reply@chat.example>.")
 #: The page that the link in a mail opens; its token follows as `#token=…`.
 #: Default: `PUBLIC_URL/admin/choose-password/`.
-PASSWORD_RESET_URL = env.str("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/admin/choose-password/")
+PASSWORD_RESET_URL = env.url("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/admin/choose-password/")
 
 LANGUAGE_CODE = "en"
 # The languages of pages and desk, which have a `django.po` in locale/; the widget has more.
@@ -342,9 +378,14 @@ MEDIA_ROOT = DATA_DIR / "media"
 #: A bucket of an S3-compatible store for all [files](operations.md#files-in-a-bucket); its address
 #: and credentials are in AWS's own variables (`AWS_ENDPOINT_URL_S3`, …). Default: the folder
 #: `DATA_DIR/media`.
-MEDIA_BUCKET = env.str("MEDIA_BUCKET", default="")
+MEDIA_BUCKET = env.text("MEDIA_BUCKET", default="")
+_AWS = [name for name in os.environ if name.startswith("AWS_") and os.environ[name]]
+if MEDIA_BUCKET and not re.search("REGION|ENDPOINT_URL|PROFILE|CONFIG_FILE", " ".join(_AWS)):
+    env.fault("MEDIA_BUCKET", "nothing says where it is. Write AWS_REGION or AWS_ENDPOINT_URL_S3.")
+if ("AWS_ACCESS_KEY_ID" in _AWS) != ("AWS_SECRET_ACCESS_KEY" in _AWS):
+    env.fault("AWS_ACCESS_KEY_ID", "it needs AWS_SECRET_ACCESS_KEY. Write both, or neither.")
 #: Seconds that the store has for each part of its answer.
-MEDIA_TIMEOUT_SECONDS = env.float("MEDIA_TIMEOUT_SECONDS", default=10)
+MEDIA_TIMEOUT_SECONDS = env.decimal("MEDIA_TIMEOUT_SECONDS", default=10)
 _FILES = "bucket.Bucket" if MEDIA_BUCKET else "folder.Folder"
 STORAGES = {
     "default": {"BACKEND": f"chatplatform.media_stores.{_FILES}"},
@@ -367,7 +408,9 @@ MAX_UPLOAD_FILES = 20
 MAX_CALLBACK_BYTES = 5_000_000
 MAX_MESSAGE_FILES = 10
 #: Bytes of files that visitors may send with one public key in a day.
-PUBLIC_KEY_UPLOAD_BYTES_PER_DAY = env.int("PUBLIC_KEY_UPLOAD_BYTES_PER_DAY", default=5_000_000_000)
+PUBLIC_KEY_UPLOAD_BYTES_PER_DAY = env.integer(
+    "PUBLIC_KEY_UPLOAD_BYTES_PER_DAY", default=5_000_000_000
+)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_JSON_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
 # The most bytes of a whole multipart body.
@@ -508,7 +551,7 @@ CELERY_TASK_TIME_LIMIT = 630
 WORKER_LOOPS = {"webhook": "webhooks.services.delivery_dispatcher.run"}
 #: ## Jobs
 #: A file that workers, beat and relay touch every five seconds while they work, for health checks.
-HEARTBEAT_FILE = env.str("HEARTBEAT_FILE", default="")
+HEARTBEAT_FILE = env.text("HEARTBEAT_FILE", default="")
 # Periodic work, in seconds; each task may run twice without harm.
 _PERIODIC = {
     "chatplatform.clean_up_jobs": 3600,
@@ -538,37 +581,51 @@ CELERY_BEAT_SCHEDULE["chats.run_timers"]["options"]["expires"] = 10
 # Only the workers of this queue have the media store. A run may wait behind a long training.
 CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "train", "expires": 3600}
 #: Seconds without a sign of life from its worker after which a job goes to another worker.
-JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
+JOB_LEASE_SECONDS = env.integer("JOB_LEASE_SECONDS", default=15, least=2)
 
 #: ## Retention
 #: Whole months of the [audit log](operations.md#two-roles-of-the-database) that are kept beside the
 #: current one; 0 keeps all.
-AUDIT_RETENTION_MONTHS = env.int("AUDIT_RETENTION_MONTHS", default=24)
+AUDIT_RETENTION_MONTHS = env.integer("AUDIT_RETENTION_MONTHS", default=24)
 #: Whole months of [events](operations.md#what-is-kept-and-how-it-goes) that are kept beside the
 #: current one; 0 keeps them as long as their conversations.
-EVENT_MONTHS = env.int("EVENT_MONTHS", default=0)
+EVENT_MONTHS = env.integer("EVENT_MONTHS", default=0)
 
 #: ## API and site
 #: The name of this installation, if several share one `SECRET_KEY` ([cells](scale.md#cells)).
-INSTANCE_ID = env.str("INSTANCE_ID", default="")
+INSTANCE_ID = env.text("INSTANCE_ID", default="")
+#: Who is told of weaknesses: a mail address or an https page, named by `/.well-known/security.txt`.
+#: Default: there is no such file.
+SECURITY_CONTACT = env.text("SECURITY_CONTACT", default="")
+if SECURITY_CONTACT and not re.match(r"https://\S+$|[^\s@:]+@[^\s@]+$", SECURITY_CONTACT):
+    env.fault("SECURITY_CONTACT", "it is no address or page. Write security@name.example.")
 #: Whether `/docs`, `/redoc` and `/openapi.json` are served.
-API_DOCS = env.bool("API_DOCS", default=True)
+API_DOCS = env.flag("API_DOCS", default=True)
 #: Multiplies the [limits of requests](api.md#limits).
-RATE_LIMIT_SCALE = env.float("RATE_LIMIT_SCALE", default=1)
+RATE_LIMIT_SCALE = env.decimal("RATE_LIMIT_SCALE", default=1, least=0.001)
 #: Seconds within which a live feed ends after its reader has lost access.
-SSE_REAUTH_SECONDS = env.float("SSE_REAUTH_SECONDS", default=30)
+SSE_REAUTH_SECONDS = env.decimal("SSE_REAUTH_SECONDS", default=30)
 #: Seconds that a request with `reply: wait` stays open before it is answered with 202.
-REPLY_WAIT_SECONDS = env.float("REPLY_WAIT_SECONDS", default=60)
+REPLY_WAIT_SECONDS = env.decimal("REPLY_WAIT_SECONDS", default=60)
 #: A report with more rows is exported by a worker rather than in the answer.
-EXPORT_INLINE_LIMIT = env.int("EXPORT_INLINE_LIMIT", default=10_000)
+EXPORT_INLINE_LIMIT = env.integer("EXPORT_INLINE_LIMIT", default=10_000)
 #: The secret (`whsec_…`) with which a payment provider signs its callbacks. Default: callbacks are
 #: refused; the platform's staff mark orders as paid.
-PAYMENT_WEBHOOK_SECRET = env.str("PAYMENT_WEBHOOK_SECRET", default="")
+PAYMENT_WEBHOOK_SECRET = env.text("PAYMENT_WEBHOOK_SECRET", default="")
 #: Packs of credits that companies may order, with their prices, as `5000=45 EUR,20000=150 EUR`.
 #: Default: companies enter an amount, and learn the price elsewhere.
-CREDIT_PACKS = env.dict("CREDIT_PACKS", default={})
+CREDIT_PACKS = env.pairs("CREDIT_PACKS", default={})
 #: The privacy page to which feedback surveys link. Default: `PUBLIC_URL`.
-PRIVACY_URL = env.str("PRIVACY_URL", default=PUBLIC_URL)
+PRIVACY_URL = env.url("PRIVACY_URL", default=PUBLIC_URL)
+
+if not DEVELOPMENT:
+    # Others read these, or they are read only if an address is given in parts.
+    env.find_unknown(
+        ["HOST", "METRICS", "METRICS_BEAT", "METRICS_BULK", "METRICS_RELAY"]
+        + [f"{name}_{part}" for name in ("DATABASE", "REDIS") for part in _PARTS]
+        + ["DATABASE_OWNER_USER"]
+    )
+env.end_if_wrong()
 
 # This makes our Celery application the current one wherever Django is set up. The package does not
 # import it, because a child process that reads strangers' files needs neither Celery nor Django.

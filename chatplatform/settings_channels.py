@@ -1,70 +1,69 @@
 """The settings of the messaging channels; `settings.py` imports them."""
 
-import environ
+from chatplatform.environment import env
 
-env = environ.Env()  # type: ignore[no-untyped-call]
 #: ## Messaging channels
 #: Seconds for one call of a provider.
-CHANNEL_TIMEOUT_SECONDS = env.float("CHANNEL_TIMEOUT_SECONDS", default=12)
+CHANNEL_TIMEOUT_SECONDS = env.decimal("CHANNEL_TIMEOUT_SECONDS", default=12, least=1)
 #: Days for which callbacks are kept as they came; repeated callbacks are harmless for that long.
-CALLBACK_RETENTION_DAYS = env.int("CALLBACK_RETENTION_DAYS", default=30)
+CALLBACK_RETENTION_DAYS = env.integer("CALLBACK_RETENTION_DAYS", default=30, least=1)
 
 # Without an app's secret its callbacks are refused, since their sender cannot be verified.
 #: The app at the provider of [socialnet](channels.md), and the word entered beside the callback
 #: address. Without the secret every callback is refused.
-SOCIALNET_APP_ID = env.str("SOCIALNET_APP_ID", default="")
-SOCIALNET_APP_SECRET = env.str("SOCIALNET_APP_SECRET", default="")
-SOCIALNET_VERIFY_TOKEN = env.str("SOCIALNET_VERIFY_TOKEN", default="")
+SOCIALNET_APP_ID = env.text("SOCIALNET_APP_ID", default="")
+SOCIALNET_APP_SECRET = env.text("SOCIALNET_APP_SECRET", default="")
+SOCIALNET_VERIFY_TOKEN = env.text("SOCIALNET_VERIFY_TOKEN", default="")
 #: The provider's addresses, its version included.
-SOCIALNET_API_URL = env.str("SOCIALNET_API_URL", default="https://graph.facebook.com/v26.0")
-SOCIALNET_DIALOG_URL = env.str(
+SOCIALNET_API_URL = env.url("SOCIALNET_API_URL", default="https://graph.facebook.com/v26.0")
+SOCIALNET_DIALOG_URL = env.url(
     "SOCIALNET_DIALOG_URL", default="https://www.facebook.com/v26.0/dialog/oauth"
 )
 #: Hosts from which customers' files are fetched; a dot before a name stands for all hosts below it.
 #: The provider does not list them: these were seen.
-SOCIALNET_MEDIA_HOSTS = env.list("SOCIALNET_MEDIA_HOSTS", default=[".fbcdn.net", ".fbsbx.com"])
+SOCIALNET_MEDIA_HOSTS = env.entries("SOCIALNET_MEDIA_HOSTS", default=[".fbcdn.net", ".fbsbx.com"])
 
 #: The app of photoapp, for accounts that are linked to a page. Its dialog is
 #: `SOCIALNET_DIALOG_URL`.
-PHOTOAPP_APP_ID = env.str("PHOTOAPP_APP_ID", default="")
-PHOTOAPP_APP_SECRET = env.str("PHOTOAPP_APP_SECRET", default="")
-PHOTOAPP_VERIFY_TOKEN = env.str("PHOTOAPP_VERIFY_TOKEN", default="")
+PHOTOAPP_APP_ID = env.text("PHOTOAPP_APP_ID", default="")
+PHOTOAPP_APP_SECRET = env.text("PHOTOAPP_APP_SECRET", default="")
+PHOTOAPP_VERIFY_TOKEN = env.text("PHOTOAPP_VERIFY_TOKEN", default="")
 #: Its provider's address.
-PHOTOAPP_API_URL = env.str("PHOTOAPP_API_URL", default="https://graph.facebook.com/v26.0")
+PHOTOAPP_API_URL = env.url("PHOTOAPP_API_URL", default="https://graph.facebook.com/v26.0")
 #: The app of photoapp's direct login, for accounts without a page.
-PHOTOAPP_DIRECT_APP_ID = env.str("PHOTOAPP_DIRECT_APP_ID", default="")
-PHOTOAPP_DIRECT_APP_SECRET = env.str("PHOTOAPP_DIRECT_APP_SECRET", default="")
+PHOTOAPP_DIRECT_APP_ID = env.text("PHOTOAPP_DIRECT_APP_ID", default="")
+PHOTOAPP_DIRECT_APP_SECRET = env.text("PHOTOAPP_DIRECT_APP_SECRET", default="")
 #: Its hosts for calls and for consent.
-PHOTOAPP_DIRECT_URL = env.str("PHOTOAPP_DIRECT_URL", default="https://graph.instagram.com/v26.0")
-PHOTOAPP_DIRECT_AUTH_URL = env.str(
+PHOTOAPP_DIRECT_URL = env.url("PHOTOAPP_DIRECT_URL", default="https://graph.instagram.com/v26.0")
+PHOTOAPP_DIRECT_AUTH_URL = env.url(
     "PHOTOAPP_DIRECT_AUTH_URL", default="https://api.instagram.com/oauth"
 )
 #: Hosts from which customers' files are fetched, as of socialnet.
-PHOTOAPP_MEDIA_HOSTS = env.list(
+PHOTOAPP_MEDIA_HOSTS = env.entries(
     "PHOTOAPP_MEDIA_HOSTS", default=[".cdninstagram.com", ".fbcdn.net", ".fbsbx.com"]
 )
 
 #: The app of localapp, and the key of its webhook page, which signs callbacks and is not the app's
 #: secret.
-LOCALAPP_APP_ID = env.str("LOCALAPP_APP_ID", default="")
-LOCALAPP_APP_SECRET = env.str("LOCALAPP_APP_SECRET", default="")
-LOCALAPP_OA_SECRET_KEY = env.str("LOCALAPP_OA_SECRET_KEY", default="")
+LOCALAPP_APP_ID = env.text("LOCALAPP_APP_ID", default="")
+LOCALAPP_APP_SECRET = env.text("LOCALAPP_APP_SECRET", default="")
+LOCALAPP_OA_SECRET_KEY = env.text("LOCALAPP_OA_SECRET_KEY", default="")
 #: The provider's addresses.
-LOCALAPP_API_URL = env.str("LOCALAPP_API_URL", default="https://openapi.zalo.me")
-LOCALAPP_OAUTH_URL = env.str("LOCALAPP_OAUTH_URL", default="https://oauth.zaloapp.com")
+LOCALAPP_API_URL = env.url("LOCALAPP_API_URL", default="https://openapi.zalo.me")
+LOCALAPP_OAUTH_URL = env.url("LOCALAPP_OAUTH_URL", default="https://oauth.zaloapp.com")
 #: Hosts from which customers' files are fetched, as of socialnet.
-LOCALAPP_MEDIA_HOSTS = env.list("LOCALAPP_MEDIA_HOSTS", default=[".zdn.vn", ".zadn.vn"])
+LOCALAPP_MEDIA_HOSTS = env.entries("LOCALAPP_MEDIA_HOSTS", default=[".zdn.vn", ".zadn.vn"])
 
 #: The app of chatapp, for numbers of business accounts, as of socialnet.
-CHATAPP_APP_ID = env.str("CHATAPP_APP_ID", default="")
-CHATAPP_APP_SECRET = env.str("CHATAPP_APP_SECRET", default="")
-CHATAPP_VERIFY_TOKEN = env.str("CHATAPP_VERIFY_TOKEN", default="")
+CHATAPP_APP_ID = env.text("CHATAPP_APP_ID", default="")
+CHATAPP_APP_SECRET = env.text("CHATAPP_APP_SECRET", default="")
+CHATAPP_VERIFY_TOKEN = env.text("CHATAPP_VERIFY_TOKEN", default="")
 #: The app's login configuration for the signup, whose dialog is `SOCIALNET_DIALOG_URL`.
-CHATAPP_CONFIG_ID = env.str("CHATAPP_CONFIG_ID", default="")
+CHATAPP_CONFIG_ID = env.text("CHATAPP_CONFIG_ID", default="")
 #: The provider's address.
-CHATAPP_API_URL = env.str("CHATAPP_API_URL", default="https://graph.facebook.com/v26.0")
+CHATAPP_API_URL = env.url("CHATAPP_API_URL", default="https://graph.facebook.com/v26.0")
 #: Hosts from which customers' files are fetched, with the account's token.
-CHATAPP_MEDIA_HOSTS = env.list("CHATAPP_MEDIA_HOSTS", default=["lookaside.fbsbx.com"])
+CHATAPP_MEDIA_HOSTS = env.entries("CHATAPP_MEDIA_HOSTS", default=["lookaside.fbsbx.com"])
 
 #: The address of the Bot API, for telegram, which needs no app: each bot has a token of its own.
-TELEGRAM_API_URL = env.str("TELEGRAM_API_URL", default="https://api.telegram.org")
+TELEGRAM_API_URL = env.url("TELEGRAM_API_URL", default="https://api.telegram.org")

@@ -23,8 +23,9 @@ os.environ.setdefault("RATE_LIMIT_SCALE", "1000")
 os.environ.setdefault("CREDIT_PACKS", "5000=45 EUR")
 os.environ.setdefault("SECRET_KEY", "only-for-the-test-suite-" + "x" * 32)
 
+from chatplatform.environment import env  # noqa: E402
 from chatplatform.settings import *  # noqa: E402, F403
-from chatplatform.settings import MIDDLEWARE, STORAGES, env  # noqa: E402
+from chatplatform.settings import MIDDLEWARE, STORAGES  # noqa: E402
 
 MIDDLEWARE = ["chatplatform.testing.documented.Documented", *MIDDLEWARE]
 # Argon2 at full cost would take most of the suite's time.
@@ -37,7 +38,7 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = False
 # One Valkey database for each pytest process, so that parallel processes do not interfere.
 REDIS_URL = (
-    env.str("REDIS_URL", default="redis://127.0.0.1:6379").rstrip("/").removesuffix("/0")
+    env.text("REDIS_URL", default="redis://127.0.0.1:6379").rstrip("/").removesuffix("/0")
     + f"/{_worker + 1}"
 )
 CELERY_BROKER_URL = REDIS_URL

@@ -24,6 +24,7 @@ urlpatterns = [
         name="docs",
     ),
     path("redoc", start_page.of_docs(SpectacularRedocView.as_view(url_name="schema"))),
+    path(".well-known/security.txt", start_page.security_txt),
     path("favicon.ico", start_page.favicon),
     path("admin", start_page.site_without_slash),
     path("admin/", admin.site.urls),

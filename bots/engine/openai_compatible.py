@@ -40,6 +40,8 @@ MAX_ANSWER_TOKENS = 1_500
 MAX_STREAM_BYTES = 4_000_000
 # What a picture or a minute of sound counts if the server does not count it.
 TOKENS_OF_MEDIA = 1_000
+# What a server may say that one call has used; more is a fault of it, and would be charged.
+MAX_TOKENS = 2_000_000
 _RETRY_PAUSE_SECONDS = 0.3
 _PATH = "/chat/completions"
 # Reasoning models write what they think into the text, between these tags; some servers swallow the
@@ -495,7 +497,7 @@ def _usage(reported: Any) -> Usage | None:
     prompt, completion = reported.get("prompt_tokens"), reported.get("completion_tokens")
     if not isinstance(prompt, int) or not isinstance(completion, int):
         return None
-    return Usage(max(prompt, 0), max(completion, 0))
+    return Usage(min(max(prompt, 0), MAX_TOKENS), min(max(completion, 0), MAX_TOKENS))
 
 
 def _estimated_usage(messages: list[dict[str, Any]], text: str) -> Usage:

@@ -7,6 +7,7 @@ a decompression bomb does no harm.
 import io
 import json
 import tempfile
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,8 @@ from bots.ingest import child_process
 
 MAX_PIXELS = 16_000_000
 MAX_STORED_BYTES = 20_000_000
+# A process runs so many children at once: each takes a core, and up to half a gigabyte.
+_CHILDREN = threading.BoundedSemaphore(2)
 # Keys are the names that Pillow gives to formats.
 _TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 _SAVE_OPTIONS: dict[str, dict[str, Any]] = {
@@ -62,14 +65,15 @@ def reencode(
         file.write(data)
         file.flush()
         try:
-            finished = child_process.run(
-                "bots.ingest.image_reencoding",
-                file.name,
-                str(memory_mb),
-                str(max(1, int(timeout_seconds))),
-                str(largest_side),
-                timeout_seconds=timeout_seconds,
-            )
+            with _CHILDREN:
+                finished = child_process.run(
+                    "bots.ingest.image_reencoding",
+                    file.name,
+                    str(memory_mb),
+                    str(max(1, int(timeout_seconds))),
+                    str(largest_side),
+                    timeout_seconds=timeout_seconds,
+                )
         except child_process.TimedOut as exc:
             raise _TIMEOUT from exc
         except child_process.OutputTooLarge as exc:

@@ -1,9 +1,6 @@
 """Tells whether a word exists in a language, by word lists from films and books."""
 
-import gzip
-import json
 from collections.abc import Iterable
-from importlib import resources
 
 import numpy as np
 
@@ -26,8 +23,9 @@ def _loader(language: str) -> call_once[_List]:
     @call_once
     def load() -> _List:
         # Loading takes 0.1 to 0.7 seconds, and the list keeps a few MB.
-        path = resources.files("spellchecker") / "resources" / f"{language}.json.gz"
-        return _List(json.loads(gzip.decompress(path.read_bytes())))
+        from spellchecker import SpellChecker  # noqa: PLC0415 - few processes need it
+
+        return _List(SpellChecker(language=language).word_frequency.dictionary)
 
     return load
 

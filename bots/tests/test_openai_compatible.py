@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bots.engine import guardrail
-from bots.engine.openai_compatible import OpenAICompatible
+from bots.engine.openai_compatible import MAX_TOKENS, OpenAICompatible
 from bots.engine.types import (
     EngineUnavailable,
     Line,
@@ -175,6 +175,12 @@ def test_a_server_that_does_not_stream_still_answers(stub):
     assert answer.text == "You can return goods within 30 days. [1]"
     assert deltas == [answer.text]
     assert answer.usage == Usage(100, 8)
+
+
+@pytest.mark.parametrize(("said", "counted"), [(-5, 0), (10**18, MAX_TOKENS)])
+def test_what_a_server_says_it_used_has_bounds(stub, said, counted):
+    stub.prompt_tokens = said
+    assert ask(stub)[0].usage == Usage(counted, 8)
 
 
 def test_a_stream_that_ends_with_the_whole_message_says_it_once(stub):

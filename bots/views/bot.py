@@ -77,7 +77,9 @@ class BotViewSet(TenantViewSet):
         bot = bots.get(self.client, bot_id)
         return bots.toggle_disabled(bot, is_disabled=body.is_disabled, by=self.user)
 
-    @operation("bot", "Replace Bot Identity Secret", access=ADMIN, status=201)
+    @operation(
+        "bot", "Replace Bot Identity Secret", access=ADMIN, status=201, gives_credentials=True
+    )
     def replace_identity_secret(self, bot_id: int) -> BotIdentitySecret:
         """Create the secret with which your server signs customers' ids; it is shown only once.
 

@@ -321,7 +321,8 @@ class WelcomeViewSet(TenantViewSet):
 
 
 class BannerViewSet(TenantViewSet):
-    @operation("AI / train", "Upload Banner Image Route", access=TRAINER, body=BANNER)
+    # It waits for a child process.
+    @operation("AI / train", "Upload Banner Image Route", access=TRAINER, body=BANNER, waits=True)
     def upload(
         self, bot_id: int, body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post
     ) -> BannerUploadResponseDto:

@@ -27,6 +27,8 @@ from chatplatform.models import IdempotentResponse
 
 HEADER = "Idempotency-Key"
 RETENTION = timedelta(hours=24)
+# For answers with credentials: long enough for a lost answer to be asked for again.
+CREDENTIALS_RETENTION = timedelta(minutes=1)
 MAX_KEY_CHARACTERS = 255
 MIN_SHARED_CHARACTERS = 32
 # Rejects counters and filler keys. A random UUID falls below this once in a trillion times.
@@ -88,6 +90,7 @@ def run_once(
     caller: str,
     run: Callable[[], HttpResponseBase],
     waits: bool,
+    gives_credentials: bool = False,
 ) -> HttpResponseBase:
     """`run`'s response, or the stored one of an earlier request; 409 while that is being served.
 
@@ -118,7 +121,8 @@ def run_once(
                 # A streamed answer is not stored, but its result id is: `run` found the result.
                 response["Idempotent-Replayed"] = "true"
             elif response.status_code < 400:
-                _store(current, fingerprint, response)
+                kept = CREDENTIALS_RETENTION if gives_credentials else RETENTION
+                _store(current, fingerprint, response, kept)
             return response
     finally:
         _current.reset(token)
@@ -180,7 +184,9 @@ def _replayed(answer: dict[str, Any]) -> HttpResponse:
     return response
 
 
-def _store(current: _KeyedRequest, fingerprint: str, response: HttpResponseBase) -> None:
+def _store(
+    current: _KeyedRequest, fingerprint: str, response: HttpResponseBase, kept: timedelta
+) -> None:
     answer = _answer(response) or {"result_id": current.result_id}
     _stored(current).delete()  # there may be an expired one
     IdempotentResponse.objects.create(
@@ -188,6 +194,8 @@ def _store(current: _KeyedRequest, fingerprint: str, response: HttpResponseBase)
         key_hash=current.key_hash,
         fingerprint=fingerprint,
         response=orjson.dumps(answer).decode(),
+        # What is kept for less counts as older.
+        created_at=timezone.now() - (RETENTION - kept),
     )
 
 

@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 from chatplatform import sql
 from chatplatform.api import cors, outgoing_call_limits, proxies, rate_limits
 from chatplatform.api.errors import ApiError, refused, render
-from chatplatform.api.operation import CAN_WAIT
+from chatplatform.api.operation import CAN_WAIT, HOLDERS
 from chatplatform.api.request_context import serving
 from chatplatform.api.routing import find_operation
 from chatplatform.ids import uuid7
@@ -161,6 +161,9 @@ class PageRateLimit(Middleware):
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if request.path_info.startswith("/media/"):
             return self.get_response(request)  # public pictures are not counted, like static files
+        reader: Any = getattr(request, "user", None)
+        if reader is not None and reader.is_authenticated:
+            request.META[HOLDERS] = (f"user:{reader.pk}", f"client:{reader.client_id}")
         allowance = rate_limits.count(rate_limits.of_page(request))
         response: HttpResponseBase
         if allowance.refusal:

@@ -44,6 +44,8 @@ Act = Callable[[], HttpResponseBase]
 CAN_WAIT = "chatplatform.can_wait"
 # The environ's key of the request's `RateLimitResult`.
 ALLOWANCE = "chatplatform.allowance"
+# The person, if there is one, and the client of the request's credential.
+HOLDERS = "chatplatform.holders"
 NO_PATH: Mapping[str, Any] = {}
 # Every answer to a counted request carries the first two headers, refusals too.
 LIMIT_HEADERS: dict[str, dict[str, Any]] = {
@@ -179,6 +181,8 @@ class Operation:
     - `costs_credits`: the bot may reply, so a visitor may make few such requests in a minute.
     - `is_atomic`: although the method waits for seconds, its changes and the stored answer to an
       `Idempotency-Key` are one transaction: otherwise a repetition could make the change twice.
+    - `gives_credentials`: the reply holds a secret or a token, so it is kept for a minute only for
+      an `Idempotency-Key`.
     - `is_counted`: the rate limits apply. False if servers must be able to call it without limit.
     """
 
@@ -198,6 +202,7 @@ class Operation:
     waits: bool = False
     is_atomic: bool = False
     costs_credits: bool = False
+    gives_credentials: bool = False
     is_counted: bool = True
     deprecated: Deprecated | None = None
 
@@ -261,6 +266,7 @@ def _once(
         caller=caller,
         run=act,
         waits=declared.waits and not declared.is_atomic,
+        gives_credentials=declared.gives_credentials,
     )
 
 
@@ -426,6 +432,9 @@ class OperationViewSet(ViewSet):
         if self.allowance:
             self.allowance.write_to(response)
             request.META[ALLOWANCE] = self.allowance
+        if self.caller:
+            who = (name for name in [str(self.caller)] if name.startswith("user:"))
+            request.META[HOLDERS] = (*who, f"client:{self.caller.client_id}")
         response["Allow"] = ", ".join(self.allowed_methods)
         return response
 

@@ -36,6 +36,12 @@ def always_calls_out(view: Any) -> Any:
     return view
 
 
+def posts_call_out(view: Any) -> Any:
+    """Mark a view of the site: its POSTs run in the threads for waiting."""
+    view.waits = _POST
+    return view
+
+
 def calls_out(view: Any) -> Any:
     """Mark a view of the site whose POST calls out; 429 if too many of one client run at once."""
 

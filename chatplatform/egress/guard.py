@@ -124,10 +124,12 @@ def seconds_left() -> float:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address belongs to the public internet."""
-    ip = ipaddress.ip_address(address.partition("%")[0])
+    """Whether an IP address belongs to the public internet, and to no network of EGRESS_DENY."""
+    ip = written = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         ip = _unwrapped(ip)
+    if any(written in network or ip in network for network in settings.EGRESS_DENY):
+        return False
     if isinstance(ip, ipaddress.IPv6Address) and ip not in _GLOBAL_UNICAST:
         # Loopback, mapped, compatible, site-local, multicast and local NAT64 are all outside of it.
         return False

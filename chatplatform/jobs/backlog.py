@@ -9,7 +9,7 @@ from chatplatform import partitions, replica
 from chatplatform.jobs import relay
 from chatplatform.jobs.registry import declared, queue_of
 from chatplatform.live import valkey
-from chatplatform.observing import metrics
+from chatplatform.observing import host, metrics
 from chatplatform.observing.metrics import Reading, Readings
 
 # Finished jobs are kept for a week and are not counted. Each part of the union has a small index.
@@ -77,6 +77,9 @@ def _database(cursor: Any) -> Iterator[Reading]:
         yield Reading(metrics.CONNECTIONS, count, (state,))
     cursor.execute("SELECT current_setting('max_connections')::int")
     yield Reading(metrics.CONNECTION_LIMIT, cursor.fetchone()[0])
+    cursor.execute("SELECT pg_database_size(current_database())")
+    yield Reading(metrics.DATABASE_SIZE, cursor.fetchone()[0])
+    yield Reading(metrics.CLOCK_SKEW, host.clock_skew(cursor))
     for table, rows in partitions.rows_without_month().items():
         yield Reading(metrics.DEFAULT_ROWS, rows, (table,))
 
@@ -84,11 +87,12 @@ def _database(cursor: Any) -> Iterator[Reading]:
 def _broker() -> Iterator[Reading]:
     try:
         with valkey.connect() as client:
-            memory = client.info("memory")
+            memory, saving = client.info("memory"), client.info("persistence")
     except valkey.ERRORS:
         yield Reading(metrics.BROKER_UP, 0)
         return
     yield Reading(metrics.BROKER_UP, 1)
     yield Reading(metrics.BROKER_MEMORY, memory["used_memory"])
+    yield Reading(metrics.BROKER_SAVES, valkey.can_save(saving))
     if memory["maxmemory"]:
         yield Reading(metrics.BROKER_MEMORY_LIMIT, memory["maxmemory"])

@@ -2,12 +2,15 @@
 does the work writes it, so that a loop that hangs is noticed."""
 
 import logging
+import os
+import socket
 import time
 from pathlib import Path
 
 from django.conf import settings
 
 from chatplatform.live import valkey
+from chatplatform.observing import outages
 
 log = logging.getLogger(__name__)
 EVERY_SECONDS = 5.0
@@ -33,6 +36,7 @@ class Heartbeat:
         self.touch_file()
         try:
             self._broker.set(self._key, time.time(), ex=EXPIRES_SECONDS)
+            outages.over("broker")
         except valkey.ERRORS as exc:
             log.warning("no heartbeat could be written: %s", exc)
         self._written_at = time.monotonic()
@@ -41,3 +45,18 @@ class Heartbeat:
         """The part of a heartbeat that works without the broker."""
         if settings.HEARTBEAT_FILE:
             Path(settings.HEARTBEAT_FILE).touch()
+        _tell_systemd()
+
+
+def _tell_systemd() -> None:
+    """Tell systemd's watchdog, if it started this process, that it lives (sd_notify(3))."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+            # An address in the abstract namespace begins with a NUL, which is written as @.
+            notify.connect(f"\0{address[1:]}" if address[0] == "@" else address)
+            notify.send(b"WATCHDOG=1")
+    except OSError as exc:
+        log.warning("systemd could not be told: %s", exc)

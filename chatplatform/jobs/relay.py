@@ -15,7 +15,7 @@ from chatplatform.jobs.registry import CHANNEL, Queue, declared
 from chatplatform.jobs.stop_event import Stop
 from chatplatform.live import pubsub, valkey
 from chatplatform.models import Job, JobState
-from chatplatform.observing import metrics
+from chatplatform.observing import metrics, outages
 
 log = logging.getLogger(__name__)
 # Pauses between two polls: POLL_SECONDS for BUSY_SECONDS after a job; then at most WATCH_SECONDS
@@ -191,7 +191,9 @@ class Relay:
             self._heartbeat.write_if_due()
             began = time.monotonic()
             try:
-                if self.tick():
+                has_dispatched = self.tick()
+                outages.over("database")
+                if has_dispatched:
                     busy_at = time.monotonic()
                     continue
                 now = time.monotonic()

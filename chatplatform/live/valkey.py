@@ -5,7 +5,7 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import redis
@@ -32,6 +32,13 @@ def connect(*, timeout_seconds: float = 1, max_connections: int | None = None) -
 def connect_async() -> redis.asyncio.Redis:
     """A client for the event loop; it has no read timeout, since subscriptions may be silent."""
     return redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=1)
+
+
+def can_save(persistence: Mapping[str, Any]) -> bool:
+    """Whether Valkey can write to its disk, by what it says of its persistence. If not, it refuses
+    all that would change something."""
+    states = ("aof_last_write_status", "aof_last_bgrewrite_status", "rdb_last_bgsave_status")
+    return all(persistence.get(state, "ok") == "ok" for state in states)
 
 
 @functools.cache

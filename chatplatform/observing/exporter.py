@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from chatplatform.observing import metrics
+from chatplatform.observing import host, metrics
 from chatplatform.observing.metrics import Metric, Reading
 from chatplatform.observing.process_slots import Slots
 
@@ -41,7 +41,7 @@ def start(*, readers: bool = False) -> None:
             _slots.current()
             return
         _slots = _make_metrics(_folder(settings.METRICS_PORT))
-    collectors: list[Any] = [_Processes(_slots)]
+    collectors: list[Any] = [_Processes(_slots), _Readers([host.read])]
     if readers:
         collectors.append(_Readers([import_string(name) for name in settings.METRIC_READERS]))
     threading.Thread(

@@ -88,6 +88,9 @@ DELIVERY_SECONDS = Metric(
         "bad_status", "invalid_answer", "gone", "interrupted", "endpoint_disabled",
     ),
 )  # fmt: skip
+MAIL_FAILURES = Metric(
+    "counter", "mail_failures_total", "Mails that the mail server did not take at this attempt."
+)
 FILE_FAILURES = Metric(
     "counter", "file_store_failures_total", "Calls of the store of files that failed: it is away,"
     " or refuses.",
@@ -122,6 +125,19 @@ BROKER_UP = Metric("read", "broker_up", "1 while the broker answers.")
 BROKER_MEMORY = Metric("read", "broker_memory_bytes", "What the broker holds.")
 BROKER_MEMORY_LIMIT = Metric(
     "read", "broker_memory_limit_bytes", "What it may hold; left out if there is no limit."
+)
+BROKER_SAVES = Metric("read", "broker_saves", "1 while the broker can write to its disk.")
+DATABASE_SIZE = Metric("read", "database_bytes", "What the database takes of its disk.")
+CLOCK_SKEW = Metric(
+    "read", "clock_skew_seconds", "How far the database's clock is ahead of the relay's."
+)
+
+# By host, read by each group of processes.
+CLOCK = Metric("host", "clock_seconds", "The time of the host's clock.")
+DISK_FREE = Metric("host", "disk_free_bytes", "Free room for what is stored there.", "holds")
+DISK_SIZE = Metric("host", "disk_size_bytes", "The size of that disk.", "holds")
+BACKUP = Metric(
+    "host", "backup_timestamp_seconds", "When the latest backup was marked; left out without one."
 )
 
 # By operating-system process of a group; slot 0 is its first process.

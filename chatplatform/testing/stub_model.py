@@ -64,6 +64,8 @@ class StubModel(ThreadingHTTPServer):
         # Whether it streams on request, whether a stream ends with a repetition of the whole
         # message, and the media type of its JSON.
         self.streams, self.repeats, self.json_type = True, False, "application/json"
+        # What it says that a streamed answer has used.
+        self.prompt_tokens = 100
         # How an answer is cut into the pieces of a stream.
         self.cut: Callable[[str], list[str]] = re.compile(r"\S+\s*").findall
         self.play(script)
@@ -212,7 +214,10 @@ class _Handler(BaseHTTPRequestHandler):
         if is_cut:
             return
         self._event(_whole(text) if self.server.repeats else _delta("", "stop"))
-        usage = {"prompt_tokens": 100, "completion_tokens": len(words), "total_tokens": 0}
+        usage = {
+            "prompt_tokens": self.server.prompt_tokens, "completion_tokens": len(words),
+            "total_tokens": 0,
+        }  # fmt: skip
         self._event({**_delta(""), "choices": [], "usage": usage})
         self._write(b"data: [DONE]\n\n")
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import subprocess
 import sys
 from shutil import which
@@ -12,6 +13,7 @@ from django.conf import settings
 from kubernetes_validate.utils import validate as validate_manifest
 
 from chatplatform import checks
+from chatplatform.jobs.heartbeat import Heartbeat
 from chatplatform.observing.metrics import Metric
 from local.parts import Config, parts
 
@@ -118,7 +120,7 @@ def rendered(**values):
         [sys.executable, "-c", RENDER, chart, json.dumps(values)],
         check=True, capture_output=True, text=True, timeout=100,
     )  # fmt: skip
-    texts = json.loads(done.stdout).values()
+    texts = [text for name, text in json.loads(done.stdout).items() if name.endswith(".yaml")]
     made = [part for text in texts for part in yaml.safe_load_all(text) if part]
     for manifest in made:
         validate_manifest(manifest, KUBERNETES, strict=True)
@@ -134,7 +136,8 @@ def test_the_chart_runs_every_process(tmp_path):
     made = rendered()
     assert {name for kind, name in made if kind == "Deployment"} == {f"chat-{n}" for n in PARTS}
     assert {kind for kind, _ in made} == {
-        "ConfigMap", "CronJob", "Deployment", "Ingress", "Job", "PodDisruptionBudget", "Service",
+        "ConfigMap", "CronJob", "Deployment", "Ingress", "Job", "NetworkPolicy",
+        "PodDisruptionBudget", "Service",
     }  # fmt: skip
     owners = {"secretRef": {"name": "chatplatform-owner"}}
     for (kind, name), manifest in made.items():
@@ -150,6 +153,75 @@ def test_the_chart_leaves_out_what_is_not_wanted():
     assert not [kind for kind, _ in made if kind == "Ingress"]
     assert "ports" not in container(made["Deployment", "chat-relay"])
     assert len(container(made["Job", "chat-migrate"])["envFrom"]) == 2
+
+
+def pods(made):
+    """The specification of each pod of the chart, by the name of what makes it."""
+    found = {}
+    for (kind, name), manifest in made.items():
+        spec = manifest.get("spec", {})
+        spec = spec.get("jobTemplate", {}).get("spec", spec) if kind == "CronJob" else spec
+        if "template" in spec:
+            found[name] = spec["template"]["spec"]
+    return found
+
+
+def test_every_pod_has_bounds_and_no_more_than_it_needs():
+    made = rendered()
+    assert len(pods(made)) == len(PARTS) + 2
+    for name, spec in pods(made).items():
+        (only,) = spec["containers"]
+        assert only["resources"]["limits"]["memory"], name
+        assert only["resources"]["requests"], name
+        # A Service called `redis` would else set REDIS_PORT=tcp://….
+        assert (spec["enableServiceLinks"], spec["automountServiceAccountToken"]) == (False, False)
+        assert spec["serviceAccountName"] == "default"
+
+
+def test_metrics_are_for_prometheus():
+    made = rendered(networkPolicy={"metricsFrom": [{"podSelector": {"matchLabels": {"a": "b"}}}]})
+    site, metrics = made["NetworkPolicy", "chat"]["spec"]["ingress"]
+    assert site == {"ports": [{"port": 8000}]}
+    assert metrics["ports"] == [{"port": 9100}]
+    assert {"podSelector": {"matchLabels": {"a": "b"}}} in metrics["from"]
+    assert not [kind for kind, _ in rendered(networkPolicy={"enabled": False})
+                if kind == "NetworkPolicy"]  # fmt: skip
+
+
+def test_a_site_adds_what_is_its_own():
+    digest = "sha256:" + "a" * 64
+    variable = {"name": "SSL_CERT_FILE", "value": "/ca/ca.pem"}
+    mount = {"name": "ca", "mountPath": "/ca"}
+    made = rendered(
+        image={"digest": digest}, extraEnv=[variable], extraVolumeMounts=[mount],
+        extraVolumes=[{"name": "ca", "configMap": {"name": "ca"}}], serviceAccountName="chat-pods",
+        affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchFields": [
+                {"key": "metadata.name", "operator": "In", "values": ["a"]}]}]}}},
+        processes={"web": {"maxReplicas": 6}},
+    )  # fmt: skip
+    for name, spec in pods(made).items():
+        (only,) = spec["containers"]
+        assert only["image"] == f"chatplatform@{digest}", name
+        assert variable in only["env"], name
+        assert mount in only["volumeMounts"], name
+        assert spec["volumes"][-1]["name"] == "ca", name
+        assert spec["serviceAccountName"] == "chat-pods"
+        assert "nodeAffinity" in spec["affinity"], name
+    scaled = made["HorizontalPodAutoscaler", "chat-web"]["spec"]
+    assert (scaled["minReplicas"], scaled["maxReplicas"]) == (2, 6)
+    assert "replicas" not in made["Deployment", "chat-web"]["spec"]
+    with pytest.raises(subprocess.CalledProcessError):
+        rendered(image={"digest": "latest"})
+
+
+def test_new_secrets_start_new_pods():
+    """The cluster's Secret is looked up, which renders as nothing here."""
+    template = (DEPLOY / "helm/chatplatform/templates/processes.yaml").read_text()
+    assert 'checksum/secret: {{ (lookup "v1" "Secret"' in template
+    for (kind, _), manifest in rendered().items():
+        if kind == "Deployment":
+            assert "checksum/secret" in manifest["spec"]["template"]["metadata"]["annotations"]
 
 
 def test_a_number_is_no_setting():
@@ -244,6 +316,24 @@ def test_alerts_fire_for_what_they_say(tmp_path):
         assert ("SUCCESS" not in said("JobsWait", **{name: f"{seconds}x60"})) == fires, queue
 
 
+@pytest.mark.skipif(which("promtool") is None, reason="promtool is not installed")
+def test_alerts_see_hosts_that_fail_slowly(tmp_path):
+    def fires(alert, **series):
+        named = {f"chatplatform_{name}": values for name, values in series.items()}
+        return "SUCCESS" not in told(tmp_path, alert, named)
+
+    on = '{part="web", instance="a:9100", holds="media"}'
+    for free, is_full in (("5e8x60", True), ("5e9x60", False)):
+        disks = {f"disk_free_bytes{on}": free, f"disk_size_bytes{on}": "1e10x60"}
+        assert fires("DiskIsFull", **disks) == is_full, free
+    # The clock of a test's Prometheus begins at 0.
+    assert fires("ClockIsWrong", **{'clock_seconds{part="web", instance="a"}': "3600+15x60"})
+    assert not fires("ClockIsWrong", **{'clock_seconds{part="web", instance="a"}': "0+15x60"})
+    assert fires("ClockIsWrong", clock_skew_seconds="-3600x60")
+    assert fires("BrokerCannotSave", broker_saves="0x60")
+    assert fires("MailFails", mail_failures_total="0+1x60")
+
+
 def test_a_broken_audit_log_holds_up_no_deploy():
     made = rendered()
     purges = made["CronJob", "chat-purge-audit"]["spec"]["jobTemplate"]
@@ -257,6 +347,49 @@ def test_a_broken_audit_log_holds_up_no_deploy():
     for failing, code in (("purge_audit", 0), ("migrate", 1)):
         fake = f'python() {{ test "$2" != {failing}; }}\n'
         assert subprocess.run(["sh", "-c", fake + script], check=False).returncode == code, failing
+
+
+def test_containers_may_do_little_and_fill_no_disk():
+    services = compose("docker-compose.yml")
+    for name, service in services.items():
+        assert service["mem_limit"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert int(service["logging"]["options"]["max-file"]) <= 5, name
+        # PostgreSQL's image starts as root, and gives its folder to its own user.
+        if name != "postgres":
+            assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"]), name
+    arguments = services["postgres"]["environment"]["POSTGRES_INITDB_ARGS"]
+    assert "--encoding=UTF8" in arguments
+    image = (settings.BASE_DIR / "Dockerfile").read_text()
+    assert image.count("\nFROM ${PYTHON}") == 2
+    assert "ARG PIP_INDEX_URL=" in image
+    assert "--mount=type=secret,id=ca" in image
+
+
+def test_a_second_web_is_the_first_at_another_port():
+    services = compose("docker-compose.yml")
+    second = services["web-2"]
+    assert second["profiles"] == ["two"]
+    own = {"profiles": ["two"], "ports": ["${PUBLISH_SECOND:-127.0.0.1:8001}:8000"]}
+    assert second == services["web"] | own
+
+
+def test_secrets_may_be_files_alone():
+    apart, base = compose("docker-compose.secrets.yml"), compose("docker-compose.yml")
+    text = (settings.BASE_DIR / "docker-compose.secrets.yml").read_text()
+    files = yaml.load(text, Loader)["secrets"]  # noqa: S506
+    assert set(apart) == set(base)
+    for name, service in apart.items():
+        given = set(service["secrets"])
+        assert given <= set(files), name
+        named = {path.removeprefix("/run/secrets/") for path in service["environment"].values()}
+        assert named - {""} == given or name == "valkey", name
+        for variable in service["environment"]:
+            # The value beside it is taken back, else two would be given.
+            assert variable.removesuffix("_FILE") in service["environment"]
+        assert ("database_owner_password" in given) == (name in {"postgres", "migrate"})
+    assert "/run/secrets/redis_password" in base["valkey"]["command"][-1]
+    assert "/run/secrets/redis_password" in base["valkey"]["healthcheck"]["test"][-1]
 
 
 class Loader(yaml.SafeLoader):
@@ -275,6 +408,7 @@ def test_on_several_hosts_every_service_has_a_profile_and_waits_for_none():
     assert set(base) == set(apart)
     assert {name: service["profiles"] for name, service in apart.items()} == {
         "postgres": ["never"], "valkey": ["never"], "migrate": ["migrate"], "web": ["web"],
+        "web-2": ["never"],
         "worker": ["work"], "worker-webhook": ["work"], "worker-bulk": ["work"],
         "beat": ["beat"], "relay": ["relay"],
     }  # fmt: skip
@@ -288,7 +422,7 @@ def test_what_reads_reports_is_told_of_the_replica():
         name for name, service in services.items()
         if "DATABASE_REPLICA_URL" in service.get("environment", {})
     }  # fmt: skip
-    assert readers == {"web", "worker", "worker-bulk", "relay"}
+    assert readers == {"web", "web-2", "worker", "worker-bulk", "relay"}
     command = compose("docker-compose.yml")["postgres"]["command"]
     assert services["postgres"]["command"][: len(command)] == command
 
@@ -384,6 +518,34 @@ def test_processes_are_the_same_everywhere(tmp_path):
         assert int(service["stop_grace_period"].rstrip("s")) >= stop >= part.patience
         nice = part.command[2:3] if part.command[0] == "nice" else []
         assert own.get("Nice", []) == nice, part.name
+
+
+def test_systemd_ends_a_process_whose_loop_hangs(tmp_path, monkeypatch):
+    watched = {name for name in PARTS if "WatchdogSec" in unit(name)}
+    assert watched == set(PARTS) - {"web"}
+    address = tmp_path / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(address))
+        systemd.settimeout(5)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(address))
+        Heartbeat("worker").touch_file()
+        assert systemd.recv(100) == b"WATCHDOG=1"
+
+
+def test_units_may_do_little():
+    for name in units():
+        own = unit(name)
+        assert own["CapabilityBoundingSet"] == [""], name
+        assert own["SystemCallFilter"] == ["@system-service", "~@privileged"]
+        for word in ("PrivateUsers", "ProtectClock", "RestrictNamespaces", "RestrictRealtime"):
+            assert own[word] == ["yes"], (name, word)
+    if which("systemd-analyze") is None:
+        pytest.skip("systemd is not installed")
+    paths = map(str, sorted((DEPLOY / "systemd").glob("*.service")))
+    # Its exposure is below 4 of 10.
+    command = ["systemd-analyze", "security", "--offline=true", "--threshold=40", *paths]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    assert done.returncode == 0, done.stdout
 
 
 def test_systemd_takes_the_units(tmp_path):

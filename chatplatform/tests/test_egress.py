@@ -314,6 +314,19 @@ def test_every_call_has_one_of_the_purposes():
 
 
 @pytest.mark.parametrize(
+    ("address", "is_public"),
+    [("93.184.215.14", False), ("93.184.216.14", True), ("2a00:db9:64::a00:1", False),
+     ("64:ff9b::5db8:d70e", False), ("2a00:dba::1", True)],
+)  # fmt: skip
+def test_networks_of_ones_own_are_not_reached(settings, address, is_public):
+    settings.EGRESS_DENY = [
+        ipaddress.ip_network("93.184.215.0/24"),
+        ipaddress.ip_network("2a00:db9:64::/96"),
+    ]
+    assert egress.is_public(address) == is_public
+
+
+@pytest.mark.parametrize(
     ("entry", "is_refused"),
     [("10.0.0.5:80", False), ("sign-in=10.0.0.5:80", False), (" socialnet=[::1]:80", False),
      ("models=10.0.0.5:80", True), ("=10.0.0.5:80", True)],

@@ -2,12 +2,16 @@
 
 import asyncio
 import threading
+import time
 
 import pytest
 from django.db import connection
 
+from chatplatform.live import valkey
+from chatplatform.observing import host
 from chatplatform.web import health
-from chatplatform.web.application import THREADS, Application
+from chatplatform.web.application import Application
+from chatplatform.web.turns import THREADS
 
 
 @pytest.fixture(autouse=True)
@@ -32,9 +36,9 @@ def frozen():
 def test_each_part_reports_its_state(nobody, db):
     reply = nobody.get("/health")
     parts = {part["name"]: part for part in reply.json()["parts"]}
-    assert list(parts) == ["database", "broker", "processes", "jobs", "disk"]
+    assert list(parts) == ["database", "broker", "processes", "jobs", "disk", "clock"]
     working = {name for name, part in parts.items() if part["status"] == "ok"}
-    assert working >= {"database", "broker", "disk"}
+    assert working >= {"database", "broker", "disk", "clock"}
     # No worker runs during the tests.
     assert parts["processes"]["detail"].startswith("no sign of life from")
     assert (reply.status_code, reply.json()["status"]) == (503, "failed")
@@ -134,3 +138,35 @@ async def answer(application, path):
 
     await application.serve(scope, receive, send)
     return sent
+
+
+@pytest.mark.parametrize("full", ["data", "media"])
+def test_a_full_disk_is_named_also_one_of_files_alone(nobody, db, full, monkeypatch):
+    room = {"data": 5_000_000_000, "media": 5_000_000_000} | {full: 7_000_000}
+    disks = [(name, free, 10_000_000_000) for name, free in room.items()]
+    monkeypatch.setattr(host, "disks", lambda: iter(disks))
+    parts = {part["name"]: part for part in nobody.get("/health").json()["parts"]}
+    assert parts["disk"]["status"] == "failed"
+    assert parts["disk"]["detail"] == f"only 7 MB free for {full}"
+
+
+def test_the_disks_are_those_that_files_are_written_to(settings, tmp_path):
+    settings.DATA_DIR, settings.MEDIA_ROOT = tmp_path, tmp_path / "media" / "not-yet"
+    settings.MEDIA_BUCKET = ""
+    assert [name for name, free, size in host.disks() if 0 < free < size] == ["data", "media"]
+    settings.MEDIA_BUCKET = "files"
+    assert [name for name, *_ in host.disks()] == ["data"]
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(20, "ok"), (3600, "failed"), (-3600, "failed")])
+def test_a_wrong_clock_is_found(nobody, db, seconds, status, monkeypatch):
+    now = time.time()
+    monkeypatch.setattr("chatplatform.observing.host.time.time", lambda: now + seconds)
+    parts = {part["name"]: part for part in nobody.get("/health").json()["parts"]}
+    assert parts["clock"]["status"] == status
+
+
+def test_a_broker_that_cannot_write_is_found():
+    assert valkey.can_save({"aof_last_write_status": "ok", "rdb_last_bgsave_status": "ok"})
+    for state in ("aof_last_write_status", "rdb_last_bgsave_status"):
+        assert not valkey.can_save({state: "err"})

@@ -6,14 +6,16 @@ from datetime import timedelta
 from urllib.parse import urlencode
 
 import pytest
+import time_machine
 from django.db import connection
 from django.utils import timezone
 
 from bots.models import Document
+from chatplatform.api import idempotency
 from chatplatform.crypto import hash_secret
 from chatplatform.models import IdempotentResponse, Job
 from chatplatform.testing import run_before
-from chatplatform.tests.served import REGISTRATION
+from chatplatform.tests.served import ALL, REGISTRATION
 from chats.models import Conversation, Message
 from identity.models import ApiKey, AuditEvent, Client, PasswordReset
 from identity.services import tokens
@@ -91,6 +93,31 @@ def test_a_secret_in_an_answer_is_stored_encrypted(ann):
     with connection.cursor() as cursor:
         cursor.execute("SELECT response FROM chatplatform_idempotentresponse")
         assert secret not in cursor.fetchone()[0]
+
+
+def test_tokens_are_kept_for_a_minute(ann, nobody):
+    form = {"username": ann.user.email, "password": PASSWORD}
+    first = sign_in(nobody, **form).json()
+    assert sign_in(nobody, **form).json() == first
+    with time_machine.travel(timezone.now() + timedelta(seconds=61)):
+        assert sign_in(nobody, **form).json()["access_token"] != first["access_token"]
+        idempotency.purge_expired()
+    with time_machine.travel(timezone.now() + timedelta(seconds=150)):
+        idempotency.purge_expired()
+    assert not IdempotentResponse.objects.exists()
+
+
+def test_every_reply_with_credentials_is_kept_for_a_minute():
+    """Except a visitor's token: it opens that visitor's chats alone, and begins a chat once."""
+    words = {"access_token", "secret", "key", "ticket"}
+    found = [
+        operation.declared
+        for operation in ALL
+        if operation.at[0] == "POST"
+        and words & set(getattr(operation.declared.returns, "model_fields", ()))
+    ]
+    assert len(found) >= 6
+    assert [declared.name for declared in found if not declared.gives_credentials] == []
 
 
 def test_a_day_later_the_key_is_free(server):

@@ -16,7 +16,7 @@ from django.db import OperationalError, connection
 from django.test import override_settings
 
 from bots.testing import make_bot
-from chatplatform import crypto, key_check
+from chatplatform import crypto, environment, key_check
 from chatplatform.models import EncryptionKey, IdempotentResponse
 from chatplatform.testing import run_before
 from chatplatform.testing.web_process import database_url, free_port
@@ -54,7 +54,7 @@ def started(name, folder, *keys, **environ):
     environ = os.environ | {
         "DJANGO_SETTINGS_MODULE": "chatplatform.settings", "DATABASE_URL": database_url(),
         "DATA_DIR": str(folder), "SECRET_KEY": "x" * 50, "DEBUG": "false",
-        "ALLOWED_HOSTS": "a.test",
+        "ALLOWED_HOSTS": "a.test", "PUBLIC_URL": "https://a.test",
         "FIELD_KEYS": ",".join(base64.b64encode(key).decode() for _, key in keys),
         "EMAIL_URL": "smtp://127.0.0.1", **environ,
     }  # fmt: skip
@@ -151,7 +151,7 @@ def test_while_the_database_is_away_a_process_starts_and_asks_later(monkeypatch)
     ended = Event()
     answers = [OperationalError("away"), OperationalError("away"), key_check.KeysMissing()]
     monkeypatch.setattr(key_check, "check", mock.Mock(side_effect=answers))
-    monkeypatch.setattr(key_check, "end", lambda reason: ended.set())
+    monkeypatch.setattr(environment, "end", lambda reason: ended.set())
     monkeypatch.setattr(key_check, "_PAUSE_SECONDS", 0.01)
     key_check.require()
     assert ended.wait(10)

@@ -22,7 +22,7 @@ from django.utils import timezone
 from chatplatform import jobs
 from chatplatform.jobs import backlog, relay
 from chatplatform.models import Job, JobState
-from chatplatform.observing import metrics
+from chatplatform.observing import host, metrics
 from chatplatform.observing.process_slots import Slots
 from chatplatform.testing import run_jobs, written_at
 from chatplatform.testing.metrics_scraping import scrape_until
@@ -78,6 +78,7 @@ def test_requests_are_counted_and_never_shown_on_the_site(ann):
     assert seen.total("requests_total", route="none", status="404") == 2
     assert seen.total("request_seconds_count", **live) == 4
     assert seen.total("process_resident_bytes", slot="0") > 1e6
+    assert seen.total("disk_size_bytes", holds="data") > 1e6
     assert both.total("requests_total", **live, status="200") == 4
 
 
@@ -210,6 +211,23 @@ def test_the_backlog_is_read(ann):
     assert found["database_up", ()] == found["broker_up", ()] == 1
     assert found["database_connections", ("active",)] >= 1
     assert found["database_connection_limit", ()] > 1
+    assert found["database_bytes", ()] > 1_000_000
+    assert found["broker_saves", ()] == 1
+    assert abs(found["clock_skew_seconds", ()]) < 5
+
+
+def test_each_host_shows_its_disks_its_clock_and_its_backup(settings, tmp_path):
+    def found():
+        return {(row.metric.name.removeprefix("chatplatform_"), *row.labels): row.value
+                for row in host.read()}  # fmt: skip
+
+    settings.DATA_DIR = tmp_path
+    seen = found()
+    assert abs(seen["clock_seconds",] - time.time()) < 5
+    assert 0 < seen["disk_free_bytes", "data"] <= seen["disk_size_bytes", "data"]
+    assert ("backup_timestamp_seconds",) not in seen
+    (tmp_path / "last-backup").touch()
+    assert abs(found()["backup_timestamp_seconds",] - time.time()) < 60
 
 
 def test_a_job_that_waits_for_an_older_one_of_its_key_is_not_late(work, nobody, monkeypatch):

@@ -16,7 +16,7 @@ from django.urls import reverse
 from bots.models import LanguageModel
 from chatplatform.api.outgoing_call_limits import OF_CLIENT, SHARED, WAITING_THREADS, will_wait
 from chatplatform.testing.web_process import wait_until_idle
-from chatplatform.web.application import THREADS
+from chatplatform.web.turns import THREADS
 from identity.models import SignInProvider
 from identity.services.provider_sign_in import _AT_ONCE
 from identity.testing import PASSWORD, make_client, make_person
@@ -101,7 +101,8 @@ class Callers:
 
 
 def test_an_issuer_that_stalls_delays_nobody_else(ann, web_port, outside_ports):
-    page = {"Accept": "text/html"}
+    token = "a" * 32
+    page = {"Accept": "text/html", "Cookie": f"csrftoken={token}", "X-CSRFToken": token}
     with stalling(outside_ports, web_port) as issuer:
         links = []
         # So many that without threads of their own they would hold all that there are.
@@ -115,7 +116,7 @@ def test_an_issuer_that_stalls_delays_nobody_else(ann, web_port, outside_ports):
         flood = Callers(web_port)
         # One client's link, by more than serve all others: it gets its share.
         for _ in range(2 * THREADS):
-            flood.send("GET", links[0], page)
+            flood.send("POST", links[0], page)
         flood.wait_for_answers(2 * THREADS - _AT_ONCE)
         assert set(flood.statuses()) == {429}
         assert "Retry-After" in flood.answers[0][1]
@@ -124,7 +125,7 @@ def test_an_issuer_that_stalls_delays_nobody_else(ann, web_port, outside_ports):
         others = Callers(web_port)
         for link in links[1:]:
             for _ in range(_AT_ONCE):
-                others.send("GET", link, page)
+                others.send("POST", link, page)
         issuer.wait_for(len(links) * _AT_ONCE)
         assert flood.ask("GET", "/identity/users/me", ann.headers)[0] == 200
         assert others.answers == [], "the issuer still holds them"
@@ -134,7 +135,7 @@ def test_an_issuer_that_stalls_delays_nobody_else(ann, web_port, outside_ports):
         assert set(others.statuses()) == {400}
         # That it failed is known for a minute: the issuer is not asked again.
         called = len(issuer.held)
-        assert flood.ask("GET", links[1], page)[0] == 400
+        assert flood.ask("POST", links[1], page)[0] == 400
         assert len(issuer.held) == called
 
 

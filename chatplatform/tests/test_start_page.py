@@ -1,9 +1,11 @@
 """The start page, and errors as people read them."""
 
 import json
+from datetime import datetime, timedelta
 
 import pytest
 from django.test import Client as Browser
+from django.utils import timezone
 
 from identity.models import User
 from identity.testing import enter_site, make_person, sign_in
@@ -26,6 +28,23 @@ def test_the_start_page_leads_to_what_is_there(nobody, db, settings, tmp_path):
         assert f'href="{path}"' in page
         assert nobody.get(path).status_code in {200, 302}
     assert "/demo" not in page
+
+
+@pytest.mark.parametrize(
+    ("contact", "named"),
+    [("security@chat.example", "mailto:security@chat.example"),
+     ("https://chat.example/report", "https://chat.example/report")],
+)  # fmt: skip
+def test_who_is_told_of_weaknesses(nobody, db, settings, contact, named):
+    path = "/.well-known/security.txt"
+    assert nobody.get(path).status_code == 404
+    settings.SECURITY_CONTACT, settings.PUBLIC_URL = contact, "https://chat.example"
+    page = nobody.get(path)
+    assert page["Content-Type"].startswith("text/plain")
+    lines = dict(line.split(": ", 1) for line in page.content.decode().splitlines())
+    assert lines["Contact"] == named
+    assert datetime.fromisoformat(lines["Expires"]) > timezone.now() + timedelta(days=90)
+    assert lines["Canonical"] == f"https://chat.example{path}"
 
 
 @pytest.mark.parametrize("is_development", [True, False])

@@ -8,14 +8,11 @@ need no thread, and everything else runs as plain synchronous Django.
 import asyncio
 import contextlib
 import io
-import re
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
-from weakref import WeakValueDictionary
 
-from django.conf import settings
 from django.core import signals
 from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIRequest
@@ -23,7 +20,7 @@ from django.http import HttpResponseBase
 
 from chatplatform.api.errors import render
 from chatplatform.api.middleware import early_response
-from chatplatform.api.operation import ALLOWANCE, CAN_WAIT
+from chatplatform.api.operation import ALLOWANCE, CAN_WAIT, HOLDERS
 from chatplatform.api.outgoing_call_limits import WAITING_THREADS
 from chatplatform.live.pubsub import Listener
 from chatplatform.live.stopping import Stopping
@@ -31,22 +28,14 @@ from chatplatform.live.streaming import Send, StreamingReply, WaitingResponse, s
 from chatplatform.web import bodies, measured
 from chatplatform.web.bodies import Receive
 from chatplatform.web.early_rate_limit import Refusals, sent_id
+from chatplatform.web.turns import THREADS, Turns
 
-# Commits wait for the disk, so several requests must run at once. More threads only compete for the
-# interpreter's lock: with 16 a message costs a third more processor time than with 8.
-THREADS = 8
-# The most threads that one credential takes. All visitors of a website send the same public key: a
-# flood of them, or messages to a locked chat, must leave threads to others. So must a busy person.
-THREADS_OF_CALLER = 3
 # Check Health answers even while every other thread hangs.
 HEALTH_THREADS = 2
 # If a reader takes nothing of a stream or file for this long, the answer is broken off.
 READER_SECONDS = 60.0
 # Live answers even while Check Health is flooded: it decides whether a container is restarted.
 LIVE_THREADS = 1
-
-
-_SESSION = re.compile(rb"\b%b=[^;]+" % settings.SESSION_COOKIE_NAME.encode())
 
 
 class _ReaderStalled(Exception):
@@ -63,7 +52,7 @@ class Application:
         self.waiting = ThreadPoolExecutor(WAITING_THREADS, thread_name_prefix="waiting")
         self.health = ThreadPoolExecutor(HEALTH_THREADS, thread_name_prefix="health")
         self.live = ThreadPoolExecutor(LIVE_THREADS, thread_name_prefix="live")
-        self.turns = WeakValueDictionary[bytes, asyncio.Semaphore]()
+        self.turns = Turns()
         self.refusals = Refusals()
         self.listener: Listener | None = None
 
@@ -97,10 +86,11 @@ class Application:
             await _send(refusal, send)
             return
         with body:
-            async with self.turn(scope):
+            async with self.turns.take(scope):
                 threads = self.threads_for(scope["path"])
                 response = await loop.run_in_executor(threads, self.respond, scope, body)
             self.refusals.note(scope, response)
+            self.turns.note(scope)
             if isinstance(response, WaitingResponse | StreamingReply):
                 scope[measured.WAITS] = True
             if isinstance(response, WaitingResponse):
@@ -117,17 +107,6 @@ class Application:
         if path.startswith("/health/live"):
             return self.live
         return self.health if path.startswith("/health") else self.threads
-
-    def turn(self, scope: dict[str, Any]) -> contextlib.AbstractAsyncContextManager[None]:
-        """Limits the threads of the request's credential; a request waits for its turn without a
-        thread."""
-        sent = dict(scope["headers"])
-        session = _SESSION.search(sent.get(b"cookie", b""))
-        caller = sent.get(b"api-key") or sent.get(b"authorization") or (session and session[0])
-        if not caller:
-            return contextlib.nullcontext()
-        turns = self.turns.get(caller)
-        return turns or self.turns.setdefault(caller, asyncio.Semaphore(THREADS_OF_CALLER))
 
     def largest(self, scope: dict[str, Any]) -> bodies.BodyLimit:
         """The limit of the body; raises a refusal. Runs in a thread."""
@@ -147,6 +126,7 @@ class Application:
         match = request.resolver_match
         scope[measured.ROUTE] = match.route if match else None
         scope[ALLOWANCE] = request.META.get(ALLOWANCE)
+        scope[HOLDERS] = request.META.get(HOLDERS)
         if not response.streaming or isinstance(response, StreamingReply):
             response.close()  # sends request_finished, which returns the connection
         return response

@@ -12,7 +12,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'{scripts}; style-src 'self' 'unsafe-inline';"
     " img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; media-src 'self';"
     " frame-src 'self'; worker-src 'self' blob:; object-src 'none'; base-uri 'none';"
-    " form-action 'self'; frame-ancestors {framers}"
+    " form-action 'self'{targets}; frame-ancestors {framers}"
 )
 
 
@@ -31,5 +31,7 @@ class ContentPolicy:
             response.headers[HEADER] = _POLICY.format(
                 scripts=" 'unsafe-eval'" if is_site else "",
                 framers="'self'" if is_framed else "'none'",
+                # Of the page that leads to a company's sign-in: its view names them.
+                targets=getattr(response, "form_targets", ""),
             )
         return response

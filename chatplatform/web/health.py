@@ -2,7 +2,6 @@
 
 import gzip
 import logging
-import shutil
 import threading
 import time
 from collections import defaultdict
@@ -28,6 +27,7 @@ from chatplatform.api.shapes import Shape
 from chatplatform.jobs import backlog
 from chatplatform.jobs.registry import Queue
 from chatplatform.live import valkey
+from chatplatform.observing import host
 
 log = logging.getLogger(__name__)
 # If a job waits longer than this, workers or the relay hang. Training and exports take minutes each
@@ -80,7 +80,7 @@ class HealthViewSet(OperationViewSet):
         is_counted=False,
     )
     def health(self) -> HttpResponse:
-        """Checks the database, the broker, the processes, the job queue and the disk."""
+        """Checks the database, the broker, the processes, the job queue, disks and clock."""
         health = Health(status="ok", parts=latest())
         failed = [part.name for part in health.parts if part.status == "failed"]
         if not failed:
@@ -150,8 +150,11 @@ def _database() -> str:
 def _broker() -> str:
     with valkey.connect() as client:
         policy = client.config_get("maxmemory-policy").get("maxmemory-policy", "unknown")
+        saving = client.info("persistence")
     if policy not in {"noeviction", "unknown"}:
         raise Unhealthy(f"evicts keys when full ({policy}): jobs could be delayed")
+    if not valkey.can_save(saving):
+        raise Unhealthy("cannot write to its disk: is it full?")
     return "answers"
 
 
@@ -193,10 +196,23 @@ def _replica() -> str:
 
 
 def _disk() -> str:
-    free = shutil.disk_usage(settings.DATA_DIR).free
-    if free < MIN_FREE_BYTES:
-        raise Unhealthy(f"only {free // 1_000_000} MB free")
+    full = [
+        f"only {free // 1_000_000} MB free for {name}"
+        for name, free, _ in host.disks()
+        if free < MIN_FREE_BYTES
+    ]
+    if full:
+        raise Unhealthy("; ".join(full))
     return "has room"
+
+
+def _clock() -> str:
+    with connection.cursor() as cursor:
+        skew = host.clock_skew(cursor)
+    if abs(skew) > host.MAX_SKEW_SECONDS:
+        how = "behind" if skew > 0 else "ahead of"
+        raise Unhealthy(f"this host is {abs(skew):.0f} s {how} the database")
+    return "agrees with the database's"
 
 
 CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (
@@ -205,6 +221,7 @@ CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (
     (gettext_noop("processes"), _processes),
     ("jobs", _jobs),
     (gettext_noop("disk"), _disk),
+    (gettext_noop("clock"), _clock),
     # Optional, and its check never fails: reports can read the primary.
     *((("replica", _replica),) if replica.is_configured() else ()),
 )

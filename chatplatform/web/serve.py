@@ -3,12 +3,15 @@
 python -m chatplatform.web.serve chatplatform.asgi:application [further options of granian]
 """
 
+import argparse
 import os
 import resource
 import signal
+import socket
 import sys
 from types import FrameType
 
+from django.conf import settings
 from granian.cli import entrypoint
 
 # The most connections of each worker. Beyond it, granian answers nobody, so it is far above what
@@ -25,6 +28,9 @@ _OPTIONS = (
 
 def main(arguments: list[str]) -> None:
     """Run the server; `arguments` override the shared options."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
+    _ = settings.DEVELOPMENT  # reads all of them, once for all workers; a wrong one ends this here
+    _check_address(arguments)
     allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = CONNECTIONS + _OTHER_FILES
     if most != resource.RLIM_INFINITY:
@@ -39,6 +45,22 @@ def main(arguments: list[str]) -> None:
     finally:
         if _failures:
             sys.exit(1)
+
+
+def _check_address(arguments: list[str]) -> None:
+    """End with a line if nothing can listen on the address: granian would print a traceback."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    given, _ = parser.parse_known_args(arguments)
+    family = socket.AF_INET6 if ":" in given.host else socket.AF_INET
+    try:
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((given.host, given.port))
+    except OSError as exc:
+        place = f"{given.host}:{given.port}"
+        sys.exit(f"Cannot listen on {place} ({exc.strerror}). Free it, or name another address.")
 
 
 # Signals of workers that must not start. granian itself ends with 0 when it is told to stop.

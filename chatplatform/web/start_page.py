@@ -3,6 +3,7 @@
 import functools
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -42,6 +43,21 @@ def of_docs(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
         return view(request) if settings.API_DOCS else page_not_found(request)
 
     return serve
+
+
+@require_safe
+def security_txt(request: HttpRequest) -> HttpResponse:
+    """Whom to tell of weaknesses (RFC 9116); 404 if nobody is named."""
+    contact = settings.SECURITY_CONTACT
+    if not contact:
+        return page_not_found(request)
+    lines = [
+        f"Contact: {contact if contact.startswith('https:') else f'mailto:{contact}'}",
+        f"Expires: {datetime.now(UTC) + timedelta(days=180):%Y-%m-%dT00:00:00Z}",
+        f"Canonical: {settings.PUBLIC_URL}/.well-known/security.txt",
+        "Preferred-Languages: en",
+    ]
+    return HttpResponse("\n".join([*lines, ""]), content_type="text/plain; charset=utf-8")
 
 
 @require_safe

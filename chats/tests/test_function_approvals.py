@@ -184,15 +184,28 @@ def test_without_a_model_no_quotation_takes_the_place_of_a_result(
     assert chat.assign_type == "queue"
 
 
-@pytest.fixture(params=["deleted", "switched off", "other arguments"])
+@pytest.fixture(
+    params=["deleted", "switched off", "other arguments", "another path", "another body",
+            "another header", "other secrets"],
+)  # fmt: skip
 def changed_function(request, waiting, configure, refund):
     """The function of the waiting call, changed since the call was asked for."""
     if request.param == "deleted":
         Function.objects.all().delete()
     else:
-        schema = {"type": "object", "properties": {"order_id": {"type": "integer"}}}
-        is_enabled = request.param != "switched off"
-        configure({**refund, "parameters": schema}, is_enabled=is_enabled)
+        http, change = refund["http"], {}
+        if request.param == "another path":
+            change = {"http": {**http, "url": f"{http['url']}/all"}}
+        elif request.param == "another body":
+            change = {"http": {**http, "body_template": '{"order": {{order_id}}, "twice": true}'}}
+        elif request.param == "another header":
+            change = {"http": {**http, "headers": {"X-Shop": "other"}}}
+        elif request.param == "other secrets":
+            change = {"secret_headers": {"Authorization": "Bearer of-somebody-else"}}
+        elif request.param == "other arguments":
+            schema = {"type": "object", "properties": {"order_id": {"type": "integer"}}}
+            change = {"parameters": schema}
+        configure({**refund, **change}, is_enabled=request.param != "switched off")
 
 
 @pytest.mark.usefixtures("changed_function")

@@ -12,8 +12,9 @@ from django.db import connection, transaction
 from chatplatform.api.outgoing_call_limits import OF_CLIENT
 from chatplatform.testing import stub_model
 from chatplatform.testing.web_process import web
-from chatplatform.web.application import THREADS, THREADS_OF_CALLER
+from chatplatform.web.turns import THREADS, THREADS_OF_CALLER
 from chats.models import Conversation
+from identity.services import tokens
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 
@@ -100,6 +101,34 @@ def test_requests_of_one_caller_leave_threads_to_others(
         thread.join()
     assert len(statuses) == THREADS + 1
     assert set(statuses) <= ({200, 409} if is_person else {200})
+
+
+def test_a_person_with_many_sign_ins_has_one_share(ann, ben, chat, web_port):
+    """Each sign-in is known as theirs by its first answer."""
+    statuses = []
+    sign_ins = [
+        {"Authorization": f"Bearer {tokens.issue(ben.user).access_token}"} for _ in range(4)
+    ]
+    for headers in sign_ins:
+        assert request(web_port, "GET", "/identity/users/me", headers)[0] == 200
+
+    def assign(headers):
+        path, body = f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}
+        statuses.append(request(web_port, "POST", path, headers, body)[0])
+
+    with transaction.atomic():
+        Conversation.objects.select_for_update().get(pk=chat.pk)
+        threads = [
+            threading.Thread(target=assign, args=(headers,)) for headers in sign_ins for _ in "123"
+        ]
+        for thread in threads:
+            thread.start()
+        wait_for_blocked(THREADS_OF_CALLER)
+        assert request(web_port, "GET", "/identity/users/me", ann.headers)[0] == 200
+        assert statuses == []
+    for thread in threads:
+        thread.join()
+    assert set(statuses) <= {200, 409}
 
 
 def wait_for_blocked(count):

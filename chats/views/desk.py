@@ -486,7 +486,10 @@ class FeedViewSet(ChatsViewSet):
             follow, as_stream=True, status_of=lambda _: 200, endless=True, on_end=end
         )
 
-    @operation("AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, status=201)
+    @operation(
+        "AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, status=201,
+        gives_credentials=True,
+    )  # fmt: skip
     def ticket(self, request: HttpRequest) -> desk_shapes.FeedTicket:
         """Create a one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
         ticket = tokens.make_ticket(bearer_token(request))

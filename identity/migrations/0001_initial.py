@@ -82,7 +82,7 @@ class Migration(migrations.Migration):
             name='Attempt',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('sign_in', 'Sign In'), ('code', 'Code'), ('ask_reset', 'Ask Reset'), ('try_reset', 'Try Reset'), ('register', 'Register'), ('confirm', 'Confirm'), ('provider', 'Provider'), ('add_user', 'Add User'), ('test_mail', 'Test Mail'), ('mail_chat', 'Mail Chat'), ('mail_to', 'Mail To'), ('mail_guest', 'Mail Guest')], max_length=10)),
+                ('kind', models.CharField(choices=[('sign_in', 'Sign In'), ('code', 'Code'), ('ask_reset', 'Ask Reset'), ('try_reset', 'Try Reset'), ('register', 'Register'), ('confirm', 'Confirm'), ('provider', 'Provider'), ('add_user', 'Add User'), ('test_mail', 'Test Mail'), ('ask_link', 'Ask Link'), ('link_mail', 'Link Mail'), ('mail_chat', 'Mail Chat'), ('mail_to', 'Mail To'), ('mail_guest', 'Mail Guest')], max_length=10)),
                 ('account_hash', models.CharField(max_length=64)),
                 ('address', models.CharField(max_length=64)),
                 ('created_at', models.DateTimeField()),

@@ -5,7 +5,7 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models.functions import Now
 
-from chatplatform.crypto import EncryptedTextField
+from chatplatform.crypto import EncryptedTextField, hash_secret
 from chatplatform.ids import uuid7
 from identity.models.client import Client, TenantModel
 from identity.models.user import User
@@ -30,11 +30,19 @@ class RefreshToken(TenantModel):
 
 
 class SiteSession(AbstractBaseSession):
-    """One sign-in to the site: a Django session with a reference to its person."""
+    """One sign-in to the site: a Django session with a reference to its person.
+
+    `session_key` is a hash of what the browser holds: who reads the table can use none of them.
+    """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="sessions")
     # The family of the access tokens issued for the session; they end with it.
     token_family = models.UUIDField(null=True, unique=True)
+
+    @staticmethod
+    def key_of(cookie: str | None) -> str:
+        """The key of the row for the key that a browser holds; empty without one."""
+        return hash_secret(f"session:{cookie}")[:40] if cookie else ""
 
 
 class Impersonation(models.Model):
@@ -79,6 +87,9 @@ class AttemptKind(models.TextChoices):
     # These need a credential, but anybody can register for one, and they send mail to strangers.
     ADD_USER = "add_user"
     TEST_MAIL = "test_mail"
+    # Requests for a company's sign-in link, and mails with a link that were sent to a mailbox.
+    ASK_LINK = "ask_link"
+    LINK_MAIL = "link_mail"
     # Mailed transcripts, counted for each chat, mailbox and visitor.
     MAIL_CHAT = "mail_chat"
     MAIL_TO = "mail_to"

@@ -19,6 +19,7 @@ from django.utils.decorators import method_decorator
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_protect
 from django.views.generic import TemplateView
 from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.sites import UnfoldAdminSite
@@ -178,8 +179,10 @@ class Site(UnfoldAdminSite):
                 "choose-password/", self._open(mailed_links.choose_password), name="choose_password"
             ),
             path("sign-in/", self._open(mailed_links.sign_in_link), name="ask_sign_in_link"),
-            path("sign-in/<slug:code>/", provider_sign_in.leave, name="provider_sign_in"),
-            path("signed-in/", provider_sign_in.come_back, name="provider_signed_in"),
+            path(
+                "sign-in/<slug:code>/", self._open(provider_sign_in.leave), name="provider_sign_in"
+            ),
+            path("signed-in/", self._open(provider_sign_in.come_back), name="provider_signed_in"),
             *self._settings_urls(),
             # The sign-in page links to the path of this name.
             path("forgot-password/", forgot_password, name="admin_password_reset"),
@@ -189,14 +192,15 @@ class Site(UnfoldAdminSite):
         found = []
         for name, place in SETTINGS_PAGES.items():
             page = import_string(place)
-            # The wrapper carries the view's marks, such as whether it calls out.
             own = functools.update_wrapper(functools.partial(page, self), page)
             found.append(path(f"settings/{name}/", self.admin_view(own), name=f"settings_{name}"))
         return found
 
     def _open(self, view: Callable[..., HttpResponse]) -> Any:
-        """A view for everybody, which is never cached."""
-        return never_cache(functools.partial(view, self))
+        """A view for everybody, which is never cached, and takes forms of our own pages alone."""
+        # The wrapper carries the view's marks, such as whether it calls out.
+        own = functools.update_wrapper(functools.partial(view, self), view)
+        return never_cache(csrf_protect(own))
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
         """Redirect platform staff without a required second factor to its set-up, and refuse writes

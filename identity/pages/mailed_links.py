@@ -35,6 +35,19 @@ class AddressForm(forms.Form):
         return str(self.cleaned_data["email"]).lower()
 
 
+def sign_out_first(site: Any, request: HttpRequest) -> HttpResponse | None:
+    """The page that asks somebody who is signed in to sign out; None for anybody else.
+
+    A link that signs in must not replace their sign-in: another person may have sent it.
+    """
+    if not request.user.is_authenticated:
+        return None
+    status = 409 if request.method == "POST" else 200
+    title = gettext("You're already signed in")
+    shown: HttpResponse = site.page(request, "sign_out_first", title, status=status)
+    return shown
+
+
 def forgot_password(site: Any, request: HttpRequest) -> HttpResponse:
     """Mails the link of a password reset."""
     page = functools.partial(

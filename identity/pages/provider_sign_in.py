@@ -1,43 +1,61 @@
 """The site's views for sign-in at a company's own provider."""
 
 import functools
-from typing import Any
+from typing import Any, cast
+from urllib.parse import urlsplit
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.cache import never_cache
+from django.utils.translation import gettext
 
 from chatplatform.api import errors
 from chatplatform.api.errors import ApiError
-from chatplatform.api.outgoing_call_limits import always_calls_out
+from chatplatform.api.outgoing_call_limits import always_calls_out, posts_call_out
 from chatplatform.api.request_context import current_address
+from identity.pages.mailed_links import sign_out_first
 from identity.services import provider_sign_in, sign_in_providers, site_sessions
 
 
-@always_calls_out
-@never_cache
-def leave(request: HttpRequest, code: str) -> HttpResponse:
-    """A company's sign-in link, which redirects to its provider."""
+@posts_call_out
+def leave(site: Any, request: HttpRequest, code: str) -> HttpResponse:
+    """A company's sign-in link: names company and provider, and leads there by a button."""
     row = sign_in_providers.find(code)
     if row is None:
         raise Http404
+    if refusal := sign_out_first(site, request):
+        return refusal
+    if request.method != "POST":
+        title = gettext("Sign in to {company}").format(company=row.client.name)
+        asked: Any = site.page(
+            request, "provider_leave", title, company=row.client.name, issuer=row.issuer
+        )
+        # Browsers hold a form's redirect to the policy of its page, too.
+        asked.form_targets = f" https: {_origin(row.issuer)}"
+        return cast(HttpResponse, asked)
     session: Any = request.session
     start = functools.partial(provider_sign_in.start, session, row, address=current_address())
     return _shown(request, lambda: redirect(start()))
 
 
 @always_calls_out
-@never_cache
-def come_back(request: HttpRequest) -> HttpResponse:
+def come_back(site: Any, request: HttpRequest) -> HttpResponse:
     """Signs in a person whom a provider has sent back."""
+    session: Any = request.session
+    refusal = sign_out_first(site, request) if provider_sign_in.is_awaited(session) else None
+    if refusal:
+        return refusal
 
     def enter() -> HttpResponse:
-        session: Any = request.session
         user = provider_sign_in.finish(session, request.GET.dict())
         site_sessions.begin(request, user)
         return redirect("admin:index")
 
     return _shown(request, enter)
+
+
+def _origin(issuer: str) -> str:
+    parts = urlsplit(issuer)
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _shown(request: HttpRequest, act: Any) -> HttpResponse:

@@ -11,6 +11,7 @@ from django.utils.translation import get_language, gettext
 from chatplatform.api.request_context import current_address
 from identity.forms import ConfirmForm, RegistrationForm, ResendForm
 from identity.models import Client, Role, User
+from identity.pages.mailed_links import sign_out_first
 from identity.services import clients, registrations, site_sessions
 from identity.shapes.clients import ConfirmRegistrationRequest, RegisterTrialDto
 
@@ -51,6 +52,8 @@ def send_again(site: Any, request: HttpRequest) -> HttpResponse:
 
 def confirm(site: Any, request: HttpRequest) -> HttpResponse:
     """Creates the company of a mailed link, and signs in the owner, who repeats the password."""
+    if refusal := sign_out_first(site, request):
+        return refusal
 
     def act(data: dict[str, Any]) -> HttpResponse:
         body = ConfirmRegistrationRequest(**data)

@@ -1,5 +1,6 @@
 """The site's views that set up, remove and ask for the second factor."""
 
+import uuid
 from typing import Any
 
 import segno
@@ -57,8 +58,9 @@ class OwnForm(CodeForm):
 class SetUpForm(OwnForm):
     """Asks for a first code, which proves that the app has the secret."""
 
-    def __init__(self, user: User, *args: Any) -> None:
+    def __init__(self, user: User, sign_in: uuid.UUID | None, *args: Any) -> None:
         super().__init__(user, *args)
+        self.sign_in = sign_in
         self.recovery_codes: list[str] = []
         self.fields["code"].help_text = gettext("The six-digit code from your app.")
 
@@ -67,7 +69,9 @@ class SetUpForm(OwnForm):
         if self.has_right_password:
             signed = self.data.get("signed", "")
             try:
-                self.recovery_codes = second_factor.set_up(self.user, signed=signed, code=code)
+                self.recovery_codes = second_factor.set_up(
+                    self.user, signed=signed, code=code, sign_in=self.sign_in
+                )
             except ValidationError as exc:
                 raise ValidationError(gettext(str(exc.message))) from exc
         return code
@@ -95,7 +99,7 @@ def own_page(site: Any, request: HttpRequest) -> Any:
 def _set_up(site: Any, request: HttpRequest, user: User) -> Any:
     if not logins.takes_password(user):
         return site.page(request, "second_factor_set_up", gettext("Two-factor authentication"))
-    form = SetUpForm(user, request.POST or None)
+    form = SetUpForm(user, site_sessions.family_of(request), request.POST or None)
     if form.is_valid():
         codes = form.recovery_codes
         return site.page(

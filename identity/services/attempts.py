@@ -34,10 +34,11 @@ LIMITS = {
     AttemptKind.SIGN_IN: Limit(timedelta(minutes=15), from_address=100, for_account=10),
     # Somebody who tries codes already knows the password: all addresses share the limit.
     AttemptKind.CODE: Limit(timedelta(minutes=15), for_account=10, account_anywhere=True),
+    # By address, so that nobody can use up somebody else's requests.
+    AttemptKind.ASK_RESET: Limit(timedelta(hours=1), from_address=30, for_account=5),
+    AttemptKind.ASK_LINK: Limit(timedelta(hours=1), from_address=30, for_account=5),
     # Limits the mails to one mailbox, wherever they are requested from.
-    AttemptKind.ASK_RESET: Limit(
-        timedelta(hours=1), from_address=30, for_account=5, account_anywhere=True
-    ),
+    AttemptKind.LINK_MAIL: Limit(timedelta(hours=1), for_account=10, account_anywhere=True),
     AttemptKind.TRY_RESET: Limit(timedelta(minutes=15), from_address=6),
     # Each attempt mails the address, wherever it comes from.
     AttemptKind.REGISTER: Limit(

@@ -8,7 +8,8 @@ Those to customers, `CUSTOMERS_MAILS`, are in each language that bots speak, the
 import logging
 import re
 import smtplib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -20,6 +21,7 @@ from django.template.loader import select_template
 from chatplatform.api.errors import ApiError, NotConfigured, NotFound
 from chatplatform.api.request_context import current_address
 from chatplatform.jobs import GiveUp, TryLater, enqueue
+from chatplatform.observing import metrics
 from identity.models import AttemptKind, Client, EmailNotification, User
 from identity.services import attempts, audit
 from identity.shapes.configs import EmailNotificationRequest
@@ -117,11 +119,31 @@ def deliver(
     try:
         mail.send()
     except smtplib.SMTPRecipientsRefused as exc:
+        metrics.MAIL_FAILURES.add()
         if all(code >= 500 for code, _ in exc.recipients.values()):
             raise GiveUp("The mail server refuses every recipient for good.") from exc
         raise _later(exc) from exc
     except OSError as exc:
+        metrics.MAIL_FAILURES.add()
         raise _later(exc) from exc
+
+
+@contextmanager
+def counted(account: str) -> Iterator[bool]:
+    """Whether a mail that anybody can request may be sent, by how many were; counts it if it is.
+
+    Over the limit nobody is told: the mails before hold a link that works.
+    """
+    try:
+        attempt = attempts.start(AttemptKind.LINK_MAIL, address="", account=account)
+    except attempts.TooManyAttempts:
+        yield False
+        return
+    try:
+        yield True
+    except Exception:
+        attempt.delete()
+        raise
 
 
 def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]:

@@ -9,6 +9,8 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
@@ -20,6 +22,8 @@ from identity.services import attempts, audit, mails, tokens
 from identity.services.freezing import ensure_not_frozen
 
 RESET_LIFETIME = timedelta(hours=1)
+# For this long a link stays good beside newer ones.
+YOUNG = timedelta(minutes=10)
 # Longer than for a reset, since nobody waits for an invitation.
 INVITATION_LIFETIME = timedelta(days=3)
 
@@ -43,7 +47,7 @@ def encode(password: str, *, field: str = "password") -> str:
     return make_password(password)
 
 
-def set_encoded(user: User, encoded: str, *, by: User) -> None:
+def set_encoded(user: User, encoded: str, *, by: User, mail: str = "password_changed") -> None:
     """Set the password of a user whose row is locked; ends sign-ins and links, and sends a mail."""
     user.password = encoded
     user.token_version += 1
@@ -51,12 +55,16 @@ def set_encoded(user: User, encoded: str, *, by: User) -> None:
     tokens.revoke_all(user)
     void_links(user)
     audit.record(user.client_id, "user.password_set", by=by, subject=f"user:{user.pk}")
-    mails.send_to(user, "password_changed")
+    mails.send_to(user, mail)
 
 
 def void_links(user: User) -> None:
     """End the links to choose a password that were mailed to a user whose row is locked."""
-    PasswordReset.objects.filter(user=user, used_at=None).delete()
+    _links(user).delete()
+
+
+def _links(user: User) -> QuerySet[PasswordReset]:
+    return PasswordReset.objects.filter(user=user, used_at=None)
 
 
 def request_reset(*, email: str, address: str) -> None:
@@ -71,9 +79,11 @@ def send_reset_link(*, email: str, asked_from: str) -> None:
     user = User.objects.select_related("client").filter(email=email).first()
     if user is None or not user.is_active or user.client_id is None:
         return
-    token = _make_token(user, RESET_LIFETIME, asked_from=asked_from)
-    mails.deliver("password_reset", to=[user.email], language=user.language,
-                  context={"name": user.full_name, "link": _link(token)})  # fmt: skip
+    with mails.counted(f"reset:{email}") as may_send:
+        if may_send:
+            token = _make_token(user, RESET_LIFETIME, asked_from=asked_from, keeps_young=True)
+            mails.deliver("password_reset", to=[user.email], language=user.language,
+                          context={"name": user.full_name, "link": _link(token)})  # fmt: skip
 
 
 def send_invitation(*, user_id: int, by_id: int | None) -> None:
@@ -111,14 +121,21 @@ def purge_expired() -> None:
     PasswordReset.objects.filter(expires_at__lt=timezone.now() - timedelta(days=1)).delete()
 
 
-def _make_token(user: User, lifetime: timedelta, *, asked_from: str) -> str:
-    """A new token for the user, whose row is read again; it voids the earlier ones."""
+def _make_token(
+    user: User, lifetime: timedelta, *, asked_from: str, keeps_young: bool = False
+) -> str:
+    """A new token for the user, whose row is read again; it voids the earlier ones.
+
+    `keeps_young`: a link younger than ten minutes stays good. Otherwise a stranger, who may ask for
+    links too, could void each one before it is read.
+    """
     assert user.client_id
     token = secrets.token_urlsafe(32)
     with jobs.commit():
         # Locked, so that only one of concurrent links stays valid, mailed to the address of now.
         user.email = User.objects.select_for_update(no_key=True).get(pk=user.pk).email
-        void_links(user)
+        earlier = _links(user)
+        (earlier.filter(created_at__lt=Now() - YOUNG) if keeps_young else earlier).delete()
         PasswordReset.objects.create(
             client_id=user.client_id,
             user=user,

@@ -51,6 +51,11 @@ def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: st
     return url
 
 
+def is_awaited(session: MutableMapping[str, Any]) -> bool:
+    """Whether a sign-in that began in this session may still come back."""
+    return _FLOW in session
+
+
 def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User:
     """The person who comes back from the provider; 400 if the sign-in did not begin in this
     session, or did so over ten minutes ago."""

@@ -4,6 +4,7 @@ own model, since django-otp stores the secrets as plain text."""
 import base64
 import re
 import secrets
+import uuid
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -17,7 +18,7 @@ from django_otp.oath import TOTP
 
 from chatplatform.crypto import hash_secret
 from identity.models import SecondFactor, User
-from identity.services import audit
+from identity.services import audit, tokens
 
 WRONG_CODE = gettext_noop("This code is wrong, expired, or already used.")
 RECOVERY_CODES = 10
@@ -62,8 +63,11 @@ def offer(user: User, *, signed: str = "") -> Offer:
     return Offer(secret, f"otpauth://totp/{label}?{query}", signed)
 
 
-def set_up(user: User, *, signed: str, code: str) -> list[str]:
-    """Require codes from now on, if `code` is right; returns the recovery codes, shown once."""
+def set_up(user: User, *, signed: str, code: str, sign_in: uuid.UUID | None) -> list[str]:
+    """Require codes from now on, if `code` is right; returns the recovery codes, shown once.
+
+    Ends every sign-in except this one: whoever knew the password is out too.
+    """
     secret = _offered(user, signed)
     if secret is None:
         raise ValidationError(gettext_noop("This page has expired. Scan the new code."))
@@ -76,6 +80,7 @@ def set_up(user: User, *, signed: str, code: str) -> list[str]:
         _, is_new = SecondFactor.objects.get_or_create(user=user, defaults=values)
         if not is_new:
             raise ValidationError(gettext_noop("Two-factor authentication is already on."))
+        tokens.revoke_others(tokens.lock_user(user.pk), but=sign_in)
         _record(user, "second_factor.set_up", by=user)
     return codes
 

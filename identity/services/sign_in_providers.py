@@ -84,7 +84,7 @@ def ask_link(*, email: str, address: str) -> None:
     The job looks the address up, so that the answer reveals no account. A redirect would let a
     client send strangers to its own provider.
     """
-    attempts.start(AttemptKind.ASK_RESET, address=address, account=email)
+    attempts.start(AttemptKind.ASK_LINK, address=address, account=email)
     jobs.enqueue("identity.send_sign_in_link", client_id=None, email=email)
 
 
@@ -95,7 +95,9 @@ def send_link(*, email: str) -> None:
         return
     if SignInProvider.objects.for_client(user.client).exists():
         context = {"company": user.client.name, "link": sign_in_url(user.client)}
-        mails.deliver("sign_in_link", to=[email], language=user.language, context=context)
+        with mails.counted(f"sign-in:{email}") as may_send:
+            if may_send:
+                mails.deliver("sign_in_link", to=[email], language=user.language, context=context)
 
 
 def _merged_secret(row: SignInProvider, body: SignInProviderDto) -> str:

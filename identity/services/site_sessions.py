@@ -21,7 +21,7 @@ from chatplatform.api.request_context import current_address
 from chatplatform.crypto import hash_secret
 from chatplatform.ids import uuid7
 from identity.models import RefreshToken, SiteSession, User
-from identity.services import audit, logins, tokens, viewing
+from identity.services import audit, logins, tokens
 
 _BEGAN, _AWAITED, _TOKEN_FAMILY = "began", "awaited", "token_family"
 # Seconds within which the code of the second factor must follow a right password.
@@ -46,8 +46,19 @@ class SessionStore(DatabaseStore):
     def get_model_class(cls) -> type[SiteSession]:
         return SiteSession
 
+    def _get_session_from_db(self) -> SiteSession | None:
+        key = SiteSession.key_of(self.session_key)
+        row = SiteSession.objects.filter(pk=key, expire_date__gt=timezone.now()).first()
+        if row is None:
+            self._session_key = None
+        return row
+
+    def exists(self, session_key: str) -> bool:
+        return SiteSession.objects.filter(pk=SiteSession.key_of(session_key)).exists()
+
     def create_model_instance(self, data: dict[str, Any]) -> Any:
         row: Any = super().create_model_instance(data)
+        row.session_key = SiteSession.key_of(row.session_key)
         row.user_id, row.token_family = data.get(SESSION_KEY), data.get(_TOKEN_FAMILY)
         return row
 
@@ -58,10 +69,8 @@ class SessionStore(DatabaseStore):
 
     def delete(self, session_key: str | None = None) -> None:
         """Delete the session; an impersonation in it ends and is recorded."""
-        rows = SiteSession.objects.filter(session_key=session_key or self.session_key)
-        with transaction.atomic():
-            viewing.end(rows)
-            super().delete(session_key)
+        key = SiteSession.key_of(session_key or self.session_key)
+        tokens.end_sessions(SiteSession.objects.filter(pk=key))
 
 
 def await_code(request: HttpRequest, user: User, *, then: str) -> None:
@@ -101,6 +110,12 @@ def access_token(request: HttpRequest, user: User) -> str:
     return tokens.access_token(user, family=uuid.UUID(request.session[_TOKEN_FAMILY]))
 
 
+def family_of(request: HttpRequest) -> uuid.UUID | None:
+    """The family of the tokens of the request's sign-in; None if it can have none."""
+    family = request.session.get(_TOKEN_FAMILY)
+    return uuid.UUID(family) if family else None
+
+
 def end(request: HttpRequest, user: User) -> None:
     """Sign a person out of this browser."""
     with transaction.atomic():
@@ -136,7 +151,7 @@ class SignIn:
 
 
 def list_own(user: User, *, current: str | None) -> list[SignIn]:
-    """A person's sign-ins, latest use first; `current` is the key of the request's session."""
+    """A person's sign-ins, latest use first; `current` is the key of the request's browser."""
     idle = timedelta(seconds=settings.SESSION_COOKIE_AGE)
     found = []
     for row in SiteSession.objects.filter(user=user, expire_date__gt=timezone.now()):
@@ -148,7 +163,7 @@ def list_own(user: User, *, current: str | None) -> list[SignIn]:
                 address=began.get("address", ""),
                 began_at=datetime.fromisoformat(began["at"]) if began else None,
                 used_at=row.expire_date - idle,
-                is_current=row.session_key == current,
+                is_current=row.pk == SiteSession.key_of(current),
             )
         )
     for token in _live_tokens(user):

@@ -195,6 +195,15 @@ def revoke_all(user: User) -> None:
     RefreshToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
 
 
+def revoke_others(user: User, *, but: uuid.UUID | None) -> None:
+    """End every sign-in of a user except one; None: that of a session without tokens."""
+    end_sessions(SiteSession.objects.filter(user=user).exclude(token_family=but))
+    others = RefreshToken.objects.filter(user=user, revoked_at=None)
+    if but:
+        others = others.exclude(family=but)
+    others.update(revoked_at=timezone.now())
+
+
 def end_sessions(rows: QuerySet[SiteSession]) -> int:
     """End sign-ins to the site and impersonations in them; returns how many sign-ins ended."""
     with transaction.atomic():

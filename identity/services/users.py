@@ -139,6 +139,7 @@ def make_staff(*, email: str, password: str) -> User:
         user = User.objects.select_for_update().filter(email=email.lower()).first()
         if user and user.client_id:
             raise EmailTaken
+        mail = "password_changed" if user else "welcome_staff"
         if user is None:
             user = User.objects.create_superuser(email, full_name="Platform staff")
             _record(user, "created", by=None)
@@ -146,7 +147,7 @@ def make_staff(*, email: str, password: str) -> User:
             _record(user, "enabled", by=None)
         User.objects.filter(pk=user.pk).update(is_disabled=False, is_superuser=True)
         second_factor.remove(user, by=user)
-        passwords.set_encoded(user, encoded, by=user)
+        passwords.set_encoded(user, encoded, by=user, mail=mail)
     return user
 
 

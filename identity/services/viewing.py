@@ -28,7 +28,7 @@ def begin(session_key: str, person: User, *, by: User) -> None:
         raise Forbidden(_NOT_VIEWABLE)
     with transaction.atomic():
         _, is_new = Impersonation.objects.get_or_create(
-            session_id=session_key, defaults={"user": person}
+            session_id=SiteSession.key_of(session_key), defaults={"user": person}
         )
         if not is_new:
             raise Forbidden(REFUSED)
@@ -37,9 +37,8 @@ def begin(session_key: str, person: User, *, by: User) -> None:
 
 def viewed_in(session_key: str | None) -> User | None:
     """The person who is impersonated in this session; ends it if they may no longer sign in."""
-    view = (
-        Impersonation.objects.select_related("user__client").filter(session_id=session_key).first()
-    )
+    views = Impersonation.objects.select_related("user__client")
+    view = views.filter(session_id=SiteSession.key_of(session_key)).first()
     if view is None or may_be_viewed(view.user):
         return view.user if view else None
     leave(session_key)
@@ -48,7 +47,7 @@ def viewed_in(session_key: str | None) -> User | None:
 
 def leave(session_key: str | None) -> User | None:
     """End the impersonation in this session; returns the impersonated person, if any."""
-    return end(SiteSession.objects.filter(pk=session_key))
+    return end(SiteSession.objects.filter(pk=SiteSession.key_of(session_key)))
 
 
 def end(sessions: QuerySet[SiteSession]) -> User | None:

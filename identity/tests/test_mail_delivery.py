@@ -75,9 +75,10 @@ def test_delivered(ben, server):
     assert "Hi “Ben”," in text
 
 
-def test_a_busy_server_is_tried_again(ben, server):
+def test_a_busy_server_is_tried_again(ben, server, counts):
     server.answers = ["451 later"]
     job = send(ben)
+    assert counts().total("mail_failures_total") == 1
     assert (job.state, server.accepted) == ("queued", [])
     assert "SMTPRecipientsRefused" in job.last_error
     Job.objects.update(due_at=timezone.now())

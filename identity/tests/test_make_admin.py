@@ -3,9 +3,11 @@
 import io
 
 import pytest
+from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client as Browser
 
+from chatplatform.testing import run_jobs
 from identity.models import User
 from identity.testing import PASSWORD
 
@@ -28,6 +30,18 @@ def enters(password, email=EMAIL):
 def test_the_first_superuser_is_made():
     assert enters(made())
     assert User.objects.get().client is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_new_one_is_welcomed_and_a_restored_one_is_warned():
+    made()
+    run_jobs()
+    assert [message.to for message in mail.outbox] == [[EMAIL]]
+    assert "/admin/" in mail.outbox[0].body
+    assert "changed" not in mail.outbox[0].subject
+    made()
+    run_jobs()
+    assert mail.outbox[1].subject == "Your password was changed"
 
 
 @pytest.mark.django_db

@@ -9,6 +9,7 @@ from django.core import mail
 from django.test import Client as Browser
 from django.utils import timezone
 
+from chatplatform import jobs
 from chatplatform.models import Job
 from chatplatform.testing import at_once, run_before, run_jobs
 from identity.models import Attempt, AuditEvent, Client, PasswordReset, RefreshToken, User
@@ -117,6 +118,7 @@ def test_a_link_ends_with(ann, ben, nobody, end):
         assert row.expires_at - timezone.now() <= timedelta(hours=1)
         PasswordReset.objects.update(expires_at=timezone.now())
     elif end == "a newer one":
+        PasswordReset.objects.update(created_at=timezone.now() - timedelta(minutes=11))
         mailed_token(nobody, ben.user.email)
     elif end == "a password change":
         path = f"/identity/users/{ben.user.pk}/reset-password"
@@ -139,6 +141,7 @@ def test_a_change_between_check_and_use_wins(ann, nobody, first):
         elif first == "a lock-out":
             User.objects.update(is_disabled=True)
         else:
+            PasswordReset.objects.update(created_at=timezone.now() - timedelta(minutes=11))
             passwords.send_reset_link(email=ann.user.email, asked_from="")
 
     with run_before("identity.services.passwords.encode", meanwhile):
@@ -241,12 +244,45 @@ def rename(user, **changes):
     assert not changes.items() - User.objects.filter(pk=user.pk).values(*changes)[0].items()
 
 
-def test_a_job_that_ran_twice_leaves_only_its_last_link(ann, nobody):
+def test_a_link_stays_good_for_ten_minutes_and_ends_with_the_use_of_another(ann, nobody):
     for _ in range(2):
         passwords.send_reset_link(email=ann.user.email, asked_from="127.0.0.1")
     first, second = (message.body.partition("#token=")[2].split()[0] for message in mail.outbox)
-    assert nobody.post(VERIFY, {"token": first}).status_code == 400
-    assert nobody.post(VERIFY, {"token": second}).status_code == 204
+    for token in (first, second):
+        assert nobody.post(VERIFY, {"token": token}).status_code == 204
+    assert reset(nobody, first).status_code == 204
+    assert reset(nobody, second, "third-horse-battery").status_code == 400
+
+
+def test_a_stranger_stops_nobodys_reset(ann, nobody):
+    def ask_from(number):
+        body = {"email": ann.user.email}
+        return nobody.browser.post(
+            FORGOT, body, content_type="application/json", REMOTE_ADDR=f"192.0.2.{number}"
+        ).status_code
+
+    assert [ask_from(1) for _ in range(6)] == [202] * 5 + [429]
+    token = mailed_token(nobody, ann.user.email)
+    # From many addresses: her mailbox gets ten mails an hour, and the latest holds a good link.
+    assert {ask_from(number) for number in range(2, 22)} == {202}
+    run_jobs()
+    assert len(mail.outbox) == 10
+    assert nobody.post(VERIFY, {"token": token}).status_code == 204
+    latest = mail.outbox[-1].body.partition("#token=")[2].split()[0]
+    assert reset(nobody, latest).status_code == 204
+
+
+def test_a_mail_that_the_server_refuses_is_not_counted(ann, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError
+
+    with monkeypatch.context() as away:
+        away.setattr("django.core.mail.EmailMessage.send", refuse)
+        for _ in range(12):
+            with pytest.raises(jobs.TryLater):
+                passwords.send_reset_link(email=ann.user.email, asked_from="127.0.0.1")
+    passwords.send_reset_link(email=ann.user.email, asked_from="127.0.0.1")
+    assert len(mail.outbox) == 1
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,9 @@ def link(client: Client) -> str:
 
 
 def leave(browser, client):
-    """Where the company's link leads."""
-    reply = browser.get(link(client))
+    """Where the button of the company's page leads."""
+    assert browser.get(link(client)).status_code == 200
+    reply = browser.post(link(client))
     assert reply.status_code == 302
     return reply["Location"]
 
@@ -190,12 +191,45 @@ def test_an_answer_counts_in_the_browser_that_asked_and_once(acme, ben, provider
     assert come_back(Browser(), provider, first).status_code == 400, "another browser"
     assert is_in(come_back(browser, provider, first))
     assert come_back(browser, provider, first).status_code == 400, "the same again"
+    browser.post("/admin/logout/")
     second = leave(browser, acme)
     forged = second.replace(parse_qs(urlsplit(second).query)["state"][0], "x" * 43)
     assert come_back(browser, provider, forged).status_code == 400
     assert come_back(browser, provider, second).status_code == 400, "a try uses it up"
     for answer in ({}, {"state": ""}, {"error": "access_denied"}, {"state": "é", "code": "x"}):
         assert browser.get(f"{BACK}?{urlencode(answer)}").status_code == 400
+
+
+def test_the_link_alone_leads_nowhere(acme, provider):
+    page = Browser().get(link(acme)).content.decode()
+    assert acme.name in page
+    assert provider.issuer in page
+    assert provider.asked == []
+    without_token = Browser(enforce_csrf_checks=True).post(link(acme))
+    assert (without_token.status_code, provider.asked) == (403, [])
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/admin/sign-in/", "/admin/login/code/", "/admin/register/", "/admin/register/again/",
+     "/admin/register/confirm/", "/admin/choose-password/", "/admin/forgot-password/",
+     "/admin/login/", "/admin/logout/"],
+)  # fmt: skip
+def test_no_open_page_takes_the_form_of_another_site(db, path):
+    assert Browser(enforce_csrf_checks=True).post(path, {"email": "a@b.example"}).status_code == 403
+
+
+def test_nobodys_sign_in_is_replaced(acme, ann, ben, provider):
+    provider.claims = {"email": ben.user.email}
+    browser = Browser()
+    address = leave(browser, acme)
+    browser.post("/admin/login/", {"username": ann.user.email, "password": PASSWORD})
+    assert come_back(browser, provider, address).status_code == 200
+    assert browser.get(link(acme)).context["title"] == "You're already signed in"
+    assert browser.post(link(acme)).status_code == 409
+    assert SiteSession.objects.get(user__isnull=False).user == ann.user
+    browser.post("/admin/logout/")
+    assert is_in(sign_in(provider, acme, browser, email=ben.user.email))
 
 
 def test_anothers_answer_is_not_taken_for_the_providers(acme, ben, provider):
@@ -331,15 +365,15 @@ def test_an_issuer_inside_or_without_tls_is_refused(ann, provider, issuer):
 
 def test_endpoints_inside_are_not_called(acme, ann, provider, settings):
     settings.EGRESS_ALLOW = []
-    assert Browser().get(link(acme)).status_code == 400
+    assert Browser().post(link(acme)).status_code == 400
     assert provider.asked == []
 
 
 def test_a_fault_of_the_provider_is_kept_for_a_while(acme, provider, settings):
     settings.EGRESS_ALLOW = []
-    assert Browser().get(link(acme)).status_code == 400
+    assert Browser().post(link(acme)).status_code == 400
     settings.EGRESS_ALLOW = [provider.host_port]
-    assert Browser().get(link(acme)).status_code == 400
+    assert Browser().post(link(acme)).status_code == 400
     assert provider.asked == []
     cache.clear()
     assert leave(Browser(), acme).startswith(provider.issuer)
@@ -368,6 +402,7 @@ def test_the_whole_way_in_a_browser(screen, problems, outside_port, ann, ben):
         screen.get_by_role("status").wait_for()
         screen.context.clear_cookies()
         screen.goto(link(ann.client))
+        screen.get_by_role("button", name="Continue").click()
         screen.get_by_role("link", name="Go").click()
         screen.wait_for_url("**/admin/desk/")
         screen.get_by_text("Mine").first.wait_for()

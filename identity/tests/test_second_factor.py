@@ -111,6 +111,14 @@ def test_it_is_set_up_by_a_code_of_the_app(ann):
     assert not [shown for shown in (secret, *codes) if shown in again]
 
 
+def test_it_ends_every_other_sign_in(ann):
+    (here, _), (elsewhere, _) = enter(ann.user), enter(ann.user)
+    set_up(here)
+    assert is_in(here)
+    assert not is_in(elsewhere)
+    assert ann.get("/identity/users/me").status_code == 401
+
+
 def test_the_database_holds_neither_secret_nor_recovery_code(ann, secured):
     secret, codes = secured
     with connection.cursor() as cursor:

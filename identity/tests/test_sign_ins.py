@@ -36,6 +36,16 @@ def test_browsers_and_programs_are_listed(ann, cara):
         assert key not in page
 
 
+def test_what_a_browser_holds_is_not_stored(ann):
+    here = entered(ann.user)
+    (stored,) = SiteSession.objects.values_list("pk", flat=True)
+    assert stored != here.cookies["sessionid"].value
+    thief = Browser()
+    thief.cookies["sessionid"] = stored
+    assert thief.get(PATH).status_code == 302
+    assert here.get(PATH).status_code == 200
+
+
 def test_a_browser_is_signed_out(ann):
     here, phone = entered(ann.user), entered(ann.user, "Phone")
     (other,) = [item for item in listed(here) if item.browser == "Phone"]

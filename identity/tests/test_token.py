@@ -250,6 +250,13 @@ def test_a_host_whose_clock_is_behind_accepts_a_token(client_a):
     assert ann.get(ME).status_code == 200
 
 
+@pytest.mark.parametrize(("seconds", "status"), [(45, 200), (75, 401)])
+def test_a_host_whose_clock_is_a_little_ahead_accepts_a_token(ann, seconds, status):
+    ahead = settings.ACCESS_TOKEN_LIFETIME + timedelta(seconds=seconds)
+    with time_machine.travel(timezone.now() + ahead):
+        assert ann.get(ME).status_code == status
+
+
 def test_no_credential(db, nobody):
     reply = nobody.get(ME)
     assert (reply.status_code, reply.json()["detail"]) == (401, "Not authenticated")

@@ -106,6 +106,7 @@ class TokenViewSet(TenantViewSet):
         body=LOGIN_FORM,
         returns=user_shapes.TokenResponse,
         also={401: Error, 429: Error},
+        gives_credentials=True,
     )
     def create(self, body: LoginBody) -> HttpResponse:
         """Sign in with e-mail address and password, or exchange a refresh token.

@@ -30,7 +30,7 @@ class ConfigViewSet(TenantViewSet):
 
     @operation(
         "Webhook", "Create Webhook Config", access=ADMIN, status=201, also={409: None},
-        waits=True, is_atomic=True,
+        waits=True, is_atomic=True, gives_credentials=True,
     )  # fmt: skip
     def create(self, body: webhook_shapes.WebhookConfigRequest) -> webhook_shapes.WebhookConfig:
         """Create an endpoint. Only this response contains its signing secret.
@@ -40,7 +40,9 @@ class ConfigViewSet(TenantViewSet):
         config = endpoints.create(self.client, body, by=self.user)
         return webhook_shapes.WebhookConfig.from_row(config, config.secret)
 
-    @operation("Webhook", "Rotate Webhook Secret", access=ADMIN, also={404: None})
+    @operation(
+        "Webhook", "Rotate Webhook Secret", access=ADMIN, also={404: None}, gives_credentials=True
+    )
     def rotate_secret(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
         """Create a new signing secret, shown once. The old one also signs for 24 hours."""
         config = endpoints.get(self.client, query.config_id)

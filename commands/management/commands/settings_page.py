@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 # In the order of the page.
 MODULES = ("settings", "settings_outgoing", "settings_observing", "settings_channels")
-READER = re.compile(r"env\.\w+|_networks")
+READER = re.compile(r"env\.(?!fault|find_unknown|end_if_wrong)\w+")
 HEAD = """\
 # Settings
 
@@ -20,6 +20,11 @@ Written by `make openapi` from `chatplatform/settings*.py`. Settings are environ
 your own machine all of them are optional; a real site needs at least `SECRET_KEY`, `ALLOWED_HOSTS`,
 `PUBLIC_URL`, `DATABASE_URL` and `REDIS_URL` ([going live](operations.md#going-live)). For
 containers, `make env` writes a `.env` with new secrets.
+
+An empty variable counts as left out. Each setting may also come from a file: `SECRET_KEY_FILE`
+names one that holds the `SECRET_KEY`, as secrets of containers do. A process with a wrong setting
+does not start: it prints a line for each, with what to write instead, and ends with 1. A name that
+is a slip of a setting's, such as `ALLOWED_HOST`, counts as one, unless `DEBUG` is on.
 
 Read by `make run` alone:
 

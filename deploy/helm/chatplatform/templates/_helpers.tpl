@@ -11,7 +11,32 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
 {{- define "chatplatform.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
+{{- end }}
+
+{{- /* What all pods share: where they run, as whom, and what they do not get. */}}
+{{- define "chatplatform.pod" -}}
+serviceAccountName: {{ .Values.serviceAccountName | default "default" }}
+automountServiceAccountToken: false
+# Else a Service called `redis` would set REDIS_PORT=tcp://….
+enableServiceLinks: false
+securityContext: {fsGroup: 10001}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{- define "chatplatform.containerSecurity" -}}
@@ -27,6 +52,9 @@ seccompProfile: {type: RuntimeDefault}
 {{- define "chatplatform.environment" -}}
 - {name: DATA_DIR, value: /data}
 - {name: OMP_NUM_THREADS, value: "1"}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{- define "chatplatform.settingsData" -}}
@@ -43,11 +71,17 @@ seccompProfile: {type: RuntimeDefault}
 {{- define "chatplatform.mounts" -}}
 - {name: data, mountPath: /data}
 - {name: tmp, mountPath: /tmp}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{- define "chatplatform.volumes" -}}
 - {name: data, emptyDir: {}}
 - {name: tmp, emptyDir: {}}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{- /* The pod of a command that works as the owner of the tables: root, name, command, and the
@@ -58,12 +92,8 @@ metadata:
     {{- include "chatplatform.selector" .root | nindent 4 }}
     app.kubernetes.io/component: {{ .name }}
 spec:
-  automountServiceAccountToken: false
+  {{- include "chatplatform.pod" .root | nindent 2 }}
   restartPolicy: Never
-  securityContext: {fsGroup: 10001}
-  {{- with .root.Values.image.pullSecrets }}
-  imagePullSecrets: {{- toYaml . | nindent 4 }}
-  {{- end }}
   containers:
     - name: {{ .name }}
       image: {{ include "chatplatform.image" .root }}
@@ -78,5 +108,6 @@ spec:
         {{- end }}
       securityContext: {{- include "chatplatform.containerSecurity" .root | nindent 8 }}
       volumeMounts: {{- include "chatplatform.mounts" .root | nindent 8 }}
+      resources: {{- toYaml .root.Values.ownersResources | nindent 8 }}
   volumes: {{- include "chatplatform.volumes" .root | nindent 4 }}
 {{- end }}

@@ -1,0 +1,281 @@
+"""Reads settings from environment variables, and finds those that are wrong.
+
+Reading goes on after a fault, so that a start names all of them at once, a line each.
+"""
+
+import difflib
+import math
+import multiprocessing
+import os
+import re
+import signal
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+_ON, _OFF = {"true", "on", "yes", "y", "ok", "1"}, {"false", "off", "no", "n", "0"}
+_PLACE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(?P<port>\d{1,5}))?")
+# What a database's address may say after `?`, for libpq.
+_DATABASE_OPTIONS = {
+    "application_name", "channel_binding", "gssencmode", "sslcert", "sslcrl", "sslkey", "sslmode",
+    "sslnegotiation", "sslrootcert", "target_session_attrs",
+}  # fmt: skip
+_MAIL_BACKENDS = {
+    "smtp": "smtp", "smtps": "smtp", "smtp+tls": "smtp", "smtp+ssl": "smtp",
+    "consolemail": "console", "dummymail": "dummy",
+}  # fmt: skip
+# Names of Django and others that nothing here reads, and what is read instead.
+_ELSEWHERE = {
+    "CELERY_BROKER_URL": "REDIS_URL",
+    "CSRF_TRUSTED_ORIGINS": "PUBLIC_URL",
+    "DEFAULT_FROM_EMAIL": "EMAIL_FROM",
+    "DJANGO_ALLOWED_HOSTS": "ALLOWED_HOSTS",
+    "DJANGO_DEBUG": "DEBUG",
+    "DJANGO_SECRET_KEY": "SECRET_KEY",
+    "EMAIL_HOST": "EMAIL_URL",
+    "OPENAI_API_KEY": "LLM_API_KEY",
+    "OPENAI_BASE_URL": "LLM_BASE_URL",
+    "SECURE_HSTS_SECONDS": "HSTS_SECONDS",
+}
+# How alike two names are, from 0 to 1, when one is a slip of the other.
+_ALIKE = 0.85
+
+
+class Environment:
+    """Environment variables as settings; `NAME_FILE` names a file that holds the value of `NAME`.
+
+    A variable that is empty counts as left out.
+    """
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self.variables = variables
+        self.faults: list[str] = []
+        self.names = set[str]()
+
+    def text(self, name: str, *, default: str) -> str:
+        self.names.add(name)
+        value = self.variables.get(name, "")
+        value = value if value.strip() else ""
+        path = self.variables.get(f"{name}_FILE", "").strip()
+        if value and path:
+            self.fault(name, f"{name}_FILE is set too: leave out one of them.")
+        elif path:
+            value = self._file(name, path)
+        return value or default
+
+    def choice(self, name: str, among: Sequence[str], *, default: str) -> str:
+        value = self.text(name, default=default)
+        if value not in among:
+            self.fault(name, f"{value!r} is not known. Write {_either(among)}.")
+            return default
+        return value
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        value = self.text(name, default="").strip().lower()
+        if value in _ON or value in _OFF:
+            return value in _ON
+        if value:
+            self.fault(name, f"{value!r} is neither on nor off. Write true or false.")
+        return default
+
+    def integer(self, name: str, *, default: int, least: int = 0, most: float = math.inf) -> int:
+        value = self.text(name, default="").strip()
+        if value and re.fullmatch(r"-?[0-9]{1,18}", value) and least <= int(value) <= most:
+            return int(value)
+        if value:
+            self.fault(name, f"{value!r} is no such number. Write a whole one{_span(least, most)}.")
+        return default
+
+    def decimal(
+        self, name: str, *, default: float, least: float = 0, most: float = math.inf
+    ) -> float:
+        value = self.text(name, default="").strip()
+        is_number = re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,9})?", value)
+        if is_number and least <= float(value) <= most:
+            return float(value)
+        if value:
+            self.fault(name, f"{value!r} is no such number. Write one{_span(least, most)}.")
+        return default
+
+    def entries(self, name: str, *, default: Sequence[str] = ()) -> list[str]:
+        """What commas separate."""
+        found = [entry.strip() for entry in self.text(name, default="").split(",")]
+        return [entry for entry in found if entry] or list(default)
+
+    def pairs(self, name: str, *, default: Mapping[str, str]) -> dict[str, str]:
+        """What commas separate, each a key, `=` and a value."""
+        found = [entry.partition("=") for entry in self.entries(name)]
+        if any(not key.strip() or not value.strip() for key, _, value in found):
+            self.fault(name, "an entry has no key or no value. Write KEY=VALUE,KEY=VALUE.")
+            return dict(default)
+        return {key.strip(): value.strip() for key, _, value in found} or dict(default)
+
+    def networks(self, name: str) -> list[IPv4Network | IPv6Network]:
+        """Addresses and networks (10.0.0.0/8), separated by commas."""
+        try:
+            return [ip_network(entry) for entry in self.entries(name)]
+        except ValueError as exc:
+            self.fault(name, f"{exc}. Write addresses and networks: 10.0.0.7,10.1.0.0/16.")
+            return []
+
+    def url(self, name: str, *, default: str) -> str:
+        """A full address without user and fragment."""
+        value = self.text(name, default=default).strip()
+        parts = _split(value)
+        is_full = parts and parts.scheme in {"http", "https"} and _place(parts)
+        if value and not (is_full and parts and not parts.fragment and "@" not in parts.netloc):
+            self.fault(name, "this is no full address. Write it like https://name.example.")
+            return default
+        return value
+
+    def broker(self, name: str, *, default: str) -> str:
+        """The address of a Valkey or Redis."""
+        value = self.text(name, default=default).strip()
+        parts = _split(value)
+        known = parts and parts.scheme in {"redis", "rediss", "unix"}
+        if not known or not (parts and (parts.scheme == "unix" or _place(parts))):
+            self.fault(
+                name,
+                "this is no address of a Valkey or Redis. Write it like redis://:password@host:6379/0,"
+                " with the password percent-encoded.",
+            )
+            return default
+        return value
+
+    def database(self, name: str, *, default: str) -> dict[str, Any]:
+        """The parts of a PostgreSQL's address, as Django names them."""
+        for value in (self.text(name, default=default).strip(), default):
+            found = _database(value)
+            if found:
+                return found
+            self.fault(
+                name,
+                "this is no address of a PostgreSQL. Write it like"
+                " postgres://user:password@host:5432/name, with the password percent-encoded.",
+            )
+        return {}
+
+    def mail(self, name: str, *, default: str) -> dict[str, Any]:
+        """The settings of Django for a mail server's address."""
+        for value in (self.text(name, default=default).strip(), default):
+            found = _mail(value)
+            if found:
+                return found
+            self.fault(
+                name,
+                "this is no address of a mail server. Write it like"
+                " smtp+tls://user:password@host:587, with the password percent-encoded.",
+            )
+        return {}
+
+    def fault(self, name: str, what: str) -> None:
+        """Note that a setting is wrong: what is wrong, and what to write."""
+        self.faults.append(f"{name}: {what}")
+
+    def find_unknown(self, also: Collection[str] = ()) -> None:
+        """Note names that are slips of a setting's name: nothing would read them."""
+        known = self.names | set(also)
+        known |= {f"{name}_FILE" for name in known}
+        candidates = [name for name in sorted(known) if len(name) > 4]
+        for name in sorted(self.variables):
+            # The tests number the databases of their processes.
+            if name in known or re.sub(r"_\d+$", "", name) in known or len(name) < 5:
+                continue
+            meant = [_ELSEWHERE[name]] if name in _ELSEWHERE else []
+            meant = meant or difflib.get_close_matches(name, candidates, 1, _ALIKE)
+            if meant:
+                self.fault(name, f"no setting has this name. Write {meant[0]}.")
+
+    def end_if_wrong(self) -> None:
+        """End the process, whichever it is, if a setting is wrong: a line for each."""
+        if self.faults:
+            sys.exit("\n".join(dict.fromkeys(self.faults)))
+
+    def _file(self, name: str, path: str) -> str:
+        try:
+            return Path(path).read_text().rstrip("\r\n")
+        except (OSError, UnicodeDecodeError) as exc:
+            reason = exc.strerror if isinstance(exc, OSError) else "it is no text"
+            self.fault(f"{name}_FILE", f"{path!r} cannot be read ({reason}). Name a file with it.")
+            return ""
+
+
+env = Environment(os.environ)
+
+
+def end(reason: str) -> NoReturn:
+    """End this process, which must not start, with a line that says why."""
+    sys.stderr.write(f"{reason}\n")
+    sys.stderr.flush()
+    if server := multiprocessing.parent_process():
+        # granian would restart this worker again and again, so stop granian (see `web.serve`).
+        os.kill(server.pid or 0, signal.SIGUSR1)
+    os._exit(1)
+
+
+def _either(among: Sequence[str]) -> str:
+    return f"{', '.join(among[:-1])} or {among[-1]}"
+
+
+def _span(least: float, most: float) -> str:
+    return f" of at least {least:g}" if most == math.inf else f" from {least:g} to {most:g}"
+
+
+def _split(value: str) -> SplitResult | None:
+    try:
+        return urlsplit(value)
+    except ValueError:  # such as an unencoded [ in a password
+        return None
+
+
+def _place(parts: SplitResult) -> tuple[str, int | None] | None:
+    """Host and port of an address as they are written; None if there is no host."""
+    found = _PLACE.fullmatch(parts.netloc.rpartition("@")[2])
+    if found is None or not found["host"]:
+        return None
+    port = int(found["port"]) if found["port"] else None
+    return None if port is not None and port > 65535 else (unquote(found["host"]).strip("[]"), port)
+
+
+def _login(parts: SplitResult) -> tuple[str, str]:
+    user, _, password = parts.netloc.rpartition("@")[0].partition(":")
+    return unquote(user), unquote(password)
+
+
+def _database(value: str) -> dict[str, Any] | None:
+    parts = _split(value)
+    if parts is None or parts.scheme not in {"postgres", "postgresql"} or parts.fragment:
+        return None
+    place, (user, password) = _place(parts), _login(parts)
+    options = dict(parse_qsl(parts.query))
+    name = unquote(parts.path.removeprefix("/"))
+    if place is None or not name or not set(options) <= _DATABASE_OPTIONS:
+        return None
+    return {
+        "NAME": name, "USER": user, "PASSWORD": password, "HOST": place[0],
+        "PORT": place[1] or "", "OPTIONS": options,
+    }  # fmt: skip
+
+
+def _mail(value: str) -> dict[str, Any] | None:
+    parts = _split(value)
+    if parts is None or parts.scheme not in _MAIL_BACKENDS or parts.query or parts.fragment:
+        return None
+    place, (user, password) = _place(parts), _login(parts)
+    is_sent = _MAIL_BACKENDS[parts.scheme] == "smtp"
+    if is_sent and (place is None or parts.path.strip("/")):
+        return None
+    is_ssl = parts.scheme in {"smtps", "smtp+ssl"}
+    host, port = place or ("", None)
+    return {
+        "EMAIL_BACKEND": f"django.core.mail.backends.{_MAIL_BACKENDS[parts.scheme]}.EmailBackend",
+        "EMAIL_HOST": host,
+        "EMAIL_PORT": port or (465 if is_ssl else 587 if parts.scheme == "smtp+tls" else 25),
+        "EMAIL_HOST_USER": user,
+        "EMAIL_HOST_PASSWORD": password,
+        "EMAIL_USE_TLS": parts.scheme == "smtp+tls",
+        "EMAIL_USE_SSL": is_ssl,
+    }  # fmt: skip

@@ -1,0 +1,51 @@
+"""What a process sees of its host: the room of its disks, its clock, its latest backup."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from chatplatform.observing import metrics
+from chatplatform.observing.metrics import Reading, Readings
+
+# Tokens of a host that is further ahead or behind are refused by the others.
+MAX_SKEW_SECONDS = 30
+# Whoever makes a backup touches this file in DATA_DIR (docs/operations.md, Backup).
+BACKUP_MARK = "last-backup"
+
+
+def disks() -> Iterator[tuple[str, int, int]]:
+    """Each disk of this process: what it holds, its free bytes, and its size."""
+    places = {"data": settings.DATA_DIR}
+    if not settings.MEDIA_BUCKET:
+        places["media"] = settings.MEDIA_ROOT
+    for name, folder in places.items():
+        usage = shutil.disk_usage(_existing(Path(folder)))
+        yield name, usage.free, usage.total
+
+
+def clock_skew(cursor: Any) -> float:
+    """Seconds by which the database's clock is ahead of this host's."""
+    began = time.time()
+    cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
+    (theirs,) = cursor.fetchone()
+    return float(theirs) - (began + time.time()) / 2
+
+
+def read() -> Readings:
+    """The metrics of this host."""
+    yield Reading(metrics.CLOCK, time.time())
+    for name, free, size in disks():
+        yield Reading(metrics.DISK_FREE, free, (name,))
+        yield Reading(metrics.DISK_SIZE, size, (name,))
+    mark = settings.DATA_DIR / BACKUP_MARK
+    if mark.exists():
+        yield Reading(metrics.BACKUP, mark.stat().st_mtime)
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or the first above it that exists: it is made with the first file."""
+    return next(path for path in (folder, *folder.parents) if path.exists())

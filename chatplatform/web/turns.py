@@ -1,0 +1,79 @@
+"""Shares of the threads that serve requests: nobody takes them all.
+
+A request waits for its turn without a thread. Who sent it is known by its credential, and whose
+that is by the answer to an earlier request with it.
+"""
+
+import asyncio
+import re
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+from weakref import WeakValueDictionary
+
+from django.conf import settings
+
+from chatplatform.api.operation import HOLDERS
+
+# Commits wait for the disk, so several requests must run at once. More threads only compete for the
+# interpreter's lock: with 16 a message costs a third more processor time than with 8.
+THREADS = 8
+# The most threads that one credential and one person take. All visitors of a website send the same
+# public key: a flood of them, or messages to a locked chat, must leave threads to others. So must a
+# busy person, however many sign-ins they have.
+THREADS_OF_CALLER = 3
+# The most that one client takes, with all its people and keys, and that all requests without a
+# credential take together.
+THREADS_OF_CLIENT = THREADS - 2
+STRANGERS = "strangers"
+_MOST_KNOWN = 10_000
+_SESSION = re.compile(rb"\b%b=[^;]+" % settings.SESSION_COOKIE_NAME.encode())
+
+
+class Turns:
+    """The turns of one process."""
+
+    def __init__(self) -> None:
+        self._taken = WeakValueDictionary[bytes | str, asyncio.Semaphore]()
+        # The person and the client of a credential.
+        self._known = OrderedDict[bytes, tuple[str, ...]]()
+
+    @asynccontextmanager
+    async def take(self, scope: dict[str, Any]) -> AsyncIterator[None]:
+        """Wait until the request may take a thread, and hold its share meanwhile."""
+        if scope["path"].startswith("/health"):
+            yield  # it has threads of its own
+            return
+        credential = _credential(scope)
+        holders: list[tuple[bytes | str, int]] = [(STRANGERS, THREADS_OF_CLIENT)]
+        if credential:
+            holders = [(credential, THREADS_OF_CALLER)]
+            for name in self._known.get(credential, ()):
+                is_client = name.startswith("client:")
+                holders.append((name, THREADS_OF_CLIENT if is_client else THREADS_OF_CALLER))
+        async with AsyncExitStack() as stack:
+            for holder, most in holders:
+                await stack.enter_async_context(self._turns_of(holder, most))
+            yield
+
+    def note(self, scope: dict[str, Any]) -> None:
+        """Remember whose the credential of an answered request is."""
+        credential, holders = _credential(scope), scope.get(HOLDERS)
+        if credential and holders:
+            self._known[credential] = holders
+            self._known.move_to_end(credential)
+            if len(self._known) > _MOST_KNOWN:
+                self._known.popitem(last=False)
+
+    def _turns_of(self, holder: bytes | str, most: int) -> asyncio.Semaphore:
+        turns = self._taken.get(holder)
+        return turns or self._taken.setdefault(holder, asyncio.Semaphore(most))
+
+
+def _credential(scope: dict[str, Any]) -> bytes:
+    """The request's credential; empty without one."""
+    sent = dict(scope["headers"])
+    session = _SESSION.search(sent.get(b"cookie", b""))
+    found: bytes = sent.get(b"api-key") or sent.get(b"authorization") or b""
+    return found or (session[0] if session else b"")
