@@ -44,6 +44,7 @@ QUESTION = "Do guests get their money back?"
 def vector(text):
     """A vector of the packaged encoder in a space of its own: longer, backwards, and not unit."""
     found = embedding.embed_passages([text])
+    assert found is not None
     return [0.0] * (DIMENSION - embedding.DIMENSION) + (3 * found[0][::-1]).tolist()
 
 
@@ -67,7 +68,7 @@ def answer_to(bot, question=QUESTION):
     chat = server.post("/ai/client/chat", {}).json()["id"]
     server.post(f"/ai/client/chat/{chat}", {"text": question, "reply": "async"})
     run_jobs()
-    last = Message.objects.filter(conversation_id=chat).order_by("seq").last()
+    last = Message.objects.filter(conversation_id=chat).latest("seq")
     return last if (last.receipt or {}).get("decision") == "answered" else None
 
 
@@ -114,7 +115,7 @@ def test_the_way_back_takes_the_vectors_that_were_kept(ann, bot, encoder, body, 
     ann.put(PATH, body)
     run_jobs()
     assert list(Chunk.objects.order_by("pk").values_list("vector", "sentence_vectors")) != kept
-    encoded = []
+    encoded: list[object] = []
     monkeypatch.setattr("bots.language.embedding.embed_passages", encoded.append)
     ann.delete(PATH)
     run_jobs()

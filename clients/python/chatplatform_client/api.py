@@ -305,7 +305,7 @@ class Client(Core):
         return result
 
     def get_webhook_events(
-        self, *, cursor: str | None = None, limit: int | None = None, order: Literal['desc', 'asc'] | None = None, type: Literal['conversation.created', 'conversation.assigned', 'conversation.unassigned', 'conversation.handed_off', 'conversation.prioritized', 'conversation.snoozed', 'conversation.ended', 'conversation.reopened', 'message.created', 'message.delivered', 'message.read', 'message.failed', 'message.updated', 'summary.created', 'tags.updated', 'sentiment.updated', 'customer.updated', 'customer.merged', 'feedback.created', 'feedback.updated', 'notification.created', 'document.trained', 'document.failed', 'channel.connected', 'channel.disconnected', 'credits.low', 'webhook.test'] | None = None, conversation_id: str | None = None, created_from: str | None = None, created_to: str | None = None, state: Literal['pending', 'succeeded', 'failed', 'gave_up'] | None = None, config_id: str | None = None
+        self, *, cursor: str | None = None, limit: int | None = None, order: Literal['desc', 'asc'] | None = None, type: Literal['conversation.created', 'conversation.assigned', 'conversation.unassigned', 'conversation.handed_off', 'conversation.prioritized', 'conversation.snoozed', 'conversation.ended', 'conversation.reopened', 'message.created', 'message.delivered', 'message.read', 'message.failed', 'message.updated', 'summary.created', 'tags.updated', 'sentiment.updated', 'customer.updated', 'customer.merged', 'feedback.created', 'feedback.updated', 'notification.created', 'document.trained', 'document.failed', 'channel.connected', 'channel.disconnected', 'channel.notified', 'credits.low', 'webhook.test'] | None = None, conversation_id: str | None = None, created_from: str | None = None, created_to: str | None = None, state: Literal['pending', 'succeeded', 'failed', 'gave_up'] | None = None, config_id: str | None = None
     ) -> types.EventsResponse:
         """Get Webhook Events."""
         result: types.EventsResponse = self.call("GET", "/webhook/events", {}, {"cursor": cursor, "limit": limit, "order": order, "type": type, "conversation_id": conversation_id, "created_from": created_from, "created_to": created_to, "state": state, "config_id": config_id})
@@ -599,10 +599,10 @@ class Client(Core):
         return result
 
     def remove_language_model(
-        self, *, bot_id: int | None = None
+        self, *, bot_id: int | None = None, purpose: Literal['chat', 'embeddings'] | None = None
     ) -> None:
         """Remove Language Model."""
-        result: None = self.call("DELETE", "/ai/model", {}, {"bot_id": bot_id})
+        result: None = self.call("DELETE", "/ai/model", {}, {"bot_id": bot_id, "purpose": purpose})
         return result
 
     def get_language_models(
@@ -613,17 +613,17 @@ class Client(Core):
         return result
 
     def set_language_model(
-        self, body: types.LanguageModelInput, *, bot_id: int | None = None
+        self, body: types.LanguageModelInput, *, bot_id: int | None = None, purpose: Literal['chat', 'embeddings'] | None = None
     ) -> types.LanguageModelDto:
         """Set Language Model."""
-        result: types.LanguageModelDto = self.call("PUT", "/ai/model", {}, {"bot_id": bot_id}, body, "")
+        result: types.LanguageModelDto = self.call("PUT", "/ai/model", {}, {"bot_id": bot_id, "purpose": purpose}, body, "")
         return result
 
     def test_language_model(
-        self, *, bot_id: int | None = None, idempotency_key: str | None = None
+        self, *, bot_id: int | None = None, purpose: Literal['chat', 'embeddings'] | None = None, idempotency_key: str | None = None
     ) -> types.LanguageModelTest:
         """Test Language Model."""
-        result: types.LanguageModelTest = self.call("POST", "/ai/model/test", {}, {"bot_id": bot_id}, key=idempotency_key)
+        result: types.LanguageModelTest = self.call("POST", "/ai/model/test", {}, {"bot_id": bot_id, "purpose": purpose}, key=idempotency_key)
         return result
 
     def get_customer_info_field(
@@ -638,6 +638,20 @@ class Client(Core):
     ) -> types.CustomerInfoFields:
         """Update Customer Info Field."""
         result: types.CustomerInfoFields = self.call("PUT", "/ai/{bot_id}/customer-info-field", {"bot_id": bot_id}, {}, body, "")
+        return result
+
+    def get_procedures(
+        self, bot_id: int | str
+    ) -> types.Procedures:
+        """Get Procedures."""
+        result: types.Procedures = self.call("GET", "/ai/{bot_id}/procedures", {"bot_id": bot_id}, {})
+        return result
+
+    def update_procedures(
+        self, bot_id: int | str, body: types.Procedures
+    ) -> types.Procedures:
+        """Update Procedures."""
+        result: types.Procedures = self.call("PUT", "/ai/{bot_id}/procedures", {"bot_id": bot_id}, {}, body, "")
         return result
 
     def get_welcome_messages(
@@ -792,6 +806,41 @@ class Client(Core):
     ) -> types.FunctionCallingConfigDTO:
         """Upsert Function Calling Config."""
         result: types.FunctionCallingConfigDTO = self.call("POST", "/function-calling/{bot_id}", {"bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        return result
+
+    def get_mcpservers(
+        self, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None
+    ) -> types.McpServersResponse:
+        """Get MCP Servers."""
+        result: types.McpServersResponse = self.call("GET", "/function-calling/{bot_id}/mcp-servers", {"bot_id": bot_id}, {"cursor": cursor, "limit": limit})
+        return result
+
+    def connect_mcpserver(
+        self, bot_id: int | str, body: types.McpServerRequest, *, idempotency_key: str | None = None
+    ) -> types.McpServerDto:
+        """Connect MCP Server."""
+        result: types.McpServerDto = self.call("POST", "/function-calling/{bot_id}/mcp-servers", {"bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        return result
+
+    def remove_mcpserver(
+        self, bot_id: int | str, mcp_server_id: int | str
+    ) -> None:
+        """Remove MCP Server."""
+        result: None = self.call("DELETE", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}", {"bot_id": bot_id, "mcp_server_id": mcp_server_id}, {})
+        return result
+
+    def update_mcpserver(
+        self, bot_id: int | str, mcp_server_id: int | str, body: types.McpServerRequest
+    ) -> types.McpServerDto:
+        """Update MCP Server."""
+        result: types.McpServerDto = self.call("PUT", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}", {"bot_id": bot_id, "mcp_server_id": mcp_server_id}, {}, body, "")
+        return result
+
+    def refresh_mcpserver(
+        self, bot_id: int | str, mcp_server_id: int | str, *, idempotency_key: str | None = None
+    ) -> types.McpServerDto:
+        """Refresh MCP Server."""
+        result: types.McpServerDto = self.call("POST", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}/refresh", {"bot_id": bot_id, "mcp_server_id": mcp_server_id}, {}, key=idempotency_key)
         return result
 
     def get_function_calling_events(
@@ -1026,7 +1075,7 @@ class Client(Core):
         return result
 
     def get_chats(
-        self, *, cursor: str | None = None, limit: int | None = None, status: Literal['open', 'snoozed', 'ended'] | None = None, assign_type: types.AssignTypeEnum | None = None, priority: Literal['low', 'normal', 'high', 'urgent'] | None = None, mine: bool | None = None, is_assigned: bool | None = None, is_unread: bool | None = None, is_waiting: bool | None = None, previews: bool | None = None, bot_id: int | None = None, customer_id: int | None = None, channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp'] | None = None, assignee_id: int | None = None, tag: str | None = None, language: str | None = None, min_wait_seconds: int | None = None, sentiment: Literal['positive', 'neutral', 'negative'] | None = None, q: str | None = None, created_from: str | None = None, created_to: str | None = None, sort: Literal['newest', 'longest_wait', 'priority'] | None = None
+        self, *, cursor: str | None = None, limit: int | None = None, status: Literal['open', 'snoozed', 'ended'] | None = None, assign_type: types.AssignTypeEnum | None = None, priority: Literal['low', 'normal', 'high', 'urgent'] | None = None, mine: bool | None = None, is_assigned: bool | None = None, is_unread: bool | None = None, is_waiting: bool | None = None, previews: bool | None = None, bot_id: int | None = None, customer_id: int | None = None, channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp', 'telegram'] | None = None, assignee_id: int | None = None, tag: str | None = None, language: str | None = None, min_wait_seconds: int | None = None, sentiment: Literal['positive', 'neutral', 'negative'] | None = None, q: str | None = None, created_from: str | None = None, created_to: str | None = None, sort: Literal['newest', 'longest_wait', 'priority'] | None = None
     ) -> types.ChatsResponse:
         """Get Chats."""
         result: types.ChatsResponse = self.call("GET", "/ai/chats", {}, {"cursor": cursor, "limit": limit, "status": status, "assign_type": assign_type, "priority": priority, "mine": mine, "is_assigned": is_assigned, "is_unread": is_unread, "is_waiting": is_waiting, "previews": previews, "bot_id": bot_id, "customer_id": customer_id, "channel": channel, "assignee_id": assignee_id, "tag": tag, "language": language, "min_wait_seconds": min_wait_seconds, "sentiment": sentiment, "q": q, "created_from": created_from, "created_to": created_to, "sort": sort})
@@ -1418,7 +1467,7 @@ class Client(Core):
         return result
 
     def list_chats(
-        self, *, cursor: str | None = None, limit: int | None = None, status: Literal['open', 'snoozed', 'ended'] | None = None, assign_type: types.AssignTypeEnum | None = None, priority: Literal['low', 'normal', 'high', 'urgent'] | None = None, mine: bool | None = None, is_assigned: bool | None = None, is_unread: bool | None = None, is_waiting: bool | None = None, previews: bool | None = None, bot_id: int | None = None, customer_id: int | None = None, channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp'] | None = None, assignee_id: int | None = None, tag: str | None = None, language: str | None = None, min_wait_seconds: int | None = None, sentiment: Literal['positive', 'neutral', 'negative'] | None = None, q: str | None = None, created_from: str | None = None, created_to: str | None = None, sort: Literal['newest', 'longest_wait', 'priority'] | None = None
+        self, *, cursor: str | None = None, limit: int | None = None, status: Literal['open', 'snoozed', 'ended'] | None = None, assign_type: types.AssignTypeEnum | None = None, priority: Literal['low', 'normal', 'high', 'urgent'] | None = None, mine: bool | None = None, is_assigned: bool | None = None, is_unread: bool | None = None, is_waiting: bool | None = None, previews: bool | None = None, bot_id: int | None = None, customer_id: int | None = None, channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp', 'telegram'] | None = None, assignee_id: int | None = None, tag: str | None = None, language: str | None = None, min_wait_seconds: int | None = None, sentiment: Literal['positive', 'neutral', 'negative'] | None = None, q: str | None = None, created_from: str | None = None, created_to: str | None = None, sort: Literal['newest', 'longest_wait', 'priority'] | None = None
     ) -> types.ConversationsResponse:
         """Get chat conversation list."""
         result: types.ConversationsResponse = self.call("GET", "/ai/client/chats", {}, {"cursor": cursor, "limit": limit, "status": status, "assign_type": assign_type, "priority": priority, "mine": mine, "is_assigned": is_assigned, "is_unread": is_unread, "is_waiting": is_waiting, "previews": previews, "bot_id": bot_id, "customer_id": customer_id, "channel": channel, "assignee_id": assignee_id, "tag": tag, "language": language, "min_wait_seconds": min_wait_seconds, "sentiment": sentiment, "q": q, "created_from": created_from, "created_to": created_to, "sort": sort})
@@ -1807,6 +1856,48 @@ class Client(Core):
     ) -> types.Message:
         """Post Chatapp Template."""
         result: types.Message = self.call("POST", "/chatapp/{client_id}/templates/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        return result
+
+    def telegram_webhook(
+        self, account_id: int | str, body: types.TelegramUpdate, *, idempotency_key: str | None = None
+    ) -> dict[str, Any]:
+        """Telegram Webhook."""
+        result: dict[str, Any] = self.call("POST", "/telegram/webhook/{account_id}", {"account_id": account_id}, {}, body, "", key=idempotency_key)
+        return result
+
+    def connect_telegram(
+        self, client_id: int | str, bot_id: int | str, body: types.TokenConnectDto, *, idempotency_key: str | None = None
+    ) -> types.ChannelConnection:
+        """Connect Telegram."""
+        result: types.ChannelConnection = self.call("POST", "/telegram/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        return result
+
+    def get_client_telegram_connection_info(
+        self, client_id: int | str, bot_id: int | str
+    ) -> types.ChannelConnection:
+        """Get Client Telegram Connection Info."""
+        result: types.ChannelConnection = self.call("GET", "/telegram/{client_id}/connection/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
+        return result
+
+    def disconnect_telegram(
+        self, client_id: int | str, bot_id: int | str
+    ) -> types.ChannelConnection:
+        """Disconnect Telegram."""
+        result: types.ChannelConnection = self.call("PUT", "/telegram/{client_id}/disconnect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
+        return result
+
+    def get_telegram_messages(
+        self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None, recipient_id: str | None = None
+    ) -> types.MessagesResponse:
+        """Get Telegram Messages."""
+        result: types.MessagesResponse = self.call("GET", "/telegram/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit, "recipient_id": recipient_id})
+        return result
+
+    def post_telegram_messages(
+        self, client_id: int | str, bot_id: int | str, body: types.ChannelMessageRequest, *, idempotency_key: str | None = None
+    ) -> types.Message:
+        """Post Telegram Messages."""
+        result: types.Message = self.call("POST", "/telegram/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
         return result
 
     def get_report_filters(

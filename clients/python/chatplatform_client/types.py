@@ -389,7 +389,7 @@ class ChannelAccountsResponse(TypedDict):
 
 class ChannelConnection(TypedDict):
     id: str | None
-    channel: Literal['socialnet', 'photoapp', 'chatapp', 'localapp']
+    channel: Literal['socialnet', 'photoapp', 'chatapp', 'localapp', 'telegram']
     bot_id: int | None
     status: Literal['pending', 'connected', 'disconnected', 'expired', 'error']
     consent_url: str | None
@@ -400,6 +400,10 @@ class ChannelConnection(TypedDict):
     token_expires_at: str | None
     last_event_at: str | None
     last_error: str | None
+    missing_permissions: list[str]
+    quality: str | None
+    sending_limit: str | None
+    notices: list[ChannelNotice]
 
 
 class ChannelFigures(TypedDict):
@@ -418,6 +422,18 @@ class ChannelMessageRequest(TypedDict):
     content: NotRequired[list[MessageContent]]
     tag: NotRequired[str | None]
     client_message_id: NotRequired[str | None]
+
+
+class ChannelNotice(TypedDict):
+    id: str
+    kind: Literal['template_status', 'template_quality', 'template_category', 'quality', 'sending_limit', 'name', 'review', 'alert']
+    template: str
+    language: str
+    value: str
+    previous: str
+    reason: str
+    is_bad: bool
+    at: str
 
 
 class ChatAssignDto(TypedDict):
@@ -699,8 +715,10 @@ class ChatappTemplate(TypedDict):
     language: str
     status: str
     category: str
+    quality: str | None
     text: str
     variables: list[str]
+    header_file: Literal['image', 'video', 'file'] | None
     problem: str | None
 
 
@@ -711,6 +729,7 @@ class ChatappTemplateRequest(TypedDict):
     name: str
     language: str
     values: NotRequired[list[str]]
+    header: NotRequired[MessageContent | None]
     client_message_id: NotRequired[str | None]
 
 
@@ -759,6 +778,7 @@ class ClientConfigDto(TypedDict):
     answer_threshold: float
     fallback_to_extractive: bool
     confirm_answers: bool
+    read_attachments: bool
     burst_wait_ms: int
     inactivity_end_minutes: int
     reopen_window_minutes: int
@@ -771,6 +791,8 @@ class ClientConfigDto(TypedDict):
     auto_sentiment: bool
     auto_translate: bool
     mask_personal_data: bool
+    silent_channels: list[Literal['socialnet', 'photoapp', 'chatapp', 'localapp', 'telegram']]
+    message_prices: dict[str, Any]
     retention_days: int | None
     version: int | None
 
@@ -791,6 +813,7 @@ class ClientConfigInput(TypedDict):
     answer_threshold: NotRequired[float]
     fallback_to_extractive: NotRequired[bool]
     confirm_answers: NotRequired[bool]
+    read_attachments: NotRequired[bool]
     burst_wait_ms: NotRequired[int]
     inactivity_end_minutes: NotRequired[int]
     reopen_window_minutes: NotRequired[int]
@@ -803,6 +826,8 @@ class ClientConfigInput(TypedDict):
     auto_sentiment: NotRequired[bool]
     auto_translate: NotRequired[bool]
     mask_personal_data: NotRequired[bool]
+    silent_channels: NotRequired[list[Literal['socialnet', 'photoapp', 'chatapp', 'localapp', 'telegram']]]
+    message_prices: NotRequired[dict[str, Any]]
     retention_days: NotRequired[int | None]
     version: NotRequired[int | None]
 
@@ -853,14 +878,14 @@ class Conversation(TypedDict):
     id: str
     chat_code: str
     bot_id: int
-    channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp']
+    channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp', 'telegram']
     status: Literal['open', 'snoozed', 'ended']
     assign_type: AssignTypeEnum
     assignee: Identity | None
     priority: Literal['low', 'normal', 'high', 'urgent']
     version: int
     customer_id: int
-    customer: CustomerInfo
+    customer: ConversationCustomer
     is_preview: bool
     waiting_since: str | None
     snoozed_until: str | None
@@ -884,6 +909,16 @@ class Conversation(TypedDict):
     created_at: str
 
 
+class ConversationCustomer(TypedDict):
+    external_id: str | None
+    name: str | None
+    email: str | None
+    phone: str | None
+    avatar_url: str | None
+    attributes: dict[str, Any]
+    provider_user_id: str | None
+
+
 class ConversationEntitiesResponse(TypedDict):
     items: list[ConversationEntity]
     next_cursor: str | None
@@ -894,14 +929,14 @@ class ConversationEntity(TypedDict):
     id: str
     chat_code: str
     bot_id: int
-    channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp']
+    channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp', 'telegram']
     status: Literal['open', 'snoozed', 'ended']
     assign_type: AssignTypeEnum
     assignee: Identity | None
     priority: Literal['low', 'normal', 'high', 'urgent']
     version: int
     customer_id: int
-    customer: CustomerInfo
+    customer: ConversationCustomer
     is_preview: bool
     waiting_since: str | None
     snoozed_until: str | None
@@ -1159,6 +1194,7 @@ class EmailNotificationRequest(TypedDict):
     on_unanswered: NotRequired[bool]
     on_handoff: NotRequired[bool]
     on_channel_error: NotRequired[bool]
+    on_channel_notice: NotRequired[bool]
     on_low_credit: NotRequired[bool]
     to_assignee: NotRequired[bool]
     unanswered_after_minutes: NotRequired[int]
@@ -1172,7 +1208,7 @@ class Entry(TypedDict):
 
 class Error(TypedDict):
     detail: str
-    code: Literal['account_taken', 'agent_gone', 'agent_has_chat', 'already_answered', 'already_assigned', 'already_decided', 'already_joined', 'attachments_off', 'bad_request', 'bad_signature', 'bot_disabled', 'bot_has_account', 'bot_has_chats', 'bot_limit', 'channel_not_configured', 'channel_not_connected', 'channel_reports', 'chat_continued', 'chat_ended', 'client_frozen', 'client_message_id_taken', 'consent_refused', 'customer_blocked', 'customer_opted_out', 'delete_not_available', 'document_limit', 'email_taken', 'endpoint_disabled', 'engine_not_configured', 'engine_unavailable', 'export_failed', 'export_off', 'external_id_taken', 'feedback_given', 'file_missing', 'files_unavailable', 'forbidden', 'golden_limit', 'golden_question_exists', 'golden_running', 'headers_too_large', 'idempotency_key_reused', 'identity_not_signed', 'insufficient_credits', 'internal_error', 'invalid_grant', 'invalid_state', 'invalid_visitor_token', 'last_owner', 'last_staff', 'mail_failed', 'mail_not_configured', 'method_not_allowed', 'no_banner', 'no_recipients', 'no_templates', 'not_a_preview', 'not_admitted', 'not_authenticated', 'not_found', 'not_held', 'not_latest_message', 'nothing_to_answer', 'nothing_to_replay', 'order_closed', 'otp_required', 'payment_differs', 'payments_not_configured', 'pin_missing', 'preview_off', 'provider_refused', 'provider_required', 'provider_sign_in_failed', 'reference_taken', 'registration_closed', 'registration_token_invalid', 'replay_running', 'reply_window_closed', 'request_in_flight', 'reset_token_invalid', 'same_customer', 'sent_by_channel', 'shortcut_taken', 'source_exists', 'stale_version', 'subscription_inactive', 'summary_running', 'tag_exists', 'template_not_sendable', 'token_missing', 'too_large', 'too_many_endpoints', 'too_many_events', 'too_many_exports', 'too_many_feeds', 'too_many_files', 'too_many_requests', 'too_many_rows', 'too_many_views', 'too_slow', 'unavailable', 'unsupported_grant_type', 'unsupported_media_type', 'web_url_exists', 'web_url_limit', 'wrong_account', 'wrong_signature']
+    code: Literal['account_taken', 'agent_gone', 'agent_has_chat', 'already_answered', 'already_assigned', 'already_decided', 'already_joined', 'attachments_off', 'bad_request', 'bad_signature', 'bot_disabled', 'bot_has_account', 'bot_has_chats', 'bot_limit', 'channel_not_configured', 'channel_not_connected', 'channel_reports', 'chat_continued', 'chat_ended', 'client_frozen', 'client_message_id_taken', 'consent_refused', 'customer_blocked', 'customer_opted_out', 'delete_not_available', 'document_limit', 'email_taken', 'endpoint_disabled', 'engine_not_configured', 'engine_unavailable', 'export_failed', 'export_off', 'external_id_taken', 'feedback_given', 'file_missing', 'files_unavailable', 'forbidden', 'golden_limit', 'golden_question_exists', 'golden_running', 'headers_too_large', 'idempotency_key_reused', 'identity_not_signed', 'insufficient_credits', 'internal_error', 'invalid_grant', 'invalid_state', 'invalid_visitor_token', 'last_owner', 'last_staff', 'mail_failed', 'mail_not_configured', 'mcp_limit', 'mcp_unusable', 'method_not_allowed', 'no_banner', 'no_recipients', 'no_templates', 'not_a_preview', 'not_admitted', 'not_authenticated', 'not_found', 'not_held', 'not_latest_message', 'nothing_to_answer', 'nothing_to_replay', 'order_closed', 'otp_required', 'payment_differs', 'payments_not_configured', 'pin_missing', 'preview_off', 'provider_refused', 'provider_required', 'provider_sign_in_failed', 'reference_taken', 'registration_closed', 'registration_token_invalid', 'replay_running', 'reply_window_closed', 'request_in_flight', 'reset_token_invalid', 'same_customer', 'sent_by_channel', 'shortcut_taken', 'source_exists', 'stale_version', 'subscription_inactive', 'summary_running', 'tag_exists', 'template_not_sendable', 'token_missing', 'too_large', 'too_many_endpoints', 'too_many_events', 'too_many_exports', 'too_many_feeds', 'too_many_files', 'too_many_requests', 'too_many_rows', 'too_many_views', 'too_slow', 'unavailable', 'unsupported_grant_type', 'unsupported_media_type', 'web_url_exists', 'web_url_limit', 'wrong_account', 'wrong_signature']
     request_id: str
     field: NotRequired[str]
     version: NotRequired[int]
@@ -1211,7 +1247,7 @@ class EventReplayRequest(TypedDict):
     created_from: str
     created_to: NotRequired[str | None]
     state: NotRequired[Literal['gave_up', 'missing', 'undelivered', 'all']]
-    type: NotRequired[Literal['conversation.created', 'conversation.assigned', 'conversation.unassigned', 'conversation.handed_off', 'conversation.prioritized', 'conversation.snoozed', 'conversation.ended', 'conversation.reopened', 'message.created', 'message.delivered', 'message.read', 'message.failed', 'message.updated', 'summary.created', 'tags.updated', 'sentiment.updated', 'customer.updated', 'customer.merged', 'feedback.created', 'feedback.updated', 'notification.created', 'document.trained', 'document.failed', 'channel.connected', 'channel.disconnected', 'credits.low', 'webhook.test'] | None]
+    type: NotRequired[Literal['conversation.created', 'conversation.assigned', 'conversation.unassigned', 'conversation.handed_off', 'conversation.prioritized', 'conversation.snoozed', 'conversation.ended', 'conversation.reopened', 'message.created', 'message.delivered', 'message.read', 'message.failed', 'message.updated', 'summary.created', 'tags.updated', 'sentiment.updated', 'customer.updated', 'customer.merged', 'feedback.created', 'feedback.updated', 'notification.created', 'document.trained', 'document.failed', 'channel.connected', 'channel.disconnected', 'channel.notified', 'credits.low', 'webhook.test'] | None]
     config_id: NotRequired[str | None]
 
 
@@ -1239,8 +1275,8 @@ class ExportAdhocReportParam(TypedDict):
     rating_min: NotRequired[int | None]
     rating_max: NotRequired[int | None]
     q: NotRequired[str | None]
-    group_by: NotRequired[list[Literal['day', 'week', 'month', 'hour', 'weekday', 'bot', 'channel', 'agent', 'tag', 'sentiment', 'language', 'country', 'handoff_reason']]]
-    metrics: NotRequired[list[Literal['chats', 'messages', 'customers', 'bot_resolved', 'handed_off', 'ended', 'open', 'first_response_p50', 'first_response_p90', 'first_response_mean', 'resolution_p50', 'resolution_p90', 'resolution_mean', 'rating_mean', 'rating_count', 'sentiment_positive', 'sentiment_neutral', 'sentiment_negative', 'credits_used']]]
+    group_by: NotRequired[list[Literal['day', 'week', 'month', 'hour', 'weekday', 'bot', 'channel', 'agent', 'tag', 'sentiment', 'language', 'country', 'handoff_reason', 'price_category']]]
+    metrics: NotRequired[list[Literal['chats', 'messages', 'customers', 'bot_resolved', 'handed_off', 'ended', 'open', 'first_response_p50', 'first_response_p90', 'first_response_mean', 'resolution_p50', 'resolution_p90', 'resolution_mean', 'rating_mean', 'rating_count', 'sentiment_positive', 'sentiment_neutral', 'sentiment_negative', 'credits_used', 'charged_messages', 'message_cost']]]
     sort: NotRequired[str | None]
     format: NotRequired[Literal['csv', 'xlsx']]
     columns: NotRequired[list[str]]
@@ -1430,6 +1466,8 @@ class GoldenQuestionDto(TypedDict):
     question: str
     expected_source: str | None
     expected_words: list[str]
+    expected_answer: str | None
+    turns: list[GoldenTurn]
     origin: GoldenOrigin | None
     created_at: str | None
 
@@ -1439,6 +1477,8 @@ class GoldenQuestionInput(TypedDict):
     question: NotRequired[str]
     expected_source: NotRequired[str | None]
     expected_words: NotRequired[list[str]]
+    expected_answer: NotRequired[str | None]
+    turns: NotRequired[list[GoldenTurn]]
     origin: NotRequired[GoldenOrigin | None]
     created_at: NotRequired[str | None]
 
@@ -1450,10 +1490,11 @@ class GoldenQuestionsResponse(TypedDict):
 
 class GoldenResult(TypedDict):
     question: str
-    is_passed: bool
-    fault: Literal['no_answer', 'engine_failed', 'words_missing', 'other_source'] | None
+    fault: Literal['no_answer', 'engine_failed', 'words_missing', 'other_source', 'other_answer'] | None
     answer: str
     sources: list[str]
+    is_passed: bool
+    turns: list[GoldenTurnResult]
     was_passed: bool | None
 
 
@@ -1508,6 +1549,20 @@ class GoldenRunsResponse(TypedDict):
     next_cursor: str | None
 
 GoldenStatus: TypeAlias = "Literal['queued', 'running', 'done', 'failed']"
+
+
+class GoldenTurn(TypedDict):
+    question: str
+    expected_source: NotRequired[str | None]
+    expected_words: NotRequired[list[str]]
+    expected_answer: NotRequired[str | None]
+
+
+class GoldenTurnResult(TypedDict):
+    question: str
+    fault: Literal['no_answer', 'engine_failed', 'words_missing', 'other_source', 'other_answer'] | None
+    answer: str
+    sources: list[str]
 
 GroupStatus: TypeAlias = "Literal['open', 'learning', 'answered']"
 
@@ -1633,20 +1688,28 @@ class LanguageFigures(TypedDict):
 
 class LanguageModelDto(TypedDict):
     bot_id: int | None
+    purpose: Literal['chat', 'embeddings']
     base_url: str
     model: str
     has_api_key: bool | None
+    reads_pictures: bool
+    transcription_model: str
     credits_per_1000_tokens: int
+    indexed_percent: int | None
     updated_at: str | None
 
 
 class LanguageModelInput(TypedDict):
     bot_id: NotRequired[int | None]
+    purpose: NotRequired[Literal['chat', 'embeddings']]
     base_url: str
     model: str
     api_key: NotRequired[str | None]
     has_api_key: NotRequired[bool | None]
+    reads_pictures: NotRequired[bool]
+    transcription_model: NotRequired[str]
     credits_per_1000_tokens: NotRequired[int]
+    indexed_percent: NotRequired[int | None]
     updated_at: NotRequired[str | None]
 
 
@@ -1667,14 +1730,14 @@ class ListedConversation(TypedDict):
     id: str
     chat_code: str
     bot_id: int
-    channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp']
+    channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp', 'telegram']
     status: Literal['open', 'snoozed', 'ended']
     assign_type: AssignTypeEnum
     assignee: Identity | None
     priority: Literal['low', 'normal', 'high', 'urgent']
     version: int
     customer_id: int
-    customer: CustomerInfo
+    customer: ConversationCustomer
     is_preview: bool
     waiting_since: str | None
     snoozed_until: str | None
@@ -1774,6 +1837,47 @@ class McpResult(TypedDict):
     result: dict[str, Any]
 
 
+class McpServerDto(TypedDict):
+    id: str
+    name: str
+    url: str
+    has_token: bool
+    is_enabled: bool
+    tools: list[McpToolDto]
+    listed_at: str
+    created_at: str
+
+
+class McpServerRequest(TypedDict):
+    name: NotRequired[str | None]
+    url: NotRequired[str | None]
+    token: NotRequired[str | None]
+    is_enabled: NotRequired[bool | None]
+    allowed: NotRequired[list[McpToolChoice] | None]
+
+
+class McpServersResponse(TypedDict):
+    items: list[McpServerDto]
+    next_cursor: str | None
+
+
+class McpToolChoice(TypedDict):
+    name: str
+    requires_approval: NotRequired[Literal['none', 'agent', 'customer']]
+    version: NotRequired[str | None]
+
+
+class McpToolDto(TypedDict):
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    version: str
+    state: Literal['allowed', 'not_allowed', 'changed', 'gone', 'unusable']
+    requires_approval: Literal['none', 'agent', 'customer'] | None
+    function: str | None
+    problem: str | None
+
+
 class Message(TypedDict):
     id: str
     conversation_id: str
@@ -1813,6 +1917,7 @@ class MessageContent(TypedDict):
     options: NotRequired[list[MessageOption] | None]
     citations: NotRequired[list[Citation] | None]
     template: NotRequired[SentTemplate | None]
+    transcript: NotRequired[str | None]
 
 
 class MessageEdit(TypedDict):
@@ -1921,7 +2026,7 @@ class MessengerConnectPageDto(TypedDict):
 
 
 class MuteWarningDto(TypedDict):
-    code: Literal['chats_unanswered', 'chats_unanswered_soon', 'queue_growing', 'negative_sentiment', 'low_ratings', 'channel_broken', 'channel_token_expiring', 'webhook_failing', 'training_failed', 'documents_held', 'functions_without_model', 'credits_used_up', 'credits_low', 'credits_end_soon', 'model_errors']
+    code: Literal['chats_unanswered', 'chats_unanswered_soon', 'queue_growing', 'negative_sentiment', 'low_ratings', 'channel_broken', 'channel_notices', 'channel_token_expiring', 'webhook_failing', 'training_failed', 'documents_held', 'functions_without_model', 'credits_used_up', 'credits_low', 'credits_end_soon', 'model_errors']
     until: str | None
 
 
@@ -2049,6 +2154,33 @@ class PortableTag(TypedDict):
     source: Literal['agent', 'ai', 'customer']
     confidence: float | None
     created_at: str
+
+
+class Procedure(TypedDict):
+    name: str
+    starts_with: list[str]
+    steps: str
+    is_enabled: NotRequired[bool]
+
+
+class ProcedureStep(TypedDict):
+    line: int | None
+    kind: str
+    name: str | None
+    result: str
+    by: str | None
+    call_id: str | None
+    error: str | None
+
+
+class ProcedureTrace(TypedDict):
+    name: str
+    waits_for: str | None
+    steps: list[ProcedureStep]
+
+
+class Procedures(TypedDict):
+    procedures: list[Procedure]
 
 
 class PromptDto(TypedDict):
@@ -2269,6 +2401,7 @@ class ReplyReceipt(TypedDict):
     engine_error: str | None
     call_ids: list[str]
     usage: Usage
+    procedure: ProcedureTrace | None
 
 
 class ReplyReset(TypedDict): ...
@@ -2382,8 +2515,8 @@ class SearchAdhocReportParam(TypedDict):
     rating_min: NotRequired[int | None]
     rating_max: NotRequired[int | None]
     q: NotRequired[str | None]
-    group_by: NotRequired[list[Literal['day', 'week', 'month', 'hour', 'weekday', 'bot', 'channel', 'agent', 'tag', 'sentiment', 'language', 'country', 'handoff_reason']]]
-    metrics: NotRequired[list[Literal['chats', 'messages', 'customers', 'bot_resolved', 'handed_off', 'ended', 'open', 'first_response_p50', 'first_response_p90', 'first_response_mean', 'resolution_p50', 'resolution_p90', 'resolution_mean', 'rating_mean', 'rating_count', 'sentiment_positive', 'sentiment_neutral', 'sentiment_negative', 'credits_used']]]
+    group_by: NotRequired[list[Literal['day', 'week', 'month', 'hour', 'weekday', 'bot', 'channel', 'agent', 'tag', 'sentiment', 'language', 'country', 'handoff_reason', 'price_category']]]
+    metrics: NotRequired[list[Literal['chats', 'messages', 'customers', 'bot_resolved', 'handed_off', 'ended', 'open', 'first_response_p50', 'first_response_p90', 'first_response_mean', 'resolution_p50', 'resolution_p90', 'resolution_mean', 'rating_mean', 'rating_count', 'sentiment_positive', 'sentiment_neutral', 'sentiment_negative', 'credits_used', 'charged_messages', 'message_cost']]]
     sort: NotRequired[str | None]
     cursor: NotRequired[str | None]
     limit: NotRequired[int]
@@ -2529,6 +2662,15 @@ class Tags(TypedDict):
     tags: list[Tag | str]
 
 
+class TelegramUpdate(TypedDict):
+    update_id: NotRequired[int | None]
+    message: NotRequired[dict[str, Any] | None]
+    edited_message: NotRequired[dict[str, Any] | None]
+    callback_query: NotRequired[dict[str, Any] | None]
+    my_chat_member: NotRequired[dict[str, Any] | None]
+    message_reaction: NotRequired[dict[str, Any] | None]
+
+
 class TestedRecipients(TypedDict):
     recipients: list[str]
 
@@ -2576,6 +2718,10 @@ class Times(TypedDict):
 
 class ToggleDisableBotDto(TypedDict):
     is_disabled: bool
+
+
+class TokenConnectDto(TypedDict):
+    token: str
 
 
 class TokenResponse(TypedDict):
@@ -2809,7 +2955,7 @@ class VisitorTurn(TypedDict):
 
 
 class Warning(TypedDict):
-    code: Literal['chats_unanswered', 'chats_unanswered_soon', 'queue_growing', 'negative_sentiment', 'low_ratings', 'channel_broken', 'channel_token_expiring', 'webhook_failing', 'training_failed', 'documents_held', 'functions_without_model', 'credits_used_up', 'credits_low', 'credits_end_soon', 'model_errors']
+    code: Literal['chats_unanswered', 'chats_unanswered_soon', 'queue_growing', 'negative_sentiment', 'low_ratings', 'channel_broken', 'channel_notices', 'channel_token_expiring', 'webhook_failing', 'training_failed', 'documents_held', 'functions_without_model', 'credits_used_up', 'credits_low', 'credits_end_soon', 'model_errors']
     severity: Literal['critical', 'warning']
     title: str
     what_to_do: str
@@ -2891,7 +3037,7 @@ class WebhookAttempt(TypedDict):
 class WebhookConfig(TypedDict):
     id: str | None
     url: str
-    event_types: list[Literal['conversation.created', 'conversation.assigned', 'conversation.unassigned', 'conversation.handed_off', 'conversation.prioritized', 'conversation.snoozed', 'conversation.ended', 'conversation.reopened', 'message.created', 'message.delivered', 'message.read', 'message.failed', 'message.updated', 'summary.created', 'tags.updated', 'sentiment.updated', 'customer.updated', 'customer.merged', 'feedback.created', 'feedback.updated', 'notification.created', 'document.trained', 'document.failed', 'channel.connected', 'channel.disconnected', 'credits.low', 'webhook.test']]
+    event_types: list[Literal['conversation.created', 'conversation.assigned', 'conversation.unassigned', 'conversation.handed_off', 'conversation.prioritized', 'conversation.snoozed', 'conversation.ended', 'conversation.reopened', 'message.created', 'message.delivered', 'message.read', 'message.failed', 'message.updated', 'summary.created', 'tags.updated', 'sentiment.updated', 'customer.updated', 'customer.merged', 'feedback.created', 'feedback.updated', 'notification.created', 'document.trained', 'document.failed', 'channel.connected', 'channel.disconnected', 'channel.notified', 'credits.low', 'webhook.test']]
     description: str
     is_active: bool
     disabled_reason: Literal['by_hand', 'gone', 'failing'] | None
@@ -2906,7 +3052,7 @@ class WebhookConfig(TypedDict):
 class WebhookConfigRequest(TypedDict):
     id: NotRequired[str | None]
     url: NotRequired[str]
-    event_types: NotRequired[list[Literal['conversation.created', 'conversation.assigned', 'conversation.unassigned', 'conversation.handed_off', 'conversation.prioritized', 'conversation.snoozed', 'conversation.ended', 'conversation.reopened', 'message.created', 'message.delivered', 'message.read', 'message.failed', 'message.updated', 'summary.created', 'tags.updated', 'sentiment.updated', 'customer.updated', 'customer.merged', 'feedback.created', 'feedback.updated', 'notification.created', 'document.trained', 'document.failed', 'channel.connected', 'channel.disconnected', 'credits.low', 'webhook.test']]]
+    event_types: NotRequired[list[Literal['conversation.created', 'conversation.assigned', 'conversation.unassigned', 'conversation.handed_off', 'conversation.prioritized', 'conversation.snoozed', 'conversation.ended', 'conversation.reopened', 'message.created', 'message.delivered', 'message.read', 'message.failed', 'message.updated', 'summary.created', 'tags.updated', 'sentiment.updated', 'customer.updated', 'customer.merged', 'feedback.created', 'feedback.updated', 'notification.created', 'document.trained', 'document.failed', 'channel.connected', 'channel.disconnected', 'channel.notified', 'credits.low', 'webhook.test']]]
     description: NotRequired[str]
     is_active: NotRequired[bool]
     disabled_reason: NotRequired[Literal['by_hand', 'gone', 'failing'] | None]

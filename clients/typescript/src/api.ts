@@ -172,7 +172,7 @@ export class Client extends Core {
     return this.call("POST", `/webhook/test`, { query, idempotencyKey });
   }
   /** Get Webhook Events. */
-  getWebhookEvents(query?: { cursor?: string; limit?: number; order?: "desc" | "asc"; type?: "conversation.created" | "conversation.assigned" | "conversation.unassigned" | "conversation.handed_off" | "conversation.prioritized" | "conversation.snoozed" | "conversation.ended" | "conversation.reopened" | "message.created" | "message.delivered" | "message.read" | "message.failed" | "message.updated" | "summary.created" | "tags.updated" | "sentiment.updated" | "customer.updated" | "customer.merged" | "feedback.created" | "feedback.updated" | "notification.created" | "document.trained" | "document.failed" | "channel.connected" | "channel.disconnected" | "credits.low" | "webhook.test"; conversation_id?: string; created_from?: string; created_to?: string; state?: "pending" | "succeeded" | "failed" | "gave_up"; config_id?: string; }): Promise<types.EventsResponse> {
+  getWebhookEvents(query?: { cursor?: string; limit?: number; order?: "desc" | "asc"; type?: "conversation.created" | "conversation.assigned" | "conversation.unassigned" | "conversation.handed_off" | "conversation.prioritized" | "conversation.snoozed" | "conversation.ended" | "conversation.reopened" | "message.created" | "message.delivered" | "message.read" | "message.failed" | "message.updated" | "summary.created" | "tags.updated" | "sentiment.updated" | "customer.updated" | "customer.merged" | "feedback.created" | "feedback.updated" | "notification.created" | "document.trained" | "document.failed" | "channel.connected" | "channel.disconnected" | "channel.notified" | "credits.low" | "webhook.test"; conversation_id?: string; created_from?: string; created_to?: string; state?: "pending" | "succeeded" | "failed" | "gave_up"; config_id?: string; }): Promise<types.EventsResponse> {
     return this.call("GET", `/webhook/events`, { query });
   }
   /** Replay Webhook Event. */
@@ -340,7 +340,7 @@ export class Client extends Core {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-runs/${encodeURIComponent(run_id)}/publish`, { idempotencyKey });
   }
   /** Remove Language Model. */
-  removeLanguageModel(query?: { bot_id?: number; }): Promise<void> {
+  removeLanguageModel(query?: { bot_id?: number; purpose?: "chat" | "embeddings"; }): Promise<void> {
     return this.call("DELETE", `/ai/model`, { query });
   }
   /** Get Language Models. */
@@ -348,11 +348,11 @@ export class Client extends Core {
     return this.call("GET", `/ai/model`, { query });
   }
   /** Set Language Model. */
-  setLanguageModel(body: types.LanguageModelInput, query?: { bot_id?: number; }): Promise<types.LanguageModelDto> {
+  setLanguageModel(body: types.LanguageModelInput, query?: { bot_id?: number; purpose?: "chat" | "embeddings"; }): Promise<types.LanguageModelDto> {
     return this.call("PUT", `/ai/model`, { query, body });
   }
   /** Test Language Model. */
-  testLanguageModel(query?: { bot_id?: number; }, idempotencyKey?: string): Promise<types.LanguageModelTest> {
+  testLanguageModel(query?: { bot_id?: number; purpose?: "chat" | "embeddings"; }, idempotencyKey?: string): Promise<types.LanguageModelTest> {
     return this.call("POST", `/ai/model/test`, { query, idempotencyKey });
   }
   /** Get Customer Info Field. */
@@ -362,6 +362,14 @@ export class Client extends Core {
   /** Update Customer Info Field. */
   updateCustomerInfoField(bot_id: number | string, body: types.CustomerInfoFields): Promise<types.CustomerInfoFields> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/customer-info-field`, { body });
+  }
+  /** Get Procedures. */
+  getProcedures(bot_id: number | string): Promise<types.Procedures> {
+    return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/procedures`);
+  }
+  /** Update Procedures. */
+  updateProcedures(bot_id: number | string, body: types.Procedures): Promise<types.Procedures> {
+    return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/procedures`, { body });
   }
   /** Get Client Customer Welcome Message Route. */
   getWelcomeMessages(bot_id: number | string): Promise<types.WelcomeMessages> {
@@ -450,6 +458,26 @@ export class Client extends Core {
   /** Upsert Function Calling Config. */
   setFunctionCallingConfig(bot_id: number | string, body: types.FunctionCallingConfigInput, idempotencyKey?: string): Promise<types.FunctionCallingConfigDTO> {
     return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
+  }
+  /** Get MCP Servers. */
+  getMCPServers(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.McpServersResponse> {
+    return this.call("GET", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers`, { query });
+  }
+  /** Connect MCP Server. */
+  connectMCPServer(bot_id: number | string, body: types.McpServerRequest, idempotencyKey?: string): Promise<types.McpServerDto> {
+    return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers`, { body, idempotencyKey });
+  }
+  /** Remove MCP Server. */
+  removeMCPServer(bot_id: number | string, mcp_server_id: number | string): Promise<void> {
+    return this.call("DELETE", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers/${encodeURIComponent(mcp_server_id)}`);
+  }
+  /** Update MCP Server. */
+  updateMCPServer(bot_id: number | string, mcp_server_id: number | string, body: types.McpServerRequest): Promise<types.McpServerDto> {
+    return this.call("PUT", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers/${encodeURIComponent(mcp_server_id)}`, { body });
+  }
+  /** Refresh MCP Server. */
+  refreshMCPServer(bot_id: number | string, mcp_server_id: number | string, idempotencyKey?: string): Promise<types.McpServerDto> {
+    return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers/${encodeURIComponent(mcp_server_id)}/refresh`, { idempotencyKey });
   }
   /** Get Function Calling Events. */
   getFunctionCallingEvents(bot_id: number | string, query?: { cursor?: string; limit?: number; function?: string; status?: "waiting" | "running" | "succeeded" | "failed" | "refused" | "rejected"; chat_id?: string; }): Promise<types.FunctionCallingEventsResponse> {
@@ -584,7 +612,7 @@ export class Client extends Core {
     return this.call("POST", `/ai/customers/${encodeURIComponent(customer_id)}/merge/${encodeURIComponent(merged_id)}`, { idempotencyKey });
   }
   /** Get Chats. */
-  getChats(query?: { cursor?: string; limit?: number; status?: "open" | "snoozed" | "ended"; assign_type?: types.AssignTypeEnum; priority?: "low" | "normal" | "high" | "urgent"; mine?: boolean; is_assigned?: boolean; is_unread?: boolean; is_waiting?: boolean; previews?: boolean; bot_id?: number; customer_id?: number; channel?: "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp"; assignee_id?: number; tag?: string; language?: string; min_wait_seconds?: number; sentiment?: "positive" | "neutral" | "negative"; q?: string; created_from?: string; created_to?: string; sort?: "newest" | "longest_wait" | "priority"; }): Promise<types.ChatsResponse> {
+  getChats(query?: { cursor?: string; limit?: number; status?: "open" | "snoozed" | "ended"; assign_type?: types.AssignTypeEnum; priority?: "low" | "normal" | "high" | "urgent"; mine?: boolean; is_assigned?: boolean; is_unread?: boolean; is_waiting?: boolean; previews?: boolean; bot_id?: number; customer_id?: number; channel?: "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram"; assignee_id?: number; tag?: string; language?: string; min_wait_seconds?: number; sentiment?: "positive" | "neutral" | "negative"; q?: string; created_from?: string; created_to?: string; sort?: "newest" | "longest_wait" | "priority"; }): Promise<types.ChatsResponse> {
     return this.call("GET", `/ai/chats`, { query });
   }
   /** Get Chat Counts. */
@@ -808,7 +836,7 @@ export class Client extends Core {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript/mail`, { body, idempotencyKey });
   }
   /** Get chat conversation list. */
-  listChats(query?: { cursor?: string; limit?: number; status?: "open" | "snoozed" | "ended"; assign_type?: types.AssignTypeEnum; priority?: "low" | "normal" | "high" | "urgent"; mine?: boolean; is_assigned?: boolean; is_unread?: boolean; is_waiting?: boolean; previews?: boolean; bot_id?: number; customer_id?: number; channel?: "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp"; assignee_id?: number; tag?: string; language?: string; min_wait_seconds?: number; sentiment?: "positive" | "neutral" | "negative"; q?: string; created_from?: string; created_to?: string; sort?: "newest" | "longest_wait" | "priority"; }): Promise<types.ConversationsResponse> {
+  listChats(query?: { cursor?: string; limit?: number; status?: "open" | "snoozed" | "ended"; assign_type?: types.AssignTypeEnum; priority?: "low" | "normal" | "high" | "urgent"; mine?: boolean; is_assigned?: boolean; is_unread?: boolean; is_waiting?: boolean; previews?: boolean; bot_id?: number; customer_id?: number; channel?: "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram"; assignee_id?: number; tag?: string; language?: string; min_wait_seconds?: number; sentiment?: "positive" | "neutral" | "negative"; q?: string; created_from?: string; created_to?: string; sort?: "newest" | "longest_wait" | "priority"; }): Promise<types.ConversationsResponse> {
     return this.call("GET", `/ai/client/chats`, { query });
   }
   /** Identify Visitor. */
@@ -1030,6 +1058,30 @@ export class Client extends Core {
   /** Post Chatapp Template. */
   sendChatappTemplate(client_id: number | string, bot_id: number | string, body: types.ChatappTemplateRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/templates/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
+  }
+  /** Telegram Webhook. */
+  telegramWebhook(account_id: number | string, body: types.TelegramUpdate, idempotencyKey?: string): Promise<Record<string, unknown>> {
+    return this.call("POST", `/telegram/webhook/${encodeURIComponent(account_id)}`, { body, idempotencyKey });
+  }
+  /** Connect Telegram. */
+  connectTelegram(client_id: number | string, bot_id: number | string, body: types.TokenConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
+    return this.call("POST", `/telegram/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
+  }
+  /** Get Client Telegram Connection Info. */
+  getClientTelegramConnectionInfo(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
+    return this.call("GET", `/telegram/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
+  }
+  /** Disconnect Telegram. */
+  disconnectTelegram(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
+    return this.call("PUT", `/telegram/${encodeURIComponent(client_id)}/disconnect/${encodeURIComponent(bot_id)}`);
+  }
+  /** Get Telegram Messages. */
+  getTelegramMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
+    return this.call("GET", `/telegram/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
+  }
+  /** Post Telegram Messages. */
+  postTelegramMessages(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
+    return this.call("POST", `/telegram/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
   /** Getadhocreportfilteroptionsrouter. */
   getReportFilters(query?: { date_from?: string; date_to?: string; timezone?: string; }): Promise<types.AdhocFilterOptions> {
