@@ -83,7 +83,7 @@ clients: .venv/run.stamp ## writes the API's clients, and the collections for Po
 
 .PHONY: words
 words: .venv/dev.stamp ## brings the translations in locale/ up to date and compiles them, for pages, desk and widget
-	$(py) -m local.words
+	$(py) -m local.message_catalogs
 
 .PHONY: bench
 bench: .venv/dev.stamp static ## measures the hot operations, compared with a raw twin

@@ -6,11 +6,11 @@ from channels_app.providers.types import Signal
 from channels_app.services import (
     account_news,
     callbacks,
+    inbound_queue,
     oauth_authorizations,
     sending,
     token_refresh,
     typing_and_receipts,
-    waiting_items,
 )
 from chatplatform.jobs import Queue, current_attempt, job, periodic
 
@@ -43,7 +43,7 @@ def send_signal(*, conversation_id: str, signal: Signal) -> None:
     "channels_app.process_items",
     queue=Queue.CHANNEL,
     max_attempts=30,
-    on_dead=lambda connection_id, customer_key: waiting_items.enqueue_next(
+    on_dead=lambda connection_id, customer_key: inbound_queue.enqueue_next(
         UUID(connection_id), customer_key
     ),
 )
@@ -51,13 +51,13 @@ def process_items(
     *, connection_id: str, customer_key: str, held_since: float | None = None
 ) -> None:
     """Process messages and other events from a channel."""
-    waiting_items.process(UUID(connection_id), customer_key, held_since)
+    inbound_queue.process(UUID(connection_id), customer_key, held_since)
 
 
 @job("channels_app.retry_deferred_item", queue=Queue.CHANNEL)
 def retry_deferred_item(*, item_id: int, attempt: int) -> None:
     """Retry an event of a channel that was set aside after it failed."""
-    waiting_items.retry_deferred(item_id, attempt)
+    inbound_queue.retry_deferred(item_id, attempt)
 
 
 @job("channels_app.empty_callback", queue=Queue.CHANNEL, max_attempts=30_000)
@@ -87,7 +87,7 @@ def refresh_tokens() -> None:
 @periodic("channels_app.enqueue_forgotten")
 def enqueue_forgotten() -> None:
     """Enqueue jobs for waiting events that have none."""
-    waiting_items.enqueue_forgotten()
+    inbound_queue.enqueue_forgotten()
 
 
 @periodic("channels_app.clean_up")

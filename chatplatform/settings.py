@@ -27,7 +27,7 @@ from chatplatform.environment import env
 from chatplatform.settings_channels import *  # noqa: F403
 from chatplatform.settings_observing import *  # noqa: F403
 from chatplatform.settings_outgoing import *  # noqa: F403
-from chatplatform.settings_site import *  # noqa: F403
+from chatplatform.settings_theme import *  # noqa: F403
 
 # Loading makes objects that stay: collecting garbage among them takes a fifth of a process's start.
 # `chatplatform.apps` enables it again once the apps are loaded.
@@ -187,7 +187,7 @@ ADMIN_MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "identity.pages.viewing.ViewAs",
+    "identity.pages.impersonation.ViewAs",
     "chatplatform.web.languages.ReadersLanguage",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -13,7 +13,7 @@ from channels_app.models import ChannelConnection, InboundCallback, InboundItem,
 from channels_app.providers import Provider
 from channels_app.providers.callback_parsing import Callback, Unreadable
 from channels_app.providers.events import Item
-from channels_app.services import connections, waiting_items
+from channels_app.services import connections, inbound_queue
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Forbidden
 from chatplatform.crypto import constant_time_equal
@@ -66,7 +66,7 @@ def receive(provider: Provider, callback: Callback) -> Any:
             item_count=len(items),
             error=error,
         )
-        waiting_items.store(row, enumerate(items), receivers)
+        inbound_queue.store(row, enumerate(items), receivers)
     return None if error else provider.answer(callback)
 
 

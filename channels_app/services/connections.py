@@ -30,7 +30,7 @@ from chatplatform import locks
 from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotFound
 from chatplatform.channel_names import MessagingChannel
 from chats.models import Conversation
-from chats.services.core import channel_updates
+from chats.services.core import channel_events
 from identity.models import ChannelToken, Client, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
@@ -477,7 +477,7 @@ def _set_reachable(row: ChannelConnection) -> None:
     chats = Conversation.objects.filter(
         bot=row.bot_id, channel=row.channel, channel_chat__identity__account_id=row.account_id
     )
-    channel_updates.set_reachable(chats, is_reachable=row.status in SENDING)
+    channel_events.set_reachable(chats, is_reachable=row.status in SENDING)
 
 
 def _shares_subscription(row: ChannelConnection) -> bool:

@@ -46,15 +46,15 @@ from channels_app.services import (
 from chatplatform import jobs, markdown_to_text
 from chats.models import Conversation, Message, MessageStatus, ReplyScope, Thumb
 from chats.services.core import (
-    channel_updates,
+    channel_events,
     conversations,
     customers,
     feedback,
-    message_lines,
+    message_context,
     message_status,
     reply_policy,
 )
-from chats.services.core.message_lines import Line
+from chats.services.core.message_context import Line
 from chats.services.reply import incoming
 from chats.shapes.insight import ChatFeedBackDto
 from chats.shapes.message import ConvMessage, MessageContent
@@ -130,7 +130,7 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
             _store_rating(connection, item)
         case events.Referred():
             if chat := _newest_chat(connection, identities.find(connection, item)):
-                channel_updates.note_referral(chat, item.referral)
+                channel_events.note_referral(chat, item.referral)
         case events.IdsChanged():
             if identity := identities.change_ids(connection, item):
                 _apply_early_ids(connection, identity)
@@ -145,7 +145,7 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
                 account_news.store(entry, item)
         case events.ThreadControl():
             if chat := _newest_chat(connection, identities.find(connection, item)):
-                channel_updates.hand_thread(chat, is_ours=item.is_ours)
+                channel_events.hand_thread(chat, is_ours=item.is_ours)
         case events.OffersChosen():
             _store_wish(connection, item)
         case events.AccountBlocked():
@@ -176,9 +176,9 @@ def _receive(
     chat = message.conversation
     _link(connection, chat, identity)
     if referral := item.metadata.get("referral"):
-        channel_updates.note_referral(chat, referral)
+        channel_events.note_referral(chat, referral)
     may_say = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
-    is_quiet = not item.content.text and message_lines.is_quiet(message.metadata)
+    is_quiet = not item.content.text and message_context.is_quiet(message.metadata)
     if may_say and is_answered and not is_quiet:
         outbox.enqueue_seen(chat)
         outbox.enqueue_typing(chat, is_typing=True)
@@ -191,10 +191,10 @@ def _link(connection: ChannelConnection, chat: Conversation, identity: CustomerI
     ChannelChat.objects.bulk_create([link], ignore_conflicts=True)
     rows = Conversation.objects.filter(pk=chat.pk)
     if chat.provider_user_id != identity.address:
-        channel_updates.set_provider_user_id(rows, identity.address)
+        channel_events.set_provider_user_id(rows, identity.address)
     is_reachable = connection.status in SENDING
     if chat.is_reachable != is_reachable:
-        channel_updates.set_reachable(rows, is_reachable=is_reachable)
+        channel_events.set_reachable(rows, is_reachable=is_reachable)
 
 
 def _store_message(
@@ -218,7 +218,7 @@ def _store_message(
     window_ends_at = _past(item.at) + window if window else None
     if chat is None:
         chat = _open_chat(connection, identity, content.text, window_ends_at)
-    channel_updates.extend_reply_window(chat, window_ends_at)
+    channel_events.extend_reply_window(chat, window_ends_at)
     pieces = [*_place(content.place), *files.refused]
     message = incoming.receive(
         chat,
@@ -235,7 +235,7 @@ def _store_message(
         metadata={**metadata, **no_words, **({"lines": told} if told else {})},
     ).message
     if message.conversation_id != chat.pk:
-        channel_updates.extend_reply_window(message.conversation, window_ends_at)
+        channel_events.extend_reply_window(message.conversation, window_ends_at)
     return message
 
 
@@ -281,7 +281,7 @@ def open_chat_with(
 def _words(content: events.Content, told: Sequence[Line]) -> tuple[str, dict[str, Any]]:
     """The text of a message, and `no_words` if it says what came because nobody wrote a word."""
     is_wordless = not (content.text or content.files or content.place)
-    return (message_lines.said(told), {"no_words": True}) if is_wordless else (content.text, {})
+    return (message_context.said(told), {"no_words": True}) if is_wordless else (content.text, {})
 
 
 def _quote(answered: Message | None, metadata: dict[str, Any]) -> list[Line]:
@@ -401,11 +401,11 @@ def _change(
         return False
     match item:
         case events.Edited():
-            channel_updates.edit(message, item.text[:8000], at=_past(item.at))
+            channel_events.edit(message, item.text[:8000], at=_past(item.at))
         case events.Unsent():
-            channel_updates.unsend(message, at=_past(item.at))
+            channel_events.unsend(message, at=_past(item.at))
         case events.Reacted():
-            channel_updates.react(message, reaction=item.reaction, at=_past(item.at))
+            channel_events.react(message, reaction=item.reaction, at=_past(item.at))
     return True
 
 
@@ -488,9 +488,9 @@ def _store_echo(
         _link(connection, chat, identity)
     text, no_words = _words(item.content, item.content.lines)
     told = {"lines": list(item.content.lines)} if item.content.lines else {}
-    channel_updates.store_answer_elsewhere(
+    channel_events.store_answer_elsewhere(
         chat,
-        channel_updates.ChannelMessage(
+        channel_events.ChannelMessage(
             text=text,
             provider_message_id=item.message_id,
             pieces=[*_place(item.content.place), *files.refused],
@@ -518,7 +518,7 @@ def _store_price(send: OutboundSend, price: events.Price | None) -> None:
     conversations.lock(send.message.conversation)
     OutboundSend.objects.filter(pk=send.pk).update(is_charged=price.is_charged)
     charged = OutboundSend.objects.filter(message=send.message_id, is_charged=True).count()
-    channel_updates.note_price(send.message, category=price.category, charged=charged)
+    channel_events.note_price(send.message, category=price.category, charged=charged)
 
 
 def _match(connection: ChannelConnection, item: events.Echo, attempt: int) -> OutboundSend | None:
@@ -569,7 +569,7 @@ def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failur
     OutboundSend.objects.filter(pk=send.pk).update(state=SendState.FAILED, error=reason)
     message_status.record_failed(send.message, error=reason)
     if error.kind == Kind.WINDOW:
-        channel_updates.close_reply_window(chat)
+        channel_events.close_reply_window(chat)
     else:
         provider_error_policy.apply(connection, error)
 
@@ -634,7 +634,7 @@ def _store_wish(connection: ChannelConnection, item: events.OffersChosen) -> Non
     identity = identities.find(connection, item) or _new_identity(connection, item)
     opt_outs.choose_offers(identity.customer_id, are_wanted=item.are_wanted)
     if chat := _newest_chat(connection, identity):
-        channel_updates.note_offers(chat, are_wanted=item.are_wanted)
+        channel_events.note_offers(chat, are_wanted=item.are_wanted)
 
 
 def _store_block(connection: ChannelConnection, item: events.AccountBlocked) -> None:
@@ -642,11 +642,11 @@ def _store_block(connection: ChannelConnection, item: events.AccountBlocked) -> 
     chat = _newest_chat(connection, identities.find(connection, item))
     if chat is None:
         return
-    channel_updates.note_blocked(chat, is_blocked=item.is_blocked)
+    channel_events.note_blocked(chat, is_blocked=item.is_blocked)
     if item.is_blocked:
-        channel_updates.close_reply_window(chat)
+        channel_events.close_reply_window(chat)
     elif PROVIDERS[connection.channel].reply_window is None:
-        channel_updates.extend_reply_window(chat, None)
+        channel_events.extend_reply_window(chat, None)
 
 
 # --- ratings ----------------------------------------------------------------------------------

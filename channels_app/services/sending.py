@@ -31,7 +31,7 @@ from channels_app.providers.types import (
 from channels_app.services import connections, provider_error_policy
 from chatplatform import jobs, markdown_to_text
 from chats.models import Attachment, Message, MessageStatus, SenderType
-from chats.services.core import channel_updates, message_status, translations
+from chats.services.core import channel_events, message_status, translations
 
 log = logging.getLogger(__name__)
 _FILES = {"image", "audio", "video", "file"}
@@ -243,7 +243,7 @@ def _refused(message: Message, send: OutboundSend, error: ProviderError) -> bool
         raise jobs.TryLater(reason, wait=error.wait or _growing_wait())
     _move(send, SendState.SENDING, state=SendState.FAILED, error=reason)
     if error.kind == Kind.WINDOW:
-        channel_updates.close_reply_window(message.conversation)
+        channel_events.close_reply_window(message.conversation)
     message_status.record_failed(message, error=reason)
     return False
 

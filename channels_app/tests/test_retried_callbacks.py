@@ -18,7 +18,7 @@ from channels_app.models import (
     SendState,
 )
 from channels_app.providers.callback_parsing import parse
-from channels_app.services import inbound, outbox, typing_and_receipts, waiting_items
+from channels_app.services import inbound, inbound_queue, outbox, typing_and_receipts
 from channels_app.tests.helpers import (
     PAGE,
     localapp_signature,
@@ -48,7 +48,7 @@ def agents_answer(bot):
 @pytest.fixture(autouse=True)
 def no_haste(monkeypatch):
     """How much of a large body a job processes is no matter of the machine's speed."""
-    monkeypatch.setattr(waiting_items, "_SLICE_SECONDS", 60)
+    monkeypatch.setattr(inbound_queue, "_SLICE_SECONDS", 60)
 
 
 def batch(*parts):
@@ -188,7 +188,7 @@ def test_what_an_erased_connection_received_is_stored_nowhere(nobody, page, thei
     ChannelConnection.objects.filter(pk=page.pk).delete()
     give_to(theirs)
     run_jobs()
-    waiting_items.enqueue_forgotten()
+    inbound_queue.enqueue_forgotten()
     assert (texts(), outcomes()) == ([], [Outcome.UNKNOWN_ACCOUNT])
 
 
@@ -243,7 +243,7 @@ def test_a_large_body_is_read_once_by_all_its_jobs(nobody, page, monkeypatch):
         read.append(body)
         return parse(body)
 
-    monkeypatch.setattr(waiting_items, "parse", count)
+    monkeypatch.setattr(inbound_queue, "parse", count)
     post_signed(nobody, "/socialnet/webhook", crowded(range(1000, 1120)))
     for _ in range(3):
         run_waiting()
@@ -268,7 +268,7 @@ def test_a_large_body_waits_for_the_replies_to_it(nobody, page, name):
 def test_an_item_that_kills_its_process_goes_aside_and_the_others_are_processed(
     nobody, page, monkeypatch
 ):
-    monkeypatch.setattr(waiting_items, "_MOST_AHEAD", 1_000)
+    monkeypatch.setattr(inbound_queue, "_MOST_AHEAD", 1_000)
     real, deaths = inbound._receive, []
 
     def receive(connection, item, *args):
@@ -352,7 +352,7 @@ def test_an_item_that_always_fails_goes_aside_and_its_customer_goes_on(nobody, p
     monkeypatch.setattr(inbound, "_receive", receive)
     for text in "AB":
         post_signed(nobody, "/socialnet/webhook", batch(*taps(text)))
-    for _ in range(waiting_items.ATTEMPTS - 1):
+    for _ in range(inbound_queue.ATTEMPTS - 1):
         run_waiting()
     assert texts() == []
     run_waiting()
@@ -367,7 +367,7 @@ def test_a_job_that_ends_dead_is_followed_by_another(nobody, page, monkeypatch):
     post_signed(nobody, "/socialnet/webhook", crowded(range(11)))
     Job.objects.filter(name="channels_app.process_items").update(attempts=100)
     with monkeypatch.context() as broken:
-        broken.setattr(waiting_items, "_next", None)
+        broken.setattr(inbound_queue, "_next", None)
         run_jobs()
     assert Job.objects.filter(state="dead").count() == 1
     assert texts() == []
@@ -379,10 +379,10 @@ def test_what_has_no_job_any_more_gets_one(nobody, page):
     post_signed(nobody, "/socialnet/webhook", batch(*taps("A")))
     post_signed(nobody, "/socialnet/webhook", crowded(range(11)))
     Job.objects.all().delete()
-    waiting_items.enqueue_forgotten()
+    inbound_queue.enqueue_forgotten()
     assert not Job.objects.exists(), "what came just now is not forgotten"
     InboundCallback.objects.update(received_at="2026-01-01T00:00:00Z")
-    waiting_items.enqueue_forgotten()
+    inbound_queue.enqueue_forgotten()
     run_waiting()
     assert len(texts()) == 12
 

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from channels_app.models import InboundCallback, Outcome
-from channels_app.services import waiting_items
+from channels_app.services import inbound_queue
 from channels_app.tests.helpers import OA, of_localapp, post_signed, run_waiting
 from channels_app.tests.test_retried_callbacks import (
     batch,
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def agents_answer(bot, monkeypatch):
     """No bot's reply stands between the messages, and no job ends early on a slow machine."""
     type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
-    monkeypatch.setattr(waiting_items, "_SLICE_SECONDS", 60)
+    monkeypatch.setattr(inbound_queue, "_SLICE_SECONDS", 60)
 
 
 def test_a_large_body_that_waits_for_replies_moves_each_minute(nobody, page):

@@ -7,7 +7,7 @@ import pytest
 from django.db.models.functions import Now
 
 from channels_app.models import InboundItem
-from channels_app.services import waiting_items
+from channels_app.services import inbound_queue
 from channels_app.tests.helpers import ACCOUNT, OA, PAGE, of_localapp, post_signed
 from channels_app.tests.test_retried_callbacks import crowded, run_one, texts
 from chatplatform import jobs
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def agents_answer(bot, monkeypatch):
     """No bot's reply stands between the messages, and no job ends early on a slow machine."""
     type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
-    monkeypatch.setattr(waiting_items, "_SLICE_SECONDS", 60)
+    monkeypatch.setattr(inbound_queue, "_SLICE_SECONDS", 60)
 
 
 def of_one(user, texts_of, account=PAGE):

@@ -23,7 +23,7 @@ from chats.models import Conversation
 from chats.testing import make_chat
 from identity.models import Subscription, User
 from identity.testing import make_person
-from local import words
+from local import message_catalogs
 
 VALUE = re.compile(r"\{\w+\}")
 BEFORE = [
@@ -187,7 +187,7 @@ def joined(entry: Any) -> tuple[str, str]:
     return "".join(entry.id), "".join(entry.string)
 
 
-CATALOGUES = sorted(words.ROOT.glob("locale/*/LC_MESSAGES/*.po"))
+CATALOGUES = sorted(message_catalogs.ROOT.glob("locale/*/LC_MESSAGES/*.po"))
 
 
 def name_of(path):
@@ -199,7 +199,9 @@ def test_a_catalogue_has_every_text_of_the_source_and_no_other(path):
     """`make words` brings it up to date; then a person fills what has no translation."""
     entries = [entry for entry in read_po(io.BytesIO(path.read_bytes())) if entry.id]
     assert entries
-    assert {entry.id for entry in words.updated(path) if entry.id} == {e.id for e in entries}
+    assert {entry.id for entry in message_catalogs.updated(path) if entry.id} == {
+        e.id for e in entries
+    }
     for text, translation in map(joined, entries):
         assert translation, text
         if path.name == "djangojs.po":
@@ -225,11 +227,11 @@ def test_the_compiled_words_are_those_that_are_written(code):
 
 def test_desk_and_widget_load_what_is_written():
     """`make words` builds the scripts."""
-    assert len(words.texts("desk") | words.texts("widget")) > 250
-    files = words.translations()
+    assert len(message_catalogs.texts("desk") | message_catalogs.texts("widget")) > 250
+    files = message_catalogs.translations()
     spoken = {file.parents[1].name for file in files}
     assert spoken > {code for code, _ in settings.LANGUAGES} - {"en"}
     assert spoken | {"en"} == set(all_books()), "the widget speaks what its bot speaks"
     for file in files:
-        for path, script in words.catalogues(file).items():
+        for path, script in message_catalogs.catalogues(file).items():
             assert path.read_text() == script, path

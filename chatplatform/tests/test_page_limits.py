@@ -19,7 +19,7 @@ from chatplatform.tests.test_page_bodies import LONG, request_of
 from chatplatform.tests.test_rate_limits import left, read
 from chats.testing import visit
 from identity.models import Client, SiteSession, User
-from identity.services import viewing
+from identity.services import impersonation
 from identity.testing import make_person
 
 # Its answer asks Valkey for nothing of its own.
@@ -109,7 +109,7 @@ def test_who_looks_as_somebody_else_uses_up_nothing_of_theirs(ann):
     staff = User.objects.create_superuser("staff@example.com", full_name="Staff")
     browser = signed_in(staff)
     ask(browser)
-    viewing.begin(browser.session.session_key, ann.user, by=staff)
+    impersonation.begin(browser.session.session_key, ann.user, by=staff)
     page = ask(browser, "/admin/")
     assert b"You can't make changes." in page.content
     assert left(page) == {"pages": 4}

@@ -18,9 +18,9 @@ from chats.services.data_exchange import erasing, exporting
 from chats.services.desk import (
     agent_actions,
     customer_records,
-    desk_views,
     feed,
     inbox,
+    inbox_views,
     saved_replies,
 )
 from chats.services.reply import incoming, preview_chats
@@ -267,20 +267,20 @@ class DeskViewViewSet(TenantViewSet):
     @operation("AI / chat", "Get Inbox Views", access=BEARER_ANY_ROLE)
     def list(self) -> desk_shapes.DeskViews:
         """List your saved views of the inbox and those that colleagues share, by name."""
-        found = desk_views.list_for_user(self.user)
+        found = inbox_views.list_for_user(self.user)
         return desk_shapes.DeskViews(items=[desk_shapes.DeskView.of(*pair) for pair in found])
 
     @operation("AI / chat", "Save Inbox View", access=BEARER_ANY_ROLE, also={409: Error})
     def save(self, body: desk_shapes.DeskView) -> desk_shapes.DeskView:
         """Save a view of the inbox, or replace yours of this name; you can have 30."""
-        return desk_shapes.DeskView.of(desk_views.save(self.user, body), may_delete=True)
+        return desk_shapes.DeskView.of(inbox_views.save(self.user, body), may_delete=True)
 
     @operation(
         "AI / chat", "Delete Inbox View", access=BEARER_ANY_ROLE, status=204, also={403: Error}
     )
     def destroy(self, view_id: int) -> None:
         """Delete your view; admins can delete a shared one of a colleague."""
-        desk_views.delete(self.user, view_id)
+        inbox_views.delete(self.user, view_id)
 
 
 class CustomerViewSet(TenantViewSet):

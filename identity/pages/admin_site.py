@@ -30,12 +30,12 @@ from chatplatform.api.errors import Forbidden
 from identity.forms import check_own_password
 from identity.models import Role, SavedView, User
 from identity.pages import (
+    impersonation,
     mailed_links,
     profile,
     provider_sign_in,
     registration,
     saved_views,
-    viewing,
 )
 from identity.pages import second_factor as second_factor_pages
 from identity.services import (
@@ -49,7 +49,7 @@ from identity.services import (
 )
 from identity.services import saved_views as saved_view_services
 from identity.services.freezing import ensure_not_frozen
-from identity.services.viewing import REFUSED
+from identity.services.impersonation import REFUSED
 
 # Views that platform staff can reach before they have set up a required second factor.
 _BEFORE_SECOND_FACTOR = {"second_factor", "logout", "jsi18n"}
@@ -170,7 +170,7 @@ class Site(UnfoldAdminSite):
             path("second-factor/", own(second_factor_page), name="second_factor"),
             path("views/save/", own(saved_views.save), name="save_view"),
             path("views/delete/", own(saved_views.delete), name="delete_view"),
-            path("view/leave/", own(viewing.leave), name="leave_view"),
+            path("view/leave/", own(impersonation.leave), name="leave_view"),
             path("login/code/", self._open(second_factor_pages.sign_in_page), name="login_code"),
             path("register/", self._open(registration.page), name="register"),
             path("register/again/", self._open(registration.send_again), name="register_again"),
@@ -213,14 +213,14 @@ class Site(UnfoldAdminSite):
             is_before = match is not None and match.url_name in _BEFORE_SECOND_FACTOR
             if not is_before and isinstance(user, User) and second_factor.is_missing(user):
                 return redirect("admin:second_factor")
-            if viewing.is_closed(request):
+            if impersonation.is_closed(request):
                 raise Forbidden(REFUSED)
             if isinstance(user, User):
                 ensure_not_frozen(user.client)
             try:
                 reply = shown(request, *args, **kwargs)
             except InternalError as exc:
-                if not viewing.is_write(exc):
+                if not impersonation.is_write(exc):
                     raise
                 raise Forbidden(REFUSED) from exc
             if reply.status_code == 302 and "Background" in request.headers:

@@ -27,7 +27,7 @@ from chatplatform.templatetags.dates import when
 from identity import forms
 from identity.models import AuditEvent, Role, User
 from identity.pages.settings.frame import Part, sent, show
-from identity.services import users, viewing
+from identity.services import impersonation, users
 from identity.shapes.users import UserDto
 
 _OWN_FIELDS = ("email", "full_name", "language")
@@ -168,7 +168,7 @@ class UserAdmin(TenantAdmin):
     def has_view_as_permission(self, request: HttpRequest, row_id: Any = None) -> bool:
         """Platform staff may impersonate a client's people who may sign in."""
         may = self.has_platform_permission(request)
-        return may and (row_id is None or viewing.may_be_viewed(self.row(request, row_id)))
+        return may and (row_id is None or impersonation.may_be_viewed(self.row(request, row_id)))
 
     @button("View as", permissions=["view_as"], url_path="view-as", icon="visibility")
     def view_as(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -177,7 +177,7 @@ class UserAdmin(TenantAdmin):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             assert request.session.session_key, "whoever is signed in has a session"
-            viewing.begin(request.session.session_key, person, by=viewer(request))
+            impersonation.begin(request.session.session_key, person, by=viewer(request))
             return redirect("admin:index")
 
         return self.form_page(

@@ -20,7 +20,7 @@ from chatplatform.ids import uuid7
 from chatplatform.live import pubsub
 from chatplatform.sql import Columns
 from identity.models import Client, RefreshToken, SiteSession, User
-from identity.services import audit, viewing
+from identity.services import audit, impersonation
 from identity.services.freezing import ensure_not_frozen
 from identity.shapes.users import TokenResponse
 
@@ -207,7 +207,7 @@ def revoke_others(user: User, *, but: uuid.UUID | None) -> None:
 def end_sessions(rows: QuerySet[SiteSession]) -> int:
     """End sign-ins to the site and impersonations in them; returns how many sign-ins ended."""
     with transaction.atomic():
-        viewing.end(rows)
+        impersonation.end(rows)
         return rows.delete()[0]
 
 

@@ -20,7 +20,7 @@ from chats.models import (
     Priority,
     Status,
 )
-from chats.services.core import customers, fast_sql, team_notifications, visitor_permissions
+from chats.services.core import customers, fast_sql, team_notifications, visitor_claims
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import ChatCustomer, CustomerInfo
 from chats.shapes.visitor import VisitorIdentity
@@ -143,7 +143,7 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
             if not info.identity_signature:
                 msg = "Only with an identity_signature."
                 raise Invalid.field("body", "external_id", msg=msg)
-            visitor_permissions.ensure_signed(bot, info.external_id, info.identity_signature)
+            visitor_claims.ensure_signed(bot, info.external_id, info.identity_signature)
             caller = sign_in(caller, info)
         chat = lock(get(caller, pk=chat_id))
         customers.check_update(chat.bot, info)
@@ -173,7 +173,7 @@ def identify_visitor(
     external_id, token = identity.external_id, None
     if caller.key and caller.is_public_key:
         bot = bot_for_key(caller.key, None)
-        visitor_permissions.ensure_signed(bot, external_id, identity.identity_signature)
+        visitor_claims.ensure_signed(bot, external_id, identity.identity_signature)
     known = Customer.objects.for_client(caller.client).filter(external_id=external_id).first()
     if known is None:
         return None, []

@@ -40,7 +40,7 @@ from chats.services.core import (
     reply_policy,
     tags,
     translations,
-    visitor_permissions,
+    visitor_claims,
 )
 from chats.services.core.channel_hooks import ChannelFields
 from chats.services.reply import attached_media
@@ -88,7 +88,7 @@ def open_chat(
     assert caller.key
     bot = conversations.bot_for_key(caller.key, creation.bot_id)
     if caller.is_public_key:
-        visitor_permissions.ensure_visitor_may_set(bot, creation)
+        visitor_claims.ensure_visitor_may_set(bot, creation)
     with transaction.atomic():
         chat, is_new = _open_or_reuse(caller, bot, creation)
         if creation.message:

@@ -26,7 +26,7 @@ from bots.shapes.bot import BotDto
 from bots.shapes.content import PromptDto
 from bots.shapes.procedure import Procedures
 from chatplatform.settings import stored_secret
-from commands import demo_chats, demo_today
+from commands import demo_activity, demo_chats
 from identity.models import ApiKey, Client, KeyScope, User
 from identity.services import api_keys, clients, credit_orders
 from identity.shapes.clients import RegisterTrialDto
@@ -58,7 +58,7 @@ class Command(BaseCommand):
             count = demo_chats.create(bot, password=password)
             if count:
                 keys = ApiKey.objects.filter(client=bot.client, scope=KeyScope.SECRET)
-                demo_today.begin(bot, keys.order_by("id")[0], owner=owner)
+                demo_activity.begin(bot, keys.order_by("id")[0], owner=owner)
                 self.stdout.write(f"Made {count} chats of the last month; some customers wait.")
         _train(owner.client)
         self._print_logins(password)

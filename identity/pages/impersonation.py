@@ -12,7 +12,7 @@ from chatplatform.api import errors
 from chatplatform.api.errors import Forbidden
 from chatplatform.api.middleware import Middleware
 from identity.models import User
-from identity.services import viewing
+from identity.services import impersonation
 
 _READS = {"GET", "HEAD", "OPTIONS"}
 # Views of a person's own sign-in, and the desk's access to the API: closed to impersonation.
@@ -39,13 +39,13 @@ class ViewAs(Middleware):
             return self.get_response(request)
         if request.path_info in {reverse("admin:leave_view"), reverse("admin:logout")}:
             return self.get_response(request)
-        person = viewing.viewed_in(request.session.session_key)
+        person = impersonation.viewed_in(request.session.session_key)
         if person is None:
             return self.get_response(request)
         request.user = person
         request.viewed_by = staff  # type: ignore[attr-defined]
         if request.method not in _READS:
-            return errors.refused(request, Forbidden(viewing.REFUSED))
+            return errors.refused(request, Forbidden(impersonation.REFUSED))
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION READ ONLY")
@@ -69,5 +69,5 @@ def leave(request: HttpRequest) -> HttpResponse:
     """End the impersonation, and redirect to the client's overview."""
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
-    person = viewing.leave(request.session.session_key)
+    person = impersonation.leave(request.session.session_key)
     return redirect("client", person.client_id) if person else redirect(settings.LOGIN_REDIRECT_URL)
