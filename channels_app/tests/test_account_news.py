@@ -63,7 +63,7 @@ def report(person, name, later=0):
 @pytest.mark.parametrize("name", sorted(TOLD))
 def test_news_are_stored_told_and_mailed_if_bad(chatapp, number, nobody, ben, name):
     EmailNotification.objects.create(
-        client=number.client, recipients=["a@b.example"], on_channel_notice=True
+        client=number.client, recipients=["a@b.example"], on_channel_error=True
     )
     report(nobody, name)
     kind, template, value, previous, reason, is_bad = TOLD[name]

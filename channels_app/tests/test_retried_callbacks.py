@@ -17,7 +17,7 @@ from channels_app.models import (
     Outcome,
     SendState,
 )
-from channels_app.providers.callback_parsing import parse
+from channels_app.providers import PROVIDERS
 from channels_app.services import inbound, inbound_queue, outbox, typing_and_receipts
 from channels_app.tests.helpers import (
     PAGE,
@@ -238,12 +238,14 @@ def test_a_large_body_holds_up_nobody_and_a_job_takes_fifty_of_it(nobody, page):
 
 def test_a_large_body_is_read_once_by_all_its_jobs(nobody, page, monkeypatch):
     read = []
+    provider = PROVIDERS["socialnet"]
+    items = provider.items
 
-    def count(body):
-        read.append(body)
-        return parse(body)
+    def count(callback):
+        read.append(callback)
+        return items(callback)
 
-    monkeypatch.setattr(inbound_queue, "parse", count)
+    monkeypatch.setattr(provider, "items", count)
     post_signed(nobody, "/socialnet/webhook", crowded(range(1000, 1120)))
     for _ in range(3):
         run_waiting()

@@ -317,8 +317,9 @@ def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any
     path's."""
     if isinstance(declared.body, Form):
         # Programs that send no form often name JSON as the type of nothing.
-        is_left_out = not request.body or request.content_type == "application/json"
-        if declared.body_is_optional and is_left_out:
+        if declared.body_is_optional and (
+            request.content_type == "application/json" or not request.body
+        ):
             return declared.body.shape()
         return _parse_form(declared.body, request)
     assert declared.body

@@ -233,6 +233,10 @@ ACCEPTED: dict[tuple[str, str], Any] = {
 }  # fmt: skip
 
 
+# What an operation cannot do without in its address.
+NEEDED_QUERY = {"/ai/{bot_id}/search": "?q=parcel"}
+
+
 @dataclass(frozen=True)
 class Served:
     """A served operation, with its path as in the OpenAPI document."""
@@ -250,7 +254,8 @@ class Served:
         return self.method, self.path
 
     def fill(self, ids: dict[str, Any]) -> str:
-        return self.path.format(**{name: ids[name] for name in self.ids})
+        path = self.path.format(**{name: ids[name] for name in self.ids})
+        return path + NEEDED_QUERY.get(self.path, "")
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

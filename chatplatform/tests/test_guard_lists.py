@@ -399,13 +399,15 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
 BOUNDED_BECAUSE = {
     "/ai/{bot_id}/unanswered-questions/{question_id}": "one question; at most a few sources",
     "/ai/{bot_id}/golden-runs/{run_id}": "one run, of at most 100 questions",
+    "/ai/{bot_id}/procedures": "the procedures are one column of the bot",
+    "/ai/{bot_id}/search": "at most 20 passages",
     "/localapp/callback": "a redirect, with nothing in its body",
     "/photoapp/{client_id}/accounts/{bot_id}": "the provider's own list, at most 100 at a time",
     "/chatapp/{client_id}/templates/{bot_id}": "the provider's own list, at most 100 at a time",
     **dict.fromkeys(
         (
             f"/{name}/{{client_id}}/connection/{{bot_id}}"
-            for name in ("socialnet", "localapp", "chatapp")
+            for name in ("socialnet", "localapp", "chatapp", "telegram")
         ),
         "one connection, with the last 20 notices",
     ),

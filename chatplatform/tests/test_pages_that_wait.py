@@ -218,8 +218,7 @@ def signed_in(user):
 @pytest.mark.parametrize(
     ("method", "name", "args"),
     [
-        ("GET", "provider_sign_in", ["acme"]),
-        ("HEAD", "provider_sign_in", ["acme"]),
+        ("POST", "provider_sign_in", ["acme"]),
         ("GET", "provider_signed_in", []),
         ("POST", "chats_again", [uuid.UUID(int=1), uuid.UUID(int=2)]),
         ("POST", "bots_bot_add_content", [1, "website"]),

@@ -110,6 +110,8 @@ class CustomerInfo(Shape):
 class ConversationCustomer(CustomerInfo):
     """A conversation's customer."""
 
+    email: Text | None = Field(None, description="The customer's e-mail address.")
+    avatar_url: Text | None = Field(None, description="The picture's http(s) URL.")
     provider_user_id: str | None = Field(
         None,
         description="On a messaging channel: the customer's id at the provider, which is the"

@@ -37,10 +37,6 @@ def queue(bot, count, **fields):
     ]  # fmt: skip
 
 
-# Late in a whole run the list of hits has been empty twice; alone and in smaller runs it never was.
-EMPTY_LATE = pytest.mark.xfail(reason="not understood yet", strict=False)
-
-
 def facts(screen, name):
     return row(screen, name).locator(".fact, .flag")
 
@@ -178,7 +174,6 @@ def test_filters_narrow_the_list_and_are_kept_as_views(screen, client_a, ben):
 
 
 @pytest.mark.journey
-@EMPTY_LATE
 def test_the_palette_finds_chats_views_and_the_site(screen, shop, ann):
     write_in(shop, "Zoe", "My parcel is broken")
     enter_as_owner(screen, ann)
@@ -235,7 +230,6 @@ def test_the_list_has_no_end_and_shift_ticks_a_range(screen, client_a, ben):
 
 
 @pytest.mark.journey
-@EMPTY_LATE
 def test_a_search_shows_the_hit_and_opens_there(screen, client_a, ben):
     chat = make_chat(make_bot(client_a), customer_name="Zoe", assign_type="agent",
                      assignee=ben.user)  # fmt: skip

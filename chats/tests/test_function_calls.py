@@ -57,7 +57,7 @@ ARRIVES = "say:Order 1234 is on its way and arrives on 24 November."
 
 @pytest.mark.parametrize("call", [function_call(), f"say:{AS_TEXT}"])
 def test_a_function_answers_if_no_document_does(
-    server, chat, configure, get_order, stub, tool, call
+    server, chat, configure, get_order, stub, tool, *, call
 ):
     configure(get_order)
     stub.play([call, ARRIVES])

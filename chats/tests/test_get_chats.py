@@ -9,7 +9,7 @@ from bots.testing import make_bot
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Customer, Message, text_content
 from chats.testing import make_chat
-from identity.models import Role
+from identity.models import Client, Role
 from identity.testing import make_person
 
 PATH = "/ai/chats"
@@ -84,6 +84,20 @@ def test_chats_are_searched(ben, bot):
     ):  # fmt: skip
         assert ids(ben.get(PATH, {"q": q})) == [], q
     assert ids(ben.get(PATH, {"q": "parcel", "status": "ended"})) == []
+
+
+@pytest.mark.django_db
+def test_a_search_finds_the_words_of_its_own_client_however_large_its_id():
+    """An id of more than 31 bits, and the client whose id its last 32 bits are."""
+    small, large = (
+        Client.objects.create(id=number, name=f"Client {number}", code=f"c-{number}")
+        for number in (5, 2**32 + 5)
+    )
+    for client in (small, large):
+        chat = make_chat(make_bot(client))
+        add_message(chat, "The dachshund bit the parcel")
+        found = ids(make_person(client, Role.AGENT, "Bo").get(PATH, {"q": "dachshund"}))
+        assert found == [str(chat.pk)]
 
 
 def test_a_search_considers_the_newest_messages_only(ben, bot, monkeypatch):

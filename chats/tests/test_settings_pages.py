@@ -35,8 +35,9 @@ SHOWN: dict[Any, Any] = {
     SignInProviderDto: (ProviderForm,),
     TopUpAmount: (plan.OrderForm, plan.PackForm),
 }
-# Set otherwise: holidays have forms of their own, and a form compares no versions.
-ELSEWHERE = {"holidays", "version"}
+# Set otherwise: holidays have forms of their own, a form compares no versions, and the page of each
+# channel has its own part of what concerns channels.
+ELSEWHERE = {"holidays", "version", "silent_channels", "message_prices"}
 
 
 def path(name):

@@ -43,7 +43,7 @@ def test_fields_are_updated(server, chat):
     assert reply.json()["id"] == str(chat.pk)
     assert reply.json()["customer"] == {
         "external_id": None, "name": "Zoe", "email": "zoe@example.com", "phone": "123",
-        "avatar_url": None, "attributes": {"a": 1, "b": [2]},
+        "avatar_url": None, "attributes": {"a": 1, "b": [2]}, "provider_user_id": None,
     }  # fmt: skip
     assert Customer.objects.count() == 1
     # Nothing happened in the chat itself.

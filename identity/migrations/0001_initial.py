@@ -227,7 +227,6 @@ class Migration(migrations.Migration):
                 ('on_unanswered', models.BooleanField(default=False)),
                 ('on_handoff', models.BooleanField(default=False)),
                 ('on_channel_error', models.BooleanField(default=False)),
-                ('on_channel_notice', models.BooleanField(db_default=False, default=False)),
                 ('on_low_credit', models.BooleanField(default=False)),
                 ('to_assignee', models.BooleanField(default=True)),
                 ('unanswered_after_minutes', models.PositiveIntegerField(default=15)),

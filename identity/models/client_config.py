@@ -91,7 +91,6 @@ class EmailNotification(TenantModel):
     on_unanswered = models.BooleanField(default=False)
     on_handoff = models.BooleanField(default=False)
     on_channel_error = models.BooleanField(default=False)
-    on_channel_notice = models.BooleanField(default=False, db_default=False)
     on_low_credit = models.BooleanField(default=False)
     # Whether the agent of a chat gets the mails about it too.
     to_assignee = models.BooleanField(default=True)

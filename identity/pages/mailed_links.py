@@ -99,5 +99,5 @@ def choose_password(site: Any, request: HttpRequest) -> HttpResponse:
     page: HttpResponse = form.carry_out(act) or site.page(
         request, "choose_password", title, form=form
     )
-    page["Referrer-Policy"] = "no-referrer"
+    page["Referrer-Policy"] = "same-origin"
     return page

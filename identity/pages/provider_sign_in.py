@@ -64,5 +64,5 @@ def _shown(request: HttpRequest, act: Any) -> HttpResponse:
     except ApiError as exc:
         page = errors.refused(request, exc)
     # The address holds a sign-in code, which must not leak to other sites.
-    page["Referrer-Policy"] = "no-referrer"
+    page["Referrer-Policy"] = "same-origin"
     return page

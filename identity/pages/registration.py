@@ -68,7 +68,7 @@ def confirm(site: Any, request: HttpRequest) -> HttpResponse:
         form=form,
         may_register=is_open,
     )
-    page["Referrer-Policy"] = "no-referrer"
+    page["Referrer-Policy"] = "same-origin"
     return page
 
 

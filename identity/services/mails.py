@@ -39,6 +39,8 @@ NOTIFICATIONS = {
     "channel_notice": {"channel", "account", "notice"},
     "low_credit": {"credits_left"},
 }
+# Kinds without a switch of their own, and the kind whose switch they share.
+_CHOSEN_WITH = {"channel_notice": "channel_error"}
 _MAX_VALUE = 300
 # Whole texts, which keep their lines.
 _TEXTS = {"answer"}
@@ -83,7 +85,7 @@ def notify(
     if unknown:
         raise ValueError(f"The mail {kind} does not use {sorted(unknown)}.")
     rows = EmailNotification.objects.select_related("client").filter(
-        client_id=client_id, **{f"on_{kind}": True}
+        client_id=client_id, **{f"on_{_CHOSEN_WITH.get(kind, kind)}": True}
     )
     row = rows.first()
     if row and row.recipients:

@@ -331,11 +331,10 @@ class EmailNotificationRequest(Shape):
         False, description="Mail when a customer waits longer than unanswered_after_minutes."
     )
     on_handoff: bool = Field(False, description="Mail when the bot hands a chat over.")
-    on_channel_error: bool = Field(False, description="Mail when a channel stops working.")
-    on_channel_notice: bool = Field(
+    on_channel_error: bool = Field(
         False,
-        description="Mail when a provider reports bad news of an account: a paused template, a low"
-        " quality, a lower limit.",
+        description="Mail when a channel stops working, or when its provider reports bad news of"
+        " the account: a paused template, a low quality, a lower limit.",
     )
     on_low_credit: bool = Field(False, description="Mail when credits run low.")
     to_assignee: bool = Field(

@@ -42,6 +42,8 @@ EVERYTHING = {
     "auto_sentiment": True,
     "auto_translate": True,
     "mask_personal_data": True,
+    "silent_channels": ["chatapp"],
+    "message_prices": {"marketing": 0.07},
     "retention_days": 365,
 }
 

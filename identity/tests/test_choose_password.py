@@ -32,7 +32,7 @@ def choose(browser, **change):
 
 def test_whoever_chooses_a_password_is_signed_in(linked):
     browser = Browser()
-    assert browser.get(PATH)["Referrer-Policy"] == "no-referrer"
+    assert browser.get(PATH)["Referrer-Policy"] == "same-origin"
     assert choose(browser)["Location"] == reverse("admin:index")
     assert browser.get("/admin/").context["user"] == linked
     assert User.objects.get().check_password(NEW)

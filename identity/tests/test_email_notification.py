@@ -21,7 +21,7 @@ def test_fields_left_out_keep_their_value(ann):
     assert first.status_code == 200
     assert first.json() == {
         "recipients": DESK, "on_assigned": False, "on_unanswered": False, "on_handoff": True,
-        "on_channel_error": False, "on_channel_notice": False, "on_low_credit": False,
+        "on_channel_error": False, "on_low_credit": False,
         "to_assignee": True, "unanswered_after_minutes": 15,
     }  # fmt: skip
     second = ann.post(path(ann.client), {"unanswered_after_minutes": 5, "on_unanswered": True})

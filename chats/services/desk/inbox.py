@@ -201,8 +201,9 @@ def search(client: Client, q: str) -> QuerySet[Any, Any]:
     found = chats.filter(chat_code__startswith=whole.upper()).values("pk")
     of_customers = chats.filter(customer_id__in=list(found_customers))
     found = found.union(of_customers.order_by("-id").values("pk")[:MAX_FOUND])
-    # Like `for_client`, but with a bigint, the only type that the index can compare.
-    own = Cast(Value(client.pk), BigIntegerField())
+    # Like `for_client`, but with a bigint, the only type that the index can compare. The value too
+    # needs the type: a mere number is sent as an int4, which cuts ids above 2,147,483,647.
+    own = Cast(Value(client.pk, BigIntegerField()), BigIntegerField())
     messages = Message.objects.filter(client_id=own, is_welcome=False)
     if not is_indexed:
         newest = messages.order_by("-id")[:MAX_UNINDEXED]

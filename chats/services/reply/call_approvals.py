@@ -53,7 +53,7 @@ def _decide(message: Message, call: FunctionCall) -> Decision:
         return decision
     asking = AskEngine(message.text, approved_by=Approval.AGENT)
     wanted = gather.wanted_fields(message.conversation)
-    facts = Facts(first_seq=message.seq, wanted=wanted)
+    facts = Facts(first_seq=message.seq, texts=(message.text,), wanted=wanted)
     decision = pipeline.ask_engine(message, asking, facts, ReplyStream(message.pk))
     if not isinstance(decision, HandOver):
         return decision

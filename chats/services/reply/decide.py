@@ -311,7 +311,7 @@ def from_outcome(
     chat waits for an agent, the bot says nothing unless the engine has an answer."""
     if facts.is_waiting:
         return _answer_or_silence(outcome)
-    if isinstance(outcome, Unanswered) and not facts.texts:
+    if isinstance(outcome, Unanswered) and facts.picture_ids and not facts.texts:
         # A picture without words cannot be rephrased.
         return HandOver("files_only", Receipt(trace=outcome.trace))
     return ask_next(_after_engine(outcome, facts.handoff_policy, gap), facts)

@@ -977,7 +977,7 @@ class ConversationEntity(TypedDict):
 
 class ConversationHistory(TypedDict):
     conversation: Conversation
-    customer: CustomerInfo
+    customer: ConversationCustomer
     items: list[Message]
     next_cursor: str | None
 
@@ -1194,7 +1194,6 @@ class EmailNotificationRequest(TypedDict):
     on_unanswered: NotRequired[bool]
     on_handoff: NotRequired[bool]
     on_channel_error: NotRequired[bool]
-    on_channel_notice: NotRequired[bool]
     on_low_credit: NotRequired[bool]
     to_assignee: NotRequired[bool]
     unanswered_after_minutes: NotRequired[int]
@@ -1854,6 +1853,11 @@ class McpServerRequest(TypedDict):
     token: NotRequired[str | None]
     is_enabled: NotRequired[bool | None]
     allowed: NotRequired[list[McpToolChoice] | None]
+    id: NotRequired[str | None]
+    has_token: NotRequired[bool | None]
+    tools: NotRequired[list[dict[str, Any]] | None]
+    listed_at: NotRequired[str | None]
+    created_at: NotRequired[str | None]
 
 
 class McpServersResponse(TypedDict):

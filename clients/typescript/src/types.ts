@@ -180,7 +180,7 @@ export type ConversationEntitiesResponse = { "items": Array<ConversationEntity>;
 
 export type ConversationEntity = { "id": string; "chat_code": string; "bot_id": number; "channel": "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram"; "status": "open" | "snoozed" | "ended"; "assign_type": AssignTypeEnum; "assignee": Identity | null; "priority": "low" | "normal" | "high" | "urgent"; "version": number; "customer_id": number; "customer": ConversationCustomer; "is_preview": boolean; "waiting_since": string | null; "snoozed_until": string | null; "handoff_reason": string | null; "previous_chat_id": string | null; "language": string; "tags": Array<string>; "sentiment": "positive" | "neutral" | "negative" | null; "summary": string | null; "unread_count": number; "message_count": number; "last_message": Message | null; "last_message_at": string | null; "first_response_at": string | null; "ended_at": string | null; "ended_by": "customer" | "agent" | "bot" | "inactivity" | "api" | "merged" | null; "can_reply": boolean; "reply_window_expires_at": string | null; "location": Location | null; "metadata": Record<string, unknown>; "created_at": string; "assignee_email": string | null; "provider": string; "group_id": string; "requester": Identity | null; "responsible": Identity | null; "external_id": string | null; "handed_off_at": string | null; "assigned_at": string | null; "return_at": string | null; "last_seq": number; "read_from_seq": number; "sentiment_score": number | null; "taggings": Array<PortableTag>; "feedback": PortableFeedback | null; "summaries": Array<PortableSummary>; };
 
-export type ConversationHistory = { "conversation": Conversation; "customer": CustomerInfo; "items": Array<Message>; "next_cursor": string | null; };
+export type ConversationHistory = { "conversation": Conversation; "customer": ConversationCustomer; "items": Array<Message>; "next_cursor": string | null; };
 
 export type ConversationRequest = { "requester": Identity; "responsible"?: Identity | null; "provider"?: string; "location"?: Location | null; "tags"?: Array<string>; "group_id"?: string | null; };
 
@@ -234,7 +234,7 @@ export type DocumentStatus = "queued" | "training" | "trained" | "failed";
 
 export type DocumentsResponse = { "items": Array<DocumentDto>; "next_cursor": string | null; "refused": Array<RefusedFile>; };
 
-export type EmailNotificationRequest = { "recipients"?: Array<string>; "on_assigned"?: boolean; "on_unanswered"?: boolean; "on_handoff"?: boolean; "on_channel_error"?: boolean; "on_channel_notice"?: boolean; "on_low_credit"?: boolean; "to_assignee"?: boolean; "unanswered_after_minutes"?: number; };
+export type EmailNotificationRequest = { "recipients"?: Array<string>; "on_assigned"?: boolean; "on_unanswered"?: boolean; "on_handoff"?: boolean; "on_channel_error"?: boolean; "on_low_credit"?: boolean; "to_assignee"?: boolean; "unanswered_after_minutes"?: number; };
 
 export type Entry = { "id"?: string | null; "time"?: number | null; "messaging"?: Array<Messaging>; };
 
@@ -390,7 +390,7 @@ export type McpResult = { "jsonrpc": "2.0"; "id": number | string; "result": Rec
 
 export type McpServerDto = { "id": string; "name": string; "url": string; "has_token": boolean; "is_enabled": boolean; "tools": Array<McpToolDto>; "listed_at": string; "created_at": string; };
 
-export type McpServerRequest = { "name"?: string | null; "url"?: string | null; "token"?: string | null; "is_enabled"?: boolean | null; "allowed"?: Array<McpToolChoice> | null; };
+export type McpServerRequest = { "name"?: string | null; "url"?: string | null; "token"?: string | null; "is_enabled"?: boolean | null; "allowed"?: Array<McpToolChoice> | null; "id"?: string | null; "has_token"?: boolean | null; "tools"?: Array<Record<string, unknown>> | null; "listed_at"?: string | null; "created_at"?: string | null; };
 
 export type McpServersResponse = { "items": Array<McpServerDto>; "next_cursor": string | null; };
 

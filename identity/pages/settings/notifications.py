@@ -35,10 +35,9 @@ class NotificationsForm(SettingsForm):
         ),
         Setting("on_handoff", gettext_lazy("A bot hands over a conversation")),
         Setting("on_assigned", gettext_lazy("A conversation is assigned to an agent")),
-        Setting("on_channel_error", gettext_lazy("A channel stops working")),
         Setting(
-            "on_channel_notice", gettext_lazy("A channel's quality or limits get worse"),
-            gettext_lazy("Such as a paused template, or a lower limit."),
+            "on_channel_error", gettext_lazy("A channel stops working"),
+            gettext_lazy("Or its quality or limits get worse, such as by a paused template."),
         ),
         Setting("on_low_credit", gettext_lazy("Credits run low")),
         Setting(
