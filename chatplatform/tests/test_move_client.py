@@ -409,7 +409,7 @@ NO_IDS = {
     "bots.Bot.style", "bots.Bot.terms",
     "bots.Bot.welcome_message", "bots.Chunk.sentences", "bots.Function.headers",
     "bots.Function.parameters", "bots.FunctionCall.arguments", "bots.GoldenRun.better",
-    "bots.GoldenRun.broke", "bots.GoldenQuestion.turns", "bots.McpServer.tools",
+    "bots.GoldenRun.broke", "bots.GoldenQuestion.turns", "bots.LanguageModel.gate", "bots.McpServer.tools",
     "channels_app.ChannelConnection.details",
     "chats.Conversation.location", "chats.Conversation.metadata", "chats.Conversation.requester",
     "chats.Customer.attributes", "chats.Customer.self_reported_fields", "chats.Message.metadata",
