@@ -441,6 +441,7 @@ API_GROUPS = {
     "photoapp-services": "The channel photoapp: accounts and their messages.",
     "chatapp-services": "The channel chatapp: numbers, their messages and templates.",
     "localapp-services": "The channel localapp: accounts and their messages.",
+    "telegram-services": "The channel telegram: bots and their messages.",
     "MCP": "Tools for language models, by the Model Context Protocol.",
     "Check Health": "Whether the platform works, for monitors.",
 }
