@@ -210,9 +210,10 @@ def end(reason: str) -> NoReturn:
     """End this process, which must not start, with a line that says why."""
     sys.stderr.write(f"{reason}\n")
     sys.stderr.flush()
-    if server := multiprocessing.parent_process():
+    server = multiprocessing.parent_process()
+    if server and server.pid == os.getppid():
         # granian would restart this worker again and again, so stop granian (see `web.serve`).
-        os.kill(server.pid or 0, signal.SIGUSR1)
+        os.kill(server.pid, signal.SIGUSR1)
     os._exit(1)
 
 

@@ -1,8 +1,20 @@
 """The settings of calls to models, web pages and other servers; `settings.py` imports them."""
 
+import json
 import re
 
 from chatplatform.environment import env
+
+
+def _is_gate(text: str) -> bool:
+    """Whether a text is three lists of four numbers, in JSON."""
+    try:
+        rows = json.loads(text)
+        numbers = [[float(weight) for weight in row] for row in rows]
+    except (TypeError, ValueError):
+        return False
+    return numbers == rows and [len(row) for row in numbers] == [4, 4, 4]
+
 
 #: ## Model and training
 #: An OpenAI-compatible [model server](models.md). Default: bots quote their documents.
@@ -26,6 +38,13 @@ EMBEDDING_BASE_URL = env.url("EMBEDDING_BASE_URL", default="")
 EMBEDDING_API_KEY = env.text("EMBEDDING_API_KEY", default="")
 EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", default="")
 EMBEDDING_GATE = env.text("EMBEDDING_GATE", default="")
+if EMBEDDING_BASE_URL and not EMBEDDING_MODEL:
+    env.fault(
+        "EMBEDDING_MODEL",
+        "EMBEDDING_BASE_URL needs it. Write the encoder's name as its server has it.",
+    )
+if EMBEDDING_GATE and not _is_gate(EMBEDDING_GATE):
+    env.fault("EMBEDDING_GATE", "this is no gate. Write what `manage.py reindex --fit` prints.")
 #: A bot with more passages is searched by
 #: [indexes of the database](decisions/0029-large-bots-are-searched-in-the-database.md), if
 #: PostgreSQL has pgvector.

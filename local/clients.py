@@ -126,7 +126,7 @@ def _typescript_methods(document: Schema) -> Iterator[str]:
 def _called(document: Schema) -> Iterator[tuple[str, str, Any]]:
     """The operations for callers; those for messaging providers are left out."""
     for path, method, operation in operations(document):
-        if not path.endswith(("/webhook", "/callback")):
+        if not re.search(r"/(webhook|callback)(/{account_id})?$", path):
             yield path, method, operation
 
 

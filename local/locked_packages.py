@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-# As the Dockerfile installs them.
-OF_IMAGE = ("requirements.txt", "requirements-s3.txt", "requirements-traces.txt")
+# As the Dockerfile installs them, with all that its arguments add.
+OF_IMAGE = (
+    "requirements.txt", "requirements-s3.txt", "requirements-traces.txt", "requirements-ocr.txt",
+)  # fmt: skip
 _LINE = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==(\S+)", re.MULTILINE)
 
 

@@ -10,7 +10,7 @@ from django.db.models.functions import Length
 
 from bots.ingest.chunking import embedded
 from bots.language.embedding import EncoderDown, SearchEncoder
-from bots.models import Bot, Chunk, DocumentSource, LanguageModel
+from bots.models import Bot, Chunk, DocumentSource, DocumentStatus, LanguageModel
 from bots.quoting import gate_fitting
 from bots.services import bots, document_embedding, encoders, large_bots
 from chatplatform import jobs
@@ -58,7 +58,10 @@ def reindex(client_id: int) -> None:
 
 def _missing(client_id: int, encoder: SearchEncoder) -> QuerySet[Chunk]:
     by_it = Q(embedding_model=encoder.id) | Q(other_model=encoder.id)
-    rows = Chunk.objects.filter(~by_it, client_id=client_id)
+    # The server was away when their sentences were encoded.
+    halves = Q(embedding_model=encoder.id, sentence_vectors=b"")
+    halves &= ~Q(document__status=DocumentStatus.TRAINING)
+    rows = Chunk.objects.filter(~by_it | halves, client_id=client_id)
     return rows.exclude(document_embedding.of_long_table())
 
 
@@ -70,11 +73,14 @@ def _encode_slice(client_id: int, encoder: SearchEncoder, rows: Sequence[Chunk])
     with jobs.commit(is_progress=True):
         for row, vector, others in zip(rows, passages, sentences, strict=True):
             is_pair = row.document.source == DocumentSource.QUESTION_ANSWER
-            Chunk.objects.filter(pk=row.pk).update(
-                other_model=encoder.id,
-                other_vector=vector,
-                other_sentence_vectors=vector if is_pair else others,
-            )
+            by_sentence = vector if is_pair else others
+            passage = Chunk.objects.filter(pk=row.pk)
+            if row.embedding_model == encoder.id:
+                passage.update(sentence_vectors=by_sentence)
+            else:
+                passage.update(
+                    other_model=encoder.id, other_vector=vector, other_sentence_vectors=by_sentence
+                )
         jobs.report_progress(percent)
         encoders.own(client_id).update(indexed_percent=percent)
 

@@ -316,10 +316,7 @@ def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any
     """The body as its shape; 413, 415 or 422 if it does not fit or names a row that is not the
     path's."""
     if isinstance(declared.body, Form):
-        # Programs that send no form often name JSON as the type of nothing.
-        if declared.body_is_optional and (
-            request.content_type == "application/json" or not request.body
-        ):
+        if declared.body_is_optional and _is_left_out(request):
             return declared.body.shape()
         return _parse_form(declared.body, request)
     assert declared.body
@@ -334,6 +331,13 @@ def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any
     if needs_type and request.content_type != "application/json":
         raise UnsupportedMediaType
     return _validated(declared.body, parse_json(raw), "body", path, is_json=True)
+
+
+def _is_left_out(request: HttpRequest) -> bool:
+    """Whether a request for a form has none: programs often name JSON as the type of nothing."""
+    if request.content_type == "application/json":
+        return request.body.strip() in {b"", b"{}", b"null"}
+    return int(request.headers.get("Content-Length") or 0) == 0
 
 
 def parse_json(raw: bytes) -> Any:

@@ -11,7 +11,7 @@ from django.conf import settings
 from chatplatform.observing import metrics
 from chatplatform.observing.metrics import Reading, Readings
 
-# Tokens of a host that is further ahead or behind are refused by the others.
+# Tokens tolerate a minute between two hosts, so each may be half of it from the database.
 MAX_SKEW_SECONDS = 30
 # Whoever makes a backup touches this file in DATA_DIR (docs/operations.md, Backup).
 BACKUP_MARK = "last-backup"

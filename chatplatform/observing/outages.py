@@ -18,8 +18,13 @@ _DATABASE = {
     "django.db.utils.OperationalError", "django.db.utils.InterfaceError",
     "psycopg.OperationalError", "psycopg.InterfaceError",
 }  # fmt: skip
-# Loggers of code that connects to the broker by bare sockets.
-_OF_BROKER = ("celery", "kombu", "chatplatform.jobs", "chatplatform.live")
+# Loggers of code that connects to the broker alone. Jobs, whose faults are logged elsewhere, also
+# connect to other servers.
+_OF_BROKER = (
+    "celery.beat", "celery.worker", "kombu", "chatplatform.jobs.heartbeat",
+    "chatplatform.jobs.relay", "chatplatform.jobs.scheduler", "chatplatform.jobs.worker_process",
+    "chatplatform.live",
+)  # fmt: skip
 # A database that ends, starts or has no connection left says so; one that is gone says nothing.
 _STATES = ("08", "57P", "53300")
 # When each outage was last told of, and when it began.
@@ -65,7 +70,8 @@ def _away(exc: BaseException, logger: str) -> str | None:
     """Which server is away by this error; None if it is another fault."""
     # By name: most processes need none of these libraries for their log.
     names = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(exc).__mro__}
-    if names & _BROKER or (isinstance(exc, OSError) and logger.startswith(_OF_BROKER)):
+    is_cut_off = isinstance(exc, ConnectionError | TimeoutError)
+    if names & _BROKER or (is_cut_off and logger.startswith(_OF_BROKER)):
         return "broker"
     if names & _DATABASE:
         state = getattr(exc.__cause__ or exc, "sqlstate", None)

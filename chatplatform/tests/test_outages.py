@@ -80,6 +80,9 @@ def test_an_outage_is_a_line_a_minute_and_one_at_its_end(exc, logger, kind, said
         (of_database("57014"), "chatplatform.jobs.leases"),  # a statement that took too long
         (of_database("40P01"), "django.request"),  # a deadlock
         (ConnectionRefusedError(111, "refused"), "identity.services.mails"),
+        (ConnectionResetError(104, "reset"), "chatplatform.jobs.leases"),  # a job's own server
+        (TimeoutError("late"), "celery.app.trace"),
+        (FileNotFoundError(2, "no such file"), "chatplatform.jobs.worker_process"),
         (ValueError("wrong"), "celery.app.trace"),
     ],
 )

@@ -52,6 +52,9 @@ WRONG = [
     ({"LLM_BASE_URL": "llm.example/v1", "LLM_MODEL": "a"}, "LLM_BASE_URL"),
     ({"LLM_BASE_URL": "https://llm.example/v1"}, "LLM_MODEL"),
     ({"LLM_DEADLINE_SECONDS": "1,5"}, "LLM_DEADLINE_SECONDS"),
+    ({"EMBEDDING_BASE_URL": "https://llm.example/v1"}, "EMBEDDING_MODEL"),
+    ({"EMBEDDING_GATE": "[[1, 2, 3, 4]]"}, "EMBEDDING_GATE"),
+    ({"EMBEDDING_GATE": "a gate"}, "EMBEDDING_GATE"),
     ({"MEDIA_BUCKET": "files"}, "MEDIA_BUCKET"),
     ({"AWS_ACCESS_KEY_ID": "id"}, "AWS_ACCESS_KEY_ID"),
     ({"EGRESS_ALLOW": "10.0.0.5"}, "EGRESS_ALLOW"),
@@ -149,6 +152,7 @@ def test_right_settings_are_right(tmp_path):
         {"EMAIL_URL": "", "METRICS_PORT": "", "DEBUG": "", "LLM_BASE_URL": "", "MEDIA_BUCKET": ""},
         {"REDIS_URL": "rediss://:p@host:6379/0", "REDIS_PORT": "tcp://10.0.0.1:6379"},
         {"MEDIA_BUCKET": "files", "AWS_REGION": "eu-central-1"},
+        {"EMBEDDING_GATE": "[[128.0,5.0,0.0,-55.6],[81.3,8,70,-4e1],[80.0,0.0,48.0,-2.94]]"},
         {"LANG": "C", "HOSTNAME": "web", "TERM": "dumb", "PYTHONPATH": "/a", "TZ": "UTC"},
         {"DEBUG": "true", "PUBLIC_ULR": "a"},  # a developer's own names
     )

@@ -23,8 +23,8 @@ THREADS = 8
 # public key: a flood of them, or messages to a locked chat, must leave threads to others. So must a
 # busy person, however many sign-ins they have.
 THREADS_OF_CALLER = 3
-# The most that one client takes, with all its people and keys, and that all requests without a
-# credential take together.
+# The most that one client takes, with all its people and keys, and that all requests whose
+# credential no answer has confirmed yet take together: anybody can invent one for each request.
 THREADS_OF_CLIENT = THREADS - 2
 STRANGERS = "strangers"
 _MOST_KNOWN = 10_000
@@ -46,12 +46,12 @@ class Turns:
             yield  # it has threads of its own
             return
         credential = _credential(scope)
-        holders: list[tuple[bytes | str, int]] = [(STRANGERS, THREADS_OF_CLIENT)]
+        holders: list[tuple[bytes | str, int]] = []
         if credential:
-            holders = [(credential, THREADS_OF_CALLER)]
-            for name in self._known.get(credential, ()):
-                is_client = name.startswith("client:")
-                holders.append((name, THREADS_OF_CLIENT if is_client else THREADS_OF_CALLER))
+            holders.append((credential, THREADS_OF_CALLER))
+        for name in self._known.get(credential, (STRANGERS,)):
+            is_person = name.startswith("user:")
+            holders.append((name, THREADS_OF_CALLER if is_person else THREADS_OF_CLIENT))
         async with AsyncExitStack() as stack:
             for holder, most in holders:
                 await stack.enter_async_context(self._turns_of(holder, most))

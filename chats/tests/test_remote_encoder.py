@@ -175,6 +175,17 @@ def test_a_server_that_is_down_loses_nothing(ann, bot, encoder, body, caplog):
     assert document.chunks.get().embedding_model.startswith("own-embed@")
 
 
+def test_sentences_whose_vectors_failed_get_them_later(ann, bot, encoder, body):
+    trained(bot, TEXT)
+    ann.put(PATH, body)
+    run_jobs()
+    kept = list(Chunk.objects.order_by("pk").values_list("vector", "sentence_vectors"))
+    Chunk.objects.update(sentence_vectors=b"")
+    call_command("reindex", "--client", bot.client.code, stdout=StringIO())
+    run_jobs()
+    assert list(Chunk.objects.order_by("pk").values_list("vector", "sentence_vectors")) == kept
+
+
 @pytest.mark.parametrize("mode", ["500", "nonsense", "short", "404"])
 def test_an_encoder_that_never_worked_changes_no_answer(ann, bot, encoder, body, mode):
     trained(bot, TEXT)

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from chatplatform.api.outgoing_call_limits import OF_CLIENT
 from chatplatform.testing import stub_model
 from chatplatform.testing.web_process import web
-from chatplatform.web.turns import THREADS, THREADS_OF_CALLER
+from chatplatform.web.turns import THREADS, THREADS_OF_CALLER, THREADS_OF_CLIENT
 from chats.models import Conversation
 from identity.services import tokens
 
@@ -103,13 +103,15 @@ def test_requests_of_one_caller_leave_threads_to_others(
     assert set(statuses) <= ({200, 409} if is_person else {200})
 
 
-def test_a_person_with_many_sign_ins_has_one_share(ann, ben, chat, web_port):
-    """Each sign-in is known as theirs by its first answer."""
+@pytest.mark.parametrize("are_known", [True, False])
+def test_a_person_with_many_sign_ins_has_one_share(are_known, ann, ben, chat, web_port):
+    """Each sign-in is known as theirs by its first answer, and has a stranger's share before."""
     statuses = []
+    assert request(web_port, "GET", "/identity/users/me", ann.headers)[0] == 200
     sign_ins = [
         {"Authorization": f"Bearer {tokens.issue(ben.user).access_token}"} for _ in range(4)
     ]
-    for headers in sign_ins:
+    for headers in sign_ins if are_known else ():
         assert request(web_port, "GET", "/identity/users/me", headers)[0] == 200
 
     def assign(headers):
@@ -123,7 +125,7 @@ def test_a_person_with_many_sign_ins_has_one_share(ann, ben, chat, web_port):
         ]
         for thread in threads:
             thread.start()
-        wait_for_blocked(THREADS_OF_CALLER)
+        wait_for_blocked(THREADS_OF_CALLER if are_known else THREADS_OF_CLIENT)
         assert request(web_port, "GET", "/identity/users/me", ann.headers)[0] == 200
         assert statuses == []
     for thread in threads:

@@ -288,6 +288,22 @@ def test_the_form_of_rfc_7009_ends_the_sign_in_of_its_token(ann, nobody, kind):
     assert revoke(nobody, token=issued[kind]).status_code == 401
 
 
+@pytest.mark.parametrize("content_type", ["application/json", "multipart/form-data; boundary=x"])
+def test_a_token_in_another_body_than_the_form_ends_nothing(ann, nobody, content_type):
+    issued = login(nobody, username=ann.user.email, password=PASSWORD).json()
+    token = issued["refresh_token"]
+    body = json.dumps({"token": token})
+    if content_type != "application/json":
+        body = f'--x\r\nContent-Disposition: form-data; name="token"\r\n\r\n{token}\r\n--x--\r\n'
+    for headers, statuses in ((ann.headers, {415}), ({}, {401, 415})):
+        refused = nobody.browser.post(
+            "/identity/revoke", body, content_type=content_type, headers=headers
+        )
+        assert refused.status_code in statuses
+    assert bearer(issued["access_token"]).get(ME).status_code == 200
+    assert ann.get(ME).status_code == 200
+
+
 def test_nobody_revokes_the_token_of_another(ann, cara, nobody):
     issued = login(nobody, username=ann.user.email, password=PASSWORD).json()
     assert revoke(cara, token=issued["refresh_token"]).status_code == 204

@@ -55,7 +55,11 @@ class Tool:
             "title": declared.name,
             "description": re.sub(r"\n\s+", "\n", declared.description),
             "inputSchema": schema,
-            "annotations": {"readOnlyHint": not self.is_write, "destructiveHint": self.is_write},
+            "annotations": {
+                # A bot's reply costs credits, and the bot may call functions.
+                "readOnlyHint": not (self.is_write or declared.costs_credits),
+                "destructiveHint": self.is_write,
+            },
         }
 
     def _schema(self) -> dict[str, Any]:
@@ -143,7 +147,9 @@ def _request(
             "REQUEST_METHOD": method,
             "PATH_INFO": path,
             "QUERY_STRING": urlencode(
-                {name: _as_text(value) for name, value in query.items()}, doseq=True
+                # Models send null for what they leave out.
+                {name: _as_text(value) for name, value in query.items() if value is not None},
+                doseq=True,
             ),
             "CONTENT_TYPE": "application/json",
             "CONTENT_LENGTH": str(len(body)),

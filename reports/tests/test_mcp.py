@@ -91,6 +91,24 @@ def test_a_reply_to_a_customer_needs_the_scope(use, ann, bot):
     assert [event.changes for event in kept] == [{"refused": "mcp:write"}, {}]
 
 
+def test_tools_that_change_or_cost_something_say_so(use, ann):
+    async def hints(client):
+        found = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+        return {name: (told.read_only_hint, told.destructive_hint) for name, told in found.items()}
+
+    told = use(may_write(ann), hints)
+    assert {name for name, (only_reads, _) in told.items() if not only_reads} == {
+        "ask_bot", "reply_as_agent",
+    }  # fmt: skip
+    assert {name for name, (_, destroys) in told.items() if destroys} == {"reply_as_agent"}
+
+
+def test_an_argument_that_is_null_is_left_out(use, ann, bot):
+    chat = make_chat(bot)
+    found = use(ann.headers, calling("search_conversations", cursor=None))
+    assert [row["id"] for row in found.structured_content["items"]] == [str(chat.pk)]
+
+
 def test_a_key_has_its_own_tools(use, server, bot):
     chat = make_chat(bot)
     reading = {"search_conversations", "read_conversation", "search_content"}

@@ -1858,13 +1858,6 @@ class Client(Core):
         result: types.Message = self.call("POST", "/chatapp/{client_id}/templates/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
         return result
 
-    def telegram_webhook(
-        self, account_id: int | str, body: types.TelegramUpdate, *, idempotency_key: str | None = None
-    ) -> dict[str, Any]:
-        """Telegram Webhook."""
-        result: dict[str, Any] = self.call("POST", "/telegram/webhook/{account_id}", {"account_id": account_id}, {}, body, "", key=idempotency_key)
-        return result
-
     def connect_telegram(
         self, client_id: int | str, bot_id: int | str, body: types.TokenConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
@@ -1872,7 +1865,7 @@ class Client(Core):
         result: types.ChannelConnection = self.call("POST", "/telegram/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
         return result
 
-    def get_client_telegram_connection_info(
+    def get_telegram_connection(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
         """Get Client Telegram Connection Info."""
@@ -1893,7 +1886,7 @@ class Client(Core):
         result: types.MessagesResponse = self.call("GET", "/telegram/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit, "recipient_id": recipient_id})
         return result
 
-    def post_telegram_messages(
+    def send_telegram_message(
         self, client_id: int | str, bot_id: int | str, body: types.ChannelMessageRequest, *, idempotency_key: str | None = None
     ) -> types.Message:
         """Post Telegram Messages."""

@@ -1059,16 +1059,12 @@ export class Client extends Core {
   sendChatappTemplate(client_id: number | string, bot_id: number | string, body: types.ChatappTemplateRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/templates/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Telegram Webhook. */
-  telegramWebhook(account_id: number | string, body: types.TelegramUpdate, idempotencyKey?: string): Promise<Record<string, unknown>> {
-    return this.call("POST", `/telegram/webhook/${encodeURIComponent(account_id)}`, { body, idempotencyKey });
-  }
   /** Connect Telegram. */
   connectTelegram(client_id: number | string, bot_id: number | string, body: types.TokenConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/telegram/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
   /** Get Client Telegram Connection Info. */
-  getClientTelegramConnectionInfo(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
+  getTelegramConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/telegram/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
   /** Disconnect Telegram. */
@@ -1080,7 +1076,7 @@ export class Client extends Core {
     return this.call("GET", `/telegram/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
   /** Post Telegram Messages. */
-  postTelegramMessages(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
+  sendTelegramMessage(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/telegram/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
   /** Getadhocreportfilteroptionsrouter. */
