@@ -53,7 +53,7 @@ def concerned(connection: ChannelConnection, item: AccountNews) -> Sequence[Chan
     """The live accounts that an item is about: one number, or all of a business account. A limit
     holds for all of its numbers, whichever it names."""
     rows = connections.concerned(connection.channel, item.account_id)
-    if not item.number or item.kind == NoticeKind.SENDING_LIMIT:
+    if not item.number or item.kind == "sending_limit":
         return rows
     return [row for row in rows if _digits(row.account_name).endswith(item.number)]
 
