@@ -113,7 +113,7 @@ def test_news_of_a_number_are_its_own_and_those_of_templates_all_numbers(
     assert {row.connection.account_id for row in accounts} == {NUMBER, OTHER_NUMBER}
 
 
-def test_news_of_a_number_that_is_not_connected_are_nobodys(chatapp, number, nobody):
+def test_news_of_a_number_that_is_not_connected_is_nobodys(chatapp, number, nobody):
     ChannelConnection.objects.filter(pk=number.pk).update(account_name="Blue Shop 842855559999")
     report(nobody, "number-flagged")
     report(nobody, "number-name")
