@@ -46,4 +46,6 @@ LOGGING = {
         }
     },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    # It writes the address of each call at INFO, and some providers' addresses hold a token.
+    "loggers": {"httpx2": {"level": "WARNING"}},
 }

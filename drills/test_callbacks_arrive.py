@@ -16,23 +16,25 @@ from channels_app.tests.conftest import (
     photoapp,
     photoapp_token,
     socialnet,
+    telegram,
+    telegram_bot,
     token,
 )
-from channels_app.tests.helpers import Channel
+from channels_app.tests.helpers import CONNECTED, Channel
 from identity.testing import Person
 
 __all__ = [
     "account", "chatapp", "localapp", "number", "oa", "page", "photoapp", "photoapp_token",
-    "socialnet", "token",
+    "socialnet", "telegram", "telegram_bot", "token",
 ]  # fmt: skip
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(3600)]
 EVENTS, BODIES = 5_000, 20_000
-of_all_channels = pytest.mark.parametrize(("name", "connected"), [
-    ("socialnet", "page"), ("photoapp", "account"), ("chatapp", "number"), ("localapp", "oa"),
-])  # fmt: skip
 
 
-@of_all_channels
+# It waits for the tick of each answer; telegram has none.
+@pytest.mark.parametrize(
+    ("name", "connected"), [pair for pair in CONNECTED.items() if pair[0] != "telegram"]
+)
 def test_every_event_is_counted_and_no_answer_doubled(
     request: pytest.FixtureRequest, ben: Person, name: str, connected: str
 ) -> None:
@@ -41,7 +43,7 @@ def test_every_event_is_counted_and_no_answer_doubled(
     crowd.run(channel, ben, EVENTS, batch=1_000)
 
 
-@of_all_channels
+@pytest.mark.parametrize(("name", "connected"), CONNECTED.items())
 def test_no_body_is_too_strange(
     request: pytest.FixtureRequest, bot: Bot, nobody: Person, name: str, connected: str
 ) -> None:

@@ -50,10 +50,12 @@ def store(connection: ChannelConnection, item: AccountNews) -> None:
 
 
 def concerned(connection: ChannelConnection, item: AccountNews) -> Sequence[ChannelConnection]:
-    """The live accounts that an item is about: one number, or all of a business account."""
+    """The live accounts that an item is about: one number, or all of a business account. A limit
+    holds for all of its numbers, whichever it names."""
     rows = connections.concerned(connection.channel, item.account_id)
-    own = [row for row in rows if item.number and _digits(row.account_name).endswith(item.number)]
-    return own or rows
+    if not item.number or item.kind == "sending_limit":
+        return rows
+    return [row for row in rows if _digits(row.account_name).endswith(item.number)]
 
 
 def words(notice: AccountNotice) -> str:

@@ -294,8 +294,9 @@ def connect_with_token(
             raise
         msg = gettext_noop("The provider doesn't know this token. Copy it again.")
         raise Invalid.field("body", "token", msg=msg) from exc
-    ensure_free(bot, provider.channel, found.id)
     with subscribing(bot.client):
+        # A new secret at the provider would shut out the bot that has the account.
+        ensure_free(bot, provider.channel, found.id)
         connected = provider.connect(token, found.id)
         return store(bot, provider.channel, connected, by=by)
 
@@ -481,9 +482,12 @@ def _set_reachable(row: ChannelConnection) -> None:
 
 
 def _shares_subscription(row: ChannelConnection) -> bool:
-    """Whether another live connection uses the same subscription (page or business account)."""
+    """Whether another live connection uses the same subscription (of the account itself, its page
+    or its business account)."""
     names = [name for name in ("page_id", "business_account_id") if name in row.details]
     others = ChannelConnection.objects.filter(status__in=LIVE).exclude(pk=row.pk)
+    if others.filter(channel=row.channel, account_id=row.account_id).exists():
+        return True
     return any(others.filter(**{f"details__{name}": row.details[name]}).exists() for name in names)
 
 

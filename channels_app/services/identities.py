@@ -97,6 +97,12 @@ def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> bool:
     return True
 
 
+def keep_phone(identity: CustomerIdentity, phone: str) -> None:
+    """Put a telephone number that the customer shared on their card, if it has none."""
+    if phone and not identity.customer.phone:
+        Customer.objects.filter(pk=identity.customer_id, phone="").update(phone=phone)
+
+
 def change_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdentity | None:
     """Give a customer the new number or id that the provider reports, on their card too, and return
     the customer; None if nobody is known by the old ids or the new ones.

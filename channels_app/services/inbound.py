@@ -170,6 +170,7 @@ def _receive(
     if identities.keep_ids(identity, item) or not found:
         _apply_early_ids(connection, identity)
         identity = identities.find(connection, item) or identity
+    identities.keep_phone(identity, item.phone)
     chat = _newest_chat(connection, identity)
     is_answered = not opt_outs.apply(identity.customer_id, item.content.text)
     message = _store_message(connection, identity, chat, item, files, is_answered=is_answered)
@@ -416,7 +417,9 @@ def _apply_early_changes(
     rows = InboundItem.objects.select_related("callback").filter(
         channel=counted.channel, account_id=counted.account_id, awaited_message_id=message_id[:300]
     )
-    changes = [_item(connection.channel, row) for row in rows.order_by("id")]
+    # The body of a callback is emptied when a customer in it is erased.
+    kept = rows.exclude(callback__body=b"").order_by("id")
+    changes = [_item(connection.channel, row) for row in kept]
     if not changes:
         return
     for item in sorted(changes, key=lambda entry: entry.at):
@@ -441,7 +444,6 @@ def _apply_early_ids(connection: ChannelConnection, identity: CustomerIdentity) 
         account_id=connection.account_id[:100],
         awaited_message_id__in=keys,
     )
-    # The body of a callback is emptied when a customer in it is erased.
     found = [
         (item, row)
         for row in rows.exclude(callback__body=b"")

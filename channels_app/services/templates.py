@@ -9,7 +9,7 @@ from channels_app.providers.chatapp import templates
 from channels_app.services import agent_messaging, connections, inbound, provider_error_policy
 from channels_app.shapes import connection as connection_shapes
 from chatplatform.api.errors import ApiError, Invalid, NotFound
-from chats.models import Conversation, Message, OptOut
+from chats.models import Attachment, Conversation, Message, OptOut
 from chats.services.core import agent_messages, attachments, lifecycle
 from chats.shapes.message import MessageContent
 from identity.models import User
@@ -138,10 +138,9 @@ def _header(chat: Conversation | None, header: MessageContent | None, kind: str)
     if header is None and not kind:
         return {}
     found: dict[str, Any] = {}
-    url = (header.url if header else "") or ""
-    if header and chat and url.startswith("/"):
+    if header and header.url and chat:
         (found,) = attachments.resolve_links(chat, [header], field="header")
-    elif header and url.startswith("http"):
+    elif header and header.url and not header.url.startswith(("/", Attachment.address())):
         found = header.model_dump(mode="json", exclude_none=True)
     if not found or found["type"] != kind:
         needed = f"a file of the type {kind}, with its address," if kind else "no file"

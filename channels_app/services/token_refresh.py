@@ -28,7 +28,7 @@ def enqueue_due() -> None:
         )
         for row in rows.order_by("token_expires_at")[:BATCH]:
             if provider.refresh_before is None:
-                connections.mark_expired(row, "It was given until then.")
+                connections.mark_expired(row, "It has expired.")
                 continue
             enqueue(
                 "channels_app.refresh_token", client_id=row.client_id, dedupe_key=str(row.pk),

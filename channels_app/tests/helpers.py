@@ -21,6 +21,16 @@ OA = "3662000000000000001"
 BOT = "7100000001"
 # Accounts of photoapp, linked to those pages.
 ACCOUNT, OTHER_ACCOUNT = "17840000000000001", "17840000000000002"
+# By the channel: where its callbacks come, and the fixture that connects an account.
+PATHS = {
+    "socialnet": "/socialnet/webhook", "photoapp": "/photoapp/webhook",
+    "chatapp": "/chatapp/webhook", "localapp": "/localapp/callback",
+    "telegram": f"/telegram/webhook/{BOT}",
+}  # fmt: skip
+CONNECTED = {
+    "socialnet": "page", "photoapp": "account", "chatapp": "number", "localapp": "oa",
+    "telegram": "telegram_bot",
+}  # fmt: skip
 
 
 @dataclass

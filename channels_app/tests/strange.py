@@ -4,6 +4,7 @@ import copy
 import json
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -11,7 +12,14 @@ from django.db.models.functions import Now
 
 from channels_app.models import InboundCallback, InboundItem
 from channels_app.tests.chatapp import AN, WABA, message, of_chatapp, status
-from channels_app.tests.helpers import EVENT_TIME, event, of_localapp, of_photoapp, post_signed
+from channels_app.tests.helpers import (
+    EVENT_TIME,
+    PATHS,
+    event,
+    of_localapp,
+    of_photoapp,
+    post_signed,
+)
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from identity.testing import Person
@@ -84,16 +92,22 @@ OF_LOCALAPP: list[tuple[str, Any]] = [
     ("user_seen_message", {"msg_ids": ["m4", "m5"]}),
     ("user_reacted_message", {"msg_id": "m1", "react_icon": "/-heart"}),
 ]
-PATHS = {
-    "socialnet": "/socialnet/webhook", "photoapp": "/photoapp/webhook",
-    "chatapp": "/chatapp/webhook", "localapp": "/localapp/callback",
-}  # fmt: skip
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+def of_fixtures(channel: str) -> list[dict[str, Any]]:
+    """The callbacks that stand in a channel's fixtures."""
+    files = sorted((FIXTURES / channel).glob("*.json"))
+    return [json.loads(file.read_text())["body"] for file in files]
+
+
 # By the channel, a callback of each kind of event.
 ORIGINALS: dict[str, list[dict[str, Any]]] = {
     "socialnet": [event(part) for part in PARTS],
     "photoapp": [of_photoapp(part) for part in OF_PHOTOAPP],
     "chatapp": CHATAPP,
     "localapp": [of_localapp(name, message) for name, message in OF_LOCALAPP],
+    "telegram": of_fixtures("telegram"),
 }
 ODD: list[Any] = [
     None, True, 0, -1, 1.5, 10**30, -(2**63), "", "x" * 5000, "9" * 301, "\x00", "\ud800", "😀", [],

@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from bots.testing import make_bot
-from channels_app.models import AccountNotice, ChannelConnection
+from channels_app.models import AccountNotice, ChannelConnection, InboundItem, Outcome
 from channels_app.services import account_news
-from channels_app.tests.chatapp import NUMBER, OTHER_NUMBER, connect, of_chatapp, status
+from channels_app.tests.chatapp import NUMBER, OTHER_NUMBER, WABA, connect, of_chatapp, status
 from channels_app.tests.helpers import post_signed
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
@@ -111,6 +111,26 @@ def test_news_of_a_number_are_its_own_and_those_of_templates_all_numbers(
     report(nobody, "template-paused")
     accounts = AccountNotice.objects.filter(kind="template_status")
     assert {row.connection.account_id for row in accounts} == {NUMBER, OTHER_NUMBER}
+
+
+def test_news_of_a_number_that_is_not_connected_is_nobodys(chatapp, number, nobody):
+    ChannelConnection.objects.filter(pk=number.pk).update(account_name="Blue Shop 842855559999")
+    report(nobody, "number-flagged")
+    report(nobody, "number-name")
+    assert not AccountNotice.objects.exists()
+    report(nobody, "number-limit")
+    assert AccountNotice.objects.get().kind == "sending_limit"
+
+
+@pytest.mark.parametrize("limit", ["9" * 301, 10**30, "many", -5])
+def test_a_limit_that_is_none_is_no_news(chatapp, number, nobody, limit):
+    value = {"max_daily_conversations_per_business": limit}
+    change = {"field": "business_capability_update", "value": value}
+    body = {"entry": [{"id": WABA, "time": 1795226400, "changes": [change]}]}
+    assert post_signed(nobody, "/chatapp/webhook", body).status_code == 200
+    run_jobs()
+    assert not AccountNotice.objects.exists()
+    assert InboundItem.objects.get().outcome == Outcome.UNSUPPORTED
 
 
 def test_another_clients_account_hears_nothing(chatapp, number, nobody, cara):

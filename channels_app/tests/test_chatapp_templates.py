@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from bots.testing import make_bot
@@ -197,19 +198,23 @@ def test_a_file_stands_in_the_header(chatapp, chat, ben, kind):
     assert words["parameters"] == [{"type": "text", "text": "An"}]
 
 
-def test_a_file_of_the_conversation_stands_in_the_header(chatapp, chat, ben):
+@pytest.mark.parametrize("origin", ["", settings.PUBLIC_URL])
+def test_a_file_of_the_conversation_stands_in_the_header(chatapp, chat, ben, origin):
     make_template(chatapp, components=[{"type": "HEADER", "format": "IMAGE"}])
     chatapp.act("image")
     run_jobs()
     picture = Message.objects.filter(sender_type="customer").latest("seq").content[0]
     url = f"/ai/attachment/{picture['attachment_id']}"
     body = {"name": "order_ready", "language": "vi", "values": []}
-    reply = send(chatapp, ben, **body, header={"type": "image", "url": url})
+    reply = send(chatapp, ben, **body, header={"type": "image", "url": f"{origin}{url}"})
     assert reply.status_code == 201, reply.content
-    assert f"{url}?" in reply.json()["content"][0]["url"]
+    assert url in reply.json()["content"][0]["url"]
     run_jobs()
     message = Message.objects.get(pk=reply.json()["id"])
     assert message.status == "sent", message.error
+    assert message.content[0]["attachment_id"] == picture["attachment_id"]
+    (header,) = chatapp.sim.calls(what="sends")[-1]["body"]["template"]["components"]
+    assert list(header["parameters"][0]["image"]) == ["id"], "uploaded"
 
 
 def test_buttons_have_their_values(chatapp, chat, ben):

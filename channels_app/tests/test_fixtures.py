@@ -14,7 +14,7 @@ import pytest
 
 from channels_app.models import ChannelConnection, InboundItem, Outcome
 from channels_app.providers import PROVIDERS
-from channels_app.tests.helpers import BOT, post_signed
+from channels_app.tests.helpers import CONNECTED, PATHS, post_signed
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
 from chats.services.core import message_context
@@ -22,15 +22,6 @@ from simulator.sample_files import sample
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FOLDER = Path(__file__).parents[1] / "fixtures"
-PATHS = {
-    "socialnet": "/socialnet/webhook", "photoapp": "/photoapp/webhook",
-    "chatapp": "/chatapp/webhook", "localapp": "/localapp/callback",
-    "telegram": f"/telegram/webhook/{BOT}",
-}  # fmt: skip
-CONNECTED = {
-    "socialnet": "page", "photoapp": "account", "chatapp": "number", "localapp": "oa",
-    "telegram": "telegram_bot",
-}  # fmt: skip
 
 
 def shown(message: Message) -> str:

@@ -5,20 +5,17 @@ import pytest
 from channels_app.models import InboundCallback, InboundItem, Outcome
 from channels_app.tests import strange
 from channels_app.tests.chatapp import message, of_chatapp
-from channels_app.tests.helpers import event, of_localapp, of_photoapp, post_signed
+from channels_app.tests.helpers import CONNECTED, event, of_localapp, of_photoapp, post_signed
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Message
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 BODIES = 50
-CHANNELS = [
-    ("socialnet", "page"), ("photoapp", "account"), ("chatapp", "number"), ("localapp", "oa"),
-]  # fmt: skip
 TOO_LONG = "x" * 301
 
 
-@pytest.mark.parametrize(("channel", "connected"), CHANNELS)
+@pytest.mark.parametrize(("channel", "connected"), CONNECTED.items())
 def test_mutated_bodies_are_accepted_and_counted(request, bot, ann, channel, connected):
     request.getfixturevalue(connected)
     type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)

@@ -9,7 +9,7 @@ from django.urls import reverse
 from bots.testing import make_bot
 from channels_app.models import ChannelConnection, InboundCallback, OutboundSend
 from channels_app.tests.helpers import BOT, post_signed
-from chatplatform.testing import run_jobs
+from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Message
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -91,6 +91,19 @@ def test_a_disconnected_bot_is_silent_and_its_chats_go_on(telegram, telegram_bot
     assert send(telegram, agents_chat, text="Ann here.")[-1]["text"] == "Ann here."
 
 
+def test_the_late_end_of_updates_does_not_end_those_of_the_next_bot(telegram, telegram_bot, ann):
+    other = make_bot(ann.client)
+    token = {"token": telegram.sim.token("telegram", BOT)}
+
+    def connect_the_other():
+        path = f"/telegram/{ann.client.pk}/connect/{other.pk}"
+        assert ann.post(path, token).status_code == 200
+
+    with run_before("channels_app.services.connections.subscribing", connect_the_other):
+        ann.put(telegram.bot_path("disconnect"))
+    assert not telegram.sim.calls(path="deleteWebhook")
+
+
 def test_a_revoked_token_expires_the_connection(telegram, telegram_bot, agents_chat):
     telegram.sim.end_tokens(account=BOT)
     send(telegram, agents_chat, text="Ann here.")
@@ -150,6 +163,18 @@ def test_a_customer_s_files_are_fetched_with_the_token(telegram, agents_chat):
     assert "price-list" in json.dumps(files)
 
 
+def test_a_number_that_is_shared_later_is_on_the_card(telegram, agents_chat, nobody):
+    user = int(telegram.sim.thread(BOT, "an")["user_id"])
+    card = {"phone_number": "+84905550002", "first_name": "An", "user_id": user}
+    message = {
+        "message_id": 900, "from": {"id": user}, "chat": {"id": user}, "date": 1795227621,
+        "contact": card,
+    }  # fmt: skip
+    assert post_signed(nobody, HOOK, update(message=message)).status_code == 200
+    run_jobs()
+    assert Conversation.objects.get().customer.phone == "+84905550002"
+
+
 def test_who_blocks_the_bot_gets_nothing_until_that_ends(telegram, agents_chat):
     telegram.act("gone")
     run_jobs()
@@ -198,6 +223,18 @@ def test_a_long_text_is_split_where_the_provider_counts(telegram, agents_chat):
     ids = list(OutboundSend.objects.values_list("provider_message_id", flat=True))
     user = telegram.sim.thread(BOT, "an")["user_id"]
     assert all(str(entry).startswith(f"{user}:") for entry in ids)
+
+
+def test_a_picture_that_is_refused_goes_out_as_a_document(telegram, agents_chat):
+    telegram.act("image")
+    run_jobs()
+    picture = Message.objects.filter(sender_type="customer").latest("seq").content[0]
+    telegram.sim.fault("code", what="sends", code=400)
+    url = f"/ai/attachment/{picture['attachment_id']}"
+    (sent,) = send(telegram, agents_chat, content=[{"type": "image", "url": url}])
+    assert "document" in sent["body"]["sent"]
+    methods = [call["path"].rpartition("/")[2] for call in telegram.sim.calls(what="sends")]
+    assert methods == ["sendPhoto", "sendDocument"]
 
 
 def test_an_answer_names_its_message(telegram, agents_chat):

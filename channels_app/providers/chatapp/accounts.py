@@ -87,7 +87,7 @@ def _number(row: dict[str, Any], business_id: str) -> Number:
         and row.get("code_verification_status") != "NOT_VERIFIED"
     )
     name = " ".join(str(item) for item in names if item)[:200]
-    quality = as_text(row.get("quality_rating")).lower()
+    quality = as_text(row.get("quality_rating")).lower()[:20]
     return Number(
         str(row["id"]), name, business_id, is_registered,
         quality="" if quality == "unknown" else quality,

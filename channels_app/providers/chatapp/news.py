@@ -12,7 +12,7 @@ from channels_app.providers.json_values import as_dict, as_text
 
 # What a provider says instead of nothing.
 _NOTHING = {"", "none", "tier_not_set"}
-_MAX_REASON = 500
+_MAX_REASON, _MAX_DIGITS = 500, 12
 _QUALITIES = {"flagged": "red", "unflagged": "green"}
 
 
@@ -37,7 +37,7 @@ def limit_of(value: Any) -> str:
     if words in {"-1", "unlimited"}:
         return "unlimited"
     digits = words.removesuffix("k")
-    if not digits.isdecimal():
+    if not digits.isdecimal() or len(digits) > _MAX_DIGITS:
         return ""
     return f"{digits}000" if words.endswith("k") else digits
 

@@ -76,13 +76,15 @@ class Telegram(Provider):
         return sending.parts(content)
 
     def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:
-        """Send one part. A linked file that the provider cannot fetch is sent as text."""
+        """Send one part. A file that the provider refuses is sent in a plainer form: a stored one
+        as a document, such as a very long picture, and a linked one as text."""
         try:
             sent = sending.send(account, part, envelope)
         except ProviderError as error:
-            if error.kind != Kind.REQUEST or not part.file or part.file.open:
+            if error.kind != Kind.REQUEST or not part.file:
                 raise
-            sent = sending.send(account, sending.as_link(part), envelope)
+            plainer = sending.as_document(part) if part.file.open else sending.as_link(part)
+            sent = sending.send(account, plainer, envelope)
         return sent_as(inbound.whole_id(as_dict(sent), envelope.recipient_id), pause=None)
 
     def signal(

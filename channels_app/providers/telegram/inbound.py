@@ -28,7 +28,7 @@ _UNSHOWN = ("poll", "checklist", "story", "game", "paid_media", "invoice", "succ
 def whole_id(message: Fields, user_id: str) -> str:
     """A message's id in the account, since the provider numbers messages in each chat; or empty."""
     number = as_text(message.get("message_id"))[:100]
-    return number and f"{user_id}:{number}"
+    return f"{user_id}:{number}" if number.isdecimal() else ""
 
 
 def item(update: Fields, account_id: str) -> events.Item:
