@@ -41,10 +41,10 @@ def picture_ids(chat: Conversation, burst: Sequence[Message]) -> tuple[str, ...]
     return tuple(ids[-MAX_PICTURES:]) if is_seen else ()
 
 
-def pictures(ids: Sequence[str]) -> tuple[Picture, ...]:
+def pictures(chat: Conversation, ids: Sequence[str]) -> tuple[Picture, ...]:
     """The pictures for the model, made smaller and without metadata such as the place."""
     shown = []
-    for row in Attachment.objects.filter(pk__in=ids).order_by("id"):
+    for row in Attachment.objects.filter(conversation=chat, pk__in=ids).order_by("id"):
         try:
             with row.file.open("rb") as file:
                 shown.append(reencode(file.read(), largest_side=LARGEST_SIDE))
