@@ -195,6 +195,21 @@ def test_an_agent_approves_a_call(customer, ann, ben, bot, asks, tool):
     assert customer("zoe@example.com")[-1] == "Bye."
 
 
+def test_what_is_said_after_an_approval_is_told_before_a_person_goes_on(
+    customer, ann, ben, bot, asks, tool
+):
+    asks("agent")
+    write(ann, bot, "ask order_id: Which?\ncall refund\nsay: Refunded.\nhand over")
+    customer(START, "1234")
+    call = FunctionCall.objects.get(status="waiting")
+    ben.post(f"/function-calling/{bot.pk}/events/{call.pk}/decision", {"approve": True})
+    run_jobs()
+    assert len(tool.requests) == 1
+    said = [row.text for row in replies() if not row.is_note]
+    assert said[-1].startswith("Refunded.")
+    assert Conversation.objects.get().assign_type == "queue"
+
+
 @pytest.mark.usefixtures("procedure")
 def test_killed_in_the_middle_it_makes_each_call_once(server, chat, ann, bot, tool):
     write(ann, bot, "ask order_id: Which?\ncall refund\ncall get_order\nsay: Done.")
