@@ -19,6 +19,8 @@ PROTOCOL = "2025-11-25"
 MAX_BYTES = 2_000_000
 MAX_TOOLS = 100
 _MAX_ERROR_CHARS = 300
+# A customer waits meanwhile.
+_ENDING_SECONDS = 2
 _CLIENT = {"name": "chatplatform", "version": "1.0"}
 
 
@@ -72,7 +74,7 @@ class McpSession:
         with suppress(egress.EgressError):
             egress.request(
                 "DELETE", self._url, headers=self._headers,
-                timeout_seconds=self._seconds_left(), purpose="function",
+                timeout_seconds=min(self._seconds_left(), _ENDING_SECONDS), purpose="function",
             )  # fmt: skip
 
     def tools(self) -> list[McpTool]:
