@@ -49,9 +49,10 @@ class WrongArguments(ValueError):
 def check_schema(schema: dict[str, Any]) -> None:
     """Raise WrongSchema if the schema is invalid, or too costly to check arguments against."""
     try:
+        _json_object.validate_python(schema)
         text = json.dumps(schema, allow_nan=False)
     except (ValueError, RecursionError) as error:
-        raise WrongSchema("must be plain JSON") from error
+        raise WrongSchema("must be plain JSON that can be stored") from error
     if len(text) > MAX_SCHEMA_CHARS:
         raise WrongSchema(f"must not be longer than {MAX_SCHEMA_CHARS} characters")
     if schema.get("type") != "object":

@@ -12,13 +12,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
-from bots.engine import argument_schemas
+from bots.engine import argument_schemas, tools
 from chatplatform import egress
 
 PROTOCOL = "2025-11-25"
 MAX_BYTES = 2_000_000
 MAX_TOOLS = 100
 _MAX_ERROR_CHARS = 300
+# A customer waits meanwhile.
+_ENDING_SECONDS = 2
 _CLIENT = {"name": "chatplatform", "version": "1.0"}
 
 
@@ -72,11 +74,11 @@ class McpSession:
         with suppress(egress.EgressError):
             egress.request(
                 "DELETE", self._url, headers=self._headers,
-                timeout_seconds=self._seconds_left(), purpose="function",
+                timeout_seconds=min(self._seconds_left(), _ENDING_SECONDS), purpose="function",
             )  # fmt: skip
 
     def tools(self) -> list[McpTool]:
-        """The tools that the server offers."""
+        """The tools that the server offers; of those with one name, the last."""
         found: list[McpTool] = []
         cursor: Any = None
         while len(found) < MAX_TOOLS:
@@ -87,7 +89,7 @@ class McpSession:
             cursor = page.get("nextCursor")
             if not cursor:
                 break
-        return found[:MAX_TOOLS]
+        return list({tool.name: tool for tool in found}.values())[:MAX_TOOLS]
 
     def call(self, name: str, arguments: dict[str, Any]) -> McpResult:
         """Call a tool; an EgressError without `nothing_sent` leaves open whether it took effect."""
@@ -102,7 +104,7 @@ class McpSession:
         if "error" in answer:
             error = answer["error"]
             words = error.get("message") if isinstance(error, dict) else error
-            raise McpError(str(words)[:_MAX_ERROR_CHARS])
+            raise McpError(tools.storable(str(words))[:_MAX_ERROR_CHARS])
         result = answer.get("result")
         if not isinstance(result, dict):
             raise egress.ConnectionFailed("The server's answer isn't valid.")
@@ -174,18 +176,21 @@ def _is_tool(item: Any) -> bool:
         isinstance(item, dict)
         and isinstance(item.get("name"), str)
         and 0 < len(item["name"]) <= 200
+        and tools.storable(item["name"]) == item["name"]
         and isinstance(item.get("inputSchema"), dict)
     )
 
 
 def _tool(item: dict[str, Any]) -> McpTool:
-    words = item.get("description") or item.get("title") or item["name"]
-    return McpTool(item["name"], str(words), argument_schemas.simplified(item["inputSchema"]))
+    words = tools.storable(str(item.get("description") or item.get("title") or item["name"]))
+    return McpTool(item["name"], words, argument_schemas.simplified(item["inputSchema"]))
 
 
 def _text_of(result: dict[str, Any]) -> str:
     """A result's texts. Pictures and sounds are named, since the model cannot see them here."""
-    pieces = [item for item in result.get("content") or () if isinstance(item, dict)]
+    content = result.get("content")
+    listed = content if isinstance(content, list) else []
+    pieces = [item for item in listed if isinstance(item, dict)]
     texts = [_text_of_piece(piece) for piece in pieces]
     if not any(texts) and result.get("structuredContent") is not None:
         return json.dumps(result["structuredContent"], ensure_ascii=False)

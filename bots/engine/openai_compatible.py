@@ -519,7 +519,9 @@ def _usage_of_listener(reported: Any) -> Usage:
     reported = reported if isinstance(reported, dict) else {}
     told, written = reported.get("input_tokens"), reported.get("output_tokens")
     if isinstance(told, int) and isinstance(written, int):
-        return Usage(max(told, 0), max(written, 0))
+        return Usage(min(max(told, 0), MAX_TOKENS), min(max(written, 0), MAX_TOKENS))
     seconds = reported.get("seconds")
-    minutes = -(-seconds // 60) if isinstance(seconds, (int, float)) else 1
-    return Usage(int(max(minutes, 1)) * TOKENS_OF_MEDIA, 0)
+    # JSON of a server may hold NaN and Infinity.
+    is_told = isinstance(seconds, (int, float)) and 0 < seconds < 60 * MAX_TOKENS / TOKENS_OF_MEDIA
+    minutes = -(-seconds // 60) if is_told else 1
+    return Usage(int(minutes) * TOKENS_OF_MEDIA, 0)

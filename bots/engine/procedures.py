@@ -26,6 +26,8 @@ from functools import lru_cache
 from typing import Any, Literal
 
 MAX_STEPS = 40
+# As of the choices of a customer-info field.
+MAX_CHOICES, MAX_CHOICE = 50, 100
 _MAX_VALUE = 500
 _NAME = r"[A-Za-z][A-Za-z0-9_]{0,39}"
 _PLACE = re.compile(r"\{(" + _NAME + r"(?:-[A-Za-z0-9_-]+)?(?:\.[A-Za-z0-9_-]{1,40}){0,6})\}")
@@ -174,8 +176,11 @@ def _ask(line: _Line, rest: str) -> Step:
     if kind.lower().startswith("one of"):
         options = tuple(part.strip() for part in kind[6:].lstrip(": ").split(",") if part.strip())
         kind = "select"
-        if len(options) < 2:
-            raise WrongProcedure(line.number, "Name at least two choices.")
+        if not 2 <= len({option.casefold() for option in options}) == len(options) <= MAX_CHOICES:
+            words = f"Name 2 to {MAX_CHOICES} choices, each once."
+            raise WrongProcedure(line.number, words)
+        if any(len(option) > MAX_CHOICE for option in options):
+            raise WrongProcedure(line.number, f"A choice has at most {MAX_CHOICE} characters.")
     elif kind.lower() not in _TYPES:
         raise WrongProcedure(
             line.number, "Write text, number, email, phone, date or “one of: a, b” in brackets."
@@ -195,9 +200,13 @@ def _call(line: _Line, rest: str) -> Step:
 
 
 def _check_places(steps: list[Step]) -> None:
-    """Each value in braces must have been asked for or returned by a call before."""
+    """Each value in braces must have been asked for or returned by a call before, and a call that
+    a condition asks about must have been made."""
     known: set[str] = set()
     for step in steps:
+        failed = _FAILED.fullmatch(step.text) if step.kind == "if" else None
+        if failed and failed[1] not in known:
+            raise WrongProcedure(step.line, f"{failed[1]} isn't called before.")
         for text in (step.text, *step.arguments.values()):
             for place in _PLACE.findall(text):
                 root = place.partition(".")[0]
@@ -239,11 +248,12 @@ def look_up(place: str, values: Mapping[str, Any]) -> Any:
 
 
 def result_of(text: str) -> Any:
-    """What a function returned, as JSON if it is any."""
+    """What a function returned, as JSON if it is any; never None, since a call that failed is."""
     try:
-        return json.loads(text)
+        found = json.loads(text)
     except (ValueError, RecursionError):
         return text
+    return text if found is None else found
 
 
 def decide(condition: str, values: Mapping[str, Any], *, today: date) -> bool | None:

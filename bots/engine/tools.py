@@ -259,6 +259,11 @@ def _as_json(arguments: str) -> str:
     return arguments
 
 
+def storable(text: str) -> str:
+    """The text without NUL and lone surrogates, which PostgreSQL cannot store."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+
+
 def cut(text: str) -> str:
     """Cut a result to MAX_RESULT_CHARS, with a note that it was cut."""
     return text if len(text) <= MAX_RESULT_CHARS else text[: MAX_RESULT_CHARS - len(_CUT)] + _CUT

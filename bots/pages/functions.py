@@ -15,7 +15,7 @@ from unfold.decorators import display
 
 from bots import models
 from bots.pages.function_forms import ASKS, FunctionForm, SwitchForm, TryForm
-from bots.services import bots, engines, function_calls, function_runner, functions
+from bots.services import bots, function_calls, function_runner, functions
 from bots.shapes.function_calling import FunctionDTO
 from chatplatform.admin_base import TenantAdmin, button, viewer
 from chatplatform.api.errors import ApiError
@@ -69,23 +69,26 @@ def _waiting(request: HttpRequest) -> list[tuple[models.FunctionCall, str]]:
 
 
 def _settings(client: Any) -> list[dict[str, Any]]:
-    """For each bot with functions, whether it uses them, and whether its model can."""
+    """For each bot with functions, whether they are on, and whether anything calls them."""
+    unused = set(
+        functions.without_caller(models.Bot.objects.for_client(client)).values_list("pk", flat=True)
+    )
     rows = models.FunctionCalling.objects.for_client(client).select_related("bot")
     return [
         {
             "bot": row.bot,
             "is_enabled": row.is_enabled,
             "most": row.max_calls_per_reply,
-            "is_available": engines.why_no_functions(client, row.bot) is None,
+            "is_available": row.bot_id not in unused,
         }
         for row in rows.order_by("bot__bot_name")
     ]
 
 
 def without_model(bots: QuerySet[models.Bot]) -> list[str]:
-    """The names of these bots for which no language model writes."""
-    found = bots.alias(has_model=engines.has_model()).filter(has_model=False)
-    return list(found.order_by("bot_name").values_list("bot_name", flat=True))
+    """The names of these bots whose functions nothing calls until they have a model."""
+    found = functions.without_caller(bots).order_by("bot_name")
+    return list(found.values_list("bot_name", flat=True))
 
 
 @admin.register(models.FunctionCalling)
@@ -142,7 +145,7 @@ class FunctionAdmin(ApprovalsMixin):
             bot, function = bots.get(by.client, data["bot_id"]), FunctionDTO(**data["function"])
             functions.save(bot, function, is_new=True, by=by)
             row = models.Function.objects.get(bot=bot, name=function.name)
-            if engines.why_no_functions(by.client, bot):
+            if without_model(models.Bot.objects.filter(pk=bot.pk)):
                 messages.warning(request, gettext("Function added, but the bot can't use it yet."))
             else:
                 messages.success(request, gettext("Function added. Try it now."))

@@ -164,10 +164,10 @@ class FunctionRunner:
             bot=self._bot,
             conversation_id=self._subject.conversation_id,
             message_id=self._subject.message_id,
-            function_name=_storable(name)[:200],
+            function_name=tools.storable(name)[:200],
             arguments=_loggable(arguments_json),
             status=CallStatus.REFUSED,
-            error=_storable(reason)[:500],
+            error=tools.storable(reason)[:500],
         )
         return tools.Result(f"Refused: {reason}")
 
@@ -199,17 +199,12 @@ def result_of(call: FunctionCall) -> tools.Result:
     return tools.Result(f"It failed: {call.error}{excerpt}", is_heard)
 
 
-def _storable(text: str) -> str:
-    """The text without NUL and lone surrogates, which PostgreSQL cannot store."""
-    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
-
-
 def _loggable(arguments_json: str) -> dict[str, Any]:
     """Arguments for the log, even if they are invalid."""
     try:
         return argument_schemas.parse(arguments_json, {})
     except argument_schemas.WrongArguments:
-        return {"raw": _storable(arguments_json)[:2_000]}
+        return {"raw": tools.storable(arguments_json)[:2_000]}
 
 
 # --- one call -----------------------------------------------------------------------------------
@@ -378,7 +373,7 @@ def _call_tool(
         error="The tool reported an error." if result.is_error else "",
         # What a tool says came from its server, so that an answer may rest on it.
         http_status=200,
-        result_excerpt=tools.cut(_redacted(_storable(result.text), secrets)),
+        result_excerpt=tools.cut(_redacted(tools.storable(result.text), secrets)),
         duration_ms=round((time.monotonic() - started) * 1000),
     )
 
@@ -411,7 +406,7 @@ def _headers(call: FunctionCall, function: Function, secrets: dict[str, str]) ->
 
 
 def _record_reply(call: FunctionCall, reply: egress.Reply, secrets: dict[str, str]) -> None:
-    text = _redacted(_storable(reply.body.decode("utf-8", "replace")), secrets)
+    text = _redacted(tools.storable(reply.body.decode("utf-8", "replace")), secrets)
     is_good = 200 <= reply.status < 300
     error = "" if is_good else f"The server answered {reply.status}."
     if 300 <= reply.status < 400:
@@ -440,7 +435,7 @@ def _redacted(text: str, secrets: dict[str, str]) -> str:
 
 def _record(call: FunctionCall, status: CallStatus, *, error: str = "", **fields: Any) -> None:
     """Store the result of a call, even if the call was marked as uncertain before."""
-    call.status, call.error = status, _storable(error)[:500]
+    call.status, call.error = status, tools.storable(error)[:500]
     for name, value in fields.items():
         setattr(call, name, value)
     FunctionCall.objects.filter(

@@ -33,6 +33,11 @@ def usable(bot: Bot) -> QuerySet[Function]:
     return rows.filter(Q(mcp_server=None) | Q(mcp_server__is_enabled=True)).order_by("position")
 
 
+def without_caller(bots: QuerySet[Bot]) -> QuerySet[Bot]:
+    """Those of these bots whose functions nothing calls: they have no model and no procedure."""
+    return bots.alias(has_model=engines.has_model()).filter(has_model=False, procedures=[])
+
+
 def find(bot: Bot, name: str) -> Function | None:
     """The usable function of this name; None if there is none or function calling is off."""
     return usable(bot).filter(bot__function_calling__is_enabled=True, name=name).first()

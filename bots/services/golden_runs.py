@@ -236,7 +236,8 @@ def _result(
             results.append(_turn_result(run, engine, turn, outcome, history, reference))
             if results[-1]["fault"]:
                 break
-            history.append(Line("assistant", results[-1]["answer"]))
+            if isinstance(outcome, Answered):  # whole, as in a conversation
+                history.append(Line("assistant", outcome.text))
             topics.insert(0, turn["question"])
     except credits.InsufficientCredits as exc:
         raise jobs.GiveUp("You're out of credits.") from exc

@@ -65,7 +65,8 @@ def connect(bot: Bot, *, body: McpServerRequest, by: User) -> McpServer:
         _keep_listing(row, listed)
         row.save()
         bots.record(bot, "mcp_server.connected", by=by, name=row.name, url=row.url)
-    return _allowed(bot, row, body, by=by)
+        _choose(bot, row, body, by=by)
+    return get(bot, row.pk)
 
 
 def update(bot: Bot, server_id: Any, *, body: McpServerRequest, by: User) -> McpServer:
@@ -79,14 +80,17 @@ def update(bot: Bot, server_id: Any, *, body: McpServerRequest, by: User) -> Mcp
     listed = _listed(row) if (row.url, row.token) != before else None
     with transaction.atomic():
         bots.lock(bot)
+        # It may have been removed or listed while its answer was awaited.
+        row.tools = get(bot, server_id).tools
         _check_name(row, list_for_bot(bot).exclude(pk=row.pk))
+        row.save(update_fields=["name", "url", "token", "is_enabled"])
         if listed is not None:
-            _keep_listing(row, listed)
-        row.save()
+            keep_listing(row, listed)
         changes = body.model_dump(include={"name", "url", "is_enabled"}, exclude_unset=True)
         replaced = body.token is not None
         bots.record(bot, "mcp_server.updated", by=by, token_replaced=replaced, **changes)
-    return _allowed(bot, row, body, by=by)
+        _choose(bot, row, body, by=by)
+    return get(bot, row.pk)
 
 
 def refresh(bot: Bot, server_id: Any) -> McpServer:
@@ -95,7 +99,7 @@ def refresh(bot: Bot, server_id: Any) -> McpServer:
     listed = _listed(row)
     with transaction.atomic():
         bots.lock(bot)
-        keep_listing(row, listed)
+        keep_listing(get(bot, server_id), listed)
     return get(bot, server_id)
 
 
@@ -111,7 +115,7 @@ def delete(bot: Bot, server_id: Any, *, by: User) -> None:
 def keep_listing(row: McpServer, listed: list[McpTool]) -> None:
     """Store what a server offers now, and mark the functions whose tools have changed."""
     _keep_listing(row, listed)
-    row.save(update_fields=["tools", "listed_at"])
+    McpServer.objects.filter(pk=row.pk).update(tools=row.tools, listed_at=row.listed_at)
 
 
 def version_of(tool: McpTool) -> str:
@@ -127,7 +131,8 @@ def _keep_listing(row: McpServer, listed: list[McpTool]) -> None:
     for function in Function.objects.filter(mcp_server_id=row.pk):
         needs_review = versions.get(function.tool) != function.tool_version
         if needs_review != function.needs_review:
-            Function.objects.filter(pk=function.pk).update(needs_review=needs_review)
+            same = Function.objects.filter(pk=function.pk, tool_version=function.tool_version)
+            same.update(needs_review=needs_review)
 
 
 def _stored(tool: McpTool) -> dict[str, Any]:
@@ -135,7 +140,7 @@ def _stored(tool: McpTool) -> dict[str, Any]:
     try:
         argument_schemas.check_schema(tool.parameters)
     except argument_schemas.WrongSchema as error:
-        problem = str(error)
+        problem = f"Its parameters {error}."
     return {
         "name": tool.name,
         "description": tool.description[:_MAX_DESCRIPTION],
@@ -181,18 +186,19 @@ def _listed(row: McpServer) -> list[McpTool]:
         raise McpUnusable(str(error)) from error
 
 
-def _allowed(bot: Bot, row: McpServer, body: McpServerRequest, *, by: User) -> McpServer:
-    """Let the bot call the tools that were chosen, and no others of this server."""
-    if body.allowed is not None:
-        with transaction.atomic():
-            bots.lock(bot)
-            _allow(bot, row, body.allowed)
-            FunctionCalling.objects.get_or_create(
-                bot=bot, defaults={"client_id": bot.client_id, "is_enabled": True}
-            )
-            tools = {choice.name: choice.requires_approval for choice in body.allowed}
-            bots.record(bot, "mcp_server.tools_chosen", by=by, name=row.name, tools=tools)
-    return get(bot, row.pk)
+def _choose(bot: Bot, row: McpServer, body: McpServerRequest, *, by: User) -> None:
+    """Let the bot call the tools that were chosen, if any were, and no others of this server.
+
+    The caller holds the bot's lock.
+    """
+    if body.allowed is None:
+        return
+    _allow(bot, row, body.allowed)
+    FunctionCalling.objects.get_or_create(
+        bot=bot, defaults={"client_id": bot.client_id, "is_enabled": True}
+    )
+    tools = {choice.name: choice.requires_approval for choice in body.allowed}
+    bots.record(bot, "mcp_server.tools_chosen", by=by, name=row.name, tools=tools)
 
 
 def _allow(bot: Bot, row: McpServer, choices: list[McpToolChoice]) -> None:
@@ -202,6 +208,8 @@ def _allow(bot: Bot, row: McpServer, choices: list[McpToolChoice]) -> None:
     Function.objects.filter(mcp_server=row).exclude(tool__in=chosen).delete()
     others = Function.objects.filter(bot=bot).exclude(mcp_server=row)
     taken = set(others.values_list("name", flat=True))
+    if len(chosen) < len(choices):
+        raise Invalid.field("body", "allowed", msg="Choose each tool once.")
     if len(taken) + len(chosen) > MAX_FUNCTIONS:
         words = f"A bot can have up to {MAX_FUNCTIONS} functions. Delete one first."
         raise Invalid.field("body", "allowed", msg=words)
@@ -226,7 +234,7 @@ def _check_choice(place: int, choice: McpToolChoice, tool: dict[str, Any] | None
     if tool is None:
         raise Invalid.field(*where, "name", msg="The server has no tool of this name.")
     if tool["problem"]:
-        words = f"The bot can't use this tool: its parameters {tool['problem']}."
+        words = f"The bot can't use this tool. {tool['problem']}"
         raise Invalid.field(*where, "name", msg=words)
     if choice.version and choice.version != tool["version"]:
         words = "The tool has changed since you looked at it. Look at it again."

@@ -260,6 +260,11 @@ def test_a_function_that_no_model_can_call_says_so_everywhere(ann, bot, shop, se
     path = "/report/warning-dashboard"
     assert [row["code"] for row in ann.get(path).json()["warnings"]] == ["functions_without_model"]
     assert LIST in text(site.get(reverse("admin:index")))
+    steps = {"name": "Refund", "starts_with": ["Refund"], "steps": "end"}
+    ann.put(f"/ai/{bot.pk}/procedures", {"procedures": [steps]})
+    assert shown not in text(site.get(LIST))
+    assert ann.get(path).json()["warnings"] == []
+    ann.put(f"/ai/{bot.pk}/procedures", {"procedures": []})
     LanguageModel.objects.create(
         client=bot.client, base_url="https://8.8.8.8/v1", model="gpt", api_key=""
     )

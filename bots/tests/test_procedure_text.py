@@ -55,6 +55,9 @@ def test_what_is_asked_for_has_a_type():
         ("ask order_number", 1),
         ("ask x (colour): Which?", 1),
         ("ask x (one of: a): Which?", 1),
+        ("ask x (one of: a, A): Which?", 1),
+        (f"ask x (one of: a, {'b' * 101}): Which?", 1),
+        ("say: Hi\nif find failed: end", 2),
         ("say: x\n  say: y", 2),
         ("if it rains:\nsay: y", 1),
         ("say: {unknown}", 1),
@@ -99,6 +102,11 @@ VALUES = {
 )
 def test_conditions_that_need_no_judgement(condition, holds):
     assert procedures.decide(condition, VALUES, today=date(2026, 11, 29)) is holds
+
+
+def test_a_call_that_returned_null_has_not_failed():
+    values = {"refund": procedures.result_of("null")}
+    assert procedures.decide("refund failed", values, today=date(2026, 11, 29)) is False
 
 
 def test_values_are_filled_in_as_text():

@@ -121,16 +121,22 @@ class QuestionForm(OfBotForm):
     @property
     def filled_rows(self) -> int:
         """How many of the rows to show at first."""
-        return sum(bool(row[0].value()) for row in self.turn_rows)
+        filled = [at for at, row in enumerate(self.turn_rows) if any(one.value() for one in row)]
+        return filled[-1] + 1 if filled else 0
 
     def clean(self) -> dict[str, Any]:
         """The values as the API's shape has them, beside `bot`."""
         given: dict[str, Any] = super().clean() or {}
+        for at in range(_FOLLOW_UPS):
+            asked = f"turn_{at}_question"
+            is_judged = given.get(f"turn_{at}_words") or given.get(f"turn_{at}_answer")
+            if is_judged and not given.get(asked) and asked not in self.errors:
+                self.add_error(asked, self.fields[asked].error_messages["required"])
         turns = [
             {
                 "question": given[f"turn_{at}_question"],
-                "expected_words": _separated(given[f"turn_{at}_words"], ","),
-                "expected_answer": given[f"turn_{at}_answer"] or None,
+                "expected_words": _separated(given.get(f"turn_{at}_words", ""), ","),
+                "expected_answer": given.get(f"turn_{at}_answer") or None,
             }
             for at in range(_FOLLOW_UPS)
             if given.get(f"turn_{at}_question")

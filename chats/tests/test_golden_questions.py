@@ -622,3 +622,13 @@ def test_an_owner_writes_several_messages_in_the_site(ann, bot):
         }
     ]  # fmt: skip
     assert browser.get(page).status_code == 200
+
+
+@pytest.mark.parametrize("turn", [{"turn_1_words": "free"}, {"turn_0_words": "x" * 301}])
+def test_a_message_in_the_site_that_is_not_whole_is_refused(ann, bot, turn):
+    browser = Browser()
+    browser.force_login(ann.user)
+    page = reverse("admin:bots_goldenquestion_add_question")
+    refused = browser.post(page, {"bot": bot.pk, "question": TALK, **turn})
+    assert "data-refused" in refused.content.decode()
+    assert not GoldenQuestion.objects.exists()

@@ -203,12 +203,28 @@ def test_a_removed_server_takes_its_tools_along(ann, bot, connected):
         ({"url": "ftp://x.example"}, 422),
         ({"url": None}, 422),
         ({"allowed": [allow("no_such_tool")]}, 422),
+        ({"allowed": [allow(), allow()]}, 422),
         ({"token": "with space"}, 422),
     ],
 )
 def test_what_cannot_be_connected(ann, bot, shop, more, status):
     assert connect(ann, bot, shop, **more).status_code == status
     assert not Function.objects.exists()
+    assert not McpServer.objects.exists()
+
+
+def test_a_refused_choice_changes_nothing(ann, bot, connected):
+    body = {"name": "Other", "allowed": [allow("no_such_tool")]}
+    assert ann.put(path_of(connected, bot), body).status_code == 422
+    assert McpServer.objects.get().name == "Shop"
+    assert Function.objects.get().tool == "find_order"
+
+
+def test_whatever_a_tool_says_of_itself_can_be_stored(ann, bot, shop):
+    shop.change("Looks\x00up")
+    reply = connect(ann, bot, shop, allowed=[allow()])
+    assert reply.status_code == 201, reply.content
+    assert {tool["description"] for tool in reply.json()["tools"]} >= {"Looks\ufffdup"}
 
 
 def test_a_server_that_speaks_something_else(ann, bot, tool):

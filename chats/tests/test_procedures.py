@@ -153,6 +153,29 @@ def test_the_customer_confirms_a_call(server, chat, ann, bot, asks, tool):
     assert len(tool.requests) == 1
 
 
+def test_a_yes_to_a_call_in_between_confirms_no_step(
+    server, chat, ann, bot, configure, get_order, refund, tool, stub
+):
+    configure(get_order, {**refund, "requires_approval": "customer"})
+    write(ann, bot, "confirm: Look it up?\ncall get_order with order_id = 1\nsay: Found.")
+    tell(server, chat, START)
+    stub.play([function_call("refund"), "say:Order 1234 was refunded."])
+    tell(server, chat, "Can you refund order 1234 first?")
+    assert tool.requests == []
+    said = tell(server, chat, "yes")
+    assert [request.method for request in tool.requests] == ["POST"]
+    assert said[-1] == "Order 1234 was refunded.\n\nLook it up?"
+    assert tell(server, chat, "yes")[-1] == "Found."
+    assert [request.method for request in tool.requests] == ["POST", "GET"]
+
+
+def test_a_phone_number_needs_no_prefix(server, chat, ann, bot, client_a):
+    client_a.timezone = "Europe/Berlin"
+    client_a.save()
+    write(ann, bot, "ask phone (phone): Your number?\nsay: Thanks.")
+    assert tell(server, chat, START, "030 901820")[-1] == "Thanks."
+
+
 @pytest.fixture
 def customer(server, chat):
     return partial(tell, server, chat)
@@ -170,6 +193,21 @@ def test_an_agent_approves_a_call(customer, ann, ben, bot, asks, tool):
     assert len(tool.requests) == 1
     assert replies()[-1].text == "Your email?"
     assert customer("zoe@example.com")[-1] == "Bye."
+
+
+def test_what_is_said_after_an_approval_is_told_before_a_person_goes_on(
+    customer, ann, ben, bot, asks, tool
+):
+    asks("agent")
+    write(ann, bot, "ask order_id: Which?\ncall refund\nsay: Refunded.\nhand over")
+    customer(START, "1234")
+    call = FunctionCall.objects.get(status="waiting")
+    ben.post(f"/function-calling/{bot.pk}/events/{call.pk}/decision", {"approve": True})
+    run_jobs()
+    assert len(tool.requests) == 1
+    said = [row.text for row in replies() if not row.is_note]
+    assert said[-1].startswith("Refunded.")
+    assert Conversation.objects.get().assign_type == "queue"
 
 
 @pytest.mark.usefixtures("procedure")
@@ -282,6 +320,11 @@ def test_an_owner_writes_one_in_the_site_and_tries_it(ann, bot):
     assert 'name="steps_1"' in shown
     wrong = browser.post(page, form | {"steps_0": "dance"})
     assert "Line 1" in wrong.content.decode()
+    more = form | {"is_enabled_0": "on", "starts_1": "Bye", "steps_1": "end"}
+    for lacking in (more, more | {"name_1": "Bye", "starts_1": ""}):
+        refused = browser.post(page, lacking).content.decode()
+        assert 'id="procedures-form" data-refused' in refused
+    assert len(Bot.objects.get().procedures) == 1
     gone = form | {"name_0": "", "is_enabled_0": "on"}
     assert browser.post(page, gone).status_code == 302
     assert Bot.objects.get().procedures == []

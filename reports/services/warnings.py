@@ -14,7 +14,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop, ngettext_lazy
 
 from bots.models import Bot, Document, DocumentStatus, Function, GoldenOutcome
-from bots.services import engines, publish_gate
+from bots.services import functions, publish_gate
 from channels_app.models import LIVE, AccountNotice, ChannelConnection, ConnectionStatus
 from channels_app.providers import PROVIDERS
 from chats.models import AssignType, Conversation, Feedback, Status
@@ -337,9 +337,9 @@ _RULES = (
         ),
         gettext_noop("Connect a language model, or turn the functions off."),
         lambda client, _: Function.objects.for_client(client).filter(
-            bot__in=Bot.objects.filter(function_calling__is_enabled=True)
-            .alias(has_model=engines.has_model())
-            .filter(has_model=False)
+            bot__in=functions.without_caller(
+                Bot.objects.filter(function_calling__is_enabled=True)
+            )
         ),
         "name",
     ),

@@ -10,6 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 from bots.forms import BotForm
 from bots.services import bots, procedures
 from bots.shapes.procedure import MAX_CHARS, MAX_PROCEDURES, Procedure, Procedures
+from chatplatform.api.errors import Invalid
 from identity.models import User
 
 _EXAMPLE = gettext_lazy(
@@ -71,8 +72,22 @@ class ProceduresForm(BotForm):
         """All of them, which are known by their place."""
         return list(self.fields)
 
+    def clean(self) -> dict[str, Any]:
+        """A procedure has examples and steps; a new one has a name too, if anything is entered."""
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        for at in range(min(len(self.bot.procedures) + 1, MAX_PROCEDURES)):
+            names = (f"name_{at}", f"starts_{at}", f"steps_{at}")
+            missing = [name for name in names if not data.get(name, "").strip()]
+            is_new = at == len(self.bot.procedures)
+            if len(missing) == len(names) or (names[0] in missing and not is_new):
+                continue
+            for name in set(missing) - set(self.errors):
+                self.add_error(name, self.fields[name].error_messages["required"])
+        return data
+
     def submit(self, data: dict[str, Any], by: User) -> Procedures:
         rows = sorted({int(name.rpartition("_")[2]) for name in data})
+        rows = [at for at in rows if data[f"name_{at}"]]
         given = [
             Procedure(
                 name=data[f"name_{at}"],
@@ -81,7 +96,12 @@ class ProceduresForm(BotForm):
                 is_enabled=data.get(f"is_enabled_{at}", True),
             )
             for at in rows
-            if data[f"name_{at}"]
         ]
         bot = bots.get(self.bot.client, self.bot.pk)
-        return procedures.update(bot, body=Procedures(procedures=given), by=by)
+        try:
+            return procedures.update(bot, body=Procedures(procedures=given), by=by)
+        except Invalid as refused:
+            # The form's fields have names of their own.
+            *_, place, part = refused.errors[0]["loc"]
+            msg = refused.errors[0]["msg"]
+            raise Invalid.field(f"{part}_{rows[place]}", msg=msg) from refused

@@ -41,10 +41,10 @@ def picture_ids(chat: Conversation, burst: Sequence[Message]) -> tuple[str, ...]
     return tuple(ids[-MAX_PICTURES:]) if is_seen else ()
 
 
-def pictures(ids: Sequence[str]) -> tuple[Picture, ...]:
+def pictures(chat: Conversation, ids: Sequence[str]) -> tuple[Picture, ...]:
     """The pictures for the model, made smaller and without metadata such as the place."""
     shown = []
-    for row in Attachment.objects.filter(pk__in=ids).order_by("id"):
+    for row in Attachment.objects.filter(conversation=chat, pk__in=ids).order_by("id"):
         try:
             with row.file.open("rb") as file:
                 shown.append(reencode(file.read(), largest_side=LARGEST_SIDE))
@@ -75,29 +75,30 @@ def transcribe(chat: Conversation, burst: Sequence[Message]) -> bool:
     notes = [(row, piece) for row in burst for piece in _unheard(row)]
     if not notes or not _may(chat, Capability.TRANSCRIBE):
         return False
-    heard: dict[str, str] = {}
+    has_heard = False
     for row, piece in notes:
         try:
-            heard[piece["attachment_id"]] = _transcript(chat, row, piece)
+            _transcribe(chat, row, piece)
+            has_heard = True
         except (ApiError, OSError, Attachment.DoesNotExist) as error:
             log.warning("a voice note of %s is not transcribed: %r", row.pk, error)
-    for row in {row.pk: row for row, piece in notes if piece["attachment_id"] in heard}.values():
-        _store(row, heard)
-    return bool(heard)
+    return has_heard
 
 
-def _transcript(chat: Conversation, message: Message, piece: Mapping[str, Any]) -> str:
+def _transcribe(chat: Conversation, message: Message, piece: Mapping[str, Any]) -> None:
     row = Attachment.objects.get(pk=piece["attachment_id"], conversation=chat)
     with row.file.open("rb") as file:
         data = file.read()
-    earlier = Message.objects.filter(conversation=chat, seq__lt=message.seq).exclude(text="")
-    has_written = earlier.filter(sender_type=SenderType.CUSTOMER).exists()
+    # What the customer wrote or said before tells the language; that of the chat may be a guess.
+    earlier = Message.objects.filter(
+        conversation=chat, sender_type=SenderType.CUSTOMER, seq__lt=message.seq
+    )
+    languages = earlier.exclude(text="").order_by("-seq").values_list("language", flat=True)
     recording = Recording(
         data,
         _VOICE_NOTES[piece["mime_type"]],
         piece["mime_type"],
-        # Until the customer has written something, the chat's language is only a guess.
-        language=chat.language.partition("-")[0] if has_written else "",
+        language=(languages.first() or "").partition("-")[0],
     )
     with engines.paid_work(
         chat.client,
@@ -106,18 +107,18 @@ def _transcript(chat: Conversation, message: Message, piece: Mapping[str, Any]) 
         characters=1_000 * (1 + len(data) // _BYTES_A_MINUTE),
         key_id=chat.capped_key_id,
     ) as work:
-        return work.transcribe(recording)
+        _store(message, piece["attachment_id"], work.transcribe(recording))
 
 
-def _store(message: Message, heard: Mapping[str, str]) -> None:
-    """Store transcripts with the voice notes that the message still has, in its text too."""
+def _store(message: Message, attachment_id: str, transcript: str) -> None:
+    """Store a transcript with its voice note, if the message still has it, and in the text."""
     with jobs.commit():
         chat, row = message_status.lock(message)
         row.conversation = chat
         content = [dict(piece) for piece in row.content]
         for piece in content:
-            if words := heard.get(piece.get("attachment_id", "")):
-                piece["transcript"] = words
+            if piece.get("attachment_id") == attachment_id:
+                piece["transcript"] = transcript
         text = messages.text_of(content)
         language = detection.detect(text, default=chat.language, offered=chat.bot.languages)
         message_status.write(row, content=content, text=text, language=language)

@@ -137,7 +137,7 @@ def request_for(
             standard_replies.sentence(name, language=message.language, chat=chat).text
         ),
         wanted=facts.wanted,
-        pictures=attached_media.pictures(facts.picture_ids) if facts.picture_ids else (),
+        pictures=attached_media.pictures(chat, facts.picture_ids) if facts.picture_ids else (),
         fence=salted_hmac("bots.fence", str(chat.pk)).hexdigest()[:8],
         verify_answer=config.confirm_answers,
     )

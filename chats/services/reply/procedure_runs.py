@@ -40,6 +40,7 @@ from chats.services.reply.decide import (
     Receipt,
     Say,
 )
+from identity.services import time_zones
 
 # How often a step asks the customer.
 MAX_QUESTIONS = 2
@@ -62,8 +63,12 @@ class Waiting:
     question: str = ""
 
     def asked_again_behind(self, decision: Decision) -> Decision:
-        """The reply to something else that the customer said, with the question behind it."""
-        if not isinstance(decision, Answer | CannedReply | AskCustomer):
+        """The reply to something else that the customer said, with the question behind it.
+
+        Another procedure that began takes the place of this one.
+        """
+        is_reply = isinstance(decision, Answer | CannedReply | AskCustomer)
+        if not is_reply or decision.receipt.procedure:
             return decision
         after = "" if isinstance(decision, AskCustomer) else self.question
         stored = {"name": self.name, "steps": [], "waiting": asdict(self)}
@@ -94,6 +99,9 @@ def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
     procedure = bots_procedures.find(chat.bot, waiting.name, waiting.version)
     if procedure is None:
         return Turn(HandOver("procedure", Receipt("procedure_changed")))
+    if facts.confirmation and waiting.asks != "call":
+        # The customer decided on a call that was asked for in between, and not on this step.
+        return Turn(decide.from_facts(facts), waiting)
     run = _Run(message, procedure, waiting, subject)
     read = {"ask": _read_value, "confirm": _read_confirmation, "call": _read_approval}
     return read[waiting.asks](run, facts)
@@ -129,9 +137,15 @@ def _waiting(latest: Message | None) -> Waiting | None:
 
 def _read_value(run: "_Run", facts: Facts) -> Turn | None:
     """The customer's message as the answer to a question."""
-    step, waiting, language = run.step, run.waiting, run.message.language
+    step, waiting = run.step, run.waiting
     answers = [
-        slot_filling.read(step.as_field, text, language=language, is_asked_again=waiting.tries > 1)
+        slot_filling.read(
+            step.as_field,
+            text,
+            language=run.message.language,
+            country=run.country,
+            is_asked_again=waiting.tries > 1,
+        )
         for text in facts.texts
     ]
     given = next((answer.value for answer in answers if answer.kind == "given"), None)
@@ -190,10 +204,11 @@ class _Run:
         self._asked = dict(waiting.values)
         self._calls = dict(waiting.calls)
         self._results = _results_of(waiting.calls)
+        # All calls and judgements of the message together.
+        self._ends_at = time.monotonic() + settings.LLM_DEADLINE_SECONDS
         self._runner = FunctionRunner(
-            self._chat.bot, subject, max_calls=len(self._steps),
-            ends_at=time.monotonic() + settings.LLM_DEADLINE_SECONDS,
-        )  # fmt: skip
+            self._chat.bot, subject, max_calls=len(self._steps), ends_at=self._ends_at
+        )
         self._trace = trace or Trace()
         self._said: list[str] = []
         self._rows: list[dict[str, Any]] = []
@@ -201,6 +216,11 @@ class _Run:
     @property
     def step(self) -> Step:
         return self._steps[self._at]
+
+    @property
+    def country(self) -> str:
+        """The client's, whose telephone numbers are written without a prefix."""
+        return time_zones.country_of(self._chat.client.timezone)
 
     @property
     def _values(self) -> dict[str, Any]:
@@ -265,7 +285,8 @@ class _Run:
             return None
         known = None if self._chat.is_preview else customers.answers(self._chat.customer)
         value = (known or {}).get(step.name)
-        if value not in (None, "") and slot_filling.problem(step.as_field, value) is None:
+        problem = slot_filling.problem(step.as_field, value, country=self.country)
+        if value not in (None, "") and problem is None:
             self._asked[step.name] = value
             self._note(step, "known")
             return None
@@ -288,7 +309,8 @@ class _Run:
     def _judged(self, step: Step, *, today: str) -> bool | None:
         """Whether a condition holds, by the model; None without one, or if it cannot tell."""
         engine = engines.engine_for(self._chat.client, self._chat.bot)
-        if Capability.WRITE not in engine.capabilities:
+        seconds = self._ends_at - time.monotonic()
+        if Capability.WRITE not in engine.capabilities or seconds <= 0:
             return None
         if not billing.reserve(self.message, engine):
             return None
@@ -305,7 +327,7 @@ class _Run:
         }
         task = text_tasks.decide(step.text, known, history, today=today)
         try:
-            written = engine.complete(task, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
+            written = engine.complete(task, deadline_seconds=seconds)
         except EngineError as error:
             self._pay(engine.price, error.usage)
             return None

@@ -239,8 +239,9 @@ def _leave_to_agents(
     decision: HandOver,
     receipt: dict[str, Any],
 ) -> None:
-    """Tell the customer about the call, show the agents its result, and hand the chat over."""
-    is_told = bool(decision.name or decision.call)
+    """Tell the customer about the call or what a procedure said, show the agents the call's
+    result, and hand the chat over."""
+    is_told = bool(decision.name or decision.call or decision.receipt.before)
     if is_told:
         reply = render(message, decision)
         noted = {"said": reply.text} if decision.name else {}
