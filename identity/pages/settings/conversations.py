@@ -92,7 +92,7 @@ class AnswersForm(ConfigForm):
         ),
         Setting(
             "read_attachments",
-            gettext_lazy("Let the bot read images and listen to voice messages"),
+            gettext_lazy("Let the bot read images and listen to voice notes"),
             gettext_lazy(
                 "They're sent to your language model if it supports them. Otherwise, they"
                 " go to your team."
