@@ -101,7 +101,7 @@ class CostsForm(ServiceForm):
     are_sentences_sent = forms.BooleanField(
         label=gettext_lazy("Send messages about handovers and closed hours"),
         required=False,
-        help_text=gettext_lazy("If off, your team sees them as notes, and customers don't."),
+        help_text=gettext_lazy("If off, only your team sees them, as notes."),
     )
 
     def __init__(self, data: Any, *, config: ClientConfig, channel: MessagingChannel) -> None:

@@ -140,7 +140,7 @@ class RightsForm(ServiceForm):
         choices=[
             (Role.OWNER, gettext_lazy("Owner: full access, including other owners")),
             (Role.ADMIN, gettext_lazy("Admin: full access, except to owners")),
-            (Role.AGENT, gettext_lazy("Agent: answers conversations")),
+            (Role.AGENT, gettext_lazy("Agent: replies to customers")),
             (Role.VIEWER, gettext_lazy("Viewer: read-only")),
         ],
         initial=Role.AGENT,

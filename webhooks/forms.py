@@ -45,7 +45,7 @@ EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
         "document.failed": gettext_lazy("Content can't be read"),
         "channel.connected": gettext_lazy("A channel is connected"),
         "channel.disconnected": gettext_lazy("A channel is disconnected"),
-        "channel.notified": gettext_lazy("A provider reports about an account or a template"),
+        "channel.notified": gettext_lazy("A provider sends an account or template update"),
         "credits.low": gettext_lazy("Credits run low"),
         "notification.created": gettext_lazy("Your team is notified"),
         "webhook.test": gettext_lazy("Test"),
@@ -53,9 +53,9 @@ EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
 )  # fmt: skip
 _WORDS = {name: words for _, group in EVENT_GROUPS for name, words in group.items()}
 _STATES = [
-    ("undelivered", gettext_lazy("Everything that didn't arrive")),
+    ("undelivered", gettext_lazy("All undelivered events")),
     ("gave_up", gettext_lazy("Permanently failed")),
-    ("missing", gettext_lazy("Not sent, such as while the webhook was off")),
+    ("missing", gettext_lazy("Not sent, for example while the webhook was off")),
     ("all", gettext_lazy("All events")),
 ]
 _HOURS = [

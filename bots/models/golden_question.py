@@ -96,6 +96,6 @@ class GoldenRun(TenantModel):
 
     def __str__(self) -> str:
         if self.status in {GoldenStatus.QUEUED, GoldenStatus.RUNNING}:
-            return gettext("%(bot)s · test under way") % {"bot": self.bot}
+            return gettext("%(bot)s · test in progress") % {"bot": self.bot}
         words = gettext("%(bot)s · %(passed)s of %(asked)s passed")
         return words % {"bot": self.bot, "passed": self.passed, "asked": len(self.questions)}

@@ -41,7 +41,7 @@ class ModelForm(SettingsForm):
         Setting("model", "Name", "The model's name on that server."),
         Setting(
             "api_key", "Key", (
-                "Stored encrypted and never shown. Leave empty if the server needs none."
+                "Stored encrypted and never shown. Leave empty if the server doesn't need one."
             ),
             widget=UnfoldAdminPasswordWidget, attrs={"autocomplete": "new-password"},
         ),

@@ -23,8 +23,8 @@ from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm, Setting, SettingsForm
 
 _STATES = {
-    "changed": (gettext_lazy("Changed, look at it again"), "warning"),
-    "gone": (gettext_lazy("No longer offered"), "danger"),
+    "changed": (gettext_lazy("Changed, needs review"), "warning"),
+    "gone": (gettext_lazy("No longer available"), "danger"),
     "unusable": (gettext_lazy("Can't be used"), "danger"),
 }
 _NOT_USED = gettext_lazy("Not used")
@@ -37,7 +37,9 @@ class ServerForm(SettingsForm):
         Setting("url", gettext_lazy("URL"), attrs={"placeholder": "https://your-shop.com/mcp"}),
         Setting(
             "token", gettext_lazy("Token"),
-            gettext_lazy("Stored encrypted and never shown. Leave empty if the server needs none."),
+            gettext_lazy(
+                "Stored encrypted and never shown. Leave empty if the server doesn't need one."
+            ),
             widget=UnfoldAdminPasswordWidget, attrs={"autocomplete": "new-password"},
         ),
     )  # fmt: skip

@@ -21,7 +21,7 @@ class Procedure(Shape):
     starts_with: list[Example] = Field(
         min_length=1,
         max_length=10,
-        description="What customers say who want it, at most 10 examples. It starts at a message"
+        description="What customers say to start it, at most 10 examples. It starts at a message"
         " that says nearly the same, or if a model finds that it fits.",
     )
     steps: Text = Field(

@@ -13,7 +13,7 @@ from chatplatform.testing import run_jobs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUESTION = "Do guests get their money back?"
-HELD, TRIED = "On hold: a test question failed", "Test questions are being asked"
+HELD, TRIED = "On hold: a test question failed", "Running test questions"
 
 
 @pytest.fixture

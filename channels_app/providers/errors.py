@@ -25,11 +25,10 @@ class Kind(StrEnum):
 
 # What an owner can do about an account's trouble; it stands before the provider's own words.
 _ADVICE = {
-    Kind.TOKEN: "Connect this account again: the provider no longer accepts the access it was"
-    " given.",
-    Kind.PERMISSION: "Connect this account again, and allow everything that is asked for.",
-    Kind.BLOCKED: "The provider has stopped this account. See there what to do.",
-    Kind.QUOTA: "This account may send nothing more for now. Look at its limits at the provider.",
+    Kind.TOKEN: "Reconnect this account. The provider no longer accepts its access.",
+    Kind.PERMISSION: "Reconnect this account and allow all the permissions the provider asks for.",
+    Kind.BLOCKED: "The provider has suspended this account. Ask the provider what to do.",
+    Kind.QUOTA: "This account has reached its sending limit. Check its limits with the provider.",
 }
 
 
@@ -55,7 +54,7 @@ class ProviderError(ApiError):
         retries: int | None = None,
     ) -> None:
         # Without the advice.
-        self.reason = f"The provider refused: {message}" if code else message
+        self.reason = f"The provider rejected the request: {message}" if code else message
         super().__init__(
             " ".join(filter(None, [_ADVICE.get(kind), self.reason])),
             kind=str(kind), provider_code=code or None, provider_message=message,

@@ -36,7 +36,7 @@ from identity.services import audit, clients, mails
 from webhooks.services import announce
 
 # What to do, in words for an owner, before the provider's own.
-_EXPIRED = "Connect this account again: the provider no longer accepts the access it was given."
+_EXPIRED = "Reconnect this account. The provider no longer accepts its access."
 # How long to wait for another change of the client's subscriptions.
 _SUBSCRIBING_SECONDS = 30.0
 _NOTICES_SHOWN = 20
@@ -292,7 +292,7 @@ def connect_with_token(
     except ProviderError as exc:
         if exc.kind != Kind.TOKEN:
             raise
-        msg = gettext_noop("The provider doesn't know this token. Copy it again.")
+        msg = gettext_noop("The provider doesn't recognize this token. Copy it again.")
         raise Invalid.field("body", "token", msg=msg) from exc
     with subscribing(bot.client):
         # A new secret at the provider would shut out the bot that has the account.

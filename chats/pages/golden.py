@@ -97,8 +97,8 @@ class QuestionForm(OfBotForm):
             number = {"number": at + 1}
             for part, label, longest in (
                 ("question", gettext("Message %(number)s"), 300),
-                ("words", gettext("Words in answer %(number)s, separated by commas"), 300),
-                ("answer", gettext("What answer %(number)s says"), 500),
+                ("words", gettext("Expected words in answer %(number)s, separated by commas"), 300),
+                ("answer", gettext("What answer %(number)s should say"), 500),
             ):
                 attrs = {"aria-label": label % number, "placeholder": _PLACEHOLDERS[part]}
                 field = forms.CharField(
@@ -231,7 +231,7 @@ class GoldenQuestionAdmin(TenantAdmin):
             run = golden_runs.start(bot, body=GoldenRunRequest(**data), by=viewer(request))
             return redirect("admin:bots_goldenrun_change", run.pk)
 
-        return self._page(request, RunForm, act, gettext("Ask test questions"), gettext("Run test"))
+        return self._page(request, RunForm, act, gettext("Run test questions"), gettext("Run test"))
 
     @admin.action(description="Delete", permissions=["train"])
     @confirm_action("Delete these questions? Past test runs are kept.")

@@ -85,7 +85,7 @@ class QuestionGroupAdmin(TenantAdmin):
             return row.status, row.get_status_display()
         if row.run_outcome == GoldenOutcome.HELD:
             return row.run_outcome, gettext("On hold: a test question failed")
-        return row.status, gettext("Test questions are being asked")
+        return row.status, gettext("Running test questions")
 
     @column(gettext_lazy("Status"))
     def state(self, row: Any) -> SafeString | str:

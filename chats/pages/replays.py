@@ -59,7 +59,7 @@ class ReplayAdmin(TenantAdmin):
     fields = readonly_fields = (
         "day", "bot", "status", "error", "progress", _GAINED, _LOST, _CHANGED,
         _count("answered", gettext_lazy("Answered both times")),
-        _count("unanswered", gettext_lazy("Not answered either time")),
+        _count("unanswered", gettext_lazy("Unanswered both times")),
         _count("with_calls", gettext_lazy("Skipped (used a function)")),
         "created_by", "created_at", "finished_at",
     )  # fmt: skip

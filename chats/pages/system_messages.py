@@ -60,8 +60,8 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
         gettext_lazy("Customer details"),
         {
             "ask_info": gettext_lazy("Asking for details"),
-            "info_noted": gettext_lazy("Detail received"),
-            "info_declined": gettext_lazy("Detail declined"),
+            "info_noted": gettext_lazy("Customer shared details"),
+            "info_declined": gettext_lazy("Customer declined to share details"),
             "not_email": gettext_lazy("Invalid email address"),
             "not_phone": gettext_lazy("Invalid phone number"),
             "not_number": gettext_lazy("Invalid number"),

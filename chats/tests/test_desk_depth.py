@@ -69,7 +69,7 @@ def test_saved_replies_mentions_and_drafts(screen, shop, ann, ben):
     row(screen, "Zoe").click()
     screen.keyboard.press("r")
     screen.keyboard.type("/lazy")
-    expect(screen.get_by_text("No saved reply starts with that.")).to_be_visible()
+    expect(screen.get_by_text("No matching saved replies.")).to_be_visible()
     for _ in "zy":
         screen.keyboard.press("Backspace")
     expect(screen.get_by_role("option")).to_have_text("/late Dear Zoe, it is late.")

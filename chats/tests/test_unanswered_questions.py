@@ -164,10 +164,10 @@ def test_the_page_of_an_answer_that_is_held_back_says_so(ann, bot, path, grouped
     (run,) = ann.get(f"/ai/{bot.pk}/golden-runs").json()["items"]
     link = f'href="{reverse("admin:bots_goldenrun_change", args=[run["id"]])}">'
     waits = site.get(page)
-    assert f"{link}Test questions are being asked</a>" in waits.content.decode()
+    assert f"{link}Running test questions</a>" in waits.content.decode()
     assert "Confidence too low" not in waits.content.decode()
     assert waits["Refresh"] == "3"
-    assert "Test questions are being asked" in site.get(listed).content.decode()
+    assert "Running test questions" in site.get(listed).content.decode()
     Job.objects.update(due_at=timezone.now())
     run_jobs()
     held = site.get(page)

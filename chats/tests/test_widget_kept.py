@@ -54,7 +54,7 @@ def test_a_form_that_is_refused_keeps_its_answers_and_the_question(
     name.fill("Zoe")
     mail.fill("zoe@x")
     widget.get_by_role("button", name="Start chat").click()
-    expect(mail).to_have_accessible_description("Enter a complete email address.")
+    expect(mail).to_have_accessible_description("Enter a valid email address.")
     name.press("Escape")
     screen.reload()
     widget.get_by_role("button", name="Open the chat").click()

@@ -42,8 +42,8 @@ _LABELS = {
     "country": gettext_noop("Country"),
     "handoff_reason": gettext_noop("Handover reason"),
     "price_category": gettext_noop("Price category"),
-    "charged_messages": gettext_noop("Charged messages"),
-    "message_cost": gettext_noop("Cost of messages"),
+    "charged_messages": gettext_noop("Billed messages"),
+    "message_cost": gettext_noop("Message costs"),
     "created_at": gettext_noop("Started at"),
 }  # fmt: skip
 _IN_SECONDS = ("first_response", "bot_response", "person_response", "resolution")

@@ -205,11 +205,11 @@ _RULES = (
     _Rule(
         "channel_notices", "warning",
         ngettext_lazy(
-            "A provider reported bad news about {count} channel in the last 7 days",
-            "Providers reported bad news about {count} channels in the last 7 days",
+            "A provider reported problems with {count} channel in the last 7 days",
+            "Providers reported problems with {count} channels in the last 7 days",
             "n",
         ),
-        gettext_noop("See on the account's page what it is, and mend it at the provider."),
+        gettext_noop("See what's wrong on the account's page, then fix it with the provider."),
         lambda client, now: ChannelConnection.objects.for_client(client).filter(
             status__in=LIVE,
             pk__in=AccountNotice.objects.for_client(client)

@@ -95,7 +95,7 @@ class AnsweringForm(BotForm):
         ),
         Setting("agent_reply", gettext_lazy("Your team answers instead of the bot")),
         Setting(
-            "mail_answers", gettext_lazy("Email your team's answers"),
+            "mail_answers", gettext_lazy("Email your team's replies"),
             gettext_lazy("To customers who left an email address and have closed the page."),
         ),
         Setting("allow_preview", gettext_lazy("Your team can test the bot")),
@@ -144,7 +144,7 @@ class InstructionsForm(BotForm):
     def saved_message(self, result: Prompt) -> str:
         if result.is_current:
             return super().saved_message(result)
-        return gettext("Saved. It goes live once your test questions have been asked.")
+        return gettext("Saved. It goes live once your test questions have run.")
 
 
 class VersionsForm(BotForm):

@@ -27,8 +27,8 @@ _TIMES = [
     ("during", gettext_lazy("By the bot, after an answer")),
 ]
 _WHEN_HELP = gettext_lazy(
-    "Customers who ask for a person right away aren't asked by the bot. Choose the form to have"
-    " required details first."
+    "The bot doesn't ask customers who want a person right away. To always get"
+    " required details first, use the form."
 )
 # The attributes of every customer, with the type of each.
 _CONTACT = {"name": "text", "email": "email", "phone": "phone"}
@@ -145,7 +145,7 @@ class OtherFieldsForm(BotForm):
         if data["label"]:
             kept.append(_added(bot, data, {field.name for field in kept}))
         elif not removed:
-            raise forms.ValidationError(gettext("Enter what to ask for."))
+            raise forms.ValidationError(gettext("Enter what to ask customers for."))
         return _change(bot, kept, by)
 
 

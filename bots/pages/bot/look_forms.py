@@ -75,8 +75,8 @@ class WelcomeForm(BotForm):
 
 
 class InvitationForm(BotForm):
-    heading = gettext_lazy("Prompts")
-    intro = gettext_lazy("What invites visitors to write, before they open the chat.")
+    heading = gettext_lazy("Proactive message")
+    intro = gettext_lazy("Shown to visitors before they open the chat.")
     settings = (
         Setting(
             "engaging_message", gettext_lazy("Message next to the chat button"),
@@ -84,7 +84,7 @@ class InvitationForm(BotForm):
         ),
         Setting(
             "engaging_seconds", gettext_lazy("Seconds before it shows"),
-            gettext_lazy("Counted on each page. Also for “Open automatically”."),
+            gettext_lazy("Counted from when a page opens. Also applies to “Open automatically”."),
         ),
         Setting(
             "engaging_pages", gettext_lazy("Only on these pages"),

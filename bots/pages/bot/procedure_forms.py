@@ -44,11 +44,11 @@ class ProceduresForm(BotForm):
         for at in range(min(count + 1, MAX_PROCEDURES)):
             is_new = at == count
             name = gettext("New procedure") if is_new else gettext("Name")
-            own = "" if is_new else gettext("Empty the name to delete the procedure.")
+            own = "" if is_new else gettext("Clear the name to delete the procedure.")
             field = forms.CharField(label=name, max_length=60, required=False, help_text=own)
             self.add_field(f"name_{at}", field)
             starts = forms.CharField(
-                label=gettext("What customers say who want it"),
+                label=gettext("What customers say to start it"),
                 max_length=2_000, required=False, widget=forms.Textarea(attrs={"rows": 2}),
                 help_text=gettext("Examples, one per line."),
             )  # fmt: skip

@@ -91,7 +91,7 @@ def held_words(document: Any) -> SafeString:
         reverse("admin:bots_goldenrun_change", args=[document.run_id]),
         gettext("On hold: a test question failed")
         if is_held
-        else gettext("Test questions are being asked"),
+        else gettext("Running test questions"),
     )
 
 

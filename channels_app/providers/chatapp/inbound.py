@@ -30,12 +30,11 @@ _NUMBER = ("phone_number_id", "display_phone_number")
 # Account events that a person must look at, in words; and those that end such trouble.
 _TROUBLE = {
     "ACCOUNT_RESTRICTION": "The provider has restricted this business account.",
-    "ACCOUNT_VIOLATION": "The provider says that this business account has broken a rule.",
+    "ACCOUNT_VIOLATION": "The provider reports that this business account broke a rule.",
     "DISABLED_UPDATE": "The provider has disabled this business account.",
-    "ACCOUNT_DELETED": "This business account was deleted at the provider.",
-    "PARTNER_REMOVED": "Access to this business account was taken away at the provider. Connect it"
-    " again.",
-    "ACCOUNT_OFFBOARDED": "This number left the provider's API. Connect it again.",
+    "ACCOUNT_DELETED": "This business account was deleted.",
+    "PARTNER_REMOVED": "Our access to this business account was removed. Reconnect it.",
+    "ACCOUNT_OFFBOARDED": "This number was removed from the provider's API. Reconnect it.",
 }
 _TROUBLE_ENDS = {"REINSTATE", "ACCOUNT_RECONNECTED"}
 # Which lists of a change are live, by its field; a field that is not named may have any.

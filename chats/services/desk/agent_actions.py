@@ -43,7 +43,7 @@ MAX_SNOOZE = timedelta(days=366)
 
 class ChatContinued(ApiError):
     code, status = "chat_continued", 409
-    detail = "The customer has a newer conversation. Answer there."
+    detail = "The customer has a newer conversation. Reply there."
 
 
 def send(

@@ -21,7 +21,7 @@ export function reasonOf(error) {
     case "already_assigned":
       return t("{name} already took this conversation.", { name: error.body.assignee?.name || t("A teammate") });
     case "chat_continued":
-      return t("The customer has a newer conversation. Answer there.");
+      return t("The customer has a newer conversation. Reply there.");
     case "engine_not_configured":
       return t("This needs a language model. Ask an admin to set one up.");
     default:

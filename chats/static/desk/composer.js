@@ -232,7 +232,7 @@ export class Composer extends Component {
           onInput=${(event) => this.write(event.target.value)} onKeyDown=${this.onKey} onPaste=${this.onPaste}></textarea>
         <${TooLong} text=${text} />
         ${fault && html`<p class="fault" role="alert" dir="auto">${fault}</p>`}
-        ${isNothing && html`<p class="quiet"><span role="status">${t("No saved reply starts with that.")}</span>
+        ${isNothing && html`<p class="quiet"><span role="status">${t("No matching saved replies.")}</span>
           <button type="button" class="link" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Edit saved replies")}</button></p>`}
         ${options.length > 0 && html`<${Options} options=${options} chosen=${chosen} choose=${(option) => this.choose(option)} />`}
         ${files.length > 0 && html`<${Files} files=${files} remove=${(file) => this.attach(files.filter((one) => one !== file))} />`}

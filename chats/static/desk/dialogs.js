@@ -120,7 +120,7 @@ function Block({ state, ids: [id] }) {
   return html`
     <form>
       <p>${t("While blocked, they can't message you on any channel, and no one sees what they send.")}</p>
-      <p class="quiet">${t("On your website they read that they can't write right now. They still see the conversation.")}</p>
+      <p class="quiet">${t("On your website, they're told they can't write right now. They can still see the conversation.")}</p>
       <label>${t("Reason (only your team sees it)")} <input name="reason" maxlength="300" dir="auto" /></label>
       <ul class="choices">
         ${blockPresets(state.now).map(([name, moment], place) => html`<li key=${name}><button type="button" autofocus=${place === 0} onClick=${until(moment)}>${t(name)}</button></li>`)}
@@ -154,8 +154,8 @@ function Merge({ customers }) {
       ${[kept, gone].map((one) => html`<tr><th scope="row"><bdi>${one.name || t("Customer {id}", { id: one.id })}</bdi></th>
         <td dir="auto">${[one.email, one.phone, one.external_id].filter(Boolean).join(" · ")}</td></tr>`)}
     </tbody></table>
-    <p>${t("The first one stays. It gets the other one's conversations, and the details that it lacks.")} ${kept.external_id && gone.external_id && t("The other one's ID is dropped.")}</p>
-    <p>${t("Merge them only if you're sure that they are the same person. You can't undo this.")}</p>
+    <p>${t("The first customer is kept and gets the other one's conversations and any missing details.")} ${kept.external_id && gone.external_id && t("The other one's ID is removed.")}</p>
+    <p>${t("Only merge them if you're sure they're the same person. This can't be undone.")}</p>
     <p class="acts"><button type="button" class="first" onClick=${act}>${t("Merge")}</button>
       <button type="button" autofocus onClick=${close}>${t("Cancel")}</button></p>
   `;
@@ -185,7 +185,7 @@ function Delete({ message }) {
     chats.changeMessage(message, null);
   };
   return html`
-    <p>${t("Its text and files are deleted for good. The customer sees that a message was deleted.")}</p>
+    <p>${t("Its text and files are permanently deleted. The customer sees that a message was deleted.")}</p>
     <p class="acts"><button type="button" class="first" onClick=${act}>${t("Delete")}</button>
       <button type="button" autofocus onClick=${close}>${t("Cancel")}</button></p>
   `;

@@ -11,7 +11,7 @@ import { dispatch, read } from "./store.js";
 const NOTHING = () => {};
 
 export const KEYS = [
-  { keys: ["G"], name: msg("Open what was just assigned to you, or mentions you"), act: openLatest },
+  { keys: ["G"], name: msg("Open your latest assignment or mention"), act: openLatest },
   { keys: ["J"], name: msg("Next conversation"), act: () => chats.go(1) },
   { keys: ["K"], name: msg("Previous conversation"), act: () => chats.go(-1) },
   { keys: ["R"], name: msg("Write a reply"), act: () => write(false) },

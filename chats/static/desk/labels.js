@@ -15,7 +15,7 @@ export const REASONS = {
   staff_request: msg("Handed over by a teammate"),
   agent_silent: msg("The agent didn't reply in time"),
   credits_used_up: msg("Out of credits"),
-  agent_gone: msg("Its agent is gone"),
+  agent_gone: msg("The agent is no longer available"),
   files_only: msg("Sent only files"),
   unreadable: msg("Can't be read by the bot"),
   approval_needed: msg("Needs approval"),
@@ -29,16 +29,16 @@ const LINES = {
   quote: msg("Replying to: {text}"),
   product: msg("About: {text}"),
   post: msg("Shared a post: {text}"),
-  advertisement: msg("Came from the advertisement: {text}"),
-  link: msg("Came by a link: {text}"),
+  advertisement: msg("Came from an ad: {text}"),
+  link: msg("Came from a link: {text}"),
   story_reply: msg("Replied to your story"),
   story_mention: msg("Mentioned you in their story"),
   order: msg("Order: {text}"),
   contact: msg("Contact: {text}"),
   call: msg("Called you"),
   missed_call: msg("Missed call"),
-  call_allowed: msg("Allowed you to call"),
-  call_refused: msg("Refused your calls"),
+  call_allowed: msg("Allowed calls from you"),
+  call_refused: msg("Declined calls from you"),
   tapped: msg("Tapped a button: {text}"),
   unsupported: msg("Sent something that can't be shown here: {text}"),
 };
@@ -67,12 +67,12 @@ export const DECISIONS = {
   credits_used_up: msg("Out of credits."),
   approval_needed: msg("A function call needed approval."),
   procedure: msg("A step of a procedure."),
-  procedure_changed: msg("The procedure was changed meanwhile."),
+  procedure_changed: msg("The procedure changed in the meantime."),
   customer_declined: msg("The customer declined the function call."),
   agent_declined: msg("An agent declined the function call."),
   handoff_not_wanted: msg("No answer, and handover is off."),
-  info_given: msg("The customer provided the detail."),
-  info_declined: msg("The customer declined to give the detail."),
+  info_given: msg("The customer shared the requested details."),
+  info_declined: msg("The customer declined to share details."),
   info_wrong: msg("The customer's answer wasn't valid."),
   other: msg("Automatic message."),
 };
@@ -133,8 +133,8 @@ export const EMPTY_VIEWS = {
 
 /** What the customer wants no more of. */
 export const OPT_OUTS = {
-  offers: msg("Wants no more offers"),
-  all: msg("Wrote STOP: no bot and no templates until they write again"),
+  offers: msg("Opted out of offers"),
+  all: msg("Sent STOP. No bot or templates until they write again"),
 };
 
 /** Where a message is on its way. */

@@ -11,7 +11,7 @@ const TOAST_SECONDS = 10;
 const KINDS = {
   assigned: msg("{by} assigned {name} to you"),
   unassigned: msg("{name} is no longer assigned to you"),
-  unanswered: msg("{name} has waited too long"),
+  unanswered: msg("{name} has been waiting too long"),
   mentioned: msg("{by} mentioned you: {name}"),
 };
 
@@ -19,7 +19,7 @@ const KINDS = {
 export function noticeWords(state, { kind, chat_id: id, assigned_by: by }) {
   const name = state.chats[id] ? customerName(state.chats[id]) : t("Customer");
   if (kind === "assigned" && !by) return t("{name} was assigned to you", { name });
-  return t(KINDS[kind] ?? msg("News of {name}"), { name, by: by?.name });
+  return t(KINDS[kind] ?? msg("Update on {name}"), { name, by: by?.name });
 }
 
 /** Tells of what concerns the agent alone: not of what everybody is told. `fetchChat` loads a chat that is not known. */

@@ -70,7 +70,7 @@ export class Devices extends Component {
       await act();
       this.setState({ devices: await everything(PATH) });
     } catch (error) {
-      if (error instanceof DOMException) toast(t("This browser can't be reached. Its settings may block notifications."), { isFault: true });
+      if (error instanceof DOMException) toast(t("Couldn't turn on notifications. Your browser's settings may block them."), { isFault: true });
       else chats.report(error);
     }
     this.setState({ isBusy: false });
@@ -90,7 +90,7 @@ export class Devices extends Component {
     const own = isPushed(me) && devices.find(({ id }) => id === localStorage.getItem(DEVICE_KEY));
     return html`
       <p>${t("Get a notification when a conversation is assigned to you, someone mentions you, or a customer writes in your conversation, even with the inbox closed. It ends when you sign out.")}</p>
-      ${!canPush && html`<p class="quiet">${t("This browser can't do that. On an iPhone or iPad, add the inbox to the Home Screen first.")}</p>`}
+      ${!canPush && html`<p class="quiet">${t("This browser doesn't support notifications. On an iPhone or iPad, add the inbox to the Home Screen first.")}</p>`}
       ${canPush && !own && html`<p><button type="button" class="first" disabled=${isBusy} onClick=${this.add}>${t("Notify this device")}</button></p>`}
       <ul class="replies">
         ${devices.map(({ id, device, created_at: at }) => html`<li key=${id} data-device=${id}>

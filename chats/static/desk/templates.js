@@ -71,7 +71,7 @@ export class Templates extends Component {
   render(_, { items, chosen, fault, isSending }) {
     if (!items) return html`<p class="quiet" role="status">${t("Loading…")}</p>`;
     const problem = fault && html`<p class="fault" role="alert" dir="auto">${fault}</p>`;
-    if (!items.length) return problem || html`<p>${t("This number has no templates. Create them at the provider.")}</p>`;
+    if (!items.length) return problem || html`<p>${t("This number has no templates. Create them with the provider.")}</p>`;
     const template = items[chosen];
     return html`
       <form onSubmit=${this.send}>

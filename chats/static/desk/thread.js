@@ -46,7 +46,7 @@ function Head({ state, chat }) {
         ${canAct && isFree && html`<button type="button" class="first" onClick=${() => chats.take(chat.id)}>${t("Assign to me")}</button>`}
         ${canAct && html`<button type="button" onClick=${ask("assign")}>${t("Assign…")}</button>`}
         ${canAct && html`<button type="button" onClick=${ask("snooze")}>${t("Snooze")}</button>`}
-        ${mayAct && isSnoozed && html`<button type="button" onClick=${() => chats.reopen(chat.id)}>${t("Wake now")}</button>`}
+        ${mayAct && isSnoozed && html`<button type="button" onClick=${() => chats.reopen(chat.id)}>${t("Unsnooze")}</button>`}
         ${mayAct && isEnded && html`<button type="button" onClick=${() => chats.reopen(chat.id)}>${t("Reopen")}</button>`}
         ${canAct && html`<button type="button" onClick=${() => chats.end([chat.id])}>${t("End")}</button>`}
       </div>

@@ -135,7 +135,7 @@ export class Filters extends Component {
       </ul>
       ${fault && html`<p class="fault" role="alert">${fault}</p>`}
       <form onSubmit=${this.keep}>
-        <label>${t("Save what is shown now as")} <input name="name" required maxlength="60" dir="auto" /></label>
+        <label>${t("Save this view as")} <input name="name" required maxlength="60" dir="auto" /></label>
         <label><input type="checkbox" name="shared" /> ${t("Share with your team")}</label>
         <button type="submit">${t("Save view")}</button>
       </form>

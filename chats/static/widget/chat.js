@@ -516,7 +516,7 @@ export function createChat({ api, store, memory, stash, language }) {
       set({ chat });
     } catch (error) {
       if (error.status !== 422) return report(error);
-      return set({ problem: t("Enter a complete email address.") });
+      return set({ problem: t("Enter a valid email address.") });
     }
     draft({ email: "" });
   }

@@ -32,10 +32,10 @@ class HoursForm(ConfigForm):
         Setting(
             "out_of_hours_message", gettext_lazy("Message when you're closed"),
             gettext_lazy(
-                "Sent once to a customer who is waiting for a person. {opens} stands for when"
-                " you're back, such as “Monday, 09:00”, so don't write your hours here: website"
-                " chat also shows it by itself. Customers who write in another language get the"
-                " text in your default language."
+                "Sent once to customers waiting for a person. Leave out your hours:"
+                " {opens} is replaced with when you're back, such as “Monday, 09:00”, and"
+                " website chat shows it too. Customers who write in another"
+                " language get this text in your default language."
             ),
         ),
     )  # fmt: skip

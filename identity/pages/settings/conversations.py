@@ -54,7 +54,7 @@ class HandoverForm(ConfigForm):
             "first_response_target_seconds",
             gettext_lazy("Target wait time (minutes)"),
             linked(
-                gettext_lazy("For alerts and colors. Emails have a limit of their own:"),
+                gettext_lazy("For alerts and colors. Emails use a separate limit:"),
                 gettext_lazy("Notifications"), "admin:settings_notifications",
             ),
             unit=60,
@@ -91,10 +91,11 @@ class AnswersForm(ConfigForm):
             gettext_lazy("Otherwise, the conversation goes to your team."),
         ),
         Setting(
-            "read_attachments", gettext_lazy("Let the bot read pictures and listen to voice notes"),
+            "read_attachments",
+            gettext_lazy("Let the bot read images and listen to voice notes"),
             gettext_lazy(
-                "They go to your language model, if it can read them. Otherwise, your team gets"
-                " them."
+                "They're sent to your language model if it supports them. Otherwise, they"
+                " go to your team."
             ),
         ),
         Setting(

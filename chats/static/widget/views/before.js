@@ -6,7 +6,7 @@ import { Words } from "../../common/said.js";
 
 // What the server refuses for certain (`problem` in `bots/language/slot_filling.py`).
 const PATTERNS = { email: /^[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+$/, phone: /(\p{Nd}\D*){6}/u };
-const WRONG = { email: msg("Enter a complete email address."), phone: msg("Enter a valid phone number.") };
+const WRONG = { email: msg("Enter a valid email address."), phone: msg("Enter a valid phone number.") };
 const INPUTS = { text: "text", email: "email", phone: "tel", number: "number", date: "date" };
 const COMPLETE = { name: "name", email: "email", phone: "tel" };
 

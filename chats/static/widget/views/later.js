@@ -22,7 +22,7 @@ export function howSoon({ is_open: isOpen, usual_wait_minutes: minutes }, locale
   if (!isOpen || !minutes) return null;
   const [unit, length] = UNITS.find(([, , end]) => minutes < end);
   const format = new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" });
-  return t("Our team usually answers in {time}.", { time: format.format(Math.round(minutes / length)) });
+  return t("Our team usually replies in {time}.", { time: format.format(Math.round(minutes / length)) });
 }
 
 /** Whether an answer could be mailed, and nobody is here to give it soon. */
