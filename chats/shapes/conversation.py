@@ -174,7 +174,7 @@ class ConversationHistory(Shape):
     """A conversation with its customer and a page of its messages."""
 
     conversation: Conversation = Field(description="The conversation.")
-    customer: CustomerInfo = Field(description="The customer's data.")
+    customer: ConversationCustomer = Field(description="The customer's data.")
     items: list[Message] = Field(description="The messages, oldest first.")
     next_cursor: str | None = Field(
         None, description="Cursor of the next page; null on the last page."

@@ -977,7 +977,7 @@ class ConversationEntity(TypedDict):
 
 class ConversationHistory(TypedDict):
     conversation: Conversation
-    customer: CustomerInfo
+    customer: ConversationCustomer
     items: list[Message]
     next_cursor: str | None
 
