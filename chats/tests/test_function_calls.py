@@ -55,11 +55,9 @@ AS_TEXT = '```json\n{"name": "get_order", "arguments": {"order_id": "1234"}}\n``
 ARRIVES = "say:Order 1234 is on its way and arrives on 24 November."
 
 
+@pytest.mark.usefixtures("order_function")
 @pytest.mark.parametrize("call", [function_call(), f"say:{AS_TEXT}"])
-def test_a_function_answers_if_no_document_does(
-    server, chat, configure, get_order, stub, tool, *, call
-):
-    configure(get_order)
+def test_a_function_answers_if_no_document_does(server, chat, stub, tool, call):
     stub.play([call, ARRIVES])
     ask(server, chat)
     run_jobs()

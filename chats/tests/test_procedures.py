@@ -153,32 +153,37 @@ def test_the_customer_confirms_a_call(server, chat, ann, bot, asks, tool):
     assert len(tool.requests) == 1
 
 
-def test_a_yes_to_a_call_in_between_confirms_no_step(
-    server, chat, ann, bot, configure, get_order, refund, tool, stub
-):
-    configure(get_order, {**refund, "requires_approval": "customer"})
-    write(ann, bot, "confirm: Look it up?\ncall get_order with order_id = 1\nsay: Found.")
-    tell(server, chat, START)
-    stub.play([function_call("refund"), "say:Order 1234 was refunded."])
-    tell(server, chat, "Can you refund order 1234 first?")
-    assert tool.requests == []
-    said = tell(server, chat, "yes")
-    assert [request.method for request in tool.requests] == ["POST"]
-    assert said[-1] == "Order 1234 was refunded.\n\nLook it up?"
-    assert tell(server, chat, "yes")[-1] == "Found."
-    assert [request.method for request in tool.requests] == ["POST", "GET"]
-
-
-def test_a_phone_number_needs_no_prefix(server, chat, ann, bot, client_a):
-    client_a.timezone = "Europe/Berlin"
-    client_a.save()
-    write(ann, bot, "ask phone (phone): Your number?\nsay: Thanks.")
-    assert tell(server, chat, START, "030 901820")[-1] == "Thanks."
-
-
 @pytest.fixture
 def customer(server, chat):
     return partial(tell, server, chat)
+
+
+@pytest.fixture
+def refund_asks(configure, get_order, refund):
+    """The customer must confirm a refund, and not a lookup."""
+    configure(get_order, {**refund, "requires_approval": "customer"})
+
+
+@pytest.mark.usefixtures("refund_asks")
+def test_a_yes_to_a_call_in_between_confirms_no_step(customer, ann, bot, tool, stub):
+    write(ann, bot, "confirm: Look it up?\ncall get_order with order_id = 1\nsay: Found.")
+    customer(START)
+    stub.play([function_call("refund"), "say:Order 1234 was refunded."])
+    customer("Can you refund order 1234 first?")
+    assert tool.requests == []
+    said = customer("yes")
+    assert [request.method for request in tool.requests] == ["POST"]
+    assert said[-1] == "Order 1234 was refunded.\n\nLook it up?"
+    assert customer("yes")[-1] == "Found."
+    assert [request.method for request in tool.requests] == ["POST", "GET"]
+
+
+def test_a_phone_number_is_one_of_the_clients_country(customer, ann, bot, client_a):
+    client_a.timezone = "Asia/Ho_Chi_Minh"
+    client_a.save()
+    write(ann, bot, "ask phone (phone): Your number?\nsay: Thanks.")
+    assert "Thanks." not in customer(START, "901820")
+    assert customer("0901 234 567")[-1] == "Thanks."
 
 
 def test_an_agent_approves_a_call(customer, ann, ben, bot, asks, tool):
