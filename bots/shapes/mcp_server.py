@@ -28,7 +28,7 @@ class McpToolChoice(Shape):
 
 
 class McpServerRequest(Shape):
-    """A server whose tools a bot may call; in a change, fields left out stay as they are."""
+    """A server whose tools a bot may call."""
 
     model_config = example(name="Shop", url="https://shop.example/mcp", token="7d1f0c")
 
@@ -58,6 +58,11 @@ class McpServerRequest(Shape):
         max_length=MAX_FUNCTIONS,
         description="The tools that the bot may call, instead of those chosen before.",
     )
+
+
+class McpServerChange(McpServerRequest):
+    """A change of an MCP server; fields left out stay as they are."""
+
     id: uuid.UUID | None = read_only("The server's id.", path="mcp_server_id")
     has_token: bool | None = read_only("Whether a token is stored.")
     tools: list[JsonObject] | None = read_only("Its tools, and those chosen that are gone.")

@@ -148,7 +148,8 @@ CALLS: dict[Callable[..., Any], Call] = {
         for item in (
             verifiable_facts.facts_of, verifiable_facts.figures_of, verifiable_facts.readable,
             verifiable_facts.digits_of, sentences.sentences,
-            sentences.statements, intents.asks_for_person, tools.cut, phrasebook.reports_action,
+            sentences.statements, intents.asks_for_person, tools.cut, tools.storable,
+            phrasebook.reports_action,
             chunking.count_words, chunking.is_row, chunking.split_sentences, detection.guess,
             detection.recognise, phrasebook.plain, phrasebook.languages_of, quantities.amounts,
             question_splitting.split, question_splitting.may_follow_up,

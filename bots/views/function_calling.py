@@ -11,7 +11,12 @@ from bots.shapes.function_calling import (
     FunctionCallingEventsQuery,
     FunctionCallingEventsResponse,
 )
-from bots.shapes.mcp_server import McpServerDto, McpServerRequest, McpServersResponse
+from bots.shapes.mcp_server import (
+    McpServerChange,
+    McpServerDto,
+    McpServerRequest,
+    McpServersResponse,
+)
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
@@ -82,7 +87,7 @@ class McpServerViewSet(TenantViewSet):
         return mcp_servers.describe(mcp_servers.connect(bot, body=body, by=self.user))
 
     @operation("function-calling", "Update MCP Server", access=ADMIN, waits=True, also={409: Error})
-    def update(self, bot_id: int, mcp_server_id: uuid.UUID, body: McpServerRequest) -> McpServerDto:
+    def update(self, bot_id: int, mcp_server_id: uuid.UUID, body: McpServerChange) -> McpServerDto:
         """Change a server, switch it off, or choose which tools the bot may call.
 
         409 `mcp_unusable` if a new address or token does not work.

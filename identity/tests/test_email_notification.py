@@ -98,7 +98,9 @@ def test_a_test_that_cannot_be_mailed_says_why(ann, settings):
 @pytest.fixture
 def notified(client_a):
     return EmailNotification.objects.create(
-        client=client_a, recipients=DESK, **{f"on_{kind}": True for kind in mails.NOTIFICATIONS}
+        client=client_a,
+        recipients=DESK,
+        **{f"on_{kind}": True for kind in mails.NOTIFICATIONS if kind != "channel_notice"},
     )
 
 

@@ -830,7 +830,7 @@ class Client(Core):
         return result
 
     def update_mcpserver(
-        self, bot_id: int | str, mcp_server_id: int | str, body: types.McpServerRequest
+        self, bot_id: int | str, mcp_server_id: int | str, body: types.McpServerChange
     ) -> types.McpServerDto:
         """Update MCP Server."""
         result: types.McpServerDto = self.call("PUT", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}", {"bot_id": bot_id, "mcp_server_id": mcp_server_id}, {}, body, "")

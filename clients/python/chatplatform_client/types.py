@@ -1836,6 +1836,19 @@ class McpResult(TypedDict):
     result: dict[str, Any]
 
 
+class McpServerChange(TypedDict):
+    name: NotRequired[str | None]
+    url: NotRequired[str | None]
+    token: NotRequired[str | None]
+    is_enabled: NotRequired[bool | None]
+    allowed: NotRequired[list[McpToolChoice] | None]
+    id: NotRequired[str | None]
+    has_token: NotRequired[bool | None]
+    tools: NotRequired[list[dict[str, Any]] | None]
+    listed_at: NotRequired[str | None]
+    created_at: NotRequired[str | None]
+
+
 class McpServerDto(TypedDict):
     id: str
     name: str
@@ -1853,11 +1866,6 @@ class McpServerRequest(TypedDict):
     token: NotRequired[str | None]
     is_enabled: NotRequired[bool | None]
     allowed: NotRequired[list[McpToolChoice] | None]
-    id: NotRequired[str | None]
-    has_token: NotRequired[bool | None]
-    tools: NotRequired[list[dict[str, Any]] | None]
-    listed_at: NotRequired[str | None]
-    created_at: NotRequired[str | None]
 
 
 class McpServersResponse(TypedDict):

@@ -472,7 +472,7 @@ export class Client extends Core {
     return this.call("DELETE", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers/${encodeURIComponent(mcp_server_id)}`);
   }
   /** Update MCP Server. */
-  updateMCPServer(bot_id: number | string, mcp_server_id: number | string, body: types.McpServerRequest): Promise<types.McpServerDto> {
+  updateMCPServer(bot_id: number | string, mcp_server_id: number | string, body: types.McpServerChange): Promise<types.McpServerDto> {
     return this.call("PUT", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers/${encodeURIComponent(mcp_server_id)}`, { body });
   }
   /** Refresh MCP Server. */

@@ -388,9 +388,11 @@ export type McpRequest = { "jsonrpc": "2.0"; "id"?: number | string | null; "met
 
 export type McpResult = { "jsonrpc": "2.0"; "id": number | string; "result": Record<string, unknown>; };
 
+export type McpServerChange = { "name"?: string | null; "url"?: string | null; "token"?: string | null; "is_enabled"?: boolean | null; "allowed"?: Array<McpToolChoice> | null; "id"?: string | null; "has_token"?: boolean | null; "tools"?: Array<Record<string, unknown>> | null; "listed_at"?: string | null; "created_at"?: string | null; };
+
 export type McpServerDto = { "id": string; "name": string; "url": string; "has_token": boolean; "is_enabled": boolean; "tools": Array<McpToolDto>; "listed_at": string; "created_at": string; };
 
-export type McpServerRequest = { "name"?: string | null; "url"?: string | null; "token"?: string | null; "is_enabled"?: boolean | null; "allowed"?: Array<McpToolChoice> | null; "id"?: string | null; "has_token"?: boolean | null; "tools"?: Array<Record<string, unknown>> | null; "listed_at"?: string | null; "created_at"?: string | null; };
+export type McpServerRequest = { "name"?: string | null; "url"?: string | null; "token"?: string | null; "is_enabled"?: boolean | null; "allowed"?: Array<McpToolChoice> | null; };
 
 export type McpServersResponse = { "items": Array<McpServerDto>; "next_cursor": string | null; };
 
