@@ -447,7 +447,7 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
     actions_detail: Any = ()
     # What the rows are, in a sentence above a list whose name says too little.
     intro: ClassVar[Any] = ""
-    change_form_outer_after_template: Any = "admin/row_activity.html"
+    change_form_outer_after_template: Any = "admin/activity_log.html"
     list_before_template: Any = "admin/list_tools.html"
 
     @property
