@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from bots.pages.company_settings import CompanyForm
 from bots.shapes.bot import BotLanguageConfigDto
-from chats.pages.system_messages import GROUPS
-from chats.shapes.system_messages import NAMES
+from chats.pages.automatic_messages import GROUPS
+from chats.shapes.automatic_messages import NAMES
 from identity.models import AuditEvent, CreditEntry, CreditOrder, EmailNotification
 from identity.pages.admin_site import SETTINGS_PAGES
 from identity.pages.settings import business_hours, conversations, notifications, plan
@@ -206,15 +206,15 @@ def test_mails_are_chosen_and_tried(site, ann):
 
 def test_a_sentence_in_one_language_leaves_the_others(site, ann):
     config = ann.client.config
-    config.system_messages = {"thanks": {"en": "Any time!"}}
+    config.automatic_messages = {"thanks": {"en": "Any time!"}}
     config.handoff_message = {"en": "One moment"}
     config.save()
     page = f"{path('messages')}?language=en"
     form = {"form": "small_talk", "greeting": "Hello from Hoa Sen", "thanks": "Any time!"}
     assert site.post(page, form).status_code == 302
     config.refresh_from_db()
-    assert config.system_messages["greeting"] == {"en": "Hello from Hoa Sen"}
-    assert config.system_messages["thanks"] == {"en": "Any time!"}
+    assert config.automatic_messages["greeting"] == {"en": "Hello from Hoa Sen"}
+    assert config.automatic_messages["thanks"] == {"en": "Any time!"}
     assert config.handoff_message == {"en": "One moment"}
     form = {"form": "functions", "confirm": "Without the place"}
     refused = site.post(page, form).context["parts"]["functions"].form

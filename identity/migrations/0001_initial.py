@@ -159,7 +159,7 @@ class Migration(migrations.Migration):
                 ('ask_again_before_handoff', models.BooleanField(null=True)),
                 ('answer_while_waiting', models.BooleanField(db_default=True, default=True)),
                 ('handoff_message', models.JSONField(default=dict)),
-                ('system_messages', models.JSONField(default=dict)),
+                ('automatic_messages', models.JSONField(default=dict)),
                 ('answer_threshold', models.FloatField(default=0.77)),
                 ('fallback_to_extractive', models.BooleanField(default=True)),
                 ('confirm_answers', models.BooleanField(db_default=True, default=True)),

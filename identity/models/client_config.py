@@ -38,7 +38,7 @@ class ClientConfig(TenantModel):
     answer_while_waiting = models.BooleanField(default=True, db_default=True)
     handoff_message = models.JSONField(default=dict)
     # Other system messages that the client has replaced: name to language to text.
-    system_messages = models.JSONField(default=dict)
+    automatic_messages = models.JSONField(default=dict)
     # Lowest probability (0..1) at which the bot answers; below it the bot hands over.
     answer_threshold = models.FloatField(default=0.77)
     # Whether the extractive answer replaces that of a failed model; if not, the bot hands over.
