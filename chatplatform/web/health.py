@@ -20,8 +20,8 @@ from drf_spectacular.generators import SchemaGenerator
 from pydantic import Field
 
 from chatplatform import replica
-from chatplatform.api.document import group_of
 from chatplatform.api.errors import json_response
+from chatplatform.api.openapi_postprocessing import group_of
 from chatplatform.api.operation import PUBLIC, OperationViewSet, operation
 from chatplatform.api.shapes import Shape
 from chatplatform.jobs import infrastructure_metrics
