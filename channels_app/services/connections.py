@@ -22,7 +22,7 @@ from channels_app.models import (
     OAuthAuthorization,
 )
 from channels_app.providers import PROVIDERS, Provider
-from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.errors import ADVICE, Kind, ProviderError
 from channels_app.providers.types import Account, Connected, Tokens
 from channels_app.services import oauth_authorizations
 from channels_app.shapes import connection as connection_shapes
@@ -35,8 +35,6 @@ from identity.models import Client, ProviderToken, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
 
-# What to do, in words for an owner, before the provider's own.
-_EXPIRED = "Reconnect this account. The provider no longer accepts its access."
 # How long to wait for another change of the client's subscriptions.
 _SUBSCRIBING_SECONDS = 30.0
 _NOTICES_SHOWN = 20
@@ -410,7 +408,8 @@ def mark_expired(connection: ChannelConnection, reason: str) -> None:
         # The connection has a new token meanwhile: the provider refused the old one.
         if row.status not in SENDING or row.access_token != connection.access_token:
             return
-        row.status, row.last_error = ConnectionStatus.EXPIRED, f"{_EXPIRED} {reason}"[:500]
+        row.status = ConnectionStatus.EXPIRED
+        row.last_error = f"{ADVICE[Kind.TOKEN]} {reason}"[:500]
         row.failing_since = row.failing_since or timezone.now()
         row.save(update_fields=["status", "last_error", "failing_since"])
         _set_reachable(row)
