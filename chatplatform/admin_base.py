@@ -80,17 +80,13 @@ def confirm_action(question: str) -> Callable[[Callable[..., Any]], Callable[...
 
     def decorate(action: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(action)
-        def ask(page: ModelAdmin, request: HttpRequest, rows: QuerySet[Any]) -> Any:
+        def ask(page: FormsMixin, request: HttpRequest, rows: QuerySet[Any]) -> Any:
             if "confirmed" in request.POST:
                 return action(page, request, rows)
-            context = page.admin_site.each_context(request) | {
-                "opts": page.model._meta,
-                "title": question,
-                "rows": rows,
-                "action": action.__name__,
-                "checkbox": ACTION_CHECKBOX_NAME,
-            }
-            return TemplateResponse(request, "admin/confirm_action.html", context)
+            return page.page(
+                request, "admin/confirm_action.html", question,
+                rows=rows, action=action.__name__, checkbox=ACTION_CHECKBOX_NAME,
+            )  # fmt: skip
 
         return ask
 
