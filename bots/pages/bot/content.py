@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_lazy
 from bots.forms import BotForm
 from bots.models import Bot, Chunk, Document, DocumentSource, WebUrl
 from bots.pages.bot import content_forms, frame, states
-from bots.services import document_usage_hooks, documents, publish_gate, web_urls
+from bots.services import chat_hooks, documents, publish_gate, web_urls
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.forms import ServiceForm
 
@@ -123,7 +123,7 @@ def _add_runs(bot: Bot, sites: list[Any]) -> None:
 
 def _used(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
     """How many answers used each row of the list: a website's are those of all its pages."""
-    answers = document_usage_hooks.answers(bot)
+    answers = chat_hooks.document_usage().answers(bot)
     found = {("document", pk): count for pk, count in answers.items()}
     sites = [row for row in rows if isinstance(row, WebUrl)]
     pages = Document.objects.filter(bot=bot, web_url__in=sites, pk__in=answers)
@@ -198,7 +198,7 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
         title=str(row),
         document_page=page.admin_site.get_model_admin(Document),
         is_file=bool(row.file),
-        used=document_usage_hooks.answers(bot).get(row.pk, 0),
+        used=chat_hooks.document_usage().answers(bot).get(row.pk, 0),
         passages=[] if has_text_in_form else passages[:_PASSAGES_SHOWN],
         more=max(0, row.chunk_count - _PASSAGES_SHOWN),
         delete=reverse("admin:bots_bot_delete_document", args=[bot.pk, row.pk]),
