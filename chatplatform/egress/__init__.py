@@ -166,7 +166,7 @@ def check_url(url: str, *, purpose: str = "check") -> None:
         raise Blocked(url)
 
 
-def first_blocked(urls: Sequence[str], *, purpose: str, allow: Collection[str] = ()) -> int | None:
+def first_blocked(urls: Sequence[str], *, purpose: str) -> int | None:
     """The index of the first URL that could not be called now; None if all could.
 
     The names are resolved in parallel, for at most 5 seconds in all.
