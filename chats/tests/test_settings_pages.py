@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from django.core import mail
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
@@ -20,6 +19,7 @@ from identity.services import credits
 from identity.shapes.clients import CompanyName, TopUpAmount
 from identity.shapes.configs import ClientConfigDto, EmailNotificationRequest
 from identity.shapes.sign_in_providers import SignInProviderDto
+from identity.testing import signed_in
 
 # The column of the config that is a sentence on the page with all messages.
 SENTENCES = {"handoff_message": "handover"}
@@ -42,13 +42,6 @@ ELSEWHERE = {"holidays", "version", "silent_channels", "message_prices"}
 
 def path(name):
     return reverse(f"admin:settings_{name}")
-
-
-@pytest.fixture
-def site(ann):
-    browser = Browser()
-    browser.force_login(ann.user)
-    return browser
 
 
 def send(site, page, form, **values):
@@ -86,8 +79,7 @@ def test_no_form_has_more_than_eight_fields():
 
 
 def test_owners_open_every_page_and_agents_none(site, ben):
-    agent = Browser()
-    agent.force_login(ben.user)
+    agent = signed_in(ben.user)
     for name in SETTINGS_PAGES:
         assert site.get(path(name)).status_code == 200, name
         # The API shows the plan to everybody.
