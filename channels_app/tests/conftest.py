@@ -10,6 +10,12 @@ from chats.models import Conversation
 
 
 @pytest.fixture
+def agents_answer(bot):
+    """No bot's reply stands between the customer's messages."""
+    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
+
+
+@pytest.fixture
 def socialnet(ann, bot, sim):
     """The paths and the simulated customers of socialnet, for Ann's bot."""
     return Channel("socialnet", ann, bot, sim)
@@ -28,9 +34,8 @@ def page(socialnet, token):
 
 
 @pytest.fixture
-def agents_chat(page, socialnet, bot):
+def agents_chat(page, socialnet, agents_answer):
     """A chat of the customer "an" with the page, which waits for an agent."""
-    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
     socialnet.write("Is anybody there?")
     run_jobs()
     return Conversation.objects.get()
