@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.formats import date_format
@@ -16,11 +15,6 @@ from identity.models import User
 from identity.testing import signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def staff():
-    return signed_in(User.objects.create_superuser("staff@example.com", full_name="Staff"))
 
 
 def text(reply):
@@ -72,9 +66,7 @@ def test_a_failing_account_says_what_since_when_and_is_connected_again(page, ann
     assert since
     connections.mark_expired(page, "The token was refused.")
     assert ChannelConnection.objects.get().failing_since == since
-    owner, agent = Browser(), Browser()
-    owner.force_login(ann.user)
-    agent.force_login(ben.user)
+    owner, agent = signed_in(ann.user), signed_in(ben.user)
     path = reverse("channel_account", args=["socialnet", page.bot_id])
     shown = text(owner.get(path))
     assert 'data-state="expired"' in shown

@@ -1,7 +1,6 @@
 """Golden questions: written, taken over, asked, and the changes that they hold back."""
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 
 from bots.models import Bot, Document, GoldenQuestion, GoldenRun, Prompt
@@ -434,9 +433,7 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     (run,) = ann.get(runs).json()["items"]
     page = reverse("admin:bots_goldenrun_change", args=[run["id"]])
     publish = reverse("admin:bots_goldenrun_publish_run", args=[run["id"]])
-    agent, site = Browser(), Browser()
-    agent.force_login(ben.user)
-    site.force_login(ann.user)
+    agent, site = signed_in(ben.user), signed_in(ann.user)
     tried = f'href="{reverse("admin:bots_document_change", args=[bad.pk])}">{golden[0]}</a>'
     held = f"{reverse('admin:bots_document_changelist')}?pending_review__exact=1"
     assert "On hold: a test question failed" in site.get(held).content.decode()
@@ -464,9 +461,7 @@ def test_content_that_a_run_holds_back_is_discarded_on_its_page(ann, ben, bot, g
     (run,) = ann.get(runs).json()["items"]
     page = reverse("admin:bots_goldenrun_change", args=[run["id"]])
     discard = reverse("admin:bots_goldenrun_discard_run", args=[run["id"]])
-    agent, site = Browser(), Browser()
-    agent.force_login(ben.user)
-    site.force_login(ann.user)
+    agent, site = signed_in(ben.user), signed_in(ann.user)
     assert agent.post(discard).status_code == 403
     assert discard in site.get(page).content.decode()
     assert golden[0] in site.get(discard).content.decode()

@@ -11,7 +11,6 @@ from django.urls import reverse
 from bots.testing import make_bot
 from chats.models import Customer, Message, text_content
 from chats.testing import make_chat
-from identity.models import User
 from identity.testing import signed_in
 
 PATH = reverse("admin:search")
@@ -69,8 +68,7 @@ def test_pages_that_a_role_may_not_read_are_not_found(ben):
     assert signed_in(ben.user).get(PATH, {"s": "ledger"}).content.count(b"data-title") == 0
 
 
-def test_staff_find_every_clients_bots(bot, theirs):
-    staff = signed_in(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+def test_staff_find_every_clients_bots(bot, theirs, staff):
     assert found(staff, "helper") == ["Foreign helper", "Helper"]
     assert Browser().get(PATH, {"s": "helper"}).status_code == 302
 

@@ -20,7 +20,6 @@ from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Message
 from chats.testing import make_chat, put_message
-from identity.models import User
 from identity.testing import make_person, signed_in
 from reports.services import failures
 from webhooks.models import Delivery, DeliveryAttempt, WebhookConfig
@@ -73,7 +72,7 @@ def failed(bot, endpoint):
     )
 
 
-def test_failures_stand_in_words_and_grouped_by_cause(failed, ann):
+def test_failures_stand_in_words_and_grouped_by_cause(failed, ann, staff):
     browser = signed_in(ann.user)
     page = words(browser.get(PATH))
     assert "2 ×" in page
@@ -85,7 +84,6 @@ def test_failures_stand_in_words_and_grouped_by_cause(failed, ann):
         assert part in page
     assert "https://receiver.example/hook" in page
     assert "Disk full" not in page
-    staff = signed_in(User.objects.create_superuser("staff@example.com", full_name="Staff"))
     page = words(staff.get(PATH))
     assert "Train one document: Disk full" in page
     assert f"({ann.client})" in page
@@ -111,8 +109,7 @@ def test_a_group_is_tried_again_and_the_others_stay(failed, bot, ann):
     assert set(groups(browser)) == {"documents", "channels"}
 
 
-def test_dead_jobs_are_requeued_by_staff_alone(failed, ann):
-    staff = signed_in(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+def test_dead_jobs_are_requeued_by_staff_alone(failed, ann, staff):
     group = groups(staff)["jobs"][0]
     assert try_again(signed_in(ann.user), "jobs", group).status_code == 404
     assert Job.objects.filter(state="dead").count() == 1
@@ -121,14 +118,13 @@ def test_dead_jobs_are_requeued_by_staff_alone(failed, ann):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dead_job_is_understood_mended_and_requeued(ben, settings):
+def test_a_dead_job_is_understood_mended_and_requeued(ben, settings, staff):
     ben.user.set_unusable_password()
     ben.user.save()
     settings.EMAIL_BACKEND = settings.NO_EMAIL
     with transaction.atomic():
         enqueue("identity.send_invitation", client_id=ben.client.pk, user_id=ben.user.pk)
     run_jobs()
-    staff = signed_in(User.objects.create_superuser("staff@example.com", full_name="Staff"))
     page = words(staff.get(PATH))
     assert f"{failures.job_words('identity.send_invitation')}: No mail is sent: EMAIL_URL" in page
     (group,) = groups(staff)["jobs"]
@@ -229,8 +225,7 @@ def test_nothing_has_failed(ann):
         ("jobs", {"state": "queued", "attempts": 2}, "1 in progress: so far: Disk full"),
     ],
 )  # fmt: skip
-def test_what_came_of_a_try_is_told(failed, kind, result, told):
-    staff = signed_in(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+def test_what_came_of_a_try_is_told(failed, kind, result, told, staff):
     group = groups(staff)[kind][0]
     assert "in progress" in words(try_again(staff, kind, group))
     failures.KINDS[kind].model._base_manager.update(**result)
