@@ -427,6 +427,13 @@ class FormsMixin(ModelAdmin):
         done = form.carry_out(act) if form.is_bound else None
         return done or self.page(request, template, form=form, **context)
 
+    def confirm_page(
+        self, request: HttpRequest, act: Callable[[dict[str, Any]], HttpResponse], **context: Any
+    ) -> HttpResponse:
+        """A page that asks before `act`, with a button alone; `context` as for `form_page`."""
+        form = ServiceForm(request.POST if request.method == "POST" else None)
+        return self.form_page(request, form, act, **context)
+
 
 class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
     TenancyMixin, LookupsMixin, SearchMixin, ColumnsMixin, FormsMixin

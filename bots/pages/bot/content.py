@@ -17,7 +17,6 @@ from bots.models import Bot, Chunk, Document, DocumentSource, WebUrl
 from bots.pages.bot import content_forms, frame, states
 from bots.services import chat_hooks, documents, publish_gate, web_urls
 from chatplatform.admin_base import TenantAdmin, viewer
-from chatplatform.forms import ServiceForm
 
 _ON_A_PAGE = 50
 _PASSAGES_SHOWN = 100
@@ -279,8 +278,8 @@ def _delete(
         messages.success(request, gettext("Deleted “%(name)s”.") % {"name": name})
         return redirect("admin:bots_bot_content", bot.pk)
 
-    return page.form_page(
-        request, ServiceForm(request.POST if request.method == "POST" else None), remove,
+    return page.confirm_page(
+        request, remove,
         title=gettext("Delete “%(name)s”?") % {"name": name},
         button=gettext("Delete"),
         variant="danger",
