@@ -103,7 +103,7 @@ def test_who_looks_as_somebody_else_uses_up_nothing_of_theirs(ann):
     staff = User.objects.create_superuser("staff@example.com", full_name="Staff")
     browser = signed_in(staff)
     ask(browser)
-    impersonation.begin(browser.session.session_key, ann.user, by=staff)
+    impersonation.begin(browser.session.session_key or "", ann.user, by=staff)
     page = ask(browser, "/admin/")
     assert b"You can't make changes." in page.content
     assert left(page) == {"pages": 4}

@@ -141,7 +141,7 @@ def test_figures_are_compared_with_the_period_before(ann, bot, october):
 
 def test_a_filter_is_a_chip_that_removes_it(ann, bot, october):
     asked = {"bot_ids": [bot.pk, 10**6], "sentiments": "positive", "handed_off": "false"}
-    page = signed_in(ann.user).get(ADHOC, OCTOBER | asked)
+    page = signed_in(ann.user).get(ADHOC, {**OCTOBER, **asked})
     chips = dict(page.context["chips"])
     # Of the period no conversation is positive, yet the filter stays in sight and in the form.
     assert set(chips) == {
