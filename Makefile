@@ -120,7 +120,7 @@ lock: uv ## compiles the .in files into the locked requirements (needs uv)
 
 .PHONY: audit
 audit: uv ## known vulnerabilities of the image's packages, by pip-audit (needs uv, and asks PyPI)
-	@uvx pip-audit@2.10.1 --disable-pip --require-hashes $(of_image:%=-r %)
+	@uvx pip-audit@2.10.1 --strict --disable-pip --require-hashes $(of_image:%=-r %)
 
 .PHONY: sbom
 sbom: uv ## writes sbom.json (CycloneDX) of the image's packages, with their licences (needs uv)
