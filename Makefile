@@ -14,6 +14,8 @@ throwaway := $(py) -m local.datastores exec --
 attached := $(py) -m local.datastores attach --
 # Extras stay in the lock: else an older pip takes the newest version of what is wanted with one.
 compile := uv pip compile --no-strip-extras --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+# What the Dockerfile installs, with all that its arguments add.
+of_image := requirements.txt requirements-s3.txt requirements-traces.txt requirements-ocr.txt
 new_enough := import sys; sys.exit(sys.version_info < (3, 11))
 
 .PHONY: help
@@ -101,9 +103,12 @@ drill: .venv/dev.stamp static ## kills and cuts things on purpose and counts wha
 pictures: .venv/dev.stamp static ## takes the pictures of README and docs from a running demo
 	$(py) -m local.pictures
 
+.PHONY: uv
+uv:
+	@command -v uv > /dev/null || { echo "This needs uv: install it first." >&2; exit 1; }
+
 .PHONY: lock
-lock: ## compiles the .in files into the locked requirements (needs uv)
-	@command -v uv > /dev/null || { echo "make lock needs uv: install it first." >&2; exit 1; }
+lock: uv ## compiles the .in files into the locked requirements (needs uv)
 	$(compile) requirements.in -o requirements.txt
 	$(compile) requirements-s3.in -o requirements-s3.txt
 	$(compile) requirements-local.in -o requirements-local.txt
@@ -114,12 +119,15 @@ lock: ## compiles the .in files into the locked requirements (needs uv)
 	sed -i 's/\[html-clean\]/[html_clean]/' requirements.txt requirements-dev.txt
 
 .PHONY: audit
-audit: .venv/dev.stamp ## known vulnerabilities of the locked packages; ADVISORIES=file.json where no source is reached
-	@$(py) -m local.audit $(ADVISORIES)
+audit: uv ## known vulnerabilities of the image's packages, by pip-audit (needs uv, and asks PyPI)
+	@uvx pip-audit@2.10.1 --strict --disable-pip --require-hashes $(of_image:%=-r %)
 
 .PHONY: sbom
-sbom: .venv/run.stamp ## writes sbom.json (CycloneDX) and THIRD-PARTY-NOTICES.txt of the image's packages
-	@$(py) -m local.bill_of_materials
+sbom: uv ## writes sbom.json (CycloneDX) of the image's packages, with their licences (needs uv)
+	@image=$$(mktemp -d); trap 'rm -rf "$$image"' EXIT; uv venv --quiet "$$image"/venv; \
+	uv pip install --quiet --python "$$image"/venv $(of_image:%=-r %); \
+	uvx --from cyclonedx-bom@7.5.0 cyclonedx-py environment --pyproject pyproject.toml \
+	  --gather-license-texts --output-file sbom.json "$$image"/venv
 
 .PHONY: shell
 shell: .venv/run.stamp ## Django's shell, on the data of make run

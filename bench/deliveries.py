@@ -11,7 +11,6 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -19,10 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from load_generator import ROOT, TICK, database
+
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 BACKLOG, PACED, PER_SECOND = 3_000, 500, 50
-TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Receiver(asyncio.Protocol):
@@ -178,18 +177,7 @@ def deliver_at_a_steady_rate(receivers: Receivers) -> tuple[float, float]:
 
 
 def main() -> None:
-    sys.path.insert(0, str(ROOT))
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.update(
-            DJANGO_SETTINGS_MODULE="chatplatform.settings", SECRET_KEY="bench" * 12,
-            DATA_DIR=folder, RATE_LIMIT_SCALE="1000",
-        )  # fmt: skip
-        import django  # noqa: PLC0415 - the environment must be complete first
-
-        django.setup()
-        from django.core.management import call_command  # noqa: PLC0415
-
-        call_command("migrate", verbosity=0)
+    with database():
         load = os.getloadavg()[0]
         rows = announce_cost()
         from webhooks.models import Delivery, WebhookConfig  # noqa: PLC0415

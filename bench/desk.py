@@ -9,13 +9,11 @@ import os
 import shutil
 import statistics
 import sys
-import tempfile
 import time
 from typing import Any
 
-from comparison import ROOT
 from feed import web
-from load_generator import free_port
+from load_generator import database, free_port
 
 CHATS = int(os.environ.get("DESK_CHATS", "20000"))
 MESSAGES = 50
@@ -153,18 +151,7 @@ def measure(origin: str, agent: Any) -> list[str]:
 
 
 def main() -> None:
-    sys.path.insert(0, str(ROOT))
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.update(
-            DJANGO_SETTINGS_MODULE="chatplatform.settings", SECRET_KEY="bench" * 12,
-            DATA_DIR=folder, RATE_LIMIT_SCALE="1000",
-        )  # fmt: skip
-        import django  # noqa: PLC0415 - the environment must be complete first
-
-        django.setup()
-        from django.core.management import call_command  # noqa: PLC0415
-
-        call_command("migrate", verbosity=0)
+    with database():
         began = time.monotonic()
         agent = fill()
         print(f"{CHATS * MESSAGES:,} messages in {time.monotonic() - began:.0f} s", file=sys.stderr)

@@ -12,7 +12,6 @@ import os
 import random
 import statistics
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -20,8 +19,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from comparison import ROOT
 from desk import copies
+from load_generator import database, execute
 
 SIZES = [
     int(size)
@@ -35,15 +34,6 @@ ID = "(lpad(to_hex((extract(epoch FROM {at}) * 1000)::bigint), 12, '0') || '7000
 # Spread evenly over the two years until now.
 BEGAN = "now() - interval '1 day' - (n::float8 / {chats}) * interval '{days} days'"
 WORDS = ["order", "parcel", "refund", "invoice", "delivery", "address", "voucher", "warranty"]
-
-
-def execute(*statements: str) -> None:
-    from django.db import connection  # noqa: PLC0415
-
-    with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = 0")
-        for statement in statements:
-            cursor.execute(statement)
 
 
 def fetch(statement: str) -> list[tuple[Any, ...]]:
@@ -372,20 +362,9 @@ def drop_months(clients: list[Any]) -> list[str]:
 
 
 def main() -> None:
-    sys.path.insert(0, str(ROOT))
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.update(
-            DJANGO_SETTINGS_MODULE="chatplatform.settings", DATA_DIR=folder, DEBUG="false",
-            SECRET_KEY="only-for-the-bench-" + "x" * 40, ALLOWED_HOSTS="*", RATE_LIMIT_SCALE="1000",
-        )  # fmt: skip
-        import django  # noqa: PLC0415 - the environment must be complete first
-
-        django.setup()
-        from django.core.management import call_command  # noqa: PLC0415
-
+    with database(DEBUG="false", ALLOWED_HOSTS="*"):
         from reports.services import chat_rollup  # noqa: PLC0415
 
-        call_command("migrate", verbosity=0)
         execute("CREATE EXTENSION IF NOT EXISTS tsm_system_rows")
         clients, had, results = set_up(), 0, {}
         for size in SIZES:

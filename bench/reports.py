@@ -11,15 +11,13 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from comparison import ROOT
 from desk import copies
-from load_generator import cpu_seconds
+from load_generator import ROOT, cpu_seconds, database, execute
 
 CHATS = int(os.environ.get("REPORT_CHATS", "20000"))
 EXPORT = int(os.environ.get("REPORT_EXPORT", "200000"))
@@ -56,15 +54,6 @@ PLAIN = {
                 AND m.sender_type IN ('bot', 'agent') AND NOT m.is_note AND NOT m.is_welcome
             GROUP BY c.id, c.created_at) replies""",
 }
-
-
-def execute(*statements: str) -> None:
-    from django.db import connection  # noqa: PLC0415
-
-    with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = 0")
-        for statement in statements:
-            cursor.execute(statement)
 
 
 def fill() -> Any:
@@ -254,18 +243,7 @@ def export(client: Any, reader: Any) -> list[str]:
 
 
 def main() -> None:
-    sys.path.insert(0, str(ROOT))
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.update(
-            DJANGO_SETTINGS_MODULE="chatplatform.settings", SECRET_KEY="bench" * 12,
-            DATA_DIR=folder,
-        )  # fmt: skip
-        import django  # noqa: PLC0415 - the environment must be complete first
-
-        django.setup()
-        from django.core.management import call_command  # noqa: PLC0415
-
-        call_command("migrate", verbosity=0)
+    with database():
         began = time.monotonic()
         reader, exporter = fill()
         print(f"{CHATS * MESSAGES:,} messages in {time.monotonic() - began:.0f} s", file=sys.stderr)

@@ -11,4 +11,4 @@ class BotsConfig(AppConfig):
         from bots.services import bots  # noqa: PLC0415 - needs loaded models
         from identity.services import bot_hooks  # noqa: PLC0415
 
-        bot_hooks.install(bots)
+        bot_hooks.bots.install(bots)

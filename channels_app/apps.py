@@ -11,4 +11,4 @@ class ChannelsConfig(AppConfig):
         from channels_app.services import outbox  # noqa: PLC0415 - models are loaded by now
         from chats.services.core import channel_hooks  # noqa: PLC0415
 
-        channel_hooks.install_sender(outbox)
+        channel_hooks.sender.install(outbox)

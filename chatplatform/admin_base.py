@@ -80,17 +80,13 @@ def confirm_action(question: str) -> Callable[[Callable[..., Any]], Callable[...
 
     def decorate(action: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(action)
-        def ask(page: ModelAdmin, request: HttpRequest, rows: QuerySet[Any]) -> Any:
+        def ask(page: FormsMixin, request: HttpRequest, rows: QuerySet[Any]) -> Any:
             if "confirmed" in request.POST:
                 return action(page, request, rows)
-            context = page.admin_site.each_context(request) | {
-                "opts": page.model._meta,
-                "title": question,
-                "rows": rows,
-                "action": action.__name__,
-                "checkbox": ACTION_CHECKBOX_NAME,
-            }
-            return TemplateResponse(request, "admin/confirm_action.html", context)
+            return page.page(
+                request, "admin/confirm_action.html", question,
+                rows=rows, action=action.__name__, checkbox=ACTION_CHECKBOX_NAME,
+            )  # fmt: skip
 
         return ask
 
@@ -431,6 +427,13 @@ class FormsMixin(ModelAdmin):
         done = form.carry_out(act) if form.is_bound else None
         return done or self.page(request, template, form=form, **context)
 
+    def confirm_page(
+        self, request: HttpRequest, act: Callable[[dict[str, Any]], HttpResponse], **context: Any
+    ) -> HttpResponse:
+        """A page that asks before `act`, with a button alone; `context` as for `form_page`."""
+        form = ServiceForm(request.POST if request.method == "POST" else None)
+        return self.form_page(request, form, act, **context)
+
 
 class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
     TenancyMixin, LookupsMixin, SearchMixin, ColumnsMixin, FormsMixin
@@ -447,7 +450,7 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
     actions_detail: Any = ()
     # What the rows are, in a sentence above a list whose name says too little.
     intro: ClassVar[Any] = ""
-    change_form_outer_after_template: Any = "admin/row_activity.html"
+    change_form_outer_after_template: Any = "admin/activity_log.html"
     list_before_template: Any = "admin/list_tools.html"
 
     @property

@@ -27,8 +27,8 @@ from unfold.views import ChangeList
 
 from chatplatform import csv_files
 from chatplatform.api.errors import ApiError
+from chatplatform.templatetags.activity_log import client_id_of
 from chatplatform.templatetags.codes import humanize_code
-from chatplatform.templatetags.row_activity import client_id_of
 
 # The query parameter that names the columns of a list; it is repeated for each column.
 COLUMNS = "columns"

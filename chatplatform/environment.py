@@ -10,12 +10,13 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+T = TypeVar("T")
 _ON, _OFF = {"true", "on", "yes", "y", "ok", "1"}, {"false", "off", "no", "n", "0"}
 _PLACE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(?P<port>\d{1,5}))?")
 # What a database's address may say after `?`, for libpq.
@@ -133,43 +134,28 @@ class Environment:
 
     def broker(self, name: str, *, default: str) -> str:
         """The address of a Valkey or Redis."""
-        value = self.text(name, default=default).strip()
-        parts = _split(value)
-        known = parts and parts.scheme in {"redis", "rediss", "unix"}
-        if not known or not (parts and (parts.scheme == "unix" or _place(parts))):
-            self.fault(
-                name,
-                "this is no address of a Valkey or Redis. Write it like redis://:password@host:6379/0,"
-                " with the password percent-encoded.",
-            )
-            return default
-        return value
+        like = "redis://:password@host:6379/0"
+        return self._address(name, _broker, default, of="a Valkey or Redis", like=like) or default
 
     def database(self, name: str, *, default: str) -> dict[str, Any]:
         """The parts of a PostgreSQL's address, as Django names them."""
-        for value in (self.text(name, default=default).strip(), default):
-            found = _database(value)
-            if found:
-                return found
-            self.fault(
-                name,
-                "this is no address of a PostgreSQL. Write it like"
-                " postgres://user:password@host:5432/name, with the password percent-encoded.",
-            )
-        return {}
+        like = "postgres://user:password@host:5432/name"
+        return self._address(name, _database, default, of="a PostgreSQL", like=like) or {}
 
     def mail(self, name: str, *, default: str) -> dict[str, Any]:
         """The settings of Django for a mail server's address."""
-        for value in (self.text(name, default=default).strip(), default):
-            found = _mail(value)
-            if found:
-                return found
-            self.fault(
-                name,
-                "this is no address of a mail server. Write it like"
-                " smtp+tls://user:password@host:587, with the password percent-encoded.",
-            )
-        return {}
+        like = "smtp+tls://user:password@host:587"
+        return self._address(name, _mail, default, of="a mail server", like=like) or {}
+
+    def _address(
+        self, name: str, read: Callable[[str], T | None], default: str, *, of: str, like: str
+    ) -> T | None:
+        """What `read` finds in an address; if that is wrong, in the default."""
+        found = read(self.text(name, default=default).strip())
+        if not found:
+            how = f"Write it like {like}, with the password percent-encoded."
+            self.fault(name, f"this is no address of {of}. {how}")
+        return found or read(default)
 
     def fault(self, name: str, what: str) -> None:
         """Note that a setting is wrong: what is wrong, and what to write."""
@@ -244,6 +230,13 @@ def _place(parts: SplitResult) -> tuple[str, int | None] | None:
 def _login(parts: SplitResult) -> tuple[str, str]:
     user, _, password = parts.netloc.rpartition("@")[0].partition(":")
     return unquote(user), unquote(password)
+
+
+def _broker(value: str) -> str | None:
+    parts = _split(value)
+    if parts is None or parts.scheme not in {"redis", "rediss", "unix"}:
+        return None
+    return value if parts.scheme == "unix" or _place(parts) else None
 
 
 def _database(value: str) -> dict[str, Any] | None:

@@ -481,7 +481,10 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "",
     "SORT_OPERATIONS": False,
     "PREPROCESSING_HOOKS": ["chatplatform.api.openapi.only_operations"],
-    "POSTPROCESSING_HOOKS": ["chatplatform.api.document.finish", "webhooks.catalogue.add_webhooks"],
+    "POSTPROCESSING_HOOKS": [
+        "chatplatform.api.openapi_postprocessing.finish",
+        "webhooks.catalogue.add_webhooks",
+    ],
     "SWAGGER_UI_SETTINGS": f"{{...{json.dumps(_SWAGGER_UI)}, {_SWAGGER_UI_CODE}}}",
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

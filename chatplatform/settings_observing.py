@@ -15,7 +15,7 @@ METRICS_PORT = env.integer("METRICS_PORT", default=0, most=65535)
 METRICS_HOST = env.text("METRICS_HOST", default="127.0.0.1")
 # Functions that yield readings; the relay calls them when it is scraped.
 METRIC_READERS = (
-    "chatplatform.jobs.backlog.read",
+    "chatplatform.jobs.infrastructure_metrics.read",
     "webhooks.services.backlog_metrics.read",
     "identity.services.credit_metrics.read",
 )

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform.admin_base import TenantAdmin, column, link
 from chats.models import Feedback, Summary, SummaryJob, Thumb
-from chats.pages import conversations, customers, golden, names, questions, replays
+from chats.pages import conversations, customers, golden, names, question_groups, replays
 from chats.pages.list_filters import (
     GivenFilter,
     ListsWithoutPreviews,
@@ -18,7 +18,7 @@ from chats.pages.list_filters import (
 )
 
 # Imported so that they register their pages.
-__all__ = ["conversations", "customers", "golden", "questions", "replays"]
+__all__ = ["conversations", "customers", "golden", "question_groups", "replays"]
 
 
 class RowsOfChats(ListsWithoutPreviews):

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from chats.views import widget_pages
+from chats.views.automatic_messages import WordsViewSet
 from chats.views.chat_analysis import ClientLanguageViewSet, InsightViewSet
 from chats.views.customer_chat import AttachmentViewSet, ClientChatViewSet
 from chats.views.data_exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
@@ -17,7 +18,6 @@ from chats.views.desk import (
     SavedReplyViewSet,
 )
 from chats.views.quality import GoldenCollectViewSet, ReplayViewSet, UnansweredViewSet
-from chats.views.system_messages import WordsViewSet
 
 client_chat = ClientChatViewSet.as_view
 customer = CustomerViewSet.as_view

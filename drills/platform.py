@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,15 +16,10 @@ import httpx2
 
 from chatplatform.testing import stub_model
 from chatplatform.testing.stub_model import StubModel
+from local.os_processes import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 OWNER = "owner@demo.example"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def wait_until(condition: Callable[[], Any], *, what: str, seconds: float = 120) -> None:

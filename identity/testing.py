@@ -110,6 +110,14 @@ def enter_site(screen: Page, user: User) -> None:
     screen.goto("/admin/")
 
 
+def signed_in(user: User | None) -> Browser:
+    """A client of Django's with which a person is signed in to the site."""
+    assert user
+    browser = Browser()
+    browser.force_login(user)
+    return browser
+
+
 def sign_out(screen: Page) -> None:
     """Sign out of the site, and wait until it is done."""
     with screen.expect_navigation(wait_until="commit"):
@@ -139,6 +147,18 @@ def ben(client_a: Client) -> Person:
 @pytest.fixture
 def cara(client_b: Client) -> Person:
     return make_person(client_b, Role.OWNER, "Cara")
+
+
+@pytest.fixture
+def site(ann: Person) -> Browser:
+    """The site as Ann sees it."""
+    return signed_in(ann.user)
+
+
+@pytest.fixture
+def staff(db: None) -> Browser:
+    """The site as the platform's staff see it."""
+    return signed_in(User.objects.create_superuser("staff@example.com", full_name="Staff"))
 
 
 @pytest.fixture

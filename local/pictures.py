@@ -77,21 +77,16 @@ PICTURES = (
     Picture("widget", "/demo", before=ask),
     Picture("widget-phone", "/demo", before=ask, on_phone=True),
     Picture("home", "/admin/", "Owner"),
-    Picture("home-phone", "/admin/", "Owner", on_phone=True),
     Picture("home-staff-dark", "/admin/", "Platform staff", is_dark=True),
     Picture("register", "/admin/register/"),
-    Picture("bot-content", "/admin/bots/bot/1/content/", "Owner"),
     Picture("bot-look", "/admin/bots/bot/1/look/", "Owner"),
     Picture("bot-test", "/admin/chats/conversation/try/1/", "Owner", ask_on_test),
     Picture("unanswered", "/admin/chats/questiongroup/", "Owner"),
-    Picture("conversation", "/admin/chats/conversation/", "Owner", open_first_row),
-    Picture("channels", "/admin/channels/", "Owner"),
     Picture("webhook", "/admin/webhooks/webhookconfig/", "Owner", open_first_row),
     Picture("failures", "/admin/failures/", "Owner"),
     Picture("reports", "/admin/reports/", "Owner"),
     Picture("reports-phone", "/admin/reports/", "Owner", on_phone=True),
     Picture("reports-explore", "/admin/reports/adhoc/", "Owner"),
-    Picture("settings-hours", "/admin/settings/hours/", "Owner"),
 )
 
 

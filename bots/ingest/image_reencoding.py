@@ -15,7 +15,8 @@ from bots.ingest import child_process
 
 MAX_PIXELS = 16_000_000
 MAX_STORED_BYTES = 20_000_000
-# A process runs so many children at once: each takes a core, and up to half a gigabyte.
+_MEMORY_MB, _SECONDS = 512, 10
+# A process runs so many children at once: each takes a core.
 _CHILDREN = threading.BoundedSemaphore(2)
 # Keys are the names that Pillow gives to formats.
 _TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
@@ -50,13 +51,7 @@ _TOO_MANY_BYTES = ImageError("too_large", "The image is too large. Make it small
 _TIMEOUT = ImageError("timeout", "The image took too long to read.")
 
 
-def reencode(
-    data: bytes,
-    *,
-    largest_side: int = 0,
-    timeout_seconds: float = 10,
-    memory_mb: int = 512,
-) -> Picture:
+def reencode(data: bytes, *, largest_side: int = 0) -> Picture:
     """The picture, re-encoded without metadata; ImageError if the file holds none. If it is larger
     than `largest_side` pixels, it is made smaller; 0: it is not."""
     if not data.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF")):
@@ -67,13 +62,9 @@ def reencode(
         try:
             with _CHILDREN:
                 finished = child_process.run(
-                    "bots.ingest.image_reencoding",
-                    file.name,
-                    str(memory_mb),
-                    str(max(1, int(timeout_seconds))),
-                    str(largest_side),
-                    timeout_seconds=timeout_seconds,
-                )
+                    "bots.ingest.image_reencoding", file.name, str(largest_side),
+                    timeout_seconds=_SECONDS,
+                )  # fmt: skip
         except child_process.TimedOut as exc:
             raise _TIMEOUT from exc
         except child_process.OutputTooLarge as exc:
@@ -131,8 +122,8 @@ def reencode_here(data: bytes, largest_side: int = 0) -> Picture:
     return Picture(stored.getvalue(), _TYPES[name], plain.width, plain.height)
 
 
-def _main(path: str, memory_mb: str, cpu_seconds: str, largest_side: str) -> None:
-    child_process.limit_resources(int(memory_mb), int(cpu_seconds))
+def _main(path: str, largest_side: str) -> None:
+    child_process.limit_resources(_MEMORY_MB, _SECONDS)
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - nothing else is loaded yet
             picture = reencode_here(file.read(), int(largest_side))

@@ -9,6 +9,7 @@ import importlib
 import logging
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache, lru_cache
@@ -202,7 +203,7 @@ class Gate(NamedTuple):
     foreign: Weights
 
 
-class SearchEncoder:
+class SearchEncoder(ABC):
     """What a bot's search asks of an encoder; the vectors of two encoders cannot be compared."""
 
     id: str
@@ -210,25 +211,25 @@ class SearchEncoder:
     # How many passages are encoded at once.
     batch: int
 
+    @abstractmethod
     def is_available(self) -> bool:
         """Whether it can compute vectors now."""
-        raise NotImplementedError
 
+    @abstractmethod
     def query(self, text: str) -> Vectors | None:
         """The unit vector of a question; None if there is none now."""
-        raise NotImplementedError
 
+    @abstractmethod
     def queries(self, texts: Sequence[str]) -> Vectors:
         """The unit vectors of several questions. Raises EncoderDown."""
-        raise NotImplementedError
 
+    @abstractmethod
     def passages(self, texts: Sequence[str]) -> Vectors:
         """The unit vectors of passages. Raises EncoderDown."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mean_question(self, language: str) -> Vectors:
         """The mean vector of questions to any business in a language."""
-        raise NotImplementedError
 
     def own_part(self, question: Vectors, *, language: str) -> Vectors:
         """The vector of a question minus half of what any question has in common.

@@ -8,7 +8,7 @@ import orjson
 from django.conf import settings
 
 from bots.models import Bot
-from bots.services import agent_hooks, banner_picture, bots, business_hours, welcome
+from bots.services import banner_picture, bots, business_hours, chat_hooks, welcome
 from bots.shapes.bot import BotStyle
 from bots.shapes.widget import BotConfigDto, ConfigField, Option, UploadLimits
 from identity.services import mails
@@ -42,8 +42,8 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
         holidays=stored_holidays([entry for entry in holidays if entry["date"] >= today]),
         out_of_hours_message=closed
         and business_hours.with_opening(closed, config, bot, now, language=chosen),
-        agents_online=len(agent_hooks.agents().online(bot.client_id)),
-        usual_wait_minutes=agent_hooks.agents().usual_wait(bot.pk),
+        agents_online=len(chat_hooks.agents().online(bot.client_id)),
+        usual_wait_minutes=chat_hooks.agents().usual_wait(bot.pk),
         answers_by_mail=bot.mail_answers and mails.are_sent(),
         upload_limits=UploadLimits(
             max_files=settings.MAX_MESSAGE_FILES,

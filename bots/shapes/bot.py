@@ -9,6 +9,7 @@ from django.utils.translation import get_language_info
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from bots.models import Bot
+from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import (
     NOT_BLANK,
     Language,
@@ -291,11 +292,8 @@ class ToggleDisableBotDto(Shape):
     )
 
 
-class BotsResponse(Shape):
+class BotsResponse(ListPage[BotDto]):
     """One page of the list of bots, oldest first."""
-
-    items: list[BotDto] = Field(description="The bots of this page.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
 class BotLanguage(Shape):

@@ -6,7 +6,7 @@ from django.conf import settings
 from pydantic import Field, WithJsonSchema
 
 from bots.models import Document, DocumentStage, DocumentStatus, Prompt
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
     MAX_ID,
     NOT_BLANK,
@@ -85,11 +85,8 @@ class PromptVersion(Shape):
     )  # fmt: skip
 
 
-class PromptVersionsResponse(Shape):
+class PromptVersionsResponse(ListPage[PromptDto]):
     """One page of the list of versions, newest first."""
-
-    items: list[PromptDto] = Field(description="The versions of this page.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
 # The specification defines this name.
@@ -203,11 +200,9 @@ class RefusedFile(Shape):
     message: str = Field(description="The reason as a sentence.")
 
 
-class DocumentsResponse(Shape):
+class DocumentsResponse(ListPage[DocumentDto]):
     """One page of the list of documents, newest first."""
 
-    items: list[DocumentDto] = Field(description="The documents of this page.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
     refused: list[RefusedFile] = Field(
         default=[],
         description="Only after an upload: the files that were not accepted, with the reason.",

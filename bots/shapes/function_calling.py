@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from bots.models import Function, FunctionCall, FunctionCalling
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import NOT_BLANK, JsonObject, Moment, Shape, Text, example, read_only
 
 MAX_FUNCTIONS = 20
@@ -237,11 +237,8 @@ class FunctionCallingEventsQuery(Page):
     chat_id: uuid.UUID | None = Field(None, description="Only calls of this conversation.")
 
 
-class FunctionCallingEventsResponse(Shape):
+class FunctionCallingEventsResponse(ListPage[FunctionCallingEventDTO]):
     """One page of the list of calls, newest first."""
-
-    items: list[FunctionCallingEventDTO] = Field(description="The calls of this page.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
 class FunctionCallDecision(Shape):

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 
 from bots.models import GoldenOrigin, GoldenQuestion, GoldenRun, GoldenStatus
+from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import (
     NOT_BLANK,
     Moment,
@@ -90,11 +91,8 @@ class GoldenQuestionDto(Shape):
         )
 
 
-class GoldenQuestionsResponse(Shape):
+class GoldenQuestionsResponse(ListPage[GoldenQuestionDto]):
     """One page of the list of golden questions, newest first."""
-
-    items: list[GoldenQuestionDto] = Field(description="The questions of this page.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
 class GoldenCollectRequest(Shape):
@@ -233,8 +231,5 @@ class GoldenRunDetail(GoldenRunDto):
         return cls.copy_run(row, results=results)
 
 
-class GoldenRunsResponse(Shape):
+class GoldenRunsResponse(ListPage[GoldenRunDto]):
     """One page of the list of runs, newest first."""
-
-    items: list[GoldenRunDto] = Field(description="The runs of this page.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")

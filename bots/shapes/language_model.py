@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from bots.models import LanguageModel, ModelPurpose
+from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import MAX_ID, NOT_BLANK, Moment, Shape, Text, example, read_only
 
 Purpose = Literal["chat", "embeddings"]
@@ -100,11 +101,8 @@ class LanguageModelDto(Shape):
         )
 
 
-class LanguageModelsResponse(Shape):
+class LanguageModelsResponse(ListPage[LanguageModelDto]):
     """One page of the list of models, newest first."""
-
-    items: list[LanguageModelDto] = Field(description="The models of this page.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
 class LanguageModelTest(Shape):

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from bots.models import Function, McpServer
 from bots.shapes.function_calling import MAX_FUNCTIONS
+from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import NOT_BLANK, JsonObject, Moment, Shape, Text, example, read_only
 
 ToolState = Literal["allowed", "not_allowed", "changed", "gone", "unusable"]
@@ -114,11 +115,8 @@ class McpServerDto(Shape):
         )
 
 
-class McpServersResponse(Shape):
+class McpServersResponse(ListPage[McpServerDto]):
     """One page of the list of MCP servers, newest first."""
-
-    items: list[McpServerDto] = Field(description="The servers of this page.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
 def _shown(tool: JsonObject, function: Function | None) -> McpToolDto:

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from bots.models import WebPage, WebUrl, WebUrlStatus
+from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import Moment, Shape, Text, read_only, without_default
 
 # The statuses of a WebPage, and `training` while its document is queued or in training.
@@ -113,8 +114,5 @@ class WebUrlDto(Shape):
         )
 
 
-class WebUrlsResponse(Shape):
+class WebUrlsResponse(ListPage[WebUrlDto]):
     """One page of the list of addresses, newest first."""
-
-    items: list[WebUrlDto] = Field(description="The addresses of this page.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")

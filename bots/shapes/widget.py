@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from bots.models import Bot, SampleQuestion
 from bots.shapes.bot import BotStyle, EngagingVisitors, Greeting, Languages
 from bots.shapes.content import Upload
+from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import (
     MAX_ID,
     NOT_BLANK,
@@ -185,11 +186,8 @@ class SampleQuestions(Shape):
     )
 
 
-class SampleQuestionsResponse(Shape):
-    """All sample questions."""
-
-    items: list[SampleQuestionDto] = Field(description="The questions, in the order of the widget.")
-    next_cursor: str | None = Field(None, description="Always null: there is only one page.")
+class SampleQuestionsResponse(ListPage[SampleQuestionDto]):
+    """All sample questions, in the order of the widget: always one page."""
 
 
 Link = Annotated[Text, Field(max_length=500, pattern=r"^(https?://[^\s/]+(/\S*)?)?$")]

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from bots.models import Document, DocumentStage, DocumentStatus
 from bots.shapes.content import IS_ANSWERING, STAGE, DocumentError
+from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import Moment, Shape, Text, example, read_only
 
 MAX_TITLE, MAX_TEXT = 200, 20_000
@@ -70,11 +71,8 @@ class TextDto(Written):
         return cls.copy_written(row, title=row.title, text=row.content)
 
 
-class TextsResponse(Shape):
+class TextsResponse(ListPage[TextDto]):
     """One page of the list of texts, newest first."""
-
-    items: list[TextDto] = Field(description="The texts of this page.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
 class QuestionAnswerDto(Written):
@@ -105,8 +103,5 @@ class QuestionAnswerDto(Written):
         return cls.copy_written(row, question=row.title, answer=row.content)
 
 
-class QuestionAnswersResponse(Shape):
+class QuestionAnswersResponse(ListPage[QuestionAnswerDto]):
     """One page of the list of questions with their answers, newest first."""
-
-    items: list[QuestionAnswerDto] = Field(description="The questions of this page.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")

@@ -2,7 +2,6 @@
 
 import pytest
 from django.apps import apps
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
@@ -19,14 +18,6 @@ from bots.models import (
 )
 from bots.testing import trained
 from chatplatform.models import Job
-from identity.models import User
-
-
-@pytest.fixture
-def staff(db):
-    browser = Browser()
-    browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
-    return browser
 
 
 @pytest.fixture

@@ -20,6 +20,8 @@ from chatplatform.testing import run_before, run_jobs
 from identity.models import AuditEvent, Role
 from identity.testing import make_key, make_person
 
+pytestmark = pytest.mark.usefixtures("own_media")
+
 OPTIONS = {"link": "https://shop.example/sale", "alt": "Sale"}
 ALWAYS = {"valid_from": None, "valid_to": None}
 
@@ -54,11 +56,6 @@ def stored_files():
 def local(url):
     assert url.startswith(settings.PUBLIC_URL)
     return url.removeprefix(settings.PUBLIC_URL)
-
-
-@pytest.fixture(autouse=True)
-def _own_media(tmp_path, settings):
-    settings.MEDIA_ROOT = tmp_path
 
 
 @pytest.mark.parametrize(

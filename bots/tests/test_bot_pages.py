@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from django import forms
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client as Browser
 from django.urls import reverse
 
 from bots.models import Bot, Document, Prompt, WebUrl
@@ -21,16 +20,9 @@ from chatplatform.form_fields import TextsField
 from chatplatform.testing import run_jobs
 from identity.models import ApiKey
 from identity.pages.settings.week_field import WeekField
-from identity.testing import make_person
+from identity.testing import make_person, signed_in
 
 NEW = reverse("admin:bots_bot_new_bot")
-
-
-@pytest.fixture
-def site(ann):
-    browser = Browser()
-    browser.force_login(ann.user)
-    return browser
 
 
 def to(bot, name, *ids):
@@ -42,9 +34,7 @@ def as_role(client, role, **rights):
     for name, value in rights.items():
         setattr(person, name, value)
     person.save()
-    browser = Browser()
-    browser.force_login(person)
-    return browser
+    return signed_in(person)
 
 
 def sent(browser, path, name):
@@ -552,8 +542,7 @@ def test_who_may_not_train_reads_the_content_alone(ann, bot, role):
 
 def test_another_clients_bot_and_content_are_not_found(ann, cara, bot):
     row = trained(bot, "Parking is behind the house.")
-    browser = Browser()
-    browser.force_login(cara.user)
+    browser = signed_in(cara.user)
     names = ("content", "look", "behaviour", "install", "quality", "preview", "identity_secret")
     for path in (*(to(bot, name) for name in names), to(bot, "document", row.pk)):
         assert browser.get(path).status_code == 404

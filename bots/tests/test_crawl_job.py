@@ -243,31 +243,19 @@ def test_an_unreachable_site_keeps_its_documents(ann, bot, site):
     assert Document.objects.get().status == "trained"
 
 
-def test_deleted_while_it_is_crawled(ann, bot, site):
-    site.pages = {"/": html(text(1), "/a"), "/a": html(text(2))}
+@pytest.mark.parametrize("moment", ["chatplatform.media.store", "bots.ingest.chunking.chunk"])
+def test_deleted_while_it_is_crawled_or_trained(ann, bot, site, moment):
+    is_crawling = moment == "chatplatform.media.store"
+    site.pages = {"/": html(text(1), *["/a"] * is_crawling), "/a": html(text(2))}
     web_url = add(ann, bot, site)
 
     def delete():
         assert ann.delete(f"/ai/{bot.pk}/train/web-url/{web_url.pk}").status_code == 204
 
-    with run_before("chatplatform.media.store", delete):
+    with run_before(moment, delete):
         run_jobs()
     assert set(Job.objects.values_list("state", flat=True)) == {"done"}
     assert site.paths() == ["/robots.txt", "/"]
-    assert not Document.objects.exists()
-    assert not stored()
-
-
-def test_deleted_while_its_pages_are_trained(ann, bot, site):
-    site.pages = {"/": html(text(1))}
-    web_url = add(ann, bot, site)
-
-    def delete():
-        assert ann.delete(f"/ai/{bot.pk}/train/web-url/{web_url.pk}").status_code == 204
-
-    with run_before("bots.ingest.chunking.chunk", delete):
-        run_jobs()
-    assert set(Job.objects.values_list("state", flat=True)) == {"done"}
     assert not Document.objects.exists()
     assert not Chunk.objects.exists()
     assert not stored()

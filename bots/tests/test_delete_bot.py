@@ -13,10 +13,7 @@ from chatplatform.testing import run_before, run_jobs
 from identity.models import ApiKey, AuditEvent
 from identity.testing import make_key
 
-
-@pytest.fixture(autouse=True)
-def _own_media(tmp_path, settings):
-    settings.MEDIA_ROOT = tmp_path
+pytestmark = pytest.mark.usefixtures("own_media")
 
 
 def path(bot):

@@ -11,17 +11,12 @@ from bots.models import Chunk
 from bots.tests.test_extract import page, pdf_bytes
 from chatplatform.testing import run_jobs
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
 LINES = [f"{word} keeps for {n} days in a tin." for n, word in enumerate(("Rye", "Tea", "Oats"))]
 PAGES = [page(*(f"Page {n}, {line}" for line in LINES)) for n in (1, 2, 3)]
 GLUED = page("Theprojectnameispronouncedlikethebird" * 2)
 PARTLY_GLUED = page(*LINES * 9, *["Ryekeepsfor12days,inatin.Oatskeepforever,intheshade."] * 3)
-
-
-@pytest.fixture(autouse=True)
-def _own_media(tmp_path, settings):
-    settings.MEDIA_ROOT = tmp_path
 
 
 def packed(middle: bytes) -> bytes:

@@ -9,10 +9,7 @@ from bots.models import Bot, Chunk, Document
 from chatplatform.testing import run_jobs
 from identity.models import AuditEvent
 
-
-@pytest.fixture(autouse=True)
-def _own_media(tmp_path, settings):
-    settings.MEDIA_ROOT = tmp_path
+pytestmark = pytest.mark.usefixtures("own_media")
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils.html import escape
 
@@ -16,7 +15,7 @@ from chatplatform.ids import uuid7
 from chatplatform.models import Job
 from chatplatform.testing.browser import violations
 from identity.models import AuditEvent
-from identity.testing import enter_site
+from identity.testing import enter_site, signed_in
 
 NEW = reverse("admin:bots_function_new_function")
 LIST = reverse("admin:bots_function_changelist")
@@ -60,12 +59,6 @@ def shop(settings):
     server.server_close()
 
 
-def entered(person):
-    browser = Browser()
-    browser.force_login(person.user)
-    return browser
-
-
 def text(reply):
     assert reply.status_code == 200
     return reply.content.decode()
@@ -84,7 +77,7 @@ def values(shop, bot, **more):
 
 @pytest.fixture
 def function(ann, bot, shop):
-    assert entered(ann).post(NEW, values(shop, bot)).status_code == 302
+    assert signed_in(ann.user).post(NEW, values(shop, bot)).status_code == 302
     return Function.objects.get()
 
 
@@ -100,16 +93,16 @@ def test_a_function_is_added_in_rows_and_turns_calls_on(function, ann, bot, shop
     }  # fmt: skip
     assert FunctionCalling.objects.get().is_enabled
     assert AuditEvent.objects.filter(action="function_calling.updated").count() == 1
-    shown = text(entered(ann).get(edit_page(function)))
+    shown = text(signed_in(ann.user).get(edit_page(function)))
     assert "very-secret" not in shown
-    again = entered(ann).post(NEW, values(shop, bot))
+    again = signed_in(ann.user).post(NEW, values(shop, bot))
     assert 'class="errors' in text(again)
     assert Function.objects.count() == 1
 
 
 def test_a_value_that_stands_in_the_address_needs_no_row(ann, bot, shop):
     form = values(shop, bot, parameter_0_name="")
-    assert entered(ann).post(NEW, form).status_code == 302
+    assert signed_in(ann.user).post(NEW, form).status_code == 302
     assert Function.objects.get().parameters["required"] == ["order_id"]
 
 
@@ -121,13 +114,13 @@ def test_a_change_keeps_secrets_and_what_only_the_api_sets(function, ann, bot, s
         method="DELETE", url=f"http://{shop.host_port}/o", position=1,
     )  # fmt: skip
     form = values(shop, bot, header_0_name="", requires_approval="customer", url=function.url)
-    assert entered(ann).post(edit_page(function), form).status_code == 302
+    assert signed_in(ann.user).post(edit_page(function), form).status_code == 302
     function.refresh_from_db()
     assert function.requires_approval == "customer"
     assert function.parameters["properties"]["order_id"]["maxLength"] == 20
     assert functions.secret_headers(function) == {"Authorization": "Bearer very-secret"}
     assert Function.objects.filter(pk=other.pk).exists()
-    entered(ann).post(edit_page(function), {**form, "forgets_secrets": "on"})
+    signed_in(ann.user).post(edit_page(function), {**form, "forgets_secrets": "on"})
     function.refresh_from_db()
     assert functions.secret_headers(function) == {}
 
@@ -135,7 +128,7 @@ def test_a_change_keeps_secrets_and_what_only_the_api_sets(function, ann, bot, s
 def test_a_schema_that_rows_cannot_show_stays(function, ann, bot, shop):
     schema = {"type": "object", "properties": {"order_id": {"type": ["string", "null"]}}}
     Function.objects.update(parameters=schema)
-    entered(ann).post(edit_page(function), values(shop, bot, url=function.url))
+    signed_in(ann.user).post(edit_page(function), values(shop, bot, url=function.url))
     assert Function.objects.get().parameters == schema
 
 
@@ -149,7 +142,7 @@ def test_what_somebody_wrote_of_a_value_is_text(function, ann, shop):
             },
         }
     )
-    shown = entered(ann).get(edit_page(function)).content.decode()
+    shown = signed_in(ann.user).get(edit_page(function)).content.decode()
     for words in written.values():
         assert words not in shown
         assert escape(words) in shown
@@ -159,30 +152,30 @@ def test_what_somebody_wrote_of_a_value_is_text(function, ann, shop):
 
 
 def test_it_is_tried_and_says_what_the_bot_would_read(function, ann, shop):
-    page = text(entered(ann).post(edit_page(function), {"form": "try", "order_id": "A 17"}))
+    page = text(signed_in(ann.user).post(edit_page(function), {"form": "try", "order_id": "A 17"}))
     assert shop.asked == [("GET", "/o/A%2017", "Bearer very-secret")]
     assert 'data-status="succeeded"' in page
     assert "on its way" in page
     call = FunctionCall.objects.get()
     assert (call.conversation_id, call.decided_by) == (None, ann.user)
-    refused = text(entered(ann).post(edit_page(function), {"form": "try"}))
+    refused = text(signed_in(ann.user).post(edit_page(function), {"form": "try"}))
     assert 'class="errors' in refused
     assert len(shop.asked) == 1
 
 
 def test_an_address_of_ours_is_refused_beside_its_field(ann, bot, shop):
-    page = text(entered(ann).post(NEW, values(shop, bot, url="https://10.0.0.1/{order_id}")))
+    page = text(signed_in(ann.user).post(NEW, values(shop, bot, url="https://10.0.0.1/{order_id}")))
     assert 'class="errors' in page
     assert not Function.objects.exists()
 
 
 def test_calls_are_turned_off_and_a_function_is_deleted(function, ann, bot):
     switch = reverse("admin:bots_function_switch", args=[bot.pk])
-    assert switch in text(entered(ann).get(LIST))
-    entered(ann).post(switch, {"max_calls_per_reply": 3})
+    assert switch in text(signed_in(ann.user).get(LIST))
+    signed_in(ann.user).post(switch, {"max_calls_per_reply": 3})
     row = FunctionCalling.objects.get()
     assert (row.is_enabled, row.max_calls_per_reply) == (False, 3)
-    assert entered(ann).post(edit_page(function), {"form": "delete"})["Location"] == LIST
+    assert signed_in(ann.user).post(edit_page(function), {"form": "delete"})["Location"] == LIST
     assert not Function.objects.exists()
 
 
@@ -194,25 +187,25 @@ def test_a_teammate_decides_on_a_call(ann, ben, cara, bot, answer, status):
         status="waiting", requires_approval="agent", conversation_id=uuid7(),
     )  # fmt: skip
     decide = reverse("admin:bots_functioncall_decide", args=[call.pk])
-    assert entered(cara).post(decide, {"approve": answer}).status_code == 404
-    assert "Cancel order (order_id: A-17)" in text(entered(ben).get(LIST))
-    assert entered(ben).post(decide, {"approve": answer}).status_code == 302
+    assert signed_in(cara.user).post(decide, {"approve": answer}).status_code == 404
+    assert "Cancel order (order_id: A-17)" in text(signed_in(ben.user).get(LIST))
+    assert signed_in(ben.user).post(decide, {"approve": answer}).status_code == 302
     call.refresh_from_db()
     assert (call.status, call.decided_by) == (status, ben.user)
     assert Job.objects.filter(name="chats.continue_after_approval").count() == 1
-    assert decide not in text(entered(ben).get(LIST))
+    assert decide not in text(signed_in(ben.user).get(LIST))
 
 
 def test_others_change_nothing(function, ben, cara, shop, bot):
     forms = ({"form": "delete"}, {"form": "try", "order_id": "1"}, values(shop, bot))
     for form in forms:
-        assert entered(ben).post(edit_page(function), form).status_code == 403
-        assert entered(cara).post(edit_page(function), form).status_code == 404
-    assert entered(ben).get(edit_page(function)).status_code == 200
-    assert entered(ben).post(NEW, values(shop, bot)).status_code == 403
+        assert signed_in(ben.user).post(edit_page(function), form).status_code == 403
+        assert signed_in(cara.user).post(edit_page(function), form).status_code == 404
+    assert signed_in(ben.user).get(edit_page(function)).status_code == 200
+    assert signed_in(ben.user).post(NEW, values(shop, bot)).status_code == 403
     switch = reverse("admin:bots_function_switch", args=[bot.pk])
-    assert entered(ben).post(switch, {"max_calls_per_reply": 1}).status_code == 403
-    assert entered(cara).post(switch, {"max_calls_per_reply": 1}).status_code == 404
+    assert signed_in(ben.user).post(switch, {"max_calls_per_reply": 1}).status_code == 403
+    assert signed_in(cara.user).post(switch, {"max_calls_per_reply": 1}).status_code == 404
     assert Function.objects.count() == 1
     assert shop.asked == []
 
@@ -247,7 +240,7 @@ def test_in_the_browser_an_order_is_looked_up_and_a_cancellation_asks(
 
 def test_a_function_that_no_model_can_call_says_so_everywhere(ann, bot, shop, settings):
     settings.LLM_BASE_URL = ""
-    site, shown = entered(ann), "data-needs-model"
+    site, shown = signed_in(ann.user), "data-needs-model"
     connect = reverse("admin:bots_languagemodel_set_model")
     new = text(site.get(NEW))
     assert shown in new

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 
 from bots.models import Bot, Document, WebUrl
@@ -14,13 +13,6 @@ from chatplatform.testing import run_jobs
 pytestmark = pytest.mark.django_db(transaction=True)
 QUESTION = "Do guests get their money back?"
 HELD, TRIED = "On hold: a test question failed", "Running test questions"
-
-
-@pytest.fixture
-def site(ann):
-    browser = Browser()
-    browser.force_login(ann.user)
-    return browser
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 """An owner connects an MCP server in the site and chooses its tools."""
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 
 from bots.models import Function, McpServer
 from chatplatform.testing import mcp_server
+from identity.testing import signed_in
 
 CONNECT = reverse("admin:bots_mcpserver_connect")
 
@@ -17,15 +17,9 @@ def shop(settings):
         yield server
 
 
-def entered(person):
-    browser = Browser()
-    browser.force_login(person.user)
-    return browser
-
-
 def connected(ann, bot, shop):
     form = {"bot": bot.pk, "name": "Shop", "url": shop.url, "token": mcp_server.TOKEN}
-    reply = entered(ann).post(CONNECT, form)
+    reply = signed_in(ann.user).post(CONNECT, form)
     assert reply.status_code == 302, reply.content
     return reverse("admin:bots_mcpserver_edit", args=[McpServer.objects.get().pk])
 
@@ -37,7 +31,7 @@ def text(reply):
 
 def test_tools_are_chosen_and_looked_at_again(ann, ben, bot, shop):
     page = connected(ann, bot, shop)
-    browser = entered(ann)
+    browser = signed_in(ann.user)
     shown = browser.get(page)
     assert mcp_server.TOKEN not in text(shown)
     assert 'data-tool="find_order" data-state="not_allowed"' in text(shown)
@@ -53,15 +47,15 @@ def test_tools_are_chosen_and_looked_at_again(ann, ben, bot, shop):
     refused = browser.post(page, {"form": "tools", "tool_0": "none", **seen})
     assert "data-refused" in text(refused)
     assert Function.objects.get().needs_review is True
-    assert "data-tool" in text(entered(ben).get(page))
-    assert entered(ben).post(page, {"form": "refresh"}).status_code == 403
+    assert "data-tool" in text(signed_in(ben.user).get(page))
+    assert signed_in(ben.user).post(page, {"form": "refresh"}).status_code == 403
     link = reverse("admin:bots_function_edit", args=[function.pk])
-    assert browser.get(link).url == page
+    assert browser.get(link)["Location"] == page
 
 
 def test_it_is_switched_off_and_removed(ann, bot, shop):
     page = connected(ann, bot, shop)
-    browser = entered(ann)
+    browser = signed_in(ann.user)
     off = {"form": "settings", "name": "Our shop", "url": shop.url}
     assert browser.post(page, off).status_code == 302
     row = McpServer.objects.get()
@@ -72,6 +66,6 @@ def test_it_is_switched_off_and_removed(ann, bot, shop):
 
 def test_a_wrong_token_is_said_on_the_form(ann, bot, shop):
     form = {"bot": bot.pk, "name": "Shop", "url": shop.url, "token": "wrong"}
-    reply = entered(ann).post(CONNECT, form)
+    reply = signed_in(ann.user).post(CONNECT, form)
     assert "data-refused" in text(reply)
     assert not McpServer.objects.exists()

@@ -12,10 +12,7 @@ from chatplatform.testing import run_jobs
 from identity.models import Role
 from identity.testing import make_person
 
-
-@pytest.fixture(autouse=True)
-def _own_media(tmp_path, settings):
-    settings.MEDIA_ROOT = tmp_path
+pytestmark = pytest.mark.usefixtures("own_media")
 
 
 def path(bot):

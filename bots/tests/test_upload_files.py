@@ -12,6 +12,8 @@ from bots.models import Document
 from chatplatform.models import Job
 from chatplatform.testing import at_once
 
+pytestmark = pytest.mark.usefixtures("own_media")
+
 TEXT = b"Our shop opens at nine o'clock and closes at six o'clock every working day.\n"
 
 
@@ -26,11 +28,6 @@ def file(data=TEXT, name="hours.txt"):
 def stored_files():
     folder = Path(settings.MEDIA_ROOT) / "documents"
     return {file.name for file in folder.iterdir()} if folder.exists() else set()
-
-
-@pytest.fixture(autouse=True)
-def _own_media(tmp_path, settings):
-    settings.MEDIA_ROOT = tmp_path
 
 
 def test_it_works(ann, bot):

@@ -18,6 +18,8 @@ from chatplatform.testing.blocked_urls import BLOCKED_URLS
 from identity.models import AuditEvent, Role
 from identity.testing import make_person
 
+pytestmark = pytest.mark.usefixtures("own_media")
+
 URL = "http://93.184.215.14/help"
 
 
@@ -38,11 +40,6 @@ def crawls():
 def finish(**fields):
     Job.objects.all().delete()
     WebUrl.objects.update(**{"status": "trained", "progress": 100, **fields})
-
-
-@pytest.fixture(autouse=True)
-def _own_media(tmp_path, settings):
-    settings.MEDIA_ROOT = tmp_path
 
 
 # --- add ----------------------------------------------------------------------------------------

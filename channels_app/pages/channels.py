@@ -30,10 +30,15 @@ from channels_app.models import (
     OutboundSend,
     SendState,
 )
-from channels_app.pages.notices import words_of
 from channels_app.providers import PROVIDERS
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.services import connections, number_signup, oauth_authorizations, photoapp_logins
+from channels_app.services import (
+    account_news,
+    connections,
+    number_signup,
+    oauth_authorizations,
+    photoapp_logins,
+)
 from channels_app.shapes.connection import (
     AccountsQuery,
     ChatappConnectDto,
@@ -234,7 +239,9 @@ class ChannelPages(TenantAdmin):
             request, "account", f"{card.name} · {bot.bot_name}",
             card=card, bot=bot, row=row, state=words, color=color, meaning=meaning,
             may_connect=may_connect, has_come=has_come, costs=costs, costs_report=_costs(card),
-            notices=[(item, words_of(item)) for item in connections.latest_notices(row)],
+            notices=[
+                (item, account_news.words_of(item)) for item in connections.latest_notices(row)
+            ],
             is_connected=row.status == ConnectionStatus.CONNECTED,
             is_failing=row.status in {ConnectionStatus.EXPIRED, ConnectionStatus.ERROR},
             is_live=row.status in LIVE, sends_chart=_chart_of_sends(row),

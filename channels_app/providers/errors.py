@@ -24,7 +24,7 @@ class Kind(StrEnum):
 
 
 # What an owner can do about an account's trouble; it stands before the provider's own words.
-_ADVICE = {
+ADVICE = {
     Kind.TOKEN: "Reconnect this account. The provider no longer accepts its access.",
     Kind.PERMISSION: "Reconnect this account and allow all the permissions the provider asks for.",
     Kind.BLOCKED: "The provider has suspended this account. Ask the provider what to do.",
@@ -56,7 +56,7 @@ class ProviderError(ApiError):
         # Without the advice.
         self.reason = f"The provider rejected the request: {message}" if code else message
         super().__init__(
-            " ".join(filter(None, [_ADVICE.get(kind), self.reason])),
+            " ".join(filter(None, [ADVICE.get(kind), self.reason])),
             kind=str(kind), provider_code=code or None, provider_message=message,
         )  # fmt: skip
         self.kind = kind

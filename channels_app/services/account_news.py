@@ -4,15 +4,28 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy, override
 
 from channels_app.models import AccountNotice, ChannelConnection, NoticeKind
 from channels_app.providers.events import AccountNews
 from channels_app.services import connections
 from channels_app.shapes import connection as connection_shapes
+from chatplatform.templatetags.codes import humanize_code
 from identity.services import mails
 from webhooks.services import announce
 
 _LIFETIME = timedelta(days=365)
+_WORDS: dict[str, Promise] = {
+    NoticeKind.TEMPLATE_STATUS: gettext_lazy("Template %(template)s: %(value)s"),
+    NoticeKind.TEMPLATE_QUALITY: gettext_lazy("Quality of template %(template)s: %(value)s"),
+    NoticeKind.TEMPLATE_CATEGORY: gettext_lazy("Category of template %(template)s: %(value)s"),
+    NoticeKind.QUALITY: gettext_lazy("Quality of the account: %(value)s"),
+    NoticeKind.SENDING_LIMIT: gettext_lazy("Customers you can message first per day: %(value)s"),
+    NoticeKind.NAME: gettext_lazy("Display name: %(value)s"),
+    NoticeKind.REVIEW: gettext_lazy("Account review: %(value)s"),
+    NoticeKind.ALERT: gettext_lazy("Alert: %(value)s"),
+}
 _BAD: dict[str, set[str]] = {
     NoticeKind.TEMPLATE_STATUS: {
         "rejected", "paused", "disabled", "flagged", "limit_exceeded", "locked",
@@ -45,8 +58,10 @@ def store(connection: ChannelConnection, item: AccountNews) -> None:
     data = {"connection": shape.model_dump(mode="json"), "notice": told.model_dump(mode="json")}
     announce(connection.client_id, "channel.notified", data)
     if notice.is_bad:
-        context = {"channel": connection.channel, "account": connection.account_name}
-        mails.notify(connection.client_id, "channel_notice", context | {"notice": words(notice)})
+        with override(connection.client.default_language):
+            context = {"notice": words_of(notice)}
+        context |= {"channel": connection.channel, "account": connection.account_name}
+        mails.notify(connection.client_id, "channel_notice", context)
 
 
 def concerned(connection: ChannelConnection, item: AccountNews) -> Sequence[ChannelConnection]:
@@ -58,12 +73,16 @@ def concerned(connection: ChannelConnection, item: AccountNews) -> Sequence[Chan
     return [row for row in rows if _digits(row.account_name).endswith(item.number)]
 
 
-def words(notice: AccountNotice) -> str:
-    """A notice as a line in English."""
-    about = f"{notice.template} ({notice.language}), " if notice.template else ""
-    before = f" (was {notice.previous})" if notice.previous else ""
-    reason = f": {notice.reason}" if notice.reason else ""
-    return f"{about}{notice.get_kind_display().lower()} {notice.value}{before}{reason}"
+def words_of(notice: AccountNotice) -> str:
+    """A notice as a line, in the reader's language."""
+    template = f"{notice.template} ({notice.language})" if notice.language else notice.template
+    words = str(_WORDS[notice.kind]) % {"template": template, "value": humanize_code(notice.value)}
+    if notice.previous:
+        before = gettext("was {value}").format(value=humanize_code(notice.previous))
+        words = f"{words} ({before})"
+    if notice.reason == "announced":
+        return f"{words} · {gettext('within a day')}"
+    return f"{words} · {notice.reason}" if notice.reason else words
 
 
 def delete_old() -> None:

@@ -22,7 +22,7 @@ from channels_app.models import (
     OAuthAuthorization,
 )
 from channels_app.providers import PROVIDERS, Provider
-from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.errors import ADVICE, Kind, ProviderError
 from channels_app.providers.types import Account, Connected, Tokens
 from channels_app.services import oauth_authorizations
 from channels_app.shapes import connection as connection_shapes
@@ -31,12 +31,10 @@ from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotFound
 from chatplatform.channel_names import MessagingChannel
 from chats.models import Conversation
 from chats.services.core import channel_events
-from identity.models import ChannelToken, Client, Role, User
+from identity.models import Client, ProviderToken, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
 
-# What to do, in words for an owner, before the provider's own.
-_EXPIRED = "Reconnect this account. The provider no longer accepts its access."
 # How long to wait for another change of the client's subscriptions.
 _SUBSCRIBING_SECONDS = 30.0
 _NOTICES_SHOWN = 20
@@ -161,8 +159,8 @@ def list_accounts(
 
 def user_token(client: Client, channel: MessagingChannel) -> str:
     """The stored token of a person; 409 `token_missing` if there is none or it has expired."""
-    token: ChannelToken | None = (
-        ChannelToken.objects.for_client(client).filter(channel=channel).first()
+    token: ProviderToken | None = (
+        ProviderToken.objects.for_client(client).filter(channel=channel).first()
     )
     if token is None or (token.expires_at and token.expires_at <= timezone.now()):
         raise TokenMissing
@@ -256,9 +254,9 @@ def _connect_consented(
 
 def store_tokens(
     client: Client, channel: MessagingChannel, tokens: Tokens, *, by: User
-) -> ChannelToken:
+) -> ProviderToken:
     """Store the token of a person who has consented."""
-    return clients.store_channel_token(
+    return clients.store_provider_token(
         client, channel=channel, access_token=tokens.access_token,
         expires_in=round(tokens.expires_in.total_seconds()) if tokens.expires_in else None,
         user_external_id=tokens.user_id, by=by,
@@ -410,7 +408,8 @@ def mark_expired(connection: ChannelConnection, reason: str) -> None:
         # The connection has a new token meanwhile: the provider refused the old one.
         if row.status not in SENDING or row.access_token != connection.access_token:
             return
-        row.status, row.last_error = ConnectionStatus.EXPIRED, f"{_EXPIRED} {reason}"[:500]
+        row.status = ConnectionStatus.EXPIRED
+        row.last_error = f"{ADVICE[Kind.TOKEN]} {reason}"[:500]
         row.failing_since = row.failing_since or timezone.now()
         row.save(update_fields=["status", "last_error", "failing_since"])
         _set_reachable(row)

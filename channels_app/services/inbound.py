@@ -29,7 +29,7 @@ from channels_app.models import (
     OutboundSend,
     SendState,
 )
-from channels_app.providers import PROVIDERS, events, lines
+from channels_app.providers import PROVIDERS, context_lines, events
 from channels_app.providers.callback_parsing import Callback
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.types import Place, Profile
@@ -289,7 +289,7 @@ def _quote(answered: Message | None, metadata: dict[str, Any]) -> list[Line]:
     """The message that the customer answers; a tapped option is always one of the message."""
     if answered is None or not answered.text or metadata.get("payload"):
         return []
-    return [lines.line("quote", markdown_to_text.convert(answered.text)[:_QUOTED])]
+    return [context_lines.line("quote", markdown_to_text.convert(answered.text)[:_QUOTED])]
 
 
 def _as_chosen(

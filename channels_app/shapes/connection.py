@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from channels_app import models
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import Moment, Shape, Text, Uri, example
 from chatplatform.channel_names import MessagingChannel
 from chats.shapes.message import MessageContent
 from chats.shapes.people import Identity
-from identity.models import ChannelToken
+from identity.models import ProviderToken
 
 _Id = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 
@@ -108,7 +108,7 @@ class ChannelConnection(Shape):
         )
 
     @classmethod
-    def from_token(cls, token: ChannelToken, channel: MessagingChannel) -> "ChannelConnection":
+    def from_token(cls, token: ProviderToken, channel: MessagingChannel) -> "ChannelConnection":
         """The shape for a person's stored token, which can list and connect accounts."""
         by = token.created_by
         return cls(
@@ -243,11 +243,8 @@ class ChannelAccount(Shape):
     bot_id: int | None = Field(None, description="Your bot that has it, if any.")
 
 
-class ChannelAccountsResponse(Shape):
+class ChannelAccountsResponse(ListPage[ChannelAccount]):
     """A list page of accounts, in the provider's order."""
-
-    items: list[ChannelAccount] = Field(description="The accounts.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
 
 
 class AccountsQuery(Shape):
@@ -348,11 +345,8 @@ class ChatappTemplate(Shape):
     problem: str | None = Field(None, description="Why it cannot be sent; null if it can.")
 
 
-class ChatappTemplatesResponse(Shape):
+class ChatappTemplatesResponse(ListPage[ChatappTemplate]):
     """A list page of templates, in the provider's order."""
-
-    items: list[ChatappTemplate] = Field(description="The templates.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
 
 
 class ChatappTemplatesQuery(AccountsQuery):

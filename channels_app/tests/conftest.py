@@ -6,7 +6,13 @@ from channels_app.models import ChannelConnection
 from channels_app.tests.chatapp import NUMBER, connect
 from channels_app.tests.helpers import ACCOUNT, BOT, OA, Channel
 from chatplatform.testing import run_jobs
-from chats.models import Conversation
+from chats.models import Conversation, Message
+
+
+@pytest.fixture
+def agents_answer(bot):
+    """No bot's reply stands between the customer's messages."""
+    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
 
 
 @pytest.fixture
@@ -28,9 +34,8 @@ def page(socialnet, token):
 
 
 @pytest.fixture
-def agents_chat(page, socialnet, bot):
+def agents_chat(page, socialnet, agents_answer):
     """A chat of the customer "an" with the page, which waits for an agent."""
-    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
     socialnet.write("Is anybody there?")
     run_jobs()
     return Conversation.objects.get()
@@ -106,3 +111,16 @@ def telegram_bot(telegram):
 def quiet(number, bot):
     """No bot's reply stands between the customer's messages."""
     type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
+
+
+@pytest.fixture
+def say(agents_chat, ben):
+    """`say("Hello")`: an agent writes; the message as it is after the jobs ran."""
+
+    def say(text: str = "Hello", **body):
+        sent = ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": text, **body})
+        assert sent.status_code == 201, sent.content
+        run_jobs()
+        return Message.objects.get(pk=sent.json()["id"])
+
+    return say

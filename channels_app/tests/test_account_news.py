@@ -17,7 +17,7 @@ from channels_app.tests.helpers import post_signed
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
-from identity.models import EmailNotification
+from identity.models import Client, EmailNotification
 from identity.testing import make_person
 from webhooks.models import Event
 
@@ -79,6 +79,17 @@ def test_news_are_stored_told_and_mailed_if_bad(chatapp, number, nobody, ben, na
     assert Job.objects.filter(name="identity.send_mail").count() == is_bad
     number.refresh_from_db()
     assert number.status == "connected"
+
+
+def test_bad_news_are_mailed_in_the_clients_language(chatapp, number, nobody):
+    EmailNotification.objects.create(
+        client=number.client, recipients=["a@b.example"], on_channel_error=True
+    )
+    Client.objects.filter(pk=number.client_id).update(default_language="vi")
+    report(nobody, "number-flagged")
+    mail = Job.objects.get(name="identity.send_mail").args
+    assert mail["language"] == "vi"
+    assert mail["context"]["notice"].startswith("Chất lượng của tài khoản: Đỏ")
 
 
 def test_the_same_news_twice_are_one(chatapp, number, nobody):

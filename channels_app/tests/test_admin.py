@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.formats import date_format
@@ -13,15 +12,9 @@ from channels_app.services import connections
 from channels_app.tests.helpers import event, post_signed
 from chatplatform.testing import run_jobs
 from identity.models import User
+from identity.testing import signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def staff():
-    browser = Browser()
-    browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
-    return browser
 
 
 def text(reply):
@@ -73,9 +66,7 @@ def test_a_failing_account_says_what_since_when_and_is_connected_again(page, ann
     assert since
     connections.mark_expired(page, "The token was refused.")
     assert ChannelConnection.objects.get().failing_since == since
-    owner, agent = Browser(), Browser()
-    owner.force_login(ann.user)
-    agent.force_login(ben.user)
+    owner, agent = signed_in(ann.user), signed_in(ben.user)
     path = reverse("channel_account", args=["socialnet", page.bot_id])
     shown = text(owner.get(path))
     assert 'data-state="expired"' in shown
@@ -95,8 +86,7 @@ def test_refused_messages_stand_among_the_failures_and_in_the_picture(page, agen
     ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": "Hello"})
     run_jobs()
     OutboundSend.objects.update(state="failed", error="The customer blocked us.")
-    owner = Browser()
-    owner.force_login(ann.user)
+    owner = signed_in(ann.user)
     failures = text(owner.get(reverse("failures")))
     assert "Blue Shop: The customer blocked us." in failures
     refused = f"?state__exact=failed&amp;connection__id__exact={page.pk}"
@@ -106,6 +96,5 @@ def test_refused_messages_stand_among_the_failures_and_in_the_picture(page, agen
     assert [row.error for row in found.context["cl"].result_list] == ["The customer blocked us."]
     shown = text(owner.get(reverse("channel_account", args=["socialnet", page.bot_id])))
     assert "Messages in the last 14 days" in shown
-    agent = Browser()
-    agent.force_login(ben.user)
+    agent = signed_in(ben.user)
     assert "blocked us" not in text(agent.get(reverse("failures")))

@@ -27,19 +27,6 @@ def agents_chat(number, chatapp, bot):
     return Conversation.objects.get()
 
 
-@pytest.fixture
-def say(agents_chat, ben):
-    """`say("Hello")`: an agent writes; the message as it is after the jobs ran."""
-
-    def say(text: str = "Hello", **body):
-        sent = ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": text, **body})
-        assert sent.status_code == 201, sent.content
-        run_jobs()
-        return Message.objects.get(pk=sent.json()["id"])
-
-    return say
-
-
 def bodies(chatapp):
     """The sends that reached the provider."""
     return [call["body"] for call in chatapp.sim.calls(what="sends")

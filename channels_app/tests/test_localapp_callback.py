@@ -12,14 +12,8 @@ from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Message
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agents_answer")]
 PATH = "/localapp/callback"
-
-
-@pytest.fixture(autouse=True)
-def agents_answer(bot):
-    """No bot's reply stands between the customer's messages."""
-    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
 
 
 def post(person, body, **headers):

@@ -32,17 +32,11 @@ from chatplatform.models import Job
 from chatplatform.testing import at_once, run_jobs
 from chats.models import Customer, Message
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agents_answer")]
 
 
 class Killed(BaseException):
     """Nothing in the worker catches it, as nothing catches a SIGKILL."""
-
-
-@pytest.fixture(autouse=True)
-def agents_answer(bot):
-    """No bot's reply stands between the customer's messages."""
-    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
 
 
 @pytest.fixture(autouse=True)

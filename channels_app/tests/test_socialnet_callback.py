@@ -13,15 +13,9 @@ from chatplatform.models import Job
 from chatplatform.testing import at_once, run_before, run_jobs
 from chats.models import Conversation, Message
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agents_answer")]
 PATH = "/socialnet/webhook"
 HELLO = {"message": {"mid": "m_1", "text": "hello"}}
-
-
-@pytest.fixture(autouse=True)
-def agents_answer(bot):
-    """No bot's reply stands between the customer's messages."""
-    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
 
 
 def test_the_handshake_answers_the_challenge_and_nothing_else(nobody, settings):

@@ -25,19 +25,6 @@ PNG = bytes.fromhex(
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def say(agents_chat, ben):
-    """`say("Hello")`: an agent writes; the message as it is after the jobs ran."""
-
-    def say(text: str = "Hello", **body):
-        sent = ben.post(f"/ai/chat/{agents_chat.pk}/manual", {"text": text, **body})
-        assert sent.status_code == 201, sent.content
-        run_jobs()
-        return Message.objects.get(pk=sent.json()["id"])
-
-    return say
-
-
 def sends(message):
     return list(OutboundSend.objects.filter(message=message).order_by("part"))
 

@@ -11,15 +11,9 @@ from channels_app.tests.helpers import event, of_localapp, post_signed
 from chatplatform.testing import run_jobs
 from chats.models import Message
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agents_answer")]
 WORDS = "Look at this too"
 DEEP: Any = json.loads("[" * 900 + "]" * 900)
-
-
-@pytest.fixture(autouse=True)
-def agents_answer(bot):
-    """No bot's reply stands between the customer's messages."""
-    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
 
 
 def arrived(person, path, body) -> str:

@@ -35,9 +35,7 @@ class ListPage(Shape, Generic[Item]):
     """A list page."""
 
     items: list[Item] = Field(description="The rows of this page, in the list's order.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
 def list_of(query: Shape) -> str:

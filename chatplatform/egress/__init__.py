@@ -160,20 +160,18 @@ def client(
     )
 
 
-def check_url(url: str, *, allow: Collection[str] = (), purpose: str = "check") -> None:
+def check_url(url: str, *, purpose: str = "check") -> None:
     """Raise Blocked unless `url` could be called now. Resolves its name, for at most 5 seconds."""
-    if first_blocked([url], allow=allow, purpose=purpose) is not None:
+    if first_blocked([url], purpose=purpose) is not None:
         raise Blocked(url)
 
 
-def first_blocked(
-    urls: Sequence[str], *, allow: Collection[str] = (), purpose: str = "check"
-) -> int | None:
+def first_blocked(urls: Sequence[str], *, purpose: str) -> int | None:
     """The index of the first URL that could not be called now; None if all could.
 
     The names are resolved in parallel, for at most 5 seconds in all.
     """
-    guard = Guard(purpose, allow)
+    guard = Guard(purpose, ())
     waits: list[Callable[[], object]] = []
     for url in urls:
         try:

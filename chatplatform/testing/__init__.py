@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Any, TypeVar
 from unittest import mock
 
@@ -219,6 +220,12 @@ def quick_flush() -> Iterator[None]:
         _should_reload_connections=lambda _: False,
     ):
         yield
+
+
+@pytest.fixture
+def own_media(tmp_path: Path, settings: Any) -> None:
+    """A folder of the test's own for uploads."""
+    settings.MEDIA_ROOT = tmp_path
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,6 @@ import pytest
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db import connection
-from django.test import Client as Browser
 from django.urls import reverse
 
 from bots.models import FunctionCall
@@ -21,7 +20,7 @@ from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Customer, Summary
 from chats.services.data_exchange import retention
 from identity.models import AuditEvent
-from identity.testing import make_key
+from identity.testing import make_key, signed_in
 from reports.models import Export
 from webhooks.models import Delivery, DeliveryAttempt, Event, WebhookConfig
 
@@ -103,8 +102,7 @@ def remember(chat, word):
 
 def keep(ann, word):
     """What the client's people keep under a name, as they searched for it."""
-    browser = Browser()
-    browser.force_login(ann.user)
+    browser = signed_in(ann.user)
     view = {"page": "chats.customer", "name": f"{word}s", "is_shared": "on"}
     browser.post("/admin/views/save/", view | {"query": f"?q={word}%40example.com".lower()})
     asked = {"name": f"Of {word}", "q": word.lower(), "group_by": "day"}

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.test import Client as Browser
 from django.utils import timezone
 
 from channels_app.models import ChannelConnection, InboundCallback
@@ -19,7 +18,7 @@ from chats.services.desk import timers
 from chats.testing import make_chat
 from identity.models import ApiKey, AuditEvent, RefreshToken, User
 from identity.services import api_keys, freezing
-from identity.testing import PASSWORD, make_key
+from identity.testing import PASSWORD, make_key, signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CHAT = "/ai/client/chat"
@@ -67,8 +66,7 @@ def test_nobody_signs_in_meanwhile(ann, frozen):
     tokens = RefreshToken.objects.count()
     form = {"grant_type": "password", "username": ann.user.email, "password": PASSWORD}
     refused(ann.browser.post("/identity/token2", form))
-    browser = Browser()
-    browser.force_login(ann.user)
+    browser = signed_in(ann.user)
     assert browser.get("/admin/chats/conversation/").status_code == 503
     freezing.unfreeze(frozen, by=None)
     assert browser.get("/admin/chats/conversation/").status_code == 200

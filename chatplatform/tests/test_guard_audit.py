@@ -24,7 +24,7 @@ from chatplatform.tests.test_guard_site import PAGES, url, world
 from identity.models import ApiKey, AuditEvent, SecondFactor, User
 from identity.pages import people
 from identity.services import audit, passwords, site_sessions
-from identity.testing import PASSWORD, make_key
+from identity.testing import PASSWORD, make_key, signed_in
 from webhooks.models import WebhookConfig
 
 # Operations that change nothing which the audit log is for; the reason, and where it stands.
@@ -210,8 +210,7 @@ def test_every_file_of_the_api_is_audited(ann):
 
 def test_every_file_of_the_site_is_audited(ann):
     rows = world("ourownword")
-    browser = Browser()
-    browser.force_login(User.objects.get(pk=rows[User].pk))
+    browser = signed_in(User.objects.get(pk=rows[User].pk))
     before = AuditEvent.objects.latest("pk").pk
     paths = {
         name: reverse(name, args=[quote(rows[model].pk)] if is_detail else [])
@@ -270,8 +269,7 @@ def prepare(rows: dict[Any, Any], action: str) -> None:
 def test_every_action_of_the_site_is_audited(db):
     rows = world("ourownword")
     rows[Job] = Job.objects.create(name="x.y", state="dead", client_id=rows[User].client_id)
-    browser = Browser()
-    browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+    browser = signed_in(User.objects.create_superuser("staff@example.com", full_name="Staff"))
     before = AuditEvent.objects.latest("pk").pk
     silent = set()
     pages = admin.site._registry.items()
@@ -303,8 +301,7 @@ def test_what_is_done_to_one_of_the_staff_is_audited(db):
         User.objects.create_superuser(f"{name}@staff.example", full_name=name)
         for name in ("Eve", "Max")
     )
-    browser = Browser()
-    browser.force_login(eve)
+    browser = signed_in(eve)
     form = {name: getattr(max_, name) for name in ("email", "full_name", "role", "language")}
     changes = {"email": "new@staff.example", "full_name": "New", "language": "vi"}
     silent = set()

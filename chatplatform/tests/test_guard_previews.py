@@ -4,15 +4,13 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.test import Client as Browser
 from django.urls import reverse
 
 from bots.models import Bot
 from chatplatform.testing import run_jobs
 from chatplatform.tests.served import ALL, callers, rows_of, send, undone
 from chats.models import Conversation, Customer, Feedback, Summary
-from identity.models import User
-from identity.testing import Person, make_key
+from identity.testing import Person, make_key, signed_in
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 WORD = "zanzibar"
@@ -82,10 +80,8 @@ def test_no_list_of_the_api_has_a_preview(ann, preview):
     assert [item["id"] for item in own] == [str(preview.pk)]
 
 
-def test_no_page_of_the_site_has_a_preview(ann, preview):
-    owner, staff = Browser(), Browser()
-    owner.force_login(ann.user)
-    staff.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+def test_no_page_of_the_site_has_a_preview(ann, preview, staff):
+    owner = signed_in(ann.user)
     opened = [(path, owner.get(path)) for path in map(reverse, SITE_PAGES)]
     for model, page in admin.site._registry.items():
         path = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")

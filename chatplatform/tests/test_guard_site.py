@@ -58,7 +58,7 @@ from identity.models import (
     Subscription,
     User,
 )
-from identity.testing import make_client, make_person
+from identity.testing import make_client, make_person, signed_in
 from reports.models import Export
 from webhooks.models import Delivery, DeliveryAttempt, Event, WebhookConfig
 
@@ -369,8 +369,7 @@ def test_nobody_filters_by_a_secret(mine, column):
 
 
 def test_nobody_adds_or_deletes_a_row(mine):
-    browser = Browser()
-    browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+    browser = signed_in(User.objects.create_superuser("staff@example.com", full_name="Staff"))
     job = Job.objects.create(name="x.y", state="dead")
     for model, row in {**mine, Job: job}.items():
         assert browser.get(url(model, "add")).status_code == 403, model

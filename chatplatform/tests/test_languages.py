@@ -22,7 +22,7 @@ from chatplatform.tests.test_codes import texts
 from chats.models import Conversation
 from chats.testing import make_chat
 from identity.models import Subscription, User
-from identity.testing import make_person
+from identity.testing import make_person, signed_in
 from local import message_catalogs
 
 VALUE = re.compile(r"\{\w+\}")
@@ -137,8 +137,7 @@ def test_the_figures_and_warnings_of_the_home_are_in_both_languages(client_a):
     seen = {}
     for person.language in ("en", "vi"):
         person.save()
-        browser = Browser()
-        browser.force_login(person)
+        browser = signed_in(person)
         texts = shown(browser, "admin:index")
         seen[person.language] = {text for text in texts if re.search("[a-z]{2}", text)}
         assert {"en": "12,345", "vi": "12.345"}[person.language] in texts
@@ -153,8 +152,7 @@ def test_the_staffs_home_is_in_both_languages(client_a):
     seen = {}
     for staff.language in ("en", "vi"):
         staff.save()
-        browser = Browser()
-        browser.force_login(staff)
+        browser = signed_in(staff)
         texts_of = shown(browser, "admin:index")
         seen[staff.language] = {text for text in texts_of if re.search("[A-Za-z]", text)}
     assert seen["en"] & seen["vi"] <= SHARED, "locale/vi lacks these words"

@@ -18,7 +18,7 @@ from chatplatform.tests.test_codes import faults, texts
 from chatplatform.tests.test_guard_site import PAGES, READ_BY, entered, url, world
 from chats.models import Customer
 from identity.models import AuditEvent, Client, SavedView, User
-from identity.testing import make_person
+from identity.testing import make_person, signed_in
 
 CHATS, CUSTOMERS, PEOPLE = (
     "/admin/chats/conversation/", "/admin/chats/customer/", "/admin/identity/user/",
@@ -27,9 +27,7 @@ SAVE, DELETE = "/admin/views/save/", "/admin/views/delete/"
 
 
 def browser_of(person: Any) -> Browser:
-    browser = Browser()
-    browser.force_login(person.user)
-    return browser
+    return signed_in(person.user)
 
 
 def chips(reply):
@@ -147,8 +145,7 @@ def test_each_client_reads_of_its_rows_that_the_staff_took_away(ann, cara, query
         for _ in range(count):
             Customer.objects.create(client=client, name="Zoe")
     staff = User.objects.create_superuser("staff@example.com", full_name="Staff")
-    browser = Browser()
-    browser.force_login(staff)
+    browser = signed_in(staff)
     address = f"{CUSTOMERS}export-list/?columns=who&{query.format(ann.client.pk)}"
     taken = rows_of(browser.get(address))[1:]
     assert len(taken) == (2 if query else 3)
@@ -194,8 +191,7 @@ def test_a_longer_export_costs_the_same(ann, bot):
 
 def test_an_empty_list_says_what_to_do_next(client_a):
     assert set(EMPTY_STATES) == {model._meta.label for model in admin.site._registry}
-    browser = Browser()
-    browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+    browser = signed_in(User.objects.create_superuser("staff@example.com", full_name="Staff"))
     tried = 0
     for model in PAGES:
         if model._default_manager.exists():

@@ -20,7 +20,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from chatplatform import jobs
-from chatplatform.jobs import backlog, relay
+from chatplatform.jobs import infrastructure_metrics, relay
 from chatplatform.models import Job, JobState
 from chatplatform.observing import host, metrics
 from chatplatform.observing.process_slots import Slots
@@ -201,7 +201,7 @@ def test_the_backlog_is_read(ann):
         Job.objects.create(name=NAME, state=made)
     Job.objects.create(name="of.another_release")
     found = {(row.metric.name.removeprefix("chatplatform_"), row.labels): row.value
-             for row in backlog.read()}  # fmt: skip
+             for row in infrastructure_metrics.read()}  # fmt: skip
     for state in ("queued", "running", "dead"):
         assert found["jobs", ("train", NAME, state)] == 1
     assert ("jobs", ("train", NAME, "done")) not in found
@@ -238,7 +238,7 @@ def test_a_job_that_waits_for_an_older_one_of_its_key_is_not_late(work, nobody, 
         return Job.objects.create(name=WORK, due_at=due, **values)
 
     def oldest():
-        rows = [row for row in backlog.read() if row.metric is metrics.JOB_OLDEST]
+        rows = [row for row in infrastructure_metrics.read() if row.metric is metrics.JOB_OLDEST]
         (found,) = [row.value for row in rows if row.labels == ("reply",)]
         parts = {part["name"]: part for part in nobody.get("/health").json()["parts"]}
         return round(found / 60), parts["jobs"]["detail"].partition(", the oldest for ")[0]
@@ -264,13 +264,17 @@ def test_a_job_that_no_relay_takes_back_is_late():
     gone = timezone.now() - timedelta(minutes=10)
     Job.objects.create(name="of.another_release", state=JobState.RUNNING, lease_until=gone)
     assert relay.sweep() == 0
-    found = {row.labels: row.value for row in backlog.read() if row.metric is metrics.JOB_OLDEST}
+    found = {
+        row.labels: row.value
+        for row in infrastructure_metrics.read()
+        if row.metric is metrics.JOB_OLDEST
+    }
     assert round(found["unknown",] / 60) == 10
 
 
 def test_rows_of_months_that_nobody_made_are_counted(client_a):
     def rows():
-        found = [row for row in backlog.read() if row.metric is metrics.DEFAULT_ROWS]
+        found = [row for row in infrastructure_metrics.read() if row.metric is metrics.DEFAULT_ROWS]
         return {labels[0].removeprefix("webhooks_"): value for _, value, labels in found}
 
     def wait_for(expected):
@@ -289,7 +293,7 @@ def test_rows_of_months_that_nobody_made_are_counted(client_a):
 
 def test_a_broker_that_is_away_is_a_reading(settings):
     settings.REDIS_URL = "redis://127.0.0.1:9/0"
-    found = {row.metric.name: row.value for row in backlog.read()}
+    found = {row.metric.name: row.value for row in infrastructure_metrics.read()}
     assert found["chatplatform_broker_up"] == 0
     assert found["chatplatform_database_up"] == 1
 

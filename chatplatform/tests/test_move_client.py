@@ -418,7 +418,7 @@ NO_IDS = {
     "identity.ClientConfig.business_hours", "identity.ClientConfig.handoff_message",
     "identity.ClientConfig.holidays", "identity.ClientConfig.out_of_hours_message",
     "identity.ClientConfig.message_prices", "identity.ClientConfig.silent_channels",
-    "identity.ClientConfig.system_messages",
+    "identity.ClientConfig.automatic_messages",
 }  # fmt: skip
 
 

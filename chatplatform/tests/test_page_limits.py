@@ -20,7 +20,7 @@ from chatplatform.tests.test_rate_limits import left, read
 from chats.testing import visit
 from identity.models import Client, SiteSession, User
 from identity.services import impersonation
-from identity.testing import make_person
+from identity.testing import make_person, signed_in
 
 # Its answer asks Valkey for nothing of its own.
 OWN, LOGIN = "/admin/sign-ins/", "/admin/login/"
@@ -35,12 +35,6 @@ def _limited(settings):
     settings.RATE_LIMIT_SCALE = 0.01
     for key in valkey.shared().scan_iter("LIMITS*"):
         valkey.shared().delete(key)
-
-
-def signed_in(user):
-    browser = Browser()
-    browser.force_login(user)
-    return browser
 
 
 def ask(browser, path=OWN, address="192.0.2.1", **headers):
@@ -109,7 +103,7 @@ def test_who_looks_as_somebody_else_uses_up_nothing_of_theirs(ann):
     staff = User.objects.create_superuser("staff@example.com", full_name="Staff")
     browser = signed_in(staff)
     ask(browser)
-    impersonation.begin(browser.session.session_key, ann.user, by=staff)
+    impersonation.begin(browser.session.session_key or "", ann.user, by=staff)
     page = ask(browser, "/admin/")
     assert b"You can't make changes." in page.content
     assert left(page) == {"pages": 4}

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
-from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
@@ -21,13 +20,6 @@ from webhooks.services import announce
 
 CHATS, LEDGER = "/admin/chats/conversation/", "/admin/identity/creditentry/"
 MOST_BYTES = 150_000
-
-
-@pytest.fixture
-def site(ann):
-    browser = Browser()
-    browser.force_login(ann.user)
-    return browser
 
 
 @pytest.fixture

@@ -20,11 +20,11 @@ from drf_spectacular.generators import SchemaGenerator
 from pydantic import Field
 
 from chatplatform import replica
-from chatplatform.api.document import group_of
 from chatplatform.api.errors import json_response
+from chatplatform.api.openapi_postprocessing import group_of
 from chatplatform.api.operation import PUBLIC, OperationViewSet, operation
 from chatplatform.api.shapes import Shape
-from chatplatform.jobs import backlog
+from chatplatform.jobs import infrastructure_metrics
 from chatplatform.jobs.registry import Queue
 from chatplatform.live import valkey
 from chatplatform.observing import host
@@ -170,7 +170,7 @@ def _processes() -> str:
 def _jobs() -> str:
     _declare_jobs()
     with connection.cursor() as cursor:
-        waiting = backlog.waiting(cursor)
+        waiting = infrastructure_metrics.waiting(cursor)
     stuck = [
         f"{count} jobs of {queue} wait, the oldest for {oldest:.0f} s"
         for queue, (count, oldest) in sorted(waiting.items())

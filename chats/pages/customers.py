@@ -183,9 +183,8 @@ class CustomerAdmin(ListsWithoutPreviews):
             said = gettext("%(name)s can write to you again.") % {"name": self.who(row)}
             return self._save(request, row, {"blocked_until": None}, said)
 
-        form = ServiceForm(request.POST if request.method == "POST" else None)
-        return self.form_page(
-            request, form, act,
+        return self.confirm_page(
+            request, act,
             title=gettext("Unblock %(name)s?") % {"name": self.who(row)},
             button=gettext("Unblock"),
             cancel=reverse("admin:chats_customer_change", args=[row.pk]),
@@ -225,9 +224,8 @@ class CustomerAdmin(ListsWithoutPreviews):
             )
             return redirect("admin:chats_customer_changelist")
 
-        form = ServiceForm(request.POST if request.method == "POST" else None)
-        return self.form_page(
-            request, form, act,
+        return self.confirm_page(
+            request, act,
             title=gettext("Delete “%(name)s”?") % {"name": self.who(row)},
             button=gettext("Delete permanently"),
             variant="danger",

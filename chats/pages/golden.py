@@ -379,9 +379,8 @@ class GoldenRunAdmin(TenantAdmin):
             messages.success(request, gettext("Published."))
             return redirect("admin:bots_goldenrun_change", run.pk)
 
-        form = ServiceForm(request.POST if request.method == "POST" else None)
-        return self.form_page(
-            request, form, act, title=_PUBLISH, button=_PUBLISH,
+        return self.confirm_page(
+            request, act, title=_PUBLISH, button=_PUBLISH,
             intro=format_html("{}<br>{}", _SURE, self.shown_tried(run)),
         )  # fmt: skip
 
@@ -397,9 +396,8 @@ class GoldenRunAdmin(TenantAdmin):
             messages.success(request, gettext("Discarded."))
             return redirect("admin:bots_goldenrun_change", run.pk)
 
-        form = ServiceForm(request.POST if request.method == "POST" else None)
-        return self.form_page(
-            request, form, act, title=gettext("Discard changes"), button=gettext("Discard"),
+        return self.confirm_page(
+            request, act, title=gettext("Discard changes"), button=gettext("Discard"),
             variant="danger", cancel=reverse("admin:bots_goldenrun_change", args=[run.pk]),
             intro=format_html(
                 "{}<br>{}", gettext("This deletes the content below. It can't be undone."),

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import Moment, Shape, example
 from chats.models import Message, Replay, ReplayChange, ReplayedReply, ReplayStatus
 
@@ -131,11 +131,8 @@ class ReplayDto(Shape):
         )
 
 
-class ReplaysResponse(Shape):
+class ReplaysResponse(ListPage[ReplayDto]):
     """A page of replays, newest first."""
-
-    items: list[ReplayDto] = Field(description="The replays.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
 class ReplayedQuery(Page):
@@ -180,8 +177,5 @@ class ReplayedReplyDto(Shape):
         )
 
 
-class ReplayedResponse(Shape):
+class ReplayedResponse(ListPage[ReplayedReplyDto]):
     """A page of a replay's replies, in the order of the day."""
-
-    items: list[ReplayedReplyDto] = Field(description="The replies.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from bots.shapes.written import MAX_ANSWER, MAX_QUESTION
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import Moment, Shape, Text, example
 from chats.models import GroupedQuestion, GroupStatus, QuestionGroup
 
@@ -42,11 +42,8 @@ class AskedQuestion(Shape):
         )
 
 
-class AskedQuestionsResponse(Shape):
+class AskedQuestionsResponse(ListPage[AskedQuestion]):
     """A page of customers' questions, newest first."""
-
-    items: list[AskedQuestion] = Field(description="The questions.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
 class UnansweredQuestion(Shape):
@@ -80,11 +77,8 @@ class UnansweredQuestion(Shape):
         )
 
 
-class UnansweredResponse(Shape):
+class UnansweredResponse(ListPage[UnansweredQuestion]):
     """A page of unanswered questions, most asked first."""
-
-    items: list[UnansweredQuestion] = Field(description="The groups.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
 class AddAnswerRequest(Shape):

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from django.utils.timezone import now
 from pydantic import Field
 
+from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import Moment, Shape, example
 from chats import models
 from chats.shapes.conversation import AssignTypeEnum, ConversationStatus
@@ -89,11 +90,8 @@ class VisitorMessage(Shape):
         return {name: own[name] for name in cls.model_fields}
 
 
-class VisitorMessages(Shape):
+class VisitorMessages(ListPage[VisitorMessage]):
     """A page of messages, oldest first."""
-
-    items: list[VisitorMessage] = Field(description="The messages.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
 class VisitorTurn(Shape):

@@ -76,3 +76,15 @@ def write(widget: FrameLocator, text: str) -> None:
     field.press("Enter")
     expect(widget.locator(".message.customer .words", has_text=text)).to_be_visible()
     expect(widget.locator(".waiting")).to_have_count(0)
+
+
+def news(screen: Page) -> None:
+    """The widget looks every ten seconds, and at once when the network is back."""
+    screen.frames[1].evaluate("dispatchEvent(new Event('online'))")
+
+
+def statuses(problems: list[str]) -> set[str]:
+    """Of the answers that were refusals, as the test wants them; then they are no problem."""
+    found = {problem[:3] for problem in problems if problem[0].isdigit()}
+    problems.clear()
+    return found

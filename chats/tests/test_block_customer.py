@@ -5,7 +5,6 @@ from unittest import mock
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
@@ -15,6 +14,7 @@ from chats.models import Attachment, Conversation, Customer, Feedback, Message
 from chats.testing import make_chat, put_message, visit
 from chats.tests.test_visitors import signature
 from identity.models import AuditEvent
+from identity.testing import signed_in
 from webhooks.models import Event
 
 FOREVER = "9999-01-01T00:00:00Z"
@@ -201,8 +201,7 @@ def test_the_customers_page_opens_whatever_they_said_of_themselves(page, ann, be
     ann.client.save()
     shown = block(ben, chat.customer_id, "9999-12-31T23:59:59Z").json()
     assert shown["blocked_until"][:10] == FOREVER[:10]
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     path = reverse("admin:chats_customer_change", args=[chat.customer_id])
     assert "<dt>items</dt><dd>5</dd>" in site.get(path).content.decode()
 
@@ -275,8 +274,7 @@ def test_a_blocks_conversations_with_the_team_end(ben, bot, client_a, has_agent)
 
 def test_the_page_that_blocks_can_be_left(ann, bot):
     customer_id = make_chat(bot, assign_type="queue", waiting_since=timezone.now()).customer_id
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     page = reverse("admin:chats_customer_block", args=[customer_id])
     away = reverse("admin:chats_customer_change", args=[customer_id])
     assert f'href="{away}"' in site.get(page).content.decode().split("<form", 1)[-1]

@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 from django.core.cache import cache
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
@@ -11,11 +10,11 @@ from bots.testing import trained
 from chatplatform.ids import first_id
 from chats.models import Message
 from chats.testing import make_chat
+from identity.testing import signed_in
 
 
 def test_a_row_tells_how_many_answers_used_it(ann, bot):
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     row = trained(bot, "Parking is behind the house.")
     page = reverse("admin:bots_bot_document", args=[bot.pk, row.pk])
     overview = reverse("admin:bots_bot_content", args=[bot.pk])

@@ -12,12 +12,9 @@ from chatplatform.testing import run_jobs
 from identity.models import AuditEvent
 from identity.testing import make_key
 
+pytestmark = pytest.mark.usefixtures("own_media")
+
 PATH = "/ai/client/documents"
-
-
-@pytest.fixture(autouse=True)
-def _own_media(tmp_path, settings):
-    settings.MEDIA_ROOT = tmp_path
 
 
 @pytest.mark.django_db(transaction=True)

@@ -13,10 +13,7 @@ from chats.models import Attachment
 from chats.testing import make_chat
 from chats.tests.test_send_files import MARKUP, PNG, send
 
-
-@pytest.fixture(autouse=True)
-def _store(settings, tmp_path):
-    settings.MEDIA_ROOT = str(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_media")
 
 
 @pytest.fixture

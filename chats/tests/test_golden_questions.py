@@ -1,7 +1,6 @@
 """Golden questions: written, taken over, asked, and the changes that they hold back."""
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 
 from bots.models import Bot, Document, GoldenQuestion, GoldenRun, Prompt
@@ -10,7 +9,7 @@ from chatplatform.models import Job
 from chatplatform.testing import run_jobs, stub_model
 from chats.models import Conversation, Message
 from identity.models import AuditEvent, ClientConfig, CreditEntry, Role, Subscription, User
-from identity.testing import make_key, make_person
+from identity.testing import make_key, make_person, signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 REFUNDS = "Guests get their money back within seven days of a cancellation."
@@ -151,16 +150,14 @@ def test_what_was_deleted_meanwhile_is_not_published(ann, bot, golden, runs):
     refused = ann.post(f"{runs}/{run['id']}/publish")
     assert (refused.status_code, refused.json()["code"]) == (409, "not_held")
     assert not AuditEvent.objects.filter(action="golden_run.published").exists()
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     page = site.get(reverse("admin:bots_goldenrun_change", args=[run["id"]])).content.decode()
     assert "Deleted: 1" in page
 
 
 def outcomes_on_pages(ann, run):
     """What the page of a run and the list say became of it, if both say the same."""
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     page = site.get(reverse("admin:bots_goldenrun_change", args=[run["id"]])).content.decode()
     listed = site.get(reverse("admin:bots_goldenrun_changelist")).content.decode()
     words = {"Held<", "Published<", "No longer needed<"}
@@ -181,8 +178,7 @@ def test_a_run_that_holds_nothing_any_more_says_so_and_offers_nothing(ann, bot, 
     assert outcomes_on_pages(ann, run) == (
         "No longer needed", False,
     )  # fmt: skip
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     listed = reverse("admin:bots_goldenrun_changelist")
     page = reverse("admin:bots_goldenrun_change", args=[run["id"]])
     for outcome, is_found in (("held", False), ("overtaken", True)):
@@ -198,8 +194,7 @@ def test_a_run_that_a_later_one_has_overtaken_leads_to_it(ann, bot, golden, runs
     due_at_once()
     (second, first) = ann.get(runs).json()["items"]
     assert (second["outcome"], first["outcome"]) == ("held", "overtaken")
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     page = site.get(reverse("admin:bots_goldenrun_change", args=[first["id"]])).content.decode()
     later = reverse("admin:bots_goldenrun_change", args=[second["id"]])
     assert f'href="{later}">Later changes are in another test run</a>' in page
@@ -227,8 +222,7 @@ def test_a_run_publishes_only_what_it_tried(ann, bot, golden, runs):
     pair = f"/ai/{bot.pk}/train/question-answer/{bad.pk}"
     changed = {"question": golden[0], "answer": "Never, says the cook."}
     assert ann.put(pair, changed).status_code == 200
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     publish = reverse("admin:bots_goldenrun_publish_run", args=[first["id"]])
 
     def is_refused():
@@ -439,9 +433,7 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     (run,) = ann.get(runs).json()["items"]
     page = reverse("admin:bots_goldenrun_change", args=[run["id"]])
     publish = reverse("admin:bots_goldenrun_publish_run", args=[run["id"]])
-    agent, site = Browser(), Browser()
-    agent.force_login(ben.user)
-    site.force_login(ann.user)
+    agent, site = signed_in(ben.user), signed_in(ann.user)
     tried = f'href="{reverse("admin:bots_document_change", args=[bad.pk])}">{golden[0]}</a>'
     held = f"{reverse('admin:bots_document_changelist')}?pending_review__exact=1"
     assert "On hold: a test question failed" in site.get(held).content.decode()
@@ -469,9 +461,7 @@ def test_content_that_a_run_holds_back_is_discarded_on_its_page(ann, ben, bot, g
     (run,) = ann.get(runs).json()["items"]
     page = reverse("admin:bots_goldenrun_change", args=[run["id"]])
     discard = reverse("admin:bots_goldenrun_discard_run", args=[run["id"]])
-    agent, site = Browser(), Browser()
-    agent.force_login(ben.user)
-    site.force_login(ann.user)
+    agent, site = signed_in(ben.user), signed_in(ann.user)
     assert agent.post(discard).status_code == 403
     assert discard in site.get(page).content.decode()
     assert golden[0] in site.get(discard).content.decode()
@@ -489,8 +479,7 @@ def test_the_page_of_a_run_names_the_prompt_that_it_tries(ann, bot, golden, runs
     ann.post(f"/ai/{bot.pk}/train/prompt", {"content": "Be kind."})
     run = ran(ann, runs, prompt_version=1)
     link = reverse("admin:bots_prompt_change", args=[Prompt.objects.get().pk])
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     page = site.get(reverse("admin:bots_goldenrun_change", args=[run["id"]])).content.decode()
     assert f'href="{link}">Instructions, version 1</a>' in page
 
@@ -498,8 +487,7 @@ def test_the_page_of_a_run_names_the_prompt_that_it_tries(ann, bot, golden, runs
 def test_the_page_of_a_run_shows_how_far_it_is(ann, golden, runs):
     run_id = ann.post(runs, {}).json()["id"]
     path = reverse("admin:bots_goldenrun_change", args=[run_id])
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     assert '<progress value="0" max="2"' in site.get(path).content.decode()
     # One of two is asked: the worker stores each as it comes.
     GoldenRun.objects.update(
@@ -604,8 +592,7 @@ def test_messages_that_are_refused(ann, path, turns):
 
 
 def test_an_owner_writes_several_messages_in_the_site(ann, bot):
-    browser = Browser()
-    browser.force_login(ann.user)
+    browser = signed_in(ann.user)
     page = reverse("admin:bots_goldenquestion_add_question")
     form = {
         "bot": bot.pk, "question": TALK, "expected_words": "seven days\nback",
@@ -626,8 +613,7 @@ def test_an_owner_writes_several_messages_in_the_site(ann, bot):
 
 @pytest.mark.parametrize("turn", [{"turn_1_words": "free"}, {"turn_0_words": "x" * 301}])
 def test_a_message_in_the_site_that_is_not_whole_is_refused(ann, bot, turn):
-    browser = Browser()
-    browser.force_login(ann.user)
+    browser = signed_in(ann.user)
     page = reverse("admin:bots_goldenquestion_add_question")
     refused = browser.post(page, {"bot": bot.pk, "question": TALK, **turn})
     assert "data-refused" in refused.content.decode()

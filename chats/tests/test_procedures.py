@@ -3,7 +3,6 @@
 from functools import partial
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 
 from bots.models import Bot, FunctionCall
@@ -13,6 +12,7 @@ from chatplatform.testing import run_jobs
 from chats.models import Conversation
 from chats.tests.test_function_calls import ask, function_call, replies, run_interrupted
 from identity.models import AuditEvent
+from identity.testing import signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -311,8 +311,7 @@ def test_only_trainers_write_and_others_see_nothing(ann, ben, cara, bot):
 
 
 def test_an_owner_writes_one_in_the_site_and_tries_it(ann, bot):
-    browser = Browser()
-    browser.force_login(ann.user)
+    browser = signed_in(ann.user)
     page = reverse("admin:bots_bot_behaviour", args=[bot.pk])
     form = {
         "form": "procedures", "name_0": "Greeting", "starts_0": "Greet me\nSay hi to me",

@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection, transaction
-from django.test import Client as Browser
 from django.utils import timezone
 
 from chatplatform.models import Job, JobState
@@ -14,7 +13,7 @@ from chats.models import Conversation, Message, Notification
 from chats.services.core import conversations, lifecycle, presence
 from chats.testing import make_chat
 from identity.models import Role, User
-from identity.testing import PASSWORD, make_person
+from identity.testing import PASSWORD, make_person, signed_in
 from webhooks.models import Event
 
 ME = {"assign_type": "agent"}
@@ -64,8 +63,7 @@ def test_the_chats_of_a_user_without_rights_return_to_the_queue(ann, ben, bea, c
 
 
 def disable_in_admin_site(person):
-    browser = Browser()
-    browser.force_login(User.objects.create_superuser("staff@example.com", PASSWORD))
+    browser = signed_in(User.objects.create_superuser("staff@example.com", PASSWORD))
     path = f"/admin/identity/user/{person.user.pk}/change/"
     assert browser.post(path, {"form": "disable"}).status_code == 302
 

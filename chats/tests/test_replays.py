@@ -5,7 +5,6 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
@@ -18,6 +17,7 @@ from chats.models import Conversation, Feedback, Message, Notification, Replayed
 from chats.services.reply import replays
 from chats.testing import make_chat
 from identity.models import CreditEntry
+from identity.testing import signed_in
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -209,8 +209,7 @@ def test_a_models_tokens_are_paid_and_without_credits_the_day_ends(
 
 
 def test_the_site_shows_both_and_starts_a_day(ann, ben, bot, day):
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     reply = day[0][0]
     why = reverse("admin:chats_why", args=[reply.conversation_id, reply.pk])
     again = reverse("admin:chats_again", args=[reply.conversation_id, reply.pk])
@@ -227,8 +226,7 @@ def test_the_site_shows_both_and_starts_a_day(ann, ben, bot, day):
     assert "10 of 10" in seen.content.decode()
     assert "Yes, at the till." in seen.content.decode()
     assert '<progress value="10" max="10"' in seen.content.decode()
-    browser = Browser()
-    browser.force_login(ben.user)
+    browser = signed_in(ben.user)
     assert again not in browser.get(why).content.decode()
     assert browser.post(again).status_code == 403
 
@@ -238,8 +236,7 @@ def test_each_reply_that_is_another_one_is_judged_on_the_page(ann, ben, bot, day
     run_jobs()
     monkeypatch.setattr("chats.pages.replays._SHOWN", 1)
     page = reverse("admin:chats_replay_change", args=[replay.pk])
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     first = site.get(page).content.decode()
     assert (OPEN in first, "How long may I" in first) == (True, False)
     for reply in (day[0][0], day[2][0], day[6][0]):  # gained, lost, changed
@@ -259,8 +256,7 @@ def test_each_reply_that_is_another_one_is_judged_on_the_page(ann, ben, bot, day
     sent = {name: offered[name].value() for name in ("bot", "question", "expected_source")}
     assert site.post(add, sent).status_code == 302
     assert GoldenQuestion.objects.get(bot=bot).expected_source == "Hours"
-    agent = Browser()
-    agent.force_login(ben.user)
+    agent = signed_in(ben.user)
     read = agent.get(page).content.decode()
     assert (OPEN in read, "golden" in read.partition('id="gained"')[2]) == (True, False)
 
@@ -275,8 +271,7 @@ def test_what_there_was_to_choose_stands_below_what_was_said_then(ann, server, b
     trained(bot, "GIFT CARDS\n\nWe sell gift cards at the till.\n", title="Cards")
     replay = replays.start(bot, day=timezone.now().date(), by=ann.user)
     run_jobs()
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     page = site.get(reverse("admin:chats_replay_change", args=[replay.pk])).content.decode()
     (then,) = re.findall(r'"gained".*?Original answer</p>\s*<p[^>]*>(.*?)</p>', page, re.DOTALL)
     assert then.endswith("one of these helps:\n▸ RETURNS\n▸ OPENING HOURS\n▸ Talk to a person")

@@ -4,14 +4,13 @@ from typing import Any
 
 import pytest
 from django.core import mail
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
 from bots.pages.company_settings import CompanyForm
 from bots.shapes.bot import BotLanguageConfigDto
-from chats.pages.system_messages import GROUPS
-from chats.shapes.system_messages import NAMES
+from chats.pages.automatic_messages import GROUPS
+from chats.shapes.automatic_messages import NAMES
 from identity.models import AuditEvent, CreditEntry, CreditOrder, EmailNotification
 from identity.pages.admin_site import SETTINGS_PAGES
 from identity.pages.settings import business_hours, conversations, notifications, plan
@@ -20,6 +19,7 @@ from identity.services import credits
 from identity.shapes.clients import CompanyName, TopUpAmount
 from identity.shapes.configs import ClientConfigDto, EmailNotificationRequest
 from identity.shapes.sign_in_providers import SignInProviderDto
+from identity.testing import signed_in
 
 # The column of the config that is a sentence on the page with all messages.
 SENTENCES = {"handoff_message": "handover"}
@@ -42,13 +42,6 @@ ELSEWHERE = {"holidays", "version", "silent_channels", "message_prices"}
 
 def path(name):
     return reverse(f"admin:settings_{name}")
-
-
-@pytest.fixture
-def site(ann):
-    browser = Browser()
-    browser.force_login(ann.user)
-    return browser
 
 
 def send(site, page, form, **values):
@@ -86,8 +79,7 @@ def test_no_form_has_more_than_eight_fields():
 
 
 def test_owners_open_every_page_and_agents_none(site, ben):
-    agent = Browser()
-    agent.force_login(ben.user)
+    agent = signed_in(ben.user)
     for name in SETTINGS_PAGES:
         assert site.get(path(name)).status_code == 200, name
         # The API shows the plan to everybody.
@@ -206,15 +198,15 @@ def test_mails_are_chosen_and_tried(site, ann):
 
 def test_a_sentence_in_one_language_leaves_the_others(site, ann):
     config = ann.client.config
-    config.system_messages = {"thanks": {"en": "Any time!"}}
+    config.automatic_messages = {"thanks": {"en": "Any time!"}}
     config.handoff_message = {"en": "One moment"}
     config.save()
     page = f"{path('messages')}?language=en"
     form = {"form": "small_talk", "greeting": "Hello from Hoa Sen", "thanks": "Any time!"}
     assert site.post(page, form).status_code == 302
     config.refresh_from_db()
-    assert config.system_messages["greeting"] == {"en": "Hello from Hoa Sen"}
-    assert config.system_messages["thanks"] == {"en": "Any time!"}
+    assert config.automatic_messages["greeting"] == {"en": "Hello from Hoa Sen"}
+    assert config.automatic_messages["thanks"] == {"en": "Any time!"}
     assert config.handoff_message == {"en": "One moment"}
     form = {"form": "functions", "confirm": "Without the place"}
     refused = site.post(page, form).context["parts"]["functions"].form

@@ -4,7 +4,6 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
@@ -14,7 +13,7 @@ from chatplatform.testing import run_jobs
 from chatplatform.testing.browser import PHONE, violations
 from chats.models import Conversation, Customer, CustomerErasure
 from chats.testing import make_chat
-from identity.testing import enter_site, make_person
+from identity.testing import enter_site, make_person, signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,9 +22,7 @@ QUESTION = "When is the shop open?"
 
 
 def site_of(person):
-    browser = Browser()
-    browser.force_login(person.user)
-    return browser
+    return signed_in(person.user)
 
 
 @pytest.mark.journey

@@ -16,13 +16,6 @@ from identity.testing import make_person
 
 
 @pytest.fixture
-def site(ann):
-    browser = Browser()
-    browser.force_login(ann.user)
-    return browser
-
-
-@pytest.fixture
 def path(bot):
     return reverse("admin:chats_try_bot", args=[bot.pk])
 

@@ -11,17 +11,10 @@ from bots.testing import trained
 from chatplatform.testing import run_jobs
 from chats.models import Conversation
 from chats.testing import make_chat
-from identity.testing import make_person
+from identity.testing import make_person, signed_in
 
 LIST = reverse("admin:chats_unanswered")
 QUESTION = "May I bring my dog into the shop?"
-
-
-@pytest.fixture
-def site(ann):
-    browser = Browser()
-    browser.force_login(ann.user)
-    return browser
 
 
 @pytest.fixture
@@ -98,8 +91,7 @@ def test_who_does_not_train_reads_and_strangers_see_nothing(ann, cara, without_a
         assert QUESTION in page
         assert path not in page
         assert browser.post(path, form).status_code == 403
-    browser = Browser()
-    browser.force_login(cara.user)
+    browser = signed_in(cara.user)
     assert QUESTION not in browser.get(LIST).content.decode()
     assert browser.post(path, form).status_code == 404
     assert not Document.objects.exists()

@@ -5,7 +5,6 @@ from datetime import timedelta
 from time import sleep
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
@@ -18,7 +17,7 @@ from chats.models import Conversation, GroupedQuestion, Message, QuestionGroup
 from chats.services.insight import question_groups
 from chats.testing import make_chat
 from identity.models import CreditEntry
-from identity.testing import enter_site
+from identity.testing import enter_site, signed_in
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -157,8 +156,7 @@ def test_the_page_of_an_answer_that_is_held_back_says_so(ann, bot, path, grouped
     wrong = {"question": golden["question"], "answer": "Never, says the landlord."}
     ann.post(f"{path}/{group}/answer", wrong)
     run_jobs()
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     page = reverse("admin:chats_questiongroup_change", args=[group])
     listed = reverse("admin:chats_questiongroup_changelist")
     (run,) = ann.get(f"/ai/{bot.pk}/golden-runs").json()["items"]
@@ -234,8 +232,7 @@ def test_what_is_old_or_deleted_leaves_the_list(ann, bot, path, grouped):
 
 def test_the_sites_page_lists_answers_and_shows_what_the_bot_says(ann, bot, grouped):
     trained(bot, "The shop is open from nine to five on weekdays.")
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     listed = reverse("admin:chats_questiongroup_changelist")
     page = site.get(listed).content.decode()
     assert page.index(DOGS[0]) < page.index(ZIPS[0])
@@ -262,8 +259,7 @@ def test_the_sites_page_lists_answers_and_shows_what_the_bot_says(ann, bot, grou
 
 def test_by_time_every_question_of_an_answered_group_leads_to_its_source(ann, bot, path, grouped):
     trained(bot, "The shop is open from nine to five on weekdays.")
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     by_time = reverse("admin:chats_unanswered")
     first = ann.get(path).json()["items"][0]
     ann.post(f"{path}/{first['id']}/answer", {"answer": "Yes, dogs are welcome."})
@@ -282,8 +278,7 @@ def test_by_time_every_question_of_an_answered_group_leads_to_its_source(ann, bo
 
 
 def test_the_sites_page_asks_again_when_somebody_presses_the_button(ann, bot, grouped):
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     group = QuestionGroup.objects.get(count=3)
     form = reverse("admin:chats_questiongroup_ask_again", args=[group.pk])
     before = Job.objects.count()

@@ -9,7 +9,7 @@ from playwright.sync_api import FilePayload, Page, Route, expect
 
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
-from chats.tests.shop import Shop, running, write
+from chats.tests.shop import Shop, news, running, statuses, write
 from identity.models import Client, ClientConfig
 
 FIELD = {"required": True, "options": [], "ask_before_chat": True, "question": {}}
@@ -18,18 +18,6 @@ FIELD = {"required": True, "options": [], "ask_before_chat": True, "question": {
 @pytest.fixture
 def shop(site_origin: str, page, bot, problems: list[str], screen: Page) -> Iterator[Shop]:
     yield from running(site_origin, page, bot, screen, problems)
-
-
-def news(screen: Page) -> None:
-    """The widget looks every ten seconds, and at once when the network is back."""
-    screen.frames[1].evaluate("dispatchEvent(new Event('online'))")
-
-
-def statuses(problems: list[str]) -> set[str]:
-    """Of the answers that were refusals, as the test wants them; then they are no problem."""
-    found = {problem[:3] for problem in problems if problem[0].isdigit()}
-    problems.clear()
-    return found
 
 
 def proof_of(external_id: str, key: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import FrameLocator, Page, expect
 
 from chats.models import Conversation
-from chats.tests.shop import Shop, running, write
+from chats.tests.shop import Shop, news, running, statuses, write
 
 # Browsers refuse storage to frames of another site, if their user wants that.
 REFUSED = """if (top !== window) Object.defineProperty(window, "localStorage", {
@@ -50,17 +50,6 @@ def name(shop: Shop, ann, bot):
             shop.attributes["data-identity-signature"] = proof
 
     return sign
-
-
-def news(screen: Page) -> None:
-    screen.frames[1].evaluate("dispatchEvent(new Event('online'))")
-
-
-def statuses(problems: list[str]) -> set[str]:
-    """Of the answers that were refusals."""
-    found = {problem[:3] for problem in problems if problem[0].isdigit()}
-    problems.clear()
-    return found
 
 
 def start(shop: Shop, screen: Page) -> FrameLocator:

@@ -13,7 +13,7 @@ from chatplatform.testing.browser import violations
 from chats.models import Conversation
 from chats.services.core import presence
 from chats.testing import make_chat
-from chats.tests.shop import Shop, running, write
+from chats.tests.shop import Shop, news, running, write
 from identity.models import ClientConfig
 
 MARKS = """**Sizes** and `EU 42`:
@@ -32,11 +32,6 @@ total = 3 * 4
 @pytest.fixture
 def shop(site_origin: str, page, bot, problems: list[str], screen: Page) -> Iterator[Shop]:
     yield from running(site_origin, page, bot, screen, problems)
-
-
-def news(screen: Page) -> None:
-    """The widget looks every few seconds, and at once when the network is back."""
-    screen.frames[1].evaluate("dispatchEvent(new Event('online'))")
 
 
 def begun(shop: Shop, screen: Page, text: str = "Hello"):

@@ -1,5 +1,6 @@
 """AI / client: conversations as the client's website or server uses them."""
 
+import functools
 import io
 import uuid
 from typing import Any
@@ -59,20 +60,16 @@ from chats.views.base import (
 )
 from identity.auth import API_KEY, SECRET_KEY, VISITOR_OR_SECRET_KEY, TenantViewSet
 
+visitor_operation = functools.partial(operation, "AI / client", access=VISITOR_OR_SECRET_KEY)
 FILES = Form(FilesBody, files=("files",))
 TRANSCRIPT = RawResponse(("text/plain",), "The transcript, as a download.")
 
 
 class ClientChatViewSet(ChatsViewSet):
-    @operation(
-        "AI / client",
-        "Create new chat conversation",
-        access=VISITOR_OR_SECRET_KEY,
-        costs_credits=True,
-        returns=ChatResponse,
-        status=201,
+    @visitor_operation(
+        "Create new chat conversation", costs_credits=True, returns=ChatResponse, status=201,
         also={200: ChatResponse},
-    )
+    )  # fmt: skip
     def create(self, body: ChatCreation) -> HttpResponseBase:
         """Open a conversation, optionally with the customer's first message.
 
@@ -90,20 +87,15 @@ class ClientChatViewSet(ChatsViewSet):
         )
         return json_response(self._shown(chat), 201 if is_new else 200)
 
-    @operation("AI / client", "Get chat conversation", access=VISITOR_OR_SECRET_KEY)
+    @visitor_operation("Get chat conversation")
     def retrieve(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
         """Get a conversation; with a public key it includes a new `visitor_token`."""
         return self._shown(self._chat(chat_id))
 
-    @operation(
-        "AI / client",
-        "Send message in existing chat conversation",
-        access=VISITOR_OR_SECRET_KEY,
-        costs_credits=True,
-        returns=TurnResponse,
-        also={202: TurnResponse, 409: Error},
-        streams=EventStreamResponse,
-    )
+    @visitor_operation(
+        "Send message in existing chat conversation", costs_credits=True, returns=TurnResponse,
+        also={202: TurnResponse, 409: Error}, streams=EventStreamResponse,
+    )  # fmt: skip
     def send(self, request: HttpRequest, chat_id: uuid.UUID, body: ConvMessage) -> HttpResponseBase:
         """Store a customer's message, and wait for the reply, stream it, or get it later.
 
@@ -114,23 +106,12 @@ class ClientChatViewSet(ChatsViewSet):
         turn = incoming.receive_by(self.caller, chat_id, body)
         return self._respond(request, turn, reply=body.reply)
 
-    @operation(
-        "AI / client",
-        "Get chat conversation history",
-        access=VISITOR_OR_SECRET_KEY,
-        returns=MessageListResponse,
-    )
+    @visitor_operation("Get chat conversation history", returns=MessageListResponse)
     def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """List the messages of a conversation without internal notes, oldest first."""
         return messages.history_page(self.caller, chat_id, query)
 
-    @operation(
-        "AI / client",
-        "Report Messages As Delivered",
-        access=VISITOR_OR_SECRET_KEY,
-        status=204,
-        also={409: Error},
-    )
+    @visitor_operation("Report Messages As Delivered", status=204, also={409: Error})
     def delivered(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
         """Report messages of the bot and agents as delivered: one `message.delivered` for each.
 
@@ -138,13 +119,7 @@ class ClientChatViewSet(ChatsViewSet):
         """
         message_status.report(self._chat(chat_id), body, MessageStatus.DELIVERED)
 
-    @operation(
-        "AI / client",
-        "Report Messages As Read",
-        access=VISITOR_OR_SECRET_KEY,
-        status=204,
-        also={409: Error},
-    )
+    @visitor_operation("Report Messages As Read", status=204, also={409: Error})
     def read(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
         """Report messages of the bot and agents as read: one `message.read` for each.
 
@@ -152,7 +127,7 @@ class ClientChatViewSet(ChatsViewSet):
         """
         message_status.report(self._chat(chat_id), body, MessageStatus.READ)
 
-    @operation("AI / client", "Get Transcript", access=VISITOR_OR_SECRET_KEY, also={409: Error})
+    @visitor_operation("Get Transcript", also={409: Error})
     def transcript(self, chat_id: uuid.UUID) -> Transcript:
         """Get the transcript for the customer: each message, its sender and its time.
 
@@ -161,13 +136,7 @@ class ClientChatViewSet(ChatsViewSet):
         """
         return customer_transcripts.make(self._chat(chat_id))
 
-    @operation(
-        "AI / client",
-        "Download Transcript",
-        access=VISITOR_OR_SECRET_KEY,
-        returns=TRANSCRIPT,
-        also={409: Error},
-    )
+    @visitor_operation("Download Transcript", returns=TRANSCRIPT, also={409: Error})
     def transcript_file(self, chat_id: uuid.UUID, query: TranscriptQuery) -> HttpResponseBase:
         """Download the transcript as plain text; 409 `export_off` if the bot gives none."""
         chat = self._chat(chat_id)
@@ -180,13 +149,7 @@ class ClientChatViewSet(ChatsViewSet):
             download_as=f"{transcript.chat_code}.txt",
         )
 
-    @operation(
-        "AI / client",
-        "Mail Transcript",
-        access=VISITOR_OR_SECRET_KEY,
-        status=202,
-        also={409: Error, 429: None},
-    )
+    @visitor_operation("Mail Transcript", status=202, also={409: Error, 429: None})
     def mail_transcript(self, chat_id: uuid.UUID, body: TranscriptMail) -> None:
         """Mail the transcript as a text file; the mail is in the conversation's language.
 
@@ -198,11 +161,7 @@ class ClientChatViewSet(ChatsViewSet):
             self.caller, chat_id, email=body.email, timezone=body.timezone
         )
 
-    @operation(
-        "AI / client",
-        "Update customer information in chat conversation",
-        access=VISITOR_OR_SECRET_KEY,
-    )
+    @visitor_operation("Update customer information in chat conversation")
     def update_customer(
         self, chat_id: uuid.UUID, body: ChatCustomer
     ) -> Conversation | VisitorConversation:
@@ -224,17 +183,11 @@ class ClientChatViewSet(ChatsViewSet):
         """
         return KnownVisitor.of(*conversations.identify_visitor(self.caller, body))
 
-    @operation(
-        "AI / client",
-        "Send message with files in chat conversation",
-        access=VISITOR_OR_SECRET_KEY,
-        costs_credits=True,
-        body=FILES,
-        returns=TurnResponse,
-        also={202: TurnResponse, 409: Error},
-        streams=EventStreamResponse,
+    @visitor_operation(
+        "Send message with files in chat conversation", costs_credits=True, body=FILES,
+        returns=TurnResponse, also={202: TurnResponse, 409: Error}, streams=EventStreamResponse,
         path_suffix="/",
-    )
+    )  # fmt: skip
     def send_files(
         self, request: HttpRequest, chat_id: uuid.UUID, body: FilesBody
     ) -> HttpResponseBase:
@@ -253,27 +206,18 @@ class ClientChatViewSet(ChatsViewSet):
         return self._respond(request, turn, reply=body.reply)
 
     @operation(
-        "AI / client",
-        "Send assistant reply message in chat conversation",
-        access=SECRET_KEY,
-        returns=Message,
-        status=201,
-        also={409: Error},
-    )
+        "AI / client", "Send assistant reply message in chat conversation", access=SECRET_KEY,
+        returns=Message, status=201, also={409: Error},
+    )  # fmt: skip
     def send_as_assistant(self, chat_id: uuid.UUID, body: ConvMessage) -> dict[str, Any]:
         """Answer from your own system as the bot; 409 while an agent has the conversation."""
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         return Message.from_row(messages.append_by_assistant(self._chat(chat_id), body))
 
-    @operation(
-        "AI / client",
-        "Generate automatic AI response",
-        access=VISITOR_OR_SECRET_KEY,
-        costs_credits=True,
-        returns=TurnResponse,
-        also={202: TurnResponse, 409: Error},
-        streams=EventStreamResponse,
-    )
+    @visitor_operation(
+        "Generate automatic AI response", costs_credits=True, returns=TurnResponse,
+        also={202: TurnResponse, 409: Error}, streams=EventStreamResponse,
+    )  # fmt: skip
     def auto_respond(self, request: HttpRequest, chat_id: uuid.UUID) -> HttpResponseBase:
         """Have the bot answer the customer's last message, or return the existing reply."""
         chat = self._chat(chat_id)
@@ -284,22 +228,18 @@ class ClientChatViewSet(ChatsViewSet):
         return self._respond(request, incoming.turn_of(message))
 
     @operation(
-        "AI / client",
-        "Get chat conversation list",
-        access=SECRET_KEY,
+        "AI / client", "Get chat conversation list", access=SECRET_KEY,
         returns=ConversationsResponse,
-    )
+    )  # fmt: skip
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """List the conversations of the key's bot, or of all bots, by newest activity."""
         rows = inbox.chats(self.caller, query)
         return row_json.list_page(rows, query, by=inbox.order_of(query))
 
     @operation(
-        "AI / client",
-        "Get chat conversation history with customer information",
-        access=SECRET_KEY,
-        returns=ConversationHistory,
-    )
+        "AI / client", "Get chat conversation history with customer information",
+        access=SECRET_KEY, returns=ConversationHistory,
+    )  # fmt: skip
     def history_with_customer(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """Get a conversation with its customer and its messages, oldest first."""
         chat = self._chat(chat_id)
@@ -307,12 +247,7 @@ class ClientChatViewSet(ChatsViewSet):
         conversation = Conversation.from_row(chat)
         return {"conversation": conversation, "customer": conversation.customer, **items}
 
-    @operation(
-        "AI / client",
-        "Get messages by chat conversation code",
-        access=VISITOR_OR_SECRET_KEY,
-        returns=MessageListResponse,
-    )
+    @visitor_operation("Get messages by chat conversation code", returns=MessageListResponse)
     def by_code(self, chat_code: str, query: Page) -> dict[str, Any]:
         """List the messages of the conversation with this code, oldest first."""
         chat = conversations.get(self.caller, chat_code=chat_code)

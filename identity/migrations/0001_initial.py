@@ -159,7 +159,7 @@ class Migration(migrations.Migration):
                 ('ask_again_before_handoff', models.BooleanField(null=True)),
                 ('answer_while_waiting', models.BooleanField(db_default=True, default=True)),
                 ('handoff_message', models.JSONField(default=dict)),
-                ('system_messages', models.JSONField(default=dict)),
+                ('automatic_messages', models.JSONField(default=dict)),
                 ('answer_threshold', models.FloatField(default=0.77)),
                 ('fallback_to_extractive', models.BooleanField(default=True)),
                 ('confirm_answers', models.BooleanField(db_default=True, default=True)),
@@ -355,7 +355,7 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='ChannelToken',
+            name='ProviderToken',
             fields=[
                 ('id', models.UUIDField(default=chatplatform.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('channel', models.CharField(max_length=10)),
@@ -367,7 +367,7 @@ class Migration(migrations.Migration):
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('client', 'channel'), name='channel_token_unique')],
+                'constraints': [models.UniqueConstraint(fields=('client', 'channel'), name='provider_token_unique')],
             },
         ),
         migrations.CreateModel(

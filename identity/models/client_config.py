@@ -37,8 +37,8 @@ class ClientConfig(TenantModel):
     # Whether the bot goes on answering while a chat waits for an agent.
     answer_while_waiting = models.BooleanField(default=True, db_default=True)
     handoff_message = models.JSONField(default=dict)
-    # Other system messages that the client has replaced: name to language to text.
-    system_messages = models.JSONField(default=dict)
+    # Other automatic messages that the client has replaced: name to language to text.
+    automatic_messages = models.JSONField(default=dict)
     # Lowest probability (0..1) at which the bot answers; below it the bot hands over.
     answer_threshold = models.FloatField(default=0.77)
     # Whether the extractive answer replaces that of a failed model; if not, the bot hands over.

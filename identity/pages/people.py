@@ -180,8 +180,8 @@ class UserAdmin(TenantAdmin):
             impersonation.begin(request.session.session_key, person, by=viewer(request))
             return redirect("admin:index")
 
-        return self.form_page(
-            request, ServiceForm(request.POST if request.method == "POST" else None), act,
+        return self.confirm_page(
+            request, act,
             title=f"View as {person.full_name}",
             button="View as this person",
             intro=(

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from chatplatform.hooks import Hook
 from identity.models import Client, User
 
 
@@ -27,15 +28,4 @@ class BotLookup(Protocol):
         """Set the hosts whose pages may use the bot's public key; 404, or 422 for no hosts."""
 
 
-_lookup: BotLookup | None = None
-
-
-def install(lookup: BotLookup) -> None:
-    """Called once, when the apps are loaded."""
-    global _lookup  # noqa: PLW0603 - one per process
-    _lookup = lookup
-
-
-def bots() -> BotLookup:
-    assert _lookup, "bots.apps installs it"
-    return _lookup
+bots = Hook[BotLookup]()

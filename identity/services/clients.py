@@ -8,7 +8,7 @@ from django.utils.text import slugify
 
 from chatplatform import ids
 from chatplatform.channel_names import MessagingChannel
-from identity.models import ChannelToken, Client, ClientConfig, Role, User
+from identity.models import Client, ClientConfig, ProviderToken, Role, User
 from identity.services import audit, credits, users
 from identity.shapes.clients import ClientChange, CompanyDto, CompanyName
 
@@ -62,7 +62,7 @@ def _record(client: Client, action: str, *, by: User, **changes: list[str]) -> N
     audit.record(client.pk, action, by=by, subject=f"client:{client.pk}", changes=changes)
 
 
-def store_channel_token(
+def store_provider_token(
     client: Client,
     *,
     channel: MessagingChannel,
@@ -70,11 +70,11 @@ def store_channel_token(
     expires_in: int | None,
     user_external_id: str,
     by: User,
-) -> ChannelToken:
+) -> ProviderToken:
     """Store the client's own token at a provider, encrypted; it replaces the previous one."""
     expires_at = timezone.now() + timedelta(seconds=expires_in) if expires_in else None
     with transaction.atomic():
-        token, _ = ChannelToken.objects.update_or_create(
+        token, _ = ProviderToken.objects.update_or_create(
             client=client,
             channel=channel,
             defaults={

@@ -265,11 +265,11 @@ def release_abandoned() -> int:
     return len(entries)
 
 
-def daily_balances(client_id: int, *, days: int = 30) -> dict[date, int]:
-    """The balance at the end of each day (UTC) on which it changed, for the latest `days`."""
+def daily_balances(client_id: int) -> dict[date, int]:
+    """The balance at the end of each day (UTC) on which it changed, for the latest 30 days."""
     rows = (
         CreditEntry.objects.filter(
-            client_id=client_id, created_at__gt=timezone.now() - timedelta(days=days)
+            client_id=client_id, created_at__gt=timezone.now() - timedelta(days=30)
         )
         .annotate(day=TruncDate("created_at", tzinfo=UTC))
         .order_by("day", "-pk")

@@ -4,7 +4,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field
 
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import MAX_ID, Moment, Shape, Text
 from identity import models
 
@@ -63,8 +63,5 @@ class AuditEvent(Shape):
         return cls.copy_from(row, hash=link and link.hash)
 
 
-class AuditEventsResponse(Shape):
+class AuditEventsResponse(ListPage[AuditEvent]):
     """A page of the audit log, newest first."""
-
-    items: list[AuditEvent] = Field(description="The rows of this page.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
+from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import (
     MAX_ID,
     Language,
@@ -66,11 +67,8 @@ class CreditOrder(Shape):
     created_at: Moment = Field(description="When it was ordered.")
 
 
-class CreditOrdersResponse(Shape):
+class CreditOrdersResponse(ListPage[CreditOrder]):
     """A page of a client's orders, newest first."""
-
-    items: list[CreditOrder] = Field(description="The orders.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
 class CreditPayment(Shape):
@@ -282,11 +280,8 @@ class ApiKeyDto(Shape):
         return cls.copy_from(row, key=key)
 
 
-class ApiKeysResponse(Shape):
+class ApiKeysResponse(ListPage[ApiKeyDto]):
     """A page of keys, newest first, including revoked ones."""
-
-    items: list[ApiKeyDto] = Field(description="The keys.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
 class SocialnetAccessToken(Shape):

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from django.conf import settings
 from pydantic import ConfigDict, Field, field_validator
 
+from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import Language, Moment, Shape, Text, example, read_only
 from identity import models
 from identity.shapes.fields import Email, Name, NewPassword, PictureUrl
@@ -65,11 +66,8 @@ class UserDto(Shape):
         return cls.copy_from(row, avatar_url=row.avatar_url or None, last_login_at=row.last_login)
 
 
-class UsersResponse(Shape):
-    """A page of a client's people, in the order in which they were added."""
-
-    items: list[UserDto] = Field(description="The people, including disabled ones.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
+class UsersResponse(ListPage[UserDto]):
+    """A page of a client's people, also disabled ones, in the order in which they were added."""
 
 
 class UserDisableFlag(Shape):

@@ -4,7 +4,6 @@ import json
 
 import pytest
 from django.apps import apps
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.formats import date_format
@@ -12,13 +11,6 @@ from django.utils.formats import date_format
 from identity.admin import SubscriptionAdmin
 from identity.models import AuditEvent, Subscription, User
 from identity.services import credits
-
-
-@pytest.fixture
-def staff(db):
-    browser = Browser()
-    browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
-    return browser
 
 
 @pytest.mark.parametrize("name", ["subscription", "creditentry", "clientconfig"])

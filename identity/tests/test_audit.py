@@ -8,7 +8,7 @@ from django.test import Client as Browser
 
 from identity.models import AuditEvent, User
 from identity.services import audit
-from identity.testing import PASSWORD, make_key
+from identity.testing import PASSWORD, make_key, signed_in
 
 KEYS = "/identity/api-keys"
 
@@ -137,8 +137,7 @@ def test_the_log_speaks_the_words_of_the_site_and_finds_them(ann, bot):
         assert ann.post(f"/config/{client.pk}/chat", body).status_code == 200
     audit.record(client.pk, "bot.tested", by=ann.user, subject=f"bot:{bot.pk}",
                  changes={"until": "2026-12-06T00:57:57.187Z"})  # fmt: skip
-    browser = Browser()
-    browser.force_login(ann.user)
+    browser = signed_in(ann.user)
     page = "/admin/identity/auditevent/"
 
     def rows(word=""):

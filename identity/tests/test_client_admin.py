@@ -1,18 +1,11 @@
 """Clients in the admin site: shown and changed, but created only by registration."""
 
 import pytest
-from django.test import Client as Browser
 
-from identity.models import AuditEvent, Client, User
+from identity.models import AuditEvent, Client
+from identity.testing import signed_in
 
 SITE = "/admin/identity/client/"
-
-
-@pytest.fixture
-def staff(db):
-    browser = Browser()
-    browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
-    return browser
 
 
 def form(client, **changes):
@@ -66,8 +59,7 @@ def test_nonsense_is_refused_beside_its_field(staff, client_a, field, value):
 
 
 def test_a_client_does_not_change_itself(client_a, ann):
-    browser = Browser()
-    browser.force_login(ann.user)
+    browser = signed_in(ann.user)
     assert changed(browser, client_a, name="Mine").status_code == 403
     assert Client.objects.get().name == client_a.name
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from chatplatform import checks
 from chatplatform.signatures import TOLERANCE, new_secret, sign
 from chatplatform.testing import at_once
-from identity.models import AuditEvent, CreditEntry, CreditOrder, Subscription, User
+from identity.models import AuditEvent, CreditEntry, CreditOrder, Subscription
 from identity.services import credits
 
 TOP_UP = "/identity/subscription/top-up"
@@ -242,13 +242,6 @@ def test_the_balance_can_exceed_32_bits(ann, nobody):
 
 
 # --- the admin site -------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def staff(db):
-    browser = Browser()
-    browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
-    return browser
 
 
 def act(staff, action, ids, **more):

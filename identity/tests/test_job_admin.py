@@ -1,20 +1,12 @@
 """Jobs in the site: tried again or cancelled, never deleted."""
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 
 from chatplatform import jobs
 from chatplatform.jobs import leases, registry
 from chatplatform.models import Job
-from identity.models import AuditEvent, User
-
-
-@pytest.fixture
-def staff(db):
-    browser = Browser()
-    browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
-    return browser
+from identity.models import AuditEvent
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 
 import pytest
 from django.core import mail
-from django.test import Client as Browser
 from django.utils import timezone
 
 from chatplatform import jobs
@@ -14,7 +13,7 @@ from chatplatform.models import Job
 from chatplatform.testing import at_once, run_before, run_jobs
 from identity.models import Attempt, AuditEvent, Client, PasswordReset, RefreshToken, User
 from identity.services import passwords
-from identity.testing import PASSWORD
+from identity.testing import PASSWORD, signed_in
 
 FORGOT = "/identity/forgot-password"
 VERIFY = "/identity/verify-reset-token"
@@ -235,8 +234,7 @@ def rename(user, **changes):
     staff, _ = User.objects.get_or_create(
         email="staff@example.com", is_superuser=True, defaults={"full_name": "Staff"}
     )
-    site = Browser()
-    site.force_login(staff)
+    site = signed_in(staff)
     names = ("email", "full_name", "role", "language")
     form = {name: getattr(User.objects.get(pk=user.pk), name) for name in names}
     path = f"/admin/identity/user/{user.pk}/change/"

@@ -11,19 +11,12 @@ from django.urls import reverse
 from chatplatform.models import Job
 from identity import forms
 from identity.models import ApiKey, AuditEvent, User
-from identity.testing import PASSWORD, make_person
+from identity.testing import PASSWORD, make_person, signed_in
 
 INVITE = reverse("admin:identity_user_invite")
 NEW_KEY = reverse("admin:identity_apikey_new_key")
 PERSON = {"email": "Zoe@example.com", "full_name": "Zoe", "role": "agent", "language": "vi"}
 KEY = {"name": "Shop", "scope": "secret", "bot_id": "", "days": "0"}
-
-
-@pytest.fixture
-def site(ann):
-    browser = Browser()
-    browser.force_login(ann.user)
-    return browser
 
 
 def test_a_colleague_is_invited_by_mail(site, ann):
@@ -77,8 +70,7 @@ def test_whoever_is_locked_out_is_let_in_again(site, ben, cara, nobody):
 
 
 def test_somebody_is_signed_out_everywhere(site, ben, cara):
-    browser = Browser()
-    browser.force_login(ben.user)
+    browser = signed_in(ben.user)
     assert [act(site, "sign_out", person) for person in (ben, cara)] == [302, 404]
     assert browser.get("/admin/desk/").status_code == 302
     assert ben.get("/identity/users/me").status_code == 401
@@ -90,8 +82,7 @@ def test_an_admin_does_it_to_no_owner_and_an_agent_to_nobody(ann, ben):
     admin = make_person(ann.client, "admin", "Ada")
     tries: list[tuple[Any, Any]] = [(admin, ann), (ben, ann), (ben, admin)]
     for by, person in tries:
-        browser = Browser()
-        browser.force_login(by.user)
+        browser = signed_in(by.user)
         for name in ("reset", "unlock", "sign_out", "disable"):
             assert act(browser, name, person) == 403
     assert ann.get("/identity/users/me").status_code == 200
@@ -164,8 +155,7 @@ def test_a_public_key_has_a_cap_that_the_form_shows_and_another_page_changes(sit
         key.refresh_from_db()
         assert key.daily_credits == cap
     assert AuditEvent.objects.filter(action="api_key.updated").count() == 2
-    stranger = Browser()
-    stranger.force_login(cara.user)
+    stranger = signed_in(cara.user)
     assert stranger.post(path, {"daily_credits": "7"}).status_code == 404
     assert site.post(path, {"daily_credits": "-7"}).status_code == 200
     key.refresh_from_db()

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from chatplatform.models import Job
 from identity.models import AuditEvent, Client, ClientConfig, SiteSession, Subscription, User
-from identity.testing import make_person
+from identity.testing import make_person, signed_in
 
 REGISTER, LOGIN, HOME = "/admin/register/", "/admin/login/", "/admin/"
 NEW = reverse("admin:identity_client_new_company")
@@ -67,8 +67,7 @@ def test_where_nobody_registers_by_themselves(db, settings, nobody):
 def test_staff_add_a_company_and_its_owner_is_invited(db, settings):
     settings.REGISTRATION_OPEN = False
     staff = User.objects.create_superuser("staff@example.com", full_name="Staff")
-    browser = Browser()
-    browser.force_login(staff)
+    browser = signed_in(staff)
     assert NEW in browser.get(reverse("admin:identity_client_changelist")).content.decode()
     page = browser.post(NEW, COMPANY, follow=True)
     assert b"sent to dora@delta.example" in page.content.lower()

@@ -22,7 +22,7 @@ from identity.models import (
     User,
 )
 from identity.services import passwords, users
-from identity.testing import PASSWORD, make_person, sign_in, sign_out
+from identity.testing import PASSWORD, make_person, sign_in, sign_out, signed_in
 
 HOME, LOGIN, CODE = "/admin/", "/admin/login/", "/admin/login/code/"
 PATH, PEOPLE = "/admin/second-factor/", "/admin/identity/user/"
@@ -381,8 +381,7 @@ def test_an_open_session_does_not_serve_to_guess_codes(ann, secured):
 
 
 def reset(by, person):
-    browser = Browser()
-    browser.force_login(by)
+    browser = signed_in(by)
     return browser.post(f"{PEOPLE}{person.pk}/change/", {"form": "second_factor"})
 
 
@@ -411,8 +410,7 @@ def test_it_is_reset_by_nobody_else(ann, ben, cara, secured, by):
 
 
 def test_the_list_of_people_says_who_has_one(ann, ben, secured):
-    browser = Browser()
-    browser.force_login(ann.user)
+    browser = signed_in(ann.user)
     for person, shown in ((ann, "Yes"), (ben, "No")):
         page = browser.get(
             f"{PEOPLE}?q={person.user.email}&columns=full_name&columns=has_second_factor"

@@ -7,7 +7,7 @@ from django.test import Client as Browser
 
 from identity.models import AuditEvent, Role, User
 from identity.services import tokens
-from identity.testing import PASSWORD, make_person
+from identity.testing import PASSWORD, make_person, signed_in
 
 ME = "/identity/users/me"
 
@@ -19,9 +19,7 @@ def staff(db):
 
 @pytest.fixture
 def site(staff):
-    browser = Browser()
-    browser.force_login(staff)
-    return browser
+    return signed_in(staff)
 
 
 def send(site, user, form, **values):
@@ -114,15 +112,9 @@ def test_the_last_of_the_staff_cannot_lock_themselves_out(site, staff):
     assert not User.objects.get(pk=staff.pk).is_disabled
 
 
-def entered(person):
-    browser = Browser()
-    browser.force_login(person.user)
-    return browser
-
-
 def test_an_owner_gives_names_and_rights_but_no_addresses(ann, ben):
     change = {"role": "admin", "can_train": "on", "email": "ann2@example.com", "language": "vi"}
-    reply = save(entered(ann), ben.user, full_name="Benny", **change)
+    reply = save(signed_in(ann.user), ben.user, full_name="Benny", **change)
     assert reply.status_code == 302
     user = User.objects.get(pk=ben.user.pk)
     assert (user.full_name, user.role, user.can_train) == ("Benny", "admin", True)
@@ -135,7 +127,7 @@ def test_an_admin_makes_no_owner_and_changes_none(client_a, ann, ben):
     admin = make_person(client_a, Role.ADMIN, "Adam")
     tries: list[Any] = [(ben, "owner"), (ann, "agent"), (admin, "owner")]
     for person, role in tries:
-        reply = save(entered(admin), person.user, role=role)
+        reply = save(signed_in(admin.user), person.user, role=role)
         assert reply.status_code == (403 if person is ann else 200)
         assert person is ann or reply.context["parts"]["person"].form.errors["role"]
         assert User.objects.get(pk=person.user.pk).role == person.user.role

@@ -1,7 +1,6 @@
 """The palette of the site finds pages and rows, of the viewer's own client alone."""
 
 import re
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -12,15 +11,9 @@ from django.urls import reverse
 from bots.testing import make_bot
 from chats.models import Customer, Message, text_content
 from chats.testing import make_chat
-from identity.models import User
+from identity.testing import signed_in
 
 PATH = reverse("admin:search")
-
-
-def entered(person: Any) -> Browser:
-    browser = Browser()
-    browser.force_login(person)
-    return browser
 
 
 def found(browser, term):
@@ -47,7 +40,7 @@ def theirs(cara):
 def test_pages_bots_chats_customers_and_people_are_found(ann, ben, bot, theirs):
     chat = make_chat(bot, chat_code="SHOP-42", customer_name="Zoe Zimmer")
     say(chat, "May I bring my Dachshund?")
-    browser = entered(ann.user)
+    browser = signed_in(ann.user)
     assert found(browser, "webho") == ["Webhooks"]
     assert found(browser, "unansw") == ["Unanswered questions"]
     assert found(browser, "helper") == ["Helper"]
@@ -63,24 +56,25 @@ def test_pages_bots_chats_customers_and_people_are_found(ann, ben, bot, theirs):
 @pytest.mark.parametrize("term", ["foreign", "SHOP-F", "zoe", "cara", "secret"])
 def test_nobody_finds_another_clients_rows(ann, ben, cara, bot, theirs, term):
     for person in (ann, ben):
-        page = entered(person.user).get(PATH, {"s": term, "extended": "1"}).content.decode().lower()
+        page = (
+            signed_in(person.user).get(PATH, {"s": term, "extended": "1"}).content.decode().lower()
+        )
         assert "foreign" not in page
         assert cara.user.email not in page
 
 
 def test_pages_that_a_role_may_not_read_are_not_found(ben):
-    assert found(entered(ben.user), "endpo") == []
-    assert entered(ben.user).get(PATH, {"s": "ledger"}).content.count(b"data-title") == 0
+    assert found(signed_in(ben.user), "endpo") == []
+    assert signed_in(ben.user).get(PATH, {"s": "ledger"}).content.count(b"data-title") == 0
 
 
-def test_staff_find_every_clients_bots(bot, theirs):
-    staff = entered(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+def test_staff_find_every_clients_bots(bot, theirs, staff):
     assert found(staff, "helper") == ["Foreign helper", "Helper"]
     assert Browser().get(PATH, {"s": "helper"}).status_code == 302
 
 
 def test_many_rows_cost_no_more_statements(ann, bot):
-    browser = entered(ann.user)
+    browser = signed_in(ann.user)
     found(browser, "helper")
     with CaptureQueriesContext(connection) as few:
         assert len(found(browser, "helper")) == 1

@@ -8,7 +8,6 @@ import pytest
 import time_machine
 from django.core import mail
 from django.db import connection, transaction
-from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
@@ -21,19 +20,12 @@ from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Message
 from chats.testing import make_chat, put_message
-from identity.models import User
-from identity.testing import make_person
+from identity.testing import make_person, signed_in
 from reports.services import failures
 from webhooks.models import Delivery, DeliveryAttempt, WebhookConfig
 from webhooks.services import announce
 
 PATH = reverse("failures")
-
-
-def entered(person: Any) -> Browser:
-    browser = Browser()
-    browser.force_login(person)
-    return browser
 
 
 def words(page):
@@ -80,8 +72,8 @@ def failed(bot, endpoint):
     )
 
 
-def test_failures_stand_in_words_and_grouped_by_cause(failed, ann):
-    browser = entered(ann.user)
+def test_failures_stand_in_words_and_grouped_by_cause(failed, ann, staff):
+    browser = signed_in(ann.user)
     page = words(browser.get(PATH))
     assert "2 ×" in page
     for part in (
@@ -92,7 +84,6 @@ def test_failures_stand_in_words_and_grouped_by_cause(failed, ann):
         assert part in page
     assert "https://receiver.example/hook" in page
     assert "Disk full" not in page
-    staff = entered(User.objects.create_superuser("staff@example.com", full_name="Staff"))
     page = words(staff.get(PATH))
     assert "Train one document: Disk full" in page
     assert f"({ann.client})" in page
@@ -100,7 +91,7 @@ def test_failures_stand_in_words_and_grouped_by_cause(failed, ann):
 
 def test_a_group_is_tried_again_and_the_others_stay(failed, bot, ann):
     other = failed_document(bot, "c", error="The file is too long.")
-    browser = entered(ann.user)
+    browser = signed_in(ann.user)
     before = Job.objects.count()
     documents = groups(browser)["documents"]
     assert [group.count for group in documents] == [2, 1]
@@ -118,24 +109,22 @@ def test_a_group_is_tried_again_and_the_others_stay(failed, bot, ann):
     assert set(groups(browser)) == {"documents", "channels"}
 
 
-def test_dead_jobs_are_requeued_by_staff_alone(failed, ann):
-    staff = entered(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+def test_dead_jobs_are_requeued_by_staff_alone(failed, ann, staff):
     group = groups(staff)["jobs"][0]
-    assert try_again(entered(ann.user), "jobs", group).status_code == 404
+    assert try_again(signed_in(ann.user), "jobs", group).status_code == 404
     assert Job.objects.filter(state="dead").count() == 1
     assert "1 in progress" in words(try_again(staff, "jobs", group))
     assert not Job.objects.filter(state="dead").exists()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dead_job_is_understood_mended_and_requeued(ben, settings):
+def test_a_dead_job_is_understood_mended_and_requeued(ben, settings, staff):
     ben.user.set_unusable_password()
     ben.user.save()
     settings.EMAIL_BACKEND = settings.NO_EMAIL
     with transaction.atomic():
         enqueue("identity.send_invitation", client_id=ben.client.pk, user_id=ben.user.pk)
     run_jobs()
-    staff = entered(User.objects.create_superuser("staff@example.com", full_name="Staff"))
     page = words(staff.get(PATH))
     assert f"{failures.job_words('identity.send_invitation')}: No mail is sent: EMAIL_URL" in page
     (group,) = groups(staff)["jobs"]
@@ -151,7 +140,7 @@ def test_a_dead_job_is_understood_mended_and_requeued(ben, settings):
 
 def test_agents_and_viewers_read_what_they_may_and_try_nothing(failed, ann):
     for role in ("agent", "viewer"):
-        browser = entered(make_person(ann.client, role, "Tim").user)
+        browser = signed_in(make_person(ann.client, role, "Tim").user)
         found = groups(browser)
         assert set(found) == {"documents", "addresses", "channels"}
         assert "Try again" not in words(browser.get(PATH))
@@ -161,7 +150,7 @@ def test_agents_and_viewers_read_what_they_may_and_try_nothing(failed, ann):
 
 def test_another_clients_failures_are_not_seen_and_not_tried(failed, ann, cara):
     failed_document(make_bot(cara.client), "d", error="The file is empty.")
-    mine, theirs = entered(ann.user), entered(cara.user)
+    mine, theirs = signed_in(ann.user), signed_in(cara.user)
     group = groups(mine)["documents"][0]
     assert group.count == 2
     try_again(theirs, "documents", group)
@@ -183,16 +172,16 @@ def test_what_waits_of_a_channel_is_shown_to_its_client_alone(bot, ann, cara):
             key=str(position), outcome="waiting" if position else "processed",
             connection_id=page.pk,
         )  # fmt: skip
-    assert "inbound" not in groups(entered(ann.user)), "what came just now is no failure"
+    assert "inbound" not in groups(signed_in(ann.user)), "what came just now is no failure"
     InboundCallback.objects.update(received_at="2026-11-01T10:20:00Z")
     make_chat(bot)
     assert "1 × Channels with unprocessed messages" in words(
-        entered(ann.user).get(reverse("admin:index"))
+        signed_in(ann.user).get(reverse("admin:index"))
     )
-    page = words(entered(ann.user).get(PATH))
+    page = words(signed_in(ann.user).get(PATH))
     assert "Shop page: 2 messages and other events" in page
     assert "2026-11-01T" in page.split("Shop page")[1]
-    assert "inbound" not in groups(entered(cara.user))
+    assert "inbound" not in groups(signed_in(cara.user))
 
 
 def test_a_send_in_doubt_stands_there_once_its_message_counts_as_failed(bot, ann):
@@ -205,7 +194,7 @@ def test_a_send_in_doubt_stands_there_once_its_message_counts_as_failed(bot, ann
         client=bot.client, message=message, connection=account, part=0, is_last=True,
         recipient_id="1", state="uncertain", error="Timeout",
     )  # fmt: skip
-    browser = entered(ann.user)
+    browser = signed_in(ann.user)
     assert not groups(browser), "its echo may come yet"
     Message.objects.update(status="failed")
     (group,) = groups(browser)["sends"]
@@ -217,7 +206,7 @@ def test_a_send_in_doubt_stands_there_once_its_message_counts_as_failed(bot, ann
 
 
 def test_nothing_has_failed(ann):
-    assert "No failures." in words(entered(ann.user).get(PATH))
+    assert "No failures." in words(signed_in(ann.user).get(PATH))
 
 
 @pytest.mark.parametrize(
@@ -236,8 +225,7 @@ def test_nothing_has_failed(ann):
         ("jobs", {"state": "queued", "attempts": 2}, "1 in progress: so far: Disk full"),
     ],
 )  # fmt: skip
-def test_what_came_of_a_try_is_told(failed, kind, result, told):
-    staff = entered(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+def test_what_came_of_a_try_is_told(failed, kind, result, told, staff):
     group = groups(staff)[kind][0]
     assert "in progress" in words(try_again(staff, kind, group))
     failures.KINDS[kind].model._base_manager.update(**result)
@@ -262,7 +250,7 @@ def test_the_bell_is_counted_to_a_hundred_in_one_statement_and_not_on_every_page
         )
         for number in range(120)
     )  # fmt: skip
-    browser, path = entered(ann.user), reverse("admin:bots_document_changelist")
+    browser, path = signed_in(ann.user), reverse("admin:bots_document_changelist")
     with CaptureQueriesContext(connection) as seen:
         page = words(browser.get(path))
     assert 'aria-label="Failures: 99+"' in page
@@ -279,7 +267,7 @@ def test_the_bell_is_counted_to_a_hundred_in_one_statement_and_not_on_every_page
 
 def test_home_and_the_failures_agree(failed, bot, endpoint, ann):
     """Whatever has failed is on both, also an endpoint that fails and has given up nothing yet."""
-    browser, home = entered(ann.user), reverse("admin:index")
+    browser, home = signed_in(ann.user), reverse("admin:index")
     rows: dict[str, Any] = {
         "documents": Document.objects.all(), "addresses": WebUrl.objects.all(),
         "deliveries": Delivery.objects.all(), "channels": ChannelConnection.objects.all(),

@@ -4,7 +4,6 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
@@ -21,17 +20,11 @@ from identity.models import (
     Subscription,
     User,
 )  # fmt: skip
-from identity.testing import make_client, make_person
+from identity.testing import make_client, make_person, signed_in
 from webhooks.models import WebhookConfig
 
 HOME, CHATS = "/admin/", "/admin/chats/conversation/"
 DISMISS = "/admin/steps/dismiss/"
-
-
-def entered(person):
-    browser = Browser()
-    browser.force_login(person.user)
-    return browser
 
 
 @pytest.fixture
@@ -48,7 +41,7 @@ def chat(bot):
 
 
 def test_who_waits_is_shown_and_leads_to_the_chats(ann, chat):
-    site = entered(ann)
+    site = signed_in(ann.user)
     page = site.get(HOME)
     first = page.context["figures"][0]
     assert (first.title, first.value, first.note) == ("Waiting now", "1", "longest wait 2 min")
@@ -103,7 +96,7 @@ COUNTS = {
 
 @pytest.mark.parametrize("reader", ["of the client", "of the platform"])
 def test_each_figure_and_warning_leads_to_just_its_rows(ann, week, reader):
-    site, home = entered(ann), HOME
+    site, home = signed_in(ann.user), HOME
     if reader == "of the platform":
         make_chat(make_bot(make_client("other")))
         site.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
@@ -132,12 +125,12 @@ def test_each_figure_and_warning_leads_to_just_its_rows(ann, week, reader):
 )
 def test_a_wait_is_told_as_long_as_it_was(ann, chat, waited, told):
     Conversation.objects.update(waiting_since=timezone.now() - waited)
-    note = entered(ann).get(HOME).context["figures"][0].note
+    note = signed_in(ann.user).get(HOME).context["figures"][0].note
     assert re.fullmatch(f"longest wait {told}", note), note
 
 
 def test_another_clients_chats_count_nowhere(cara, chat):
-    page = entered(cara).get(HOME)
+    page = signed_in(cara.user).get(HOME)
     assert "figures" not in page.context
     assert [step.is_done for step in page.context["steps"]] == [False] * 4
 
@@ -145,7 +138,7 @@ def test_another_clients_chats_count_nowhere(cara, chat):
 def test_a_new_client_sees_what_to_do_first(ann, ben, bot):
     # A test by the team counts as nothing.
     make_chat(bot, is_preview=True)
-    page = entered(ann).get(HOME)
+    page = signed_in(ann.user).get(HOME)
     assert "figures" not in page.context
     done = {step.words: step.is_done for step in page.context["steps"]}
     assert done == {
@@ -158,7 +151,7 @@ def test_a_new_client_sees_what_to_do_first(ann, ben, bot):
 
 def test_the_first_steps_stay_until_they_are_dismissed(ann, cara, chat):
     vic = make_person(ann.client, Role.VIEWER, "Vic")
-    viewer, owner, other = entered(vic), entered(ann), entered(cara)
+    viewer, owner, other = signed_in(vic.user), signed_in(ann.user), signed_in(cara.user)
 
     def shown():
         return [bool(site.get(HOME).context["steps"]) for site in (viewer, owner, other)]
@@ -179,7 +172,7 @@ def test_the_week_has_seven_days_of_the_clients_time_zone(ann, bot, time_machine
     for day in (9, 10, 16, 17, 22):
         chat = make_chat(bot, created_at=datetime(2026, 11, day, 5, tzinfo=UTC))
     Feedback.objects.create(client=bot.client, conversation=chat, rating=4)
-    _, chats, *_, rating, _ = entered(ann).get(HOME).context["figures"]
+    _, chats, *_, rating, _ = signed_in(ann.user).get(HOME).context["figures"]
     assert (chats.value, chats.note) == ("2", "2 last week")
     assert (rating.value, rating.note) == ("4.0 out of 5", "1 rating")
 
@@ -196,7 +189,7 @@ def test_credits_last_no_longer_than_the_trial(ann, chat, time_machine):
 
     def note(**fields):
         account.update(**fields)
-        return entered(ann).get(HOME).context["figures"][-1].note
+        return signed_in(ann.user).get(HOME).context["figures"][-1].note
 
     assert note(credits_left=1000, period_end=ends) == "trial ends on 26 Dec 2026"
     assert note(credits_left=100) == "will last until 6 Dec 2026 at this week's pace"
@@ -217,11 +210,11 @@ def test_what_failed_is_shown_to_whoever_may_see_it(ann, chat, bot):
         client=bot.client, url="https://x.example/", is_active=False, disabled_reason="failing"
     )
     Conversation.objects.update(assign_type="bot", waiting_since=None)
-    page = entered(ann).get(HOME)
+    page = signed_in(ann.user).get(HOME)
     assert [hint.words for hint in page.context["warnings"]] == [
         "1 webhook is failing or off", "1 document couldn't be read",
     ]  # fmt: skip
-    viewer = entered(make_person(ann.client, Role.VIEWER, "Vic"))
+    viewer = signed_in(make_person(ann.client, Role.VIEWER, "Vic").user)
     shown = viewer.get(HOME).context["warnings"]
     assert [hint.words for hint in shown] == ["1 document couldn't be read"]
     assert viewer.get(shown[0].path).status_code == 200
@@ -233,7 +226,7 @@ def test_chats_are_found_by_words_of_their_messages(ann, cara, chat):
         client=chat.client, conversation=chat, seq=1, sender_type="customer",
         text="my kettle leaks", content=text_content("my kettle leaks"),
     )  # fmt: skip
-    site = entered(ann)
+    site = signed_in(ann.user)
     assert [row.pk for row in site.get(f"{CHATS}?q=kettle").context["cl"].queryset] == [chat.pk]
     assert not site.get(f"{CHATS}?q=toaster").context["cl"].queryset
-    assert not entered(cara).get(f"{CHATS}?q=kettle").context["cl"].queryset
+    assert not signed_in(cara.user).get(f"{CHATS}?q=kettle").context["cl"].queryset

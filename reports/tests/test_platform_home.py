@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 
 from bots.models import WebUrl
@@ -13,15 +12,14 @@ from chats.models import Message, text_content
 from chats.services.insight import question_groups
 from chats.testing import make_chat
 from identity.models import Client, CreditOrder, User
+from identity.testing import signed_in
 
 BOTS = reverse("admin:bots_bot_changelist")
 
 
 @pytest.fixture
 def site(db):
-    browser = Browser()
-    browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
-    return browser
+    return signed_in(User.objects.create_superuser("staff@example.com", full_name="Staff"))
 
 
 def figures(page: Any) -> dict[str, Any]:
@@ -70,8 +68,7 @@ def test_the_page_of_a_client_leads_to_its_rows_alone(site, ann, cara):
 
 
 def test_a_clients_people_have_no_client_page_and_no_switch(ann, cara):
-    browser = Browser()
-    browser.force_login(ann.user)
+    browser = signed_in(ann.user)
     for client in (ann.client, cara.client):
         assert browser.get(reverse("client", args=[client.pk])).status_code == 403
     make_bot(cara.client, bot_name="Foreign")

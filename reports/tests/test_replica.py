@@ -8,7 +8,7 @@ from django.db import OperationalError, connections
 from django.utils import timezone
 
 from chatplatform import replica
-from chatplatform.jobs import backlog
+from chatplatform.jobs import infrastructure_metrics
 from chatplatform.web import health
 from chats.testing import make_chat
 from reports.services import chat_sql
@@ -105,7 +105,7 @@ def test_a_server_that_is_no_replica_is_not_read(second):
 def test_its_lag_is_shown(ann, second):
     second(7.0)
     assert health._replica() == "7.0 s behind"
-    found = {row.metric.name: row.value for row in backlog.read()}
+    found = {row.metric.name: row.value for row in infrastructure_metrics.read()}
     assert found["chatplatform_replica_lag_seconds"] == 7
     shown = replica.as_of()
     behind = timezone.now() - shown
@@ -115,6 +115,6 @@ def test_its_lag_is_shown(ann, second):
     second(None)
     assert health._replica() == "does not answer: reports read the primary"
     assert timezone.now() - replica.as_of() < timedelta(seconds=60)
-    found = {row.metric.name: row.value for row in backlog.read()}
+    found = {row.metric.name: row.value for row in infrastructure_metrics.read()}
     assert found["chatplatform_replica_up"] == 0
     assert "chatplatform_replica_lag_seconds" not in found

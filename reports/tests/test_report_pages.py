@@ -14,8 +14,8 @@ from bots.testing import make_bot
 from chatplatform.testing.browser import PHONE, violations
 from chats.models import Feedback
 from chats.testing import make_chat, put_message
-from identity.models import AuditEvent, Role, SavedView, User
-from identity.testing import enter_site, make_person
+from identity.models import AuditEvent, Role, SavedView
+from identity.testing import enter_site, make_person, signed_in
 from reports.models import Export, WarningMute
 from reports.shapes import adhoc as shapes
 from reports.testing import rows_of_csv, rows_of_xlsx
@@ -24,12 +24,6 @@ OVERVIEW, ADHOC, WARNINGS = "/admin/reports/", "/admin/reports/adhoc/", "/admin/
 OCTOBER = {"date_from": "2026-10-01", "date_to": "2026-10-31"}
 # How many reports every client has; those that were saved follow.
 READY = 4
-
-
-def entered(person) -> Browser:
-    browser = Browser()
-    browser.force_login(person.user)
-    return browser
 
 
 def saved(browser):
@@ -51,7 +45,7 @@ def october(bot, ben):
 
 
 def test_every_figure_leads_to_its_rows(ann, ben, october):
-    browser = entered(ben)
+    browser = signed_in(ben.user)
     page = browser.get(OVERVIEW, OCTOBER)
     cards = {card.title: card for card in page.context["cards"]}
     for title in ("Conversations", "Resolved by the bot", "Handed over", "Ended", "Open", "Ratings",
@@ -80,7 +74,7 @@ def test_every_figure_leads_to_its_rows(ann, ben, october):
 
 
 def test_a_table_is_exported_as_it_is_shown(ann, october, settings, tmp_path):
-    browser = entered(ann)
+    browser = signed_in(ann.user)
     asked = OCTOBER | {"group_by": ["tag", "sentiment"], "metrics": ["chats"], "sort": "-chats"}
     page = browser.get(ADHOC, asked)
     shown = [[cell for cell, _ in row] for row in page.context["rows"]]
@@ -105,7 +99,7 @@ def test_a_sheet_is_made_for_people(ann, bot, october):
     """Dates are dates in the client's zone; headings are words; the header stays in sight."""
     ann.client.timezone = "Asia/Ho_Chi_Minh"
     ann.client.save()
-    reply = entered(ann).post(f"{ADHOC}export/", OCTOBER | {"format": "xlsx"})
+    reply = signed_in(ann.user).post(f"{ADHOC}export/", OCTOBER | {"format": "xlsx"})
     data = b"".join(reply.streaming_content)  # type: ignore[attr-defined]
     assert "Conversations 2026-10-01 - 2026-10-31.xlsx" in reply["Content-Disposition"]
     header, first, *_ = rows_of_xlsx(data)
@@ -122,7 +116,7 @@ def test_a_sheet_is_made_for_people(ann, bot, october):
     assert "customWidth" in sheet
     assert "yyyy\\-mm\\-dd" in styles or "yyyy-mm-dd" in styles
     # CSV stays as programs read it: names and values of the API, and nothing for nothing.
-    reply = entered(ann).post(f"{ADHOC}export/", OCTOBER | {"format": "csv"})
+    reply = signed_in(ann.user).post(f"{ADHOC}export/", OCTOBER | {"format": "csv"})
     table = rows_of_csv(b"".join(reply.streaming_content))  # type: ignore[attr-defined]
     row = dict(zip(table[0], table[1], strict=True))
     assert row["created_at"].startswith("2026-10-07T09:00")
@@ -133,26 +127,28 @@ def test_figures_are_compared_with_the_period_before(ann, bot, october):
     for day in (5, 6):  # September: two conversations, both resolved
         began = datetime(2026, 9, day, tzinfo=UTC)
         make_chat(bot, created_at=began, status="ended", ended_at=began + timedelta(hours=4))
-    cards = {card.title: card for card in entered(ann).get(OVERVIEW, OCTOBER).context["cards"]}
+    cards = {
+        card.title: card for card in signed_in(ann.user).get(OVERVIEW, OCTOBER).context["cards"]
+    }
     titles = ("Conversations", "Resolved by the bot", "Time to close")
     assert [(cards[title].change, cards[title].is_better) for title in titles] == [
         ("+50%", None), ("-67 points", False), ("2 h faster", True),
     ]  # fmt: skip
-    page = entered(ann).get(ADHOC, OCTOBER | {"metrics": ["chats", "handed_off"]})
+    page = signed_in(ann.user).get(ADHOC, OCTOBER | {"metrics": ["chats", "handed_off"]})
     (chats, handed_off) = page.context["totals"]
     assert (chats.change, handed_off.note, handed_off.change) == ("+50%", "was 0", "")
 
 
 def test_a_filter_is_a_chip_that_removes_it(ann, bot, october):
-    page = entered(ann).get(ADHOC, OCTOBER | {"bot_ids": [bot.pk, 10**6], "sentiments": "positive",
-                                              "handed_off": "false"})  # fmt: skip
+    asked = {"bot_ids": [bot.pk, 10**6], "sentiments": "positive", "handed_off": "false"}
+    page = signed_in(ann.user).get(ADHOC, {**OCTOBER, **asked})
     chips = dict(page.context["chips"])
     # Of the period no conversation is positive, yet the filter stays in sight and in the form.
     assert set(chips) == {
         "Handed over: no", "Bots: Helper", "Bots: 1000000", "Sentiment: Positive",
     }  # fmt: skip
     assert not page.context["rows"]
-    page = entered(ann).get(chips["Sentiment: Positive"])
+    page = signed_in(ann.user).get(chips["Sentiment: Positive"])
     assert len(page.context["rows"]) == 2
     assert "Sentiment: Positive" not in dict(page.context["chips"])
 
@@ -162,11 +158,13 @@ def test_groups_have_a_chart_with_its_unit(ann, bot, october):
         put_message(chat, "agent")
     asked = OCTOBER | {"group_by": ["agent"], "metrics": ["chats", "person_response_p50"],
                        "sort": "person_response_p50"}  # fmt: skip
-    page = entered(ann).get(ADHOC, asked)
+    page = signed_in(ann.user).get(ADHOC, asked)
     title = "First human response (median) by agent"
     assert (page.context["chart_title"], page.context["chart"]) == (title, None)
     assert [name for name, _, _ in page.context["bars"]] == ["Unassigned", "Ben"]
-    page = entered(ann).get(ADHOC, OCTOBER | {"group_by": "day", "metrics": "bot_resolved_share"})
+    page = signed_in(ann.user).get(
+        ADHOC, OCTOBER | {"group_by": "day", "metrics": "bot_resolved_share"}
+    )
     chart = page.context["chart"]
     assert (chart.unit, chart.axis) == ("Bot resolution rate", "Day")
     assert (chart.highest, chart.names) == ("50%", ["5 Oct", "7 Oct"])
@@ -175,7 +173,7 @@ def test_groups_have_a_chart_with_its_unit(ann, bot, october):
 
 def test_the_pages_policy_admits_no_foreign_and_no_inline_script(ann, october):
     for path in (OVERVIEW, ADHOC, WARNINGS):
-        page = entered(ann).get(path, OCTOBER if path != WARNINGS else {})
+        page = signed_in(ann.user).get(path, OCTOBER if path != WARNINGS else {})
         parts = (part.split() for part in page["Content-Security-Policy"].split(";"))
         policy = {name: values for name, *values in parts}
         # The frame's Alpine evaluates attributes, hence 'unsafe-eval'; the theme styles inline.
@@ -192,7 +190,7 @@ def test_the_pages_policy_admits_no_foreign_and_no_inline_script(ann, october):
 def test_an_agent_exports_no_other_clients_chats(ben, cara, october):
     theirs = make_bot(cara.client, bot_name="Foreign helper")
     make_chat(theirs, chat_code="SHOP-FOREIGN", created_at=october[0].created_at)
-    browser = entered(ben)
+    browser = signed_in(ben.user)
     reply = browser.post(f"{ADHOC}export/", OCTOBER)
     table = rows_of_csv(b"".join(reply.streaming_content))  # type: ignore[attr-defined]
     assert len(table) == 1 + len(october)
@@ -202,7 +200,7 @@ def test_an_agent_exports_no_other_clients_chats(ben, cara, october):
 
 
 def test_rows_lead_to_their_chats(ann, october):
-    browser = entered(ann)
+    browser = signed_in(ann.user)
     rows = browser.get(ADHOC, OCTOBER).context["rows"]
     paths = {path for row in rows for _, path in row if path}
     assert paths == {f"/admin/chats/conversation/{chat.pk}/change/" for chat in october}
@@ -211,13 +209,16 @@ def test_rows_lead_to_their_chats(ann, october):
 
 @pytest.mark.parametrize(("last", "chats"), [("2026-10-06", []), ("2026-10-31", [1])])
 def test_the_choices_count_the_chats_of_the_period(ann, october, last, chats):
-    choices = entered(ann).get(ADHOC, OCTOBER | {"date_to": last}).context["choices"]
+    choices = signed_in(ann.user).get(ADHOC, OCTOBER | {"date_to": last}).context["choices"]
     (sentiments,) = (options for name, _, options in choices if name == "sentiments")
     assert [count for _, _, count, _ in sentiments] == chats
 
 
 def test_questions_are_saved_under_a_name(ann, cara, october):
-    viewer, browser = entered(make_person(ann.client, Role.VIEWER, "Vic")), entered(ann)
+    viewer, browser = (
+        signed_in(make_person(ann.client, Role.VIEWER, "Vic").user),
+        signed_in(ann.user),
+    )
     asked = {"group_by": ["day"], "channels": ["web"]}
     for name in ("Web", "Web", ""):
         browser.post(f"{ADHOC}save/", asked | {"name": name})
@@ -226,10 +227,10 @@ def test_questions_are_saved_under_a_name(ann, cara, october):
     ((pk, name, _),) = saved(browser)
     (row,) = viewer.get(f"{path}&date_from=2026-10-01").context["rows"]
     assert (name, [cell for cell, _ in row]) == ("Web", ["5 Oct", "1", "0"])
-    for other in (viewer, entered(cara)):
+    for other in (viewer, signed_in(cara.user)):
         assert other.post(f"{ADHOC}save/", {"delete": pk}).status_code == 302
     assert SavedView.objects.count() == 1
-    assert not saved(entered(cara))
+    assert not saved(signed_in(cara.user))
     assert browser.post(f"{ADHOC}save/", {"delete": pk}).status_code == 302
     assert SavedView.objects.count() == 0
     recorded = AuditEvent.objects.filter(action__startswith="saved_view.").order_by("pk")
@@ -239,24 +240,22 @@ def test_questions_are_saved_under_a_name(ann, cara, october):
     ]
 
 
-def test_what_cannot_be_asked_is_refused_in_words(ann, cara, bot):
-    browser = entered(ann)
+def test_what_cannot_be_asked_is_refused_in_words(ann, cara, bot, staff):
+    browser = signed_in(ann.user)
     for query in ({"date_from": "x"}, {"date_from": "2020-01-01"}, {"bot": "x"}, {"bot": 10**30}):
         assert browser.get(OVERVIEW, query).status_code == 422, query
     for query in ({"group_by": "joy"}, {"cursor": "x"}, {"sort": "joy"}, {"rating_min": "9"}):
         reply = browser.get(ADHOC, query)
         assert (reply.status_code, bool(reply.context["problems"])) == (422, True), query
-    assert entered(cara).get(OVERVIEW, {"bot": bot.pk}).status_code == 422
+    assert signed_in(cara.user).get(OVERVIEW, {"bot": bot.pk}).status_code == 422
     assert Browser().get(OVERVIEW).status_code == 302
-    staff = Browser()
-    staff.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
     assert staff.get(OVERVIEW)["Location"] == "/admin/reports/export/"
     assert staff.get(ADHOC).status_code == 403
 
 
 def test_the_days_that_are_shown_stand_in_the_form(ann, october, time_machine):
     time_machine.move_to(datetime(2026, 10, 20, 9, tzinfo=UTC))
-    browser = entered(ann)
+    browser = signed_in(ann.user)
     days = {"date_from": "2026-09-21", "date_to": "2026-10-20"}
     page = browser.get(ADHOC)
     assert {name: page.context["entered"][name] for name in days} == days
@@ -266,7 +265,7 @@ def test_the_days_that_are_shown_stand_in_the_form(ann, october, time_machine):
     browser.post(f"{ADHOC}save/", days | {"date_to": "2026-10-05", "name": "Then"})
     time_machine.move_to(datetime(2026, 10, 21, 9, tzinfo=UTC))
     shown = {}
-    browser = entered(ann)
+    browser = signed_in(ann.user)
     for _, name, path in saved(browser):
         form = browser.get(path).context["entered"]
         shown[name] = (form["date_from"], form["date_to"])
@@ -277,7 +276,7 @@ def test_the_days_that_are_shown_stand_in_the_form(ann, october, time_machine):
 
 
 def test_what_is_refused_is_told_in_words_and_stays_in_the_form(ann, bot):
-    browser = entered(ann)
+    browser = signed_in(ann.user)
     backwards = {"date_from": "2026-10-31", "date_to": "2026-10-01"}
     asked: dict[str, Any] = {
         "q": "tea",
@@ -315,7 +314,7 @@ def test_figures_have_units_and_days_names(ann, october):
         "group_by": ["weekday", "hour", "handoff_reason"],
         "metrics": ["handed_off", "first_response_p50", "rating_mean"],
     }
-    page = entered(ann).get(ADHOC, asked)
+    page = signed_in(ann.user).get(ADHOC, asked)
     assert [(one.title, one.value) for one in page.context["totals"]] == [
         ("Handed over", "1"), ("First response (median)", "1 s"), ("Rating (average)", "3.5"),
     ]  # fmt: skip
@@ -331,8 +330,11 @@ def test_figures_have_units_and_days_names(ann, october):
 
 def test_warnings_are_muted_by_admins(ann, ben, bot):
     make_chat(bot, sentiment="negative")
-    browser = entered(ann)
-    assert entered(ben).post(WARNINGS, {"code": "negative_sentiment", "days": 1}).status_code == 403
+    browser = signed_in(ann.user)
+    assert (
+        signed_in(ben.user).post(WARNINGS, {"code": "negative_sentiment", "days": 1}).status_code
+        == 403
+    )
     browser.post(WARNINGS, {"code": "joy", "days": 1})
     assert not WarningMute.objects.exists()
     browser.post(WARNINGS, {"code": "negative_sentiment", "days": 7})
@@ -371,7 +373,7 @@ def test_a_sheet_has_minutes_and_says_who_has_none(ann, bot, october):
         "group_by": ["agent"],
         "metrics": ["chats", "resolution_p50"],
     }
-    reply = entered(ann).post(f"{ADHOC}export/", form)
+    reply = signed_in(ann.user).post(f"{ADHOC}export/", form)
     header, *rows = rows_of_xlsx(b"".join(reply.streaming_content))  # type: ignore[attr-defined]
     assert header[-1].endswith(", minutes")
     assert [row[-1] for row in rows if row[-1]] == ["120"]
@@ -382,6 +384,8 @@ def test_a_change_without_a_sensible_share_is_not_told_in_hundreds(ann, bot):
     for count, month in ((1, 9), (12, 10)):
         for _ in range(count):
             make_chat(bot, created_at=datetime(2026, month, 6, tzinfo=UTC))
-    cards = {card.title: card for card in entered(ann).get(OVERVIEW, OCTOBER).context["cards"]}
+    cards = {
+        card.title: card for card in signed_in(ann.user).get(OVERVIEW, OCTOBER).context["cards"]
+    }
     assert "%" not in cards["Conversations"].change
     assert "10" in cards["Conversations"].change

@@ -5,7 +5,6 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -15,6 +14,7 @@ from channels_app.models import ChannelConnection
 from chats.models import Feedback, Message
 from chats.testing import make_chat
 from identity.models import AuditEvent, ClientConfig, CreditEntry, Subscription
+from identity.testing import signed_in
 from webhooks.models import WebhookConfig
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -151,8 +151,7 @@ def test_all_pages_tell_the_same_end_of_the_credits(ann, bot, client_a):
         period_end=ago(days=-900),
     )  # fmt: skip
     spend(client_a, 100)
-    site = Browser()
-    site.force_login(ann.user)
+    site = signed_in(ann.user)
     day = date_format(
         timezone.localdate(timezone.now() + timedelta(days=728), ZoneInfo(client_a.timezone)),
         "j M Y",
@@ -192,8 +191,7 @@ def test_every_link_opens_its_rows(ann, bot):
     connect(bot, "chatapp", status="error")
     found = read(ann)
     assert len(found) == 8
-    browser = Browser()
-    browser.force_login(ann.user)
+    browser = signed_in(ann.user)
     for row in found.values():
         page = browser.get(row["link"])
         assert page.status_code == 200, row
@@ -224,8 +222,7 @@ def test_a_muted_warning_is_listed_and_not_shown_on_the_home(ann, ben, cara, bot
     assert (row["count"], row["muted_by"]) == (1, "Ann")
     assert row["muted_until"][:19] == until.isoformat()[:19]
     assert found["training_failed"]["muted_until"] is None
-    browser = Browser()
-    browser.force_login(ann.user)
+    browser = signed_in(ann.user)
     words = [hint.words for hint in browser.get("/admin/").context["warnings"]]
     assert words == ["1 webhook is failing or off", "1 document couldn't be read"]
     assert AuditEvent.objects.filter(client=ann.client, action="warning.muted").count() == 1

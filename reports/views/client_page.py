@@ -6,7 +6,6 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from chatplatform import navigation
@@ -20,28 +19,28 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
     assert isinstance(user, User), "the site admits people alone"
     if not user.is_superuser:
         raise PermissionDenied
-    clients: Any = admin.site.get_model_admin(Client)
+    site: Any = admin.site
+    clients = site.get_model_admin(Client)
     client: Client = clients.row(request, client_id)
 
     def own(path: str) -> str:
         return navigation.of_client(path, client.pk)
 
     figures = home.figures(client)
-    context = {
-        **admin.site.each_context(request),
-        "title": str(client),
-        "client": client,
-        "page": clients,
-        "people": own(reverse("admin:identity_user_changelist")),
-        "figures": [replace(figure, path=own(_of_staff(figure.path))) for figure in figures],
-        "warnings": [replace(warning, path=own(warning.path)) for warning in home.warnings(client)],
-        "groups": [
+    shown: HttpResponse = site.page(
+        request, "client", str(client),
+        client=client,
+        page=clients,
+        people=own(reverse("admin:identity_user_changelist")),
+        figures=[replace(figure, path=own(_of_staff(figure.path))) for figure in figures],
+        warnings=[replace(warning, path=own(warning.path)) for warning in home.warnings(client)],
+        groups=[
             # Renamed, because `items` in a template would be the dictionary's method.
             {"title": group["title"], "pages": group["items"]}
             for group in navigation.for_client(request, client.pk)
         ],
-    }
-    return TemplateResponse(request, "admin/client.html", context)
+    )  # fmt: skip
+    return shown
 
 
 def _of_staff(path: str) -> str:

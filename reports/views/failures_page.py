@@ -7,7 +7,6 @@ from django.contrib import admin
 from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.template.response import TemplateResponse
 from django.utils import timezone
 
 from bots.models import Document, WebUrl
@@ -36,15 +35,12 @@ def page(request: HttpRequest) -> HttpResponse:
         for name, kind in _readable(request).items()
         if (groups := failures.of_kind(kind, client))
     ]
-    context = {
-        **admin.site.each_context(request),
-        "title": "Failures",
-        "found": found,
-        "tried": _latest_retry(request, user),
-    }
-    if user.is_superuser:
-        context["parts"] = health.check_all()
-    return TemplateResponse(request, "admin/failures.html", context)
+    site: Any = admin.site
+    shown: HttpResponse = site.page(
+        request, "failures", "Failures", found=found, tried=_latest_retry(request, user),
+        parts=health.check_all() if user.is_superuser else None,
+    )  # fmt: skip
+    return shown
 
 
 def bell(request: HttpRequest) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from pydantic import ValidationError
@@ -62,10 +61,11 @@ def show(
 ) -> HttpResponse:
     """A report page. `as_of` in the context is the time whose data it shows."""
     user, client = viewer_of(request)
-    shared = admin.site.each_context(request) | {
-        "title": _TITLES[page], "client": client, "may_write": user.role != "viewer",
-    }  # fmt: skip
-    reply = render(request, f"admin/reports/{page}.html", shared | context, status=status)
+    site: Any = admin.site
+    shared = {"client": client, "may_write": user.role != "viewer"} | context
+    reply: HttpResponse = site.page(
+        request, f"reports/{page}", _TITLES[page], status=status, **shared
+    )
     reply["Content-Security-Policy"] = _POLICY
     reply["Cache-Control"] = "no-store"
     return reply

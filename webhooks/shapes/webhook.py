@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field
 
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import Moment, Shape, Text, example, iso, read_only, without_default
 from chatplatform.json_encoding import as_json
 from webhooks import catalogue, models
@@ -98,11 +98,8 @@ class WebhookConfig(WebhookConfigRequest):
         return cls.copy_from(row, secret=secret)
 
 
-class WebhookConfigsResponse(Shape):
-    """The client's endpoints."""
-
-    items: list[WebhookConfig] = Field(description="Endpoints, the oldest first.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
+class WebhookConfigsResponse(ListPage[WebhookConfig]):
+    """The client's endpoints, the oldest first."""
 
 
 class WhichWebhook(Shape):

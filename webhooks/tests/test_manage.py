@@ -4,7 +4,6 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
@@ -12,20 +11,13 @@ from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chatplatform.testing.browser import violations
 from identity.models import AuditEvent
-from identity.testing import enter_site
+from identity.testing import enter_site, signed_in
 from webhooks import catalogue, forms
 from webhooks.models import Delivery, DeliveryAttempt, WebhookConfig
 from webhooks.services import announce
 
 NEW = reverse("admin:webhooks_webhookconfig_new_endpoint")
 EVENTS = {"event_types": ["message.created"]}
-
-
-@pytest.fixture
-def site(ann):
-    browser = Browser()
-    browser.force_login(ann.user)
-    return browser
 
 
 @pytest.fixture
@@ -217,8 +209,7 @@ def test_it_is_switched_off_and_deleted(site, path):
 )
 def test_others_do_nothing_to_it(ben, cara, path, form):
     for person, status in ((ben, 403), (cara, 404)):
-        browser = Browser()
-        browser.force_login(person.user)
+        browser = signed_in(person.user)
         assert browser.get(path).status_code == status
         body = {"form": form, "url": "https://8.8.8.8/", "state": "all", "hours": "24"}
         assert browser.post(path, body).status_code == status

@@ -1,11 +1,11 @@
 """Applies the style sheets inside a web page, as far as they hide its parts.
 
-Loaded in the child process only, as all parsers are; its limit of time ends selectors that
-multiply their steps.
+Loaded in the child process only, as all parsers are.
 """
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -19,6 +19,10 @@ _MAX_CHARACTERS = 1_000_000
 _MAX_SELECTORS = 5_000
 _MAX_SELECTOR_CHARACTERS = 2_000
 _MAX_NESTED = 5
+# Steps from element to element, and selectors tried on an element: a few seconds.
+_MAX_STEPS = 4_000_000
+# An element that is wrapped costs as much as some steps, and so do some siblings that are copied.
+_WRAPPED, _COPIED = 5, 4
 
 _NUMBER = re.compile(r"(-?[\d.]+(?:e[+-]?\d+)?)([a-z%]*)")
 # Python reads no longer ones.
@@ -105,9 +109,61 @@ def _refuse() -> None:
     raise ExtractError("too_large", "The page has too many styles.")
 
 
+class _Siblings(list[Any]):
+    root: "_Element"
+
+    def __getitem__(self, place: Any) -> Any:
+        found = super().__getitem__(place)
+        self.root.count(len(found) // _COPIED if isinstance(place, slice) else 1)
+        return found
+
+
+class _Element(cssselect2.ElementWrapper):  # type: ignore[misc] # has no types
+    """Counts in its root what selectors cost, since those of strangers may multiply their steps."""
+
+    def __init__(self, element: Any, parent: Any, *arguments: Any, **options: Any) -> None:
+        super().__init__(element, parent, *arguments, **options)
+        self.steps = 0
+        self.root: _Element = self if parent is None else parent.root
+        self.root.count(_WRAPPED)
+
+    def count(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > _MAX_STEPS:
+            _refuse()
+
+    @property
+    def ancestors(self) -> Iterator[Any]:
+        return self._from("parent")
+
+    @property
+    def previous_siblings(self) -> Iterator[Any]:
+        return self._from("previous")
+
+    def _from(self, way: str) -> Iterator[Any]:
+        element = getattr(self, way)
+        while element is not None:
+            self.root.count(1)
+            yield element
+            element = getattr(element, way)
+
+    @cached_property
+    def etree_children(self) -> _Siblings:
+        children = _Siblings(super().etree_children)
+        children.root = self.root
+        return children
+
+
+class _Matcher(cssselect2.Matcher):  # type: ignore[misc] # has no types
+    @staticmethod
+    def add_relevant_selectors(element: Any, selectors: Any, relevant_selectors: Any) -> None:
+        element.root.count(len(selectors))
+        cssselect2.Matcher.add_relevant_selectors(element, selectors, relevant_selectors)
+
+
 def looks(tree: Any) -> dict[Any, Look]:
     """How the elements look of which a style sheet or their own style says so."""
-    matcher = cssselect2.Matcher()
+    matcher = _Matcher()
     names = _names(tree)
     for text in _sheets(tree):
         nodes = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
@@ -115,8 +171,7 @@ def looks(tree: Any) -> dict[Any, Look]:
             _add(matcher, selector, rule, names)
             if matcher.order > _MAX_SELECTORS:
                 _refuse()
-    root = cssselect2.ElementWrapper.from_html_root(tree)
-    elements = root.iter_subtree() if matcher.order else ()
+    elements = _Element.from_html_root(tree).iter_subtree() if matcher.order else ()
     matched = {
         element.etree_element: rules
         for element in elements

@@ -15,9 +15,8 @@ from django.utils.translation import gettext, gettext_lazy
 from bots.forms import BotForm
 from bots.models import Bot, Chunk, Document, DocumentSource, WebUrl
 from bots.pages.bot import content_forms, frame, states
-from bots.services import document_usage_hooks, documents, publish_gate, web_urls
+from bots.services import chat_hooks, documents, publish_gate, web_urls
 from chatplatform.admin_base import TenantAdmin, viewer
-from chatplatform.forms import ServiceForm
 
 _ON_A_PAGE = 50
 _PASSAGES_SHOWN = 100
@@ -123,7 +122,7 @@ def _add_runs(bot: Bot, sites: list[Any]) -> None:
 
 def _used(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
     """How many answers used each row of the list: a website's are those of all its pages."""
-    answers = document_usage_hooks.answers(bot)
+    answers = chat_hooks.document_usage().answers(bot)
     found = {("document", pk): count for pk, count in answers.items()}
     sites = [row for row in rows if isinstance(row, WebUrl)]
     pages = Document.objects.filter(bot=bot, web_url__in=sites, pk__in=answers)
@@ -198,7 +197,7 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
         title=str(row),
         document_page=page.admin_site.get_model_admin(Document),
         is_file=bool(row.file),
-        used=document_usage_hooks.answers(bot).get(row.pk, 0),
+        used=chat_hooks.document_usage().answers(bot).get(row.pk, 0),
         passages=[] if has_text_in_form else passages[:_PASSAGES_SHOWN],
         more=max(0, row.chunk_count - _PASSAGES_SHOWN),
         delete=reverse("admin:bots_bot_delete_document", args=[bot.pk, row.pk]),
@@ -279,8 +278,8 @@ def _delete(
         messages.success(request, gettext("Deleted “%(name)s”.") % {"name": name})
         return redirect("admin:bots_bot_content", bot.pk)
 
-    return page.form_page(
-        request, ServiceForm(request.POST if request.method == "POST" else None), remove,
+    return page.confirm_page(
+        request, remove,
         title=gettext("Delete “%(name)s”?") % {"name": name},
         button=gettext("Delete"),
         variant="danger",

@@ -12,7 +12,6 @@ from bots.pages.bot.install_forms import INSTALL
 from bots.services import visitor_identity
 from bots.services.website_keys import find_key
 from chatplatform.admin_base import TenantAdmin, viewer
-from chatplatform.forms import ServiceForm
 
 # The tabs that say how the tag gets onto a website.
 _WAYS = [
@@ -54,8 +53,8 @@ def identity_secret(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpRe
             bot=bot, secret=secret, tabs=tabs,
         )  # fmt: skip
 
-    return page.form_page(
-        request, ServiceForm(request.POST if request.method == "POST" else None), act,
+    return page.confirm_page(
+        request, act,
         title=gettext("Create an identity verification secret"),
         button=gettext("Create secret"),
         intro=gettext(

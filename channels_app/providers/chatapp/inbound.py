@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 from pydantic import ValidationError
 
-from channels_app.providers import events, lines
+from channels_app.providers import context_lines, events
 from channels_app.providers.callback_parsing import key_of, moment, unsupported
 from channels_app.providers.chatapp import errors, news
 from channels_app.providers.graph.errors import kind_of
@@ -238,10 +238,10 @@ def _metadata(message: hook.ChatappMessage) -> dict[str, Any]:
 
 def _about(message: hook.ChatappMessage) -> list[Line]:
     """What led the customer here, and the product of which they ask."""
-    about = lines.of_referral(message.referral)
+    about = context_lines.of_referral(message.referral)
     product = (message.context and message.context.referred_product) or {}
     if number := as_text(product.get("product_retailer_id")):
-        about.append(lines.line("product", number))
+        about.append(context_lines.line("product", number))
     return about
 
 
@@ -254,11 +254,11 @@ def _content(message: hook.ChatappMessage) -> events.Content | None:
     if not found.is_empty:
         return found
     if message.type in {"interactive", "button"}:
-        return events.Content(lines=[lines.line("tapped")])
+        return events.Content(lines=[context_lines.line("tapped")])
     kind = as_text((message.unsupported or {}).get("type")) or message.type
     unnamed = {"unsupported", "unknown", "text", "contacts", "order"}
     shown = "" if kind in unnamed else kind.replace("_", " ")
-    return events.Content(lines=[lines.line("unsupported", shown)])
+    return events.Content(lines=[context_lines.line("unsupported", shown)])
 
 
 def _read_content(message: hook.ChatappMessage) -> events.Content:
@@ -274,10 +274,12 @@ def _read_content(message: hook.ChatappMessage) -> events.Content:
     if message.type == "button" and (button := message.button):
         return events.Content(text=as_text(button.get("text")))
     if message.type == "contacts" and message.contacts:
-        cards = (line for card in message.contacts for line in lines.of_contact(_card(card)))
+        cards = (
+            line for card in message.contacts for line in context_lines.of_contact(_card(card))
+        )
         return events.Content(lines=list(cards))
     if message.type == "order" and message.order:
-        goods = [lines.line("order", item) for item in _goods(message.order)]
+        goods = [context_lines.line("order", item) for item in _goods(message.order)]
         return events.Content(text=as_text(message.order.get("text")), lines=goods)
     # "unknown" stands for a type that is missing, too.
     if message.type in {"text", "unknown"} and message.text:
@@ -292,12 +294,16 @@ def _tapped(interactive: dict[str, Any]) -> events.Content:
     if not isinstance(reply, dict):
         return events.Content(text=as_text(reply))
     if "response_json" in reply:
-        answers = lines.of_form(reply["response_json"])
+        answers = context_lines.of_form(reply["response_json"])
         # Without readable answers, the words that the provider shows in the thread.
-        return events.Content(lines=answers or [lines.line("answer", as_text(reply.get("body")))])
+        return events.Content(
+            lines=answers or [context_lines.line("answer", as_text(reply.get("body")))]
+        )
     if interactive.get("type") == "call_permission_reply":
         is_allowed = as_text(reply.get("response")) == "accept"
-        return events.Content(lines=[lines.line("call_allowed" if is_allowed else "call_refused")])
+        return events.Content(
+            lines=[context_lines.line("call_allowed" if is_allowed else "call_refused")]
+        )
     return events.Content(text=as_text(reply.get("title")))
 
 
@@ -305,10 +311,10 @@ def _unsolicited(interactive: dict[str, Any]) -> events.Content:
     """A product that the customer shares, or what our own telephone app sent with choices."""
     action = as_dict(interactive.get("action"))
     product = as_dict(interactive.get("product")) or action
-    name = lines.first_text(product.get("name"), product.get("product_retailer_id"))
+    name = context_lines.first_text(product.get("name"), product.get("product_retailer_id"))
     return events.Content(
         text=as_text(as_dict(interactive.get("body")).get("text")),
-        lines=[lines.line("product", name)] if name else [],
+        lines=[context_lines.line("product", name)] if name else [],
     )
 
 
@@ -366,7 +372,7 @@ def _call_item(raw: Any, origin: _Origin, call: hook.ChatappCall) -> events.Item
         at=moment(call.timestamp) or origin.sent_at or timezone.now(),
         # The end of a call that was answered adds nothing to its beginning.
         key=key_of("call", call.id, was_missed), message_id=None,
-        content=events.Content(lines=[lines.line("missed_call" if was_missed else "call")]),
+        content=events.Content(lines=[context_lines.line("missed_call" if was_missed else "call")]),
         customer_name=(contact and contact.profile and contact.profile.name) or "",
         phone=_phone(common),
     )  # fmt: skip

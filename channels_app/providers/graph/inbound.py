@@ -14,7 +14,7 @@ from typing import Any
 from django.utils import timezone
 from pydantic import ValidationError
 
-from channels_app.providers import events, lines
+from channels_app.providers import context_lines, events
 from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
 from channels_app.shapes import graph_callback as hook
@@ -161,15 +161,15 @@ def _message(
     if content.is_empty:
         if message.text == "" or not message.mid:
             return None
-        content = events.Content(lines=[lines.line("unsupported")])
+        content = events.Content(lines=[context_lines.line("unsupported")])
     payload = (message.quick_reply or {}).get("payload")
     addresses = (file.url for file in content.files)
     of_content = ("message", common["user_id"], when, content.text, *addresses)
     story = message.reply_to.story if message.reply_to else None
     metadata = {"payload": payload, "referral": message.referral, "story": story}
-    about = list(lines.of_referral(message.referral))
+    about = list(context_lines.of_referral(message.referral))
     if story:
-        about.append(lines.line("story_reply", url=as_text(story.get("url"))))
+        about.append(context_lines.line("story_reply", url=as_text(story.get("url"))))
     return events.MessageIn(
         **common, message_id=message.mid,
         content=replace(content, lines=[*about, *content.lines]),
@@ -185,7 +185,7 @@ def _content(message: hook.HookMessage) -> events.Content:
     for attachment in message.attachments or []:
         payload, kind = attachment.payload or {}, attachment.type or ""
         addresses = (payload.get("url"), payload.get("story_media_url"), attachment.url)
-        url = lines.first_text(*addresses)
+        url = context_lines.first_text(*addresses)
         title = attachment.title or as_text(payload.get("title"))
         at = as_dict(payload.get("coordinates"))
         found = place_of(at.get("lat"), at.get("long"))
@@ -202,18 +202,18 @@ def _content(message: hook.HookMessage) -> events.Content:
                 files.append(events.InboundFile(_FILES[kind], url=url))
             stickers.add(sticker)
         elif kind == "story_mention":
-            about.append(lines.line("story_mention"))
+            about.append(context_lines.line("story_mention"))
             files.append(events.InboundFile("image", url=url))
         elif kind == "template":
             about += _of_template(payload, words)
         elif kind in _POSTS:
-            about.append(lines.line("post", title or kind.removeprefix("ig_"), url=url))
+            about.append(context_lines.line("post", title or kind.removeprefix("ig_"), url=url))
         elif url or title:
             words += [line for line in (title, url) if line]
         else:
-            about.append(lines.line("unsupported", kind.replace("_", " ")))
+            about.append(context_lines.line("unsupported", kind.replace("_", " ")))
     if message.is_unsupported:
-        about.append(lines.line("unsupported"))
+        about.append(context_lines.line("unsupported"))
     return events.Content(
         # A link's text often names its address already.
         text="\n".join(dict.fromkeys(line for line in words if line)),
@@ -226,13 +226,13 @@ def _content(message: hook.HookMessage) -> events.Content:
 def _of_template(payload: dict[str, Any], words: list[str]) -> list[Line]:
     """The products of a template; the texts of any other template, which a page sends, are added
     to the words."""
-    if products := lines.of_products(as_dict(payload.get("product")).get("elements")):
+    if products := context_lines.of_products(as_dict(payload.get("product")).get("elements")):
         return products
     said = [as_text(payload.get("text"))]
     for element in dicts_in(payload.get("elements")):
         said += [as_text(element.get("title")), as_text(element.get("subtitle"))]
     words += filter(None, said)
-    return [] if any(said) else [lines.line("unsupported", "template")]
+    return [] if any(said) else [context_lines.line("unsupported", "template")]
 
 
 def _postback(
@@ -240,9 +240,11 @@ def _postback(
 ) -> events.Item:
     payload = postback.payload or ""
     text = postback.title or ("" if _CODE.search(payload) else payload)
-    about = lines.of_referral(postback.referral)
+    about = context_lines.of_referral(postback.referral)
     if not text:
-        about.append(lines.line("tapped", "" if payload.startswith(("{", "[")) else payload))
+        about.append(
+            context_lines.line("tapped", "" if payload.startswith(("{", "[")) else payload)
+        )
     metadata = {"payload": postback.payload, "referral": postback.referral}
     of_mid = ("message", postback.mid)
     of_tap = ("postback", common["user_id"], when, postback.payload)

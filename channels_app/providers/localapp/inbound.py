@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 from pydantic import ValidationError
 
-from channels_app.providers import events, lines
+from channels_app.providers import context_lines, events
 from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
 from channels_app.providers.json_values import as_dict, as_text, dicts_in
 from channels_app.shapes.localapp_callback import LocalappEvent, LocalappMessage
@@ -98,7 +98,7 @@ def _message(
     if content.is_empty and not told:
         if message.text == "" or not message.msg_id or event.event_name in _TOLD:
             return None
-        told = [lines.line("unsupported")]
+        told = [context_lines.line("unsupported")]
     of_time = ("message", common["user_id"], when, content.text)
     return events.MessageIn(
         **common, message_id=message.msg_id,
@@ -111,13 +111,13 @@ def _message(
 def _told(event: LocalappEvent, message: LocalappMessage) -> list[Line]:
     """What an event tells besides words: the product, a rating, or the customer's own details."""
     if event.event_name == "user_asking_product" and message.product_id:
-        return [lines.line("product", message.product_id)]
+        return [context_lines.line("product", message.product_id)]
     if event.event_name == "user_feedback":
         answers = {"Rating": message.rate, "Feedback": message.feedbacks, "Note": message.note}
-        return lines.of_form(answers)
+        return context_lines.of_form(answers)
     if event.event_name == "user_submit_info":
         info = event.info or {}
-        return lines.of_form({name: info.get(name) for name in _DETAILS})
+        return context_lines.of_form({name: info.get(name) for name in _DETAILS})
     return []
 
 
@@ -142,7 +142,7 @@ def _content(message: LocalappMessage) -> events.Content:
         elif shown := [part for part in (as_text(payload.get("title")), described, url) if part]:
             words += shown
         else:
-            about.append(lines.line("unsupported", kind))
+            about.append(context_lines.line("unsupported", kind))
     # A link's text often is its address already.
     text = "\n".join(dict.fromkeys(line for line in words if line))
     return events.Content(text=text, files=files, place=place, lines=about)
@@ -154,12 +154,14 @@ def _card(described: str, url: str) -> list[Line]:
     with suppress(ValueError, RecursionError):
         card = as_dict(json.loads(described)) if described.startswith("{") else {}
         name = "" if url.startswith(("http://", "https://")) else url
-        return lines.of_contact([name, card.get("caption"), card.get("phone")]) if card else []
+        return (
+            context_lines.of_contact([name, card.get("caption"), card.get("phone")]) if card else []
+        )
     return []
 
 
 def _shown(element: dict[str, Any]) -> str:
-    return lines.joined([as_text(element.get("title")), as_text(element.get("subtitle"))])
+    return context_lines.joined([as_text(element.get("title")), as_text(element.get("subtitle"))])
 
 
 def _receipt(status: Any, ids: Sequence[str], common: dict[str, Any]) -> events.Item:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from channels_app.providers import events, lines
+from channels_app.providers import context_lines, events
 from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
 
@@ -56,11 +56,11 @@ def _message(body: Fields, common: Fields, message_id: str) -> events.Item | Non
         return None
     if content.is_empty:
         name = next((name for name in _UNSHOWN if name in body), "")
-        content = events.Content(lines=[lines.line("unsupported", name.replace("_", " "))])
+        content = events.Content(lines=[context_lines.line("unsupported", name.replace("_", " "))])
     command, _, value = content.text.partition(" ")
     if command == "/start" and value:
         # A link to the bot may carry a value.
-        content = events.Content(text=command, lines=[lines.line("link", value)])
+        content = events.Content(text=command, lines=[context_lines.line("link", value)])
         metadata = {"referral": {"ref": value[:200]}}
     card = as_dict(body.get("contact"))
     is_own = as_text(card.get("user_id")) == common["user_id"]
@@ -86,7 +86,7 @@ def _tapped(body: Fields, common: Fields, message_id: str) -> events.Item | None
     labels = [as_text(each.get("text")) for each in buttons if each.get("callback_data") == value]
     return events.MessageIn(
         **common, message_id=None, reply_to=message_id or None, metadata={"payload": value},
-        content=events.Content(lines=[lines.line("tapped", (*labels, value)[0])]),
+        content=events.Content(lines=[context_lines.line("tapped", (*labels, value)[0])]),
         customer_name=_name(as_dict(body.get("from"))), key=key_of("tap", as_text(body.get("id"))),
     )  # fmt: skip
 
@@ -114,9 +114,9 @@ UPDATES: dict[str, Callable[[Fields, Fields, str], events.Item | None]] = {
 
 def _content(body: Fields) -> events.Content:
     venue, card, at = (as_dict(body.get(name)) for name in ("venue", "contact", "location"))
-    names = lines.joined([as_text(venue.get("title")), as_text(venue.get("address"))])
-    about = lines.of_contact([_name(card), card.get("phone_number")]) if card else []
-    about += lines.of_form(as_dict(body.get("web_app_data")).get("data"))
+    names = context_lines.joined([as_text(venue.get("title")), as_text(venue.get("address"))])
+    about = context_lines.of_contact([_name(card), card.get("phone_number")]) if card else []
+    about += context_lines.of_form(as_dict(body.get("web_app_data")).get("data"))
     file = _file(body)
     emoji = as_dict(body.get("dice")) or ({} if file else as_dict(body.get("sticker")))
     return events.Content(

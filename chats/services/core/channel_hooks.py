@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Protocol, TypedDict
 
+from chatplatform.hooks import Hook
 from chats.models import Conversation, Customer, Message
 
 
@@ -37,15 +38,4 @@ class ChannelFields(TypedDict, total=False):
     metadata: dict[str, Any]
 
 
-_sender: ChannelSender | None = None
-
-
-def install_sender(sender: ChannelSender) -> None:
-    """Install the channels' sender; called once, when the apps are loaded."""
-    global _sender  # noqa: PLW0603 - one per process
-    _sender = sender
-
-
-def sender() -> ChannelSender:
-    assert _sender, "channels_app.apps installs it"
-    return _sender
+sender = Hook[ChannelSender]()

@@ -284,8 +284,8 @@ def latest_of_ours(chat: Conversation, *, before_seq: int) -> Message | None:
     return rows.exclude(sender_type=SenderType.CUSTOMER).order_by("-seq").first()
 
 
-def answered_before(chat: Conversation, *, before_seq: int, limit: int = 3) -> tuple[str, ...]:
-    """The customer's latest answered messages before `before_seq`, the latest first."""
+def answered_before(chat: Conversation, *, before_seq: int) -> tuple[str, ...]:
+    """The customer's three latest answered messages before `before_seq`, the latest first."""
     replies = Message.objects.filter(
         conversation=chat,
         seq__gt=chat.read_from_seq,
@@ -293,7 +293,7 @@ def answered_before(chat: Conversation, *, before_seq: int, limit: int = 3) -> t
         receipt__decision="answered",
         in_reply_to__isnull=False,
     )
-    rows = replies.select_related("in_reply_to").order_by("-seq")[:limit]
+    rows = replies.select_related("in_reply_to").order_by("-seq")[:3]
     return tuple(row.in_reply_to.text for row in rows if row.in_reply_to)
 
 

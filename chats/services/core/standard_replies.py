@@ -137,7 +137,7 @@ def _is_open(chat: Conversation) -> bool:
 
 
 def _own(name: str, chat: Conversation) -> Mapping[str, str]:
-    texts: Mapping[str, str] = chat.client.config.system_messages.get(name, {})
+    texts: Mapping[str, str] = chat.client.config.automatic_messages.get(name, {})
     return texts
 
 

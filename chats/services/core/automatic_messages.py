@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from bots.language import phrasebook
-from chats.shapes.system_messages import NAMES, SAID_WHEN, PlatformWord, PlatformWords, WordName
+from chats.shapes.automatic_messages import NAMES, SAID_WHEN, PlatformWord, PlatformWords, WordName
 from identity.models import ClientConfig, User
 from identity.services import configs
 
@@ -28,7 +28,7 @@ def replace(config: ClientConfig, body: PlatformWords, *, by: User) -> PlatformW
     columns: dict[str, dict[str, Any]] = {
         column: own.get(name, {}) for name, column in _COLUMNS.items()
     }
-    columns["system_messages"] = {
+    columns["automatic_messages"] = {
         name: texts for name, texts in own.items() if texts and name not in _COLUMNS
     }
     return of_config(configs.replace_words(config, columns, by=by))
@@ -51,7 +51,7 @@ def change(
 
 def _word(config: ClientConfig, name: WordName) -> PlatformWord:
     column = _COLUMNS.get(name)
-    stored = getattr(config, column) if column else config.system_messages.get(name, {})
+    stored = getattr(config, column) if column else config.automatic_messages.get(name, {})
     return PlatformWord.model_construct(
         name=name,
         said_when=SAID_WHEN[name],

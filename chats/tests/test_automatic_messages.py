@@ -4,7 +4,7 @@ import pytest
 
 from bots.language import phrasebook
 from chatplatform.testing import run_jobs
-from chats.shapes.system_messages import NAMES
+from chats.shapes.automatic_messages import NAMES
 from identity.models import AuditEvent, ClientConfig, Role
 from identity.testing import make_person
 
@@ -46,7 +46,7 @@ def test_own_words_replace_those_before(ann, cara):
     assert ClientConfig.objects.get(client=ann.client).version == 3
     first_event, second_event = AuditEvent.objects.order_by("pk")
     assert (first_event.action, first_event.user) == ("words.replaced", ann.user)
-    assert {name.partition(".")[0] for name in second_event.changes} == {"system_messages"}
+    assert {name.partition(".")[0] for name in second_event.changes} == {"automatic_messages"}
 
 
 def test_what_was_read_can_be_sent_back_and_changes_nothing(ann):

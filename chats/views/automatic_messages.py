@@ -1,8 +1,8 @@
 """Operations of the tag `config` that need this app, which is above `identity`."""
 
 from chatplatform.api.operation import operation
-from chats.services.core import system_messages
-from chats.shapes.system_messages import PlatformWords
+from chats.services.core import automatic_messages
+from chats.shapes.automatic_messages import PlatformWords
 from identity.auth import ADMIN, BEARER, TenantViewSet
 from identity.services import configs
 
@@ -11,7 +11,7 @@ class WordsViewSet(TenantViewSet):
     @operation("config", "Get Platform Words", access=BEARER)
     def retrieve(self, client_id: int) -> PlatformWords:
         """Get the platform's messages to customers, in every language, and your own texts."""
-        return system_messages.of_config(configs.get(self.client, client_id))
+        return automatic_messages.of_config(configs.get(self.client, client_id))
 
     @operation("config", "Update Platform Words", access=ADMIN)
     def update(self, client_id: int, body: PlatformWords) -> PlatformWords:
@@ -20,4 +20,4 @@ class WordsViewSet(TenantViewSet):
         The body holds all of your texts: sentences and languages that it leaves out return to the
         platform's texts.
         """
-        return system_messages.replace(configs.get(self.client, client_id), body, by=self.user)
+        return automatic_messages.replace(configs.get(self.client, client_id), body, by=self.user)

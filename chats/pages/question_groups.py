@@ -14,7 +14,6 @@ from bots.models import GoldenOutcome
 from bots.services import publish_gate
 from bots.services.written_sources import SourceExists
 from chatplatform.admin_base import TenantAdmin, button, column, link, viewer
-from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
 from chats.forms import AnswerForm
 from chats.models import GroupStatus, QuestionGroup
@@ -159,9 +158,8 @@ class QuestionGroupAdmin(TenantAdmin):
             messages.success(request, gettext("Asking the bot again."))
             return redirect("admin:chats_questiongroup_change", group.pk)
 
-        form = ServiceForm(request.POST if request.method == "POST" else None)
-        return self.form_page(
-            request, form, act, title=gettext("Ask %(bot)s again") % {"bot": group.bot},
+        return self.confirm_page(
+            request, act, title=gettext("Ask %(bot)s again") % {"bot": group.bot},
             button=gettext("Ask again"), intro=self.shown_question(group),
         )  # fmt: skip
 

@@ -7,24 +7,22 @@ import pytest
 from django.contrib import admin
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
-from django.test import Client as Browser
 from django.urls import reverse
 
 from bots.models import Bot, Document
 from bots.services import bots
-from chatplatform.templatetags.row_activity import MOST_SHOWN
+from chatplatform.templatetags.activity_log import MOST_SHOWN
 from chatplatform.tests.test_codes import RAW_CODE, texts
 from chatplatform.tests.test_guard_site import STAFFS_LISTS, world
 from chats.testing import make_chat
 from identity.models import AuditEvent, User
 from identity.services import audit, users
+from identity.testing import signed_in
 from webhooks.services import announce, event_history
 
 
 def browser_of(user):
-    browser = Browser()
-    browser.force_login(user)
-    return browser
+    return signed_in(user)
 
 
 def page_of(browser, row):

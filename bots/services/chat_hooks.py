@@ -1,0 +1,28 @@
+"""What bots must know about agents and conversations, which are in a higher app; `chats.apps`
+installs it."""
+
+from typing import Protocol
+
+from bots.models import Bot
+from chatplatform.hooks import Hook
+
+
+class AgentLookup(Protocol):
+    """Implemented by the module `chats.services.core.presence`."""
+
+    def online(self, client_id: int) -> set[int]:
+        """Ids of the client's people who are online; empty if that is unknown."""
+
+    def usual_wait(self, bot_id: int) -> int | None:
+        """How many minutes an agent usually takes to answer; None if that is unknown."""
+
+
+class UsageLookup(Protocol):
+    """Implemented by the module `chats.services.insight.cited_documents`."""
+
+    def answers(self, bot: Bot) -> dict[int, int]:
+        """The number of the bot's answers of the last 30 days that cite each document, by id."""
+
+
+agents = Hook[AgentLookup]()
+document_usage = Hook[UsageLookup]()

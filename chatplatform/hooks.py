@@ -1,0 +1,18 @@
+"""Hooks through which an app calls a higher one, which it may not import."""
+
+from typing import Generic, TypeVar
+
+Interface = TypeVar("Interface")
+
+
+class Hook(Generic[Interface]):
+    """What implements an interface; the higher app installs it when the apps are loaded."""
+
+    _installed: Interface | None = None
+
+    def install(self, implementation: Interface) -> None:
+        self._installed = implementation
+
+    def __call__(self) -> Interface:
+        assert self._installed, "an app's config installs it"
+        return self._installed
