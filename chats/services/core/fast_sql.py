@@ -65,6 +65,28 @@ SELECT {_HAS_REPLY.format(id="message.id")}, chats_bot_may_reply(chat), EXISTS (
 FROM {_CHAT_TABLES} JOIN chats_message message ON message.conversation_id = chat.id
 WHERE message.id = %s
 """
+# One snapshot: a reply is stored when its job ends, or before.
+_OUTCOME = f"""
+SELECT chat.status, chat.assign_type, chat.handoff_reason, EXISTS (
+    SELECT FROM chatplatform_job
+    WHERE ordering_key = %(key)s AND name = 'chats.generate_reply'
+        AND state IN ('queued', 'running')
+        AND (args->>'message_id' = %(text_id)s OR args->'earlier' ? %(text_id)s)
+), reply.sender_type, coalesce(reply.receipt->'asked_again' = 'true', false),
+    reply.receipt->>'handoff_reason', reply.shown
+FROM chats_conversation chat LEFT JOIN LATERAL (
+    SELECT sender_type, receipt, (
+        SELECT row_to_json(message)::text
+        FROM (SELECT {row_json.COLUMNS} FROM chats_api_message WHERE id = found.id) message
+    ) AS shown
+    FROM chats_message found
+    -- A reply to a burst has the last message in `in_reply_to` and all of them in its receipt.
+    WHERE conversation_id = chat.id AND seq > %(seq)s AND sender_type IN ('bot', 'system')
+        AND (in_reply_to_id = %(message)s OR receipt->'answers' ? %(text_id)s)
+    ORDER BY seq LIMIT 1
+) reply ON true
+WHERE chat.id = %(chat)s
+"""
 _LINES = """
 SELECT sender_type, text FROM chats_message
 WHERE conversation_id = %s AND NOT is_note AND seq > %s AND seq < %s ORDER BY seq DESC LIMIT %s
@@ -134,6 +156,22 @@ class LoadedMessage(NamedTuple):
     has_asked_for_call: bool
 
 
+class TurnState(NamedTuple):
+    """What became of a customer's message by now."""
+
+    # Of the chat.
+    status: str
+    assign_type: str
+    handoff_reason: str | None
+    is_reply_coming: bool
+    # Of the reply; without one, all is None or False. It is by the bot or the system.
+    replied_by: str | None
+    asks_again: bool
+    handed_over_for: str | None
+    # The reply's JSON, for `row_json.parse`.
+    reply: str | None
+
+
 @dataclass(frozen=True)
 class PlainMessage:
     """A customer's message as `receive_message` stored it, with the owner of its chat."""
@@ -181,6 +219,17 @@ def reply_state(message: Message) -> tuple[bool, ReplyScope | None]:
         cursor.execute(_REPLY_STATE, [message.pk])
         is_answered, scope = cursor.fetchone()
     return is_answered, ReplyScope(scope) if scope else None
+
+
+def turn_state(message: Message | PlainMessage, *, ordering_key: str) -> TurnState:
+    """What became of a customer's message by now; `ordering_key`: of the jobs of its chat."""
+    values = {"message": message.pk, "text_id": str(message.pk), "seq": message.seq}
+    with connection.cursor() as cursor:
+        cursor.execute(_OUTCOME, values | {"chat": message.conversation_id, "key": ordering_key})
+        row = cursor.fetchone()
+    if row is None:
+        raise Conversation.DoesNotExist
+    return TurnState(*row)
 
 
 def latest_lines(

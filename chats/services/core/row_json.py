@@ -4,6 +4,7 @@ The view `chats_api_message` has a column for each field of the shape `Message`,
 `_CHAT_COLUMNS` one for each field of `Conversation`; tests keep them in step.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -80,9 +81,20 @@ _AS_JSON: dict[type[Model], str] = {
 
 def fragment(text: str) -> orjson.Fragment:
     """JSON of messages for a response, with a new signed link to each stored file."""
-    if '"url":"attachment:' in text:
-        text = _STORED_FILE.sub(lambda file: f'"url":"{models.Attachment.link_to(file[1])}"', text)
-    return orjson.Fragment(text)
+    return orjson.Fragment(_with_links(text))
+
+
+def parse(text: str) -> dict[str, Any]:
+    """A message from its JSON, as `Message.from_row` makes it of the row."""
+    # orjson would turn an integer beyond 64 bits into a float.
+    message: dict[str, Any] = json.loads(_with_links(text))
+    return message
+
+
+def _with_links(text: str) -> str:
+    if '"url":"attachment:' not in text:
+        return text
+    return _STORED_FILE.sub(lambda file: f'"url":"{models.Attachment.link_to(file[1])}"', text)
 
 
 def list_page(rows: QuerySet[Any], query: Page, *, by: str | Sequence[str]) -> dict[str, Any]:
