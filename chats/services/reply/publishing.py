@@ -60,9 +60,10 @@ def publish_reply(
     filled: Mapping[str, Any] | None = None,
 ) -> None:
     """Store the reply to a message, unless the message has one or the chat has changed hands,
-    together with the values of customer-info fields from the message (`filled`)."""
+    together with the values of customer-info fields from the message (`filled`). That ends the job
+    of the reply."""
     reply = None if isinstance(decision, NoReply) else render(message, decision)
-    with jobs.commit():
+    with jobs.commit(ends_job=True):
         chat = conversations.lock(message.conversation)
         is_answered, scope = fast_sql.reply_state(message)
         has_moved = chat.version != message.conversation.version or not _may_say(decision, scope)
