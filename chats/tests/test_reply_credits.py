@@ -183,7 +183,7 @@ def test_a_dropped_reply_is_free(server, chat, ben):
         )
 
     ask(server, chat)
-    with run_before("chats.services.core.conversations.lock", take_over):
+    with run_before("chats.services.core.conversations.lock_for_reply", take_over):
         run_jobs()
     assert entries() == [("reserve", -1), ("release", 1)]
 

@@ -321,7 +321,9 @@ def test_a_bot_that_was_disabled_meanwhile_hands_over(server, chat, bot, documen
 
 def test_a_reply_is_dropped_when_an_agent_took_over(server, chat, ben, document):
     ask(server, chat)
-    with run_before("chats.services.core.conversations.lock", lambda: take_over(chat, ben)):
+    with run_before(
+        "chats.services.core.conversations.lock_for_reply", lambda: take_over(chat, ben)
+    ):
         run_jobs()
     assert replies() == []
     assert Job.objects.get().state == JobState.DONE
@@ -329,7 +331,9 @@ def test_a_reply_is_dropped_when_an_agent_took_over(server, chat, ben, document)
 
 def test_a_handover_is_dropped_when_an_agent_took_over(server, chat, ben, document):
     ask(server, chat, UNKNOWN)
-    with run_before("chats.services.core.conversations.lock", lambda: take_over(chat, ben)):
+    with run_before(
+        "chats.services.core.conversations.lock_for_reply", lambda: take_over(chat, ben)
+    ):
         run_jobs()
     assert replies() == []
     assert count_events("conversation.handed_off") == 0
@@ -346,7 +350,7 @@ def test_a_reply_is_dropped_when_the_chat_came_back_meanwhile(server, chat, docu
     body = {"text": KNOWN, "client_message_id": "m-1", "reply": "wait"}
     turn = server.post(f"/ai/client/chat/{chat.pk}", body | {"reply": "async"}).json()
     assert turn["status"] == "pending"
-    with run_before("chats.services.core.conversations.lock", take_and_return):
+    with run_before("chats.services.core.conversations.lock_for_reply", take_and_return):
         run_jobs()
     assert replies() == []
     # A repetition does not wait for a reply that never comes.
@@ -357,7 +361,7 @@ def test_a_reply_is_dropped_when_the_chat_came_back_meanwhile(server, chat, docu
 def test_a_reply_is_dropped_when_the_chat_ended(server, chat, document):
     ask(server, chat)
     with run_before(
-        "chats.services.core.conversations.lock",
+        "chats.services.core.conversations.lock_for_reply",
         lambda: Conversation.objects.update(status="ended"),
     ):
         run_jobs()

@@ -51,7 +51,7 @@ FROM identity_apikey WHERE id = %(key)s AND daily_credits IS NOT NULL
 # The functions of the database are in `identity/migrations/0001_credits.sql`.
 _RESERVE = "SELECT identity_reserve_credits(%s, %s, %s, %s, %s)"
 _END = f"""
-SELECT charged, {", ".join(f"(account).{name}" for name in _ACCOUNT.column_list().split(", "))}
+SELECT charged, {_ACCOUNT.column_list("(account)")}
 FROM identity_end_credits(%s, %s, %s, %s)
 """
 _MOVE = """

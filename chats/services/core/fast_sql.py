@@ -49,16 +49,14 @@ _CHAT_TABLES = """chats_conversation chat
     JOIN identity_client client ON client.id = chat.client_id
     JOIN identity_clientconfig config ON config.client_id = chat.client_id"""
 _LOCK = f"SELECT {_CHAT_COLUMNS} FROM {_CHAT_TABLES} WHERE chat.id = %s FOR NO KEY UPDATE OF chat"
-_HAS_REPLY = """EXISTS (
-    SELECT FROM chats_message WHERE in_reply_to_id = {id} AND sender_type IN ('bot', 'system')
-)"""
-_REPLY_STATE = f"""
-SELECT {_HAS_REPLY.format(id="message.id")}, chats_bot_may_reply(chat)
-FROM chats_message message JOIN chats_conversation chat ON chat.id = message.conversation_id
-WHERE message.id = %s
+_LOCK_FOR_REPLY = f"""
+SELECT is_answered, scope, {_OF_CHAT["chat"].column_list("(chat)")}
+FROM chats_lock_for_reply(%s)
 """
 _LOAD = f"""
-SELECT {_HAS_REPLY.format(id="message.id")}, chats_bot_may_reply(chat), EXISTS (
+SELECT EXISTS (
+    SELECT FROM chats_message WHERE in_reply_to_id = message.id AND sender_type IN ('bot', 'system')
+), chats_bot_may_reply(chat), EXISTS (
     SELECT FROM bots_functioncall
     WHERE conversation_id = chat.id AND requires_approval = 'customer'
 ), {_MESSAGE.column_list("message")}, {_CHAT_COLUMNS}
@@ -213,12 +211,23 @@ def load_message(message_id: str) -> LoadedMessage | None:
     return LoadedMessage(message, is_answered, ReplyScope(scope) if scope else None, has_asked)
 
 
-def reply_state(message: Message) -> tuple[bool, ReplyScope | None]:
-    """Whether the bot or the platform has replied to the message, and what the bot may say now."""
+def lock_for_reply(message: Message) -> tuple[Conversation, bool, ReplyScope | None] | None:
+    """Lock the chat of a message, and read whether the bot or the platform has replied to it and
+    what the bot may say; None if the chat was deleted.
+
+    The chat has the related rows that were loaded with the message, except one that is another row
+    now. They rarely change.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_REPLY_STATE, [message.pk])
-        is_answered, scope = cursor.fetchone()
-    return is_answered, ReplyScope(scope) if scope else None
+        cursor.execute(_LOCK_FOR_REPLY, [message.pk])
+        is_answered, scope, *values = cursor.fetchone()
+    if values[0] is None:
+        return None
+    chat, loaded = _OF_CHAT["chat"].row(values), message.conversation
+    for name in ("customer", "bot", "client"):
+        if getattr(chat, f"{name}_id") == getattr(loaded, f"{name}_id"):
+            setattr(chat, name, getattr(loaded, name))
+    return chat, is_answered, ReplyScope(scope) if scope else None
 
 
 def turn_state(message: Message | PlainMessage, *, ordering_key: str) -> TurnState:

@@ -293,8 +293,7 @@ def answered_before(chat: Conversation, *, before_seq: int, limit: int = 3) -> t
         receipt__decision="answered",
         in_reply_to__isnull=False,
     )
-    rows = replies.select_related("in_reply_to").order_by("-seq")[:limit]
-    return tuple(row.in_reply_to.text for row in rows if row.in_reply_to)
+    return tuple(replies.order_by("-seq").values_list("in_reply_to__text", flat=True)[:limit])
 
 
 def has_knowledge_gap(chat: Conversation, *, before_seq: int) -> bool:
