@@ -71,11 +71,12 @@ _CHAT_COLUMNS = _columns(
         ", ".join(f"{_CHAT}location->'{name}' AS {name}" for name in Location.model_fields)
     }) place WHERE {_CHAT}location <> '{{}}' AND {_CHAT}location <> 'null')""",
 )
+CHAT = f"(SELECT row_to_json(shown)::text FROM (SELECT {_CHAT_COLUMNS}) shown)"
 _AS_JSON: dict[type[Model], str] = {
     models.Message: f"""(SELECT row_to_json(shown)::text FROM (
         SELECT {COLUMNS} FROM chats_api_message WHERE id = chats_message.id
     ) shown)""",
-    models.Conversation: f"(SELECT row_to_json(shown)::text FROM (SELECT {_CHAT_COLUMNS}) shown)",
+    models.Conversation: CHAT,
 }
 
 
@@ -97,30 +98,21 @@ def _with_links(text: str) -> str:
     return _STORED_FILE.sub(lambda file: f'"url":"{models.Attachment.link_to(file[1])}"', text)
 
 
-def list_page(rows: QuerySet[Any], query: Page, *, by: str | Sequence[str]) -> dict[str, Any]:
-    """A list page of messages or conversations; `by` is an order as `pagination.page` takes it."""
-    return _page(rows, query, by, RawSQL(_AS_JSON[rows.model], [], TextField()))
-
-
-def list_found(
-    rows: QuerySet[models.Conversation], query: Page, *, by: Sequence[str], terms: Sequence[str]
-) -> dict[str, Any]:
-    """A list page of conversations, each with the newest message that has all of the words."""
-    holds = " AND ".join("strpos(upper(text), upper(%s)) > 0" for _ in terms)
+def found_chat(terms: Sequence[str]) -> str:
+    """The SQL of a conversation's JSON with the newest message that has all of the words; `terms`
+    are the words' parameters."""
+    holds = " AND ".join(f"strpos(upper(text), upper({term})) > 0" for term in terms)
     found = _FOUND.format(holds=holds) if terms else "NULL"
     columns = f"{_CHAT_COLUMNS}, {found} AS found_message"
-    as_json = f"(SELECT row_to_json(shown)::text FROM (SELECT {columns}) shown)"
-    return _page(rows, query, by, RawSQL(as_json, [*terms], TextField()))
+    return f"(SELECT row_to_json(shown)::text FROM (SELECT {columns}) shown)"
 
 
-def _page(
-    rows: QuerySet[Any], query: Page, by: str | Sequence[str], as_json: RawSQL
-) -> dict[str, Any]:
-    order = (by,) if isinstance(by, str) else tuple(by)
-    shown = rows.annotate(as_json=as_json)
+def list_page(rows: QuerySet[Any], query: Page, *, by: str) -> dict[str, Any]:
+    """A list page of messages or conversations, in the order of a unique column."""
+    shown = rows.annotate(as_json=RawSQL(_AS_JSON[rows.model], [], TextField()))
     return page(
-        shown.values_list(*(name.lstrip("-") for name in order), "as_json", named=True),
+        shown.values_list(by.lstrip("-"), "as_json", named=True),
         query,
-        by=order,
+        by=by,
         shape=lambda row: fragment(row.as_json),
     )
