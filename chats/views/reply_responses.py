@@ -94,7 +94,8 @@ async def _follow(
                     break
                 if time.monotonic() > min(ends_at, listener.stopping.ends_at):
                     break
-        yield ServerSent(StreamEvent.DONE, await in_thread(shape, shown))
+        done = shown if shape is as_it_is else await in_thread(shape, shown)
+        yield ServerSent(StreamEvent.DONE, done)
     finally:
         _waiting[client_id] -= 1
         if not _waiting[client_id]:
