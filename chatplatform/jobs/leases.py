@@ -176,7 +176,8 @@ def _try_claim(job_id: int) -> Lease | None:
     token = uuid.uuid4()
     try:
         with connection.cursor() as cursor:
-            values = {"id": job_id, "token": token, "holder": worker_liveness.holder()}
+            values: dict[str, Any] = {"id": job_id, "token": token}
+            values["holder"] = worker_liveness.holder()
             cursor.execute(_CLAIM, values | {"lease": settings.JOB_LEASE_SECONDS})
             row = cursor.fetchone()
     except IntegrityError:  # another job of the ordering key was claimed at the same moment

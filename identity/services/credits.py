@@ -127,7 +127,7 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
     daily cap applies, if it has one.
     """
     assert cost >= 0
-    values = [client_id, cost, reference, current_job(), key_id]
+    values: list[Any] = [client_id, cost, reference, current_job(), key_id]
     if _has_reserved(values):
         return
     # A cap, an unlimited plan or a lack of credits decides.
@@ -335,7 +335,7 @@ def _move(
 ) -> None:
     """Change the balance of a locked row and write an entry."""
     job_id = current_job() if kind == EntryKind.RESERVE else None
-    values = [str(kind), amount, reference, job_id, key_id, by and by.pk, account.pk]
+    values: list[Any] = [str(kind), amount, reference, job_id, key_id, by and by.pk, account.pk]
     with connection.cursor() as cursor:
         cursor.execute(_MOVE, values)
         account.credits_left, account.credits_used = cursor.fetchone()

@@ -232,9 +232,10 @@ def lock_for_reply(message: Message) -> tuple[Conversation, bool, ReplyScope | N
 
 def turn_state(message: Message | PlainMessage, *, ordering_key: str) -> TurnState:
     """What became of a customer's message by now; `ordering_key`: of the jobs of its chat."""
-    values = {"message": message.pk, "text_id": str(message.pk), "seq": message.seq}
+    values: dict[str, Any] = {"message": message.pk, "text_id": str(message.pk)}
+    values |= {"seq": message.seq, "key": ordering_key, "chat": message.conversation_id}
     with connection.cursor() as cursor:
-        cursor.execute(_OUTCOME, values | {"chat": message.conversation_id, "key": ordering_key})
+        cursor.execute(_OUTCOME, values)
         row = cursor.fetchone()
     if row is None:
         raise Conversation.DoesNotExist
