@@ -376,7 +376,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update(
             DJANGO_SETTINGS_MODULE="chatplatform.settings", DATA_DIR=folder, DEBUG="false",
-            SECRET_KEY="only-for-the-bench-" + "x" * 40, ALLOWED_HOSTS="*", RATE_LIMIT_SCALE="1000",
+            SECRET_KEY="only-for-the-bench-" + "x" * 40, ALLOWED_HOSTS="*,127.0.0.1", RATE_LIMIT_SCALE="1000",
         )  # fmt: skip
         import django  # noqa: PLC0415 - the environment must be complete first
 
