@@ -90,6 +90,7 @@ words: .venv/dev.stamp ## brings the translations in locale/ up to date and comp
 .PHONY: bench
 bench: .venv/dev.stamp static ## measures the hot operations, compared with a raw twin
 	$(throwaway) $(py) bench/comparison.py
+	$(throwaway) $(py) bench/exchange.py
 	$(throwaway) $(py) bench/idle_and_burst.py
 	$(throwaway) $(py) bench/desk.py
 	EXPORT_INLINE_LIMIT=1000 $(throwaway) $(py) bench/reports.py

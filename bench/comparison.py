@@ -418,7 +418,7 @@ def main() -> None:
         folder = Path(name)
         os.environ.update(
             DJANGO_SETTINGS_MODULE="chatplatform.settings", SECRET_KEY="bench" * 12,
-            DEBUG="false", ALLOWED_HOSTS="*", DATA_DIR=name, OMP_NUM_THREADS="1",
+            DEBUG="false", ALLOWED_HOSTS="*,127.0.0.1", DATA_DIR=name, OMP_NUM_THREADS="1",
             RATE_LIMIT_SCALE="1000",
         )  # fmt: skip
         sys.path.insert(0, str(ROOT))

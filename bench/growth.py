@@ -362,7 +362,7 @@ def drop_months(clients: list[Any]) -> list[str]:
 
 
 def main() -> None:
-    with database(DEBUG="false", ALLOWED_HOSTS="*"):
+    with database(DEBUG="false", ALLOWED_HOSTS="*,127.0.0.1"):
         from reports.services import chat_rollup  # noqa: PLC0415
 
         execute("CREATE EXTENSION IF NOT EXISTS tsm_system_rows")

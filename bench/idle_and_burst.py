@@ -53,8 +53,8 @@ QUESTION = "How many days do I have to return an unused item?"
 class Running(DemoShop):
     """The demo shop with the extractive engine."""
 
-    def __init__(self, folder: Path) -> None:
-        Platform.__init__(self, folder)
+    def __init__(self, folder: Path, **environ: str) -> None:
+        Platform.__init__(self, folder, **environ)
         self.key = {"API-KEY": (self.data / "keys" / "demo_api_key").read_text()}
 
 

@@ -65,8 +65,13 @@ def position_of(
             position = signing.loads(cursor, salt=_salt(model, order, item))
             break
     if not isinstance(position, list) or len(position) != len(order):
-        raise Invalid.field("query", "cursor", msg=_NOT_OF_THIS_LIST)
+        raise wrong_cursor()
     return position
+
+
+def wrong_cursor() -> Invalid:
+    """422: the cursor was changed or belongs to another list."""
+    return Invalid.field("query", "cursor", msg=_NOT_OF_THIS_LIST)
 
 
 def numbers_of(
@@ -75,7 +80,7 @@ def numbers_of(
     """`position_of` for a list that is ordered by whole numbers; 422 if the position is not."""
     numbers = position_of(cursor, model, order, of=of)
     if not all(isinstance(number, int) and abs(number) < 2**63 for number in numbers):
-        raise Invalid.field("query", "cursor", msg=_NOT_OF_THIS_LIST)
+        raise wrong_cursor()
     return numbers
 
 
@@ -131,4 +136,4 @@ def _after(
         # Follows from the other condition, but lets an index scan start at the position.
         return rows.filter(Q(**{f"{first}__{side}e": value}), later)
     except (ValueError, TypeError, ValidationError) as exc:
-        raise Invalid.field("query", "cursor", msg=_NOT_OF_THIS_LIST) from exc
+        raise wrong_cursor() from exc

@@ -150,6 +150,12 @@ SET lease_until = statement_timestamp() + make_interval(secs => %(lease)s),
     crashes = CASE WHEN %(is_progress)s THEN 0 ELSE crashes END
 WHERE id = %(id)s AND lease_token = %(token)s AND state = 'running'
 """
+_END = """
+UPDATE chatplatform_job
+SET state = 'done', progress = 100, finished_at = statement_timestamp(), lease_until = NULL,
+    last_error = ''
+WHERE id = %(id)s AND lease_token = %(token)s AND state = 'running'
+"""
 
 
 def claim(job_id: int) -> Lease | None:
@@ -169,9 +175,9 @@ def claim(job_id: int) -> Lease | None:
 def _try_claim(job_id: int) -> Lease | None:
     token = uuid.uuid4()
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            holder = worker_liveness.holder()
-            values: dict[str, Any] = {"id": job_id, "token": token, "holder": holder}
+        with connection.cursor() as cursor:
+            values: dict[str, Any] = {"id": job_id, "token": token}
+            values["holder"] = worker_liveness.holder()
             cursor.execute(_CLAIM, values | {"lease": settings.JOB_LEASE_SECONDS})
             row = cursor.fetchone()
     except IntegrityError:  # another job of the ordering key was claimed at the same moment
@@ -193,22 +199,22 @@ def _row(lease: Lease) -> Any:
 
 
 @contextmanager
-def commit(*, is_progress: bool = False) -> Iterator[None]:
+def commit(*, is_progress: bool = False, ends_job: bool = False) -> Iterator[None]:
     """The transaction in which a job stores its result, under the lock of its own row; outside of a
     job, a plain transaction.
 
     It renews the lease, and raises `LeaseLost` if another worker has the job by now. `is_progress`:
-    no later attempt repeats this work, so earlier failures are forgotten.
+    no later attempt repeats this work, so earlier failures are forgotten. `ends_job`: the job is
+    done with this transaction, and stores nothing more.
     """
     with transaction.atomic():
         lease = _current.get()
         if lease:
-            with connection.cursor() as cursor:
-                values: dict[str, Any] = {"id": lease.job_id, "token": lease.token}
-                values |= {"lease": settings.JOB_LEASE_SECONDS, "is_progress": is_progress}
-                cursor.execute(_HOLD, values)
-                if not cursor.rowcount:
-                    raise LeaseLost
+            values = {"lease": settings.JOB_LEASE_SECONDS, "is_progress": is_progress}
+            if not (_update(_END, lease) if ends_job else _update(_HOLD, lease, **values)):
+                raise LeaseLost
+            if ends_job:
+                transaction.on_commit(functools.partial(_current.set, None))
         yield
 
 
@@ -237,16 +243,16 @@ def report_progress(percent: int) -> None:
         _row(lease).update(progress=percent)
 
 
-def _finish(lease: Lease) -> None:
+def _update(statement: str, lease: Lease, **values: Any) -> bool:
+    """Change the row of a job; False if another worker has the job by now."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE chatplatform_job SET state = 'done', progress = 100,"
-            " finished_at = statement_timestamp(), lease_until = NULL, last_error = ''"
-            " WHERE id = %s AND lease_token = %s"
-            " AND state = 'running'",
-            [lease.job_id, lease.token],
-        )
-        is_done = cursor.rowcount == 1
+        cursor.execute(statement, {"id": lease.job_id, "token": lease.token, **values})
+        return bool(cursor.rowcount)
+
+
+def _finish(lease: Lease) -> None:
+    # The transaction of its result may have ended the job.
+    is_done = _current.get() is None or _update(_END, lease)
     _count(lease, "done" if is_done else "lost")
 
 

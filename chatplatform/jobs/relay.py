@@ -18,12 +18,17 @@ from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics, outages
 
 log = logging.getLogger(__name__)
-# Pauses between two polls: POLL_SECONDS for BUSY_SECONDS after a job; then at most WATCH_SECONDS
-# while jobs are in the broker or run, else IDLE_SECONDS. A signal ends the latter two.
-POLL_SECONDS, BUSY_SECONDS, WATCH_SECONDS, IDLE_SECONDS = 0.02, 1.0, 1.0, 5.0
-# A poll over ten thousand waiting jobs takes tens of milliseconds. If it dispatched nothing, the
-# pause is this many times as long as the poll took, but shorter than the heartbeat lasts.
+# Pauses between two polls, which a signal ends: POLL_SECONDS while due jobs wait for room or for an
+# older job of their key, at most WATCH_SECONDS while jobs are in the broker or run, else
+# IDLE_SECONDS.
+POLL_SECONDS, WATCH_SECONDS, IDLE_SECONDS = 0.02, 1.0, 5.0
+# A poll over ten thousand waiting jobs takes tens of milliseconds. First comes a pause of this many
+# times the poll's length, which no signal ends: so a flood of signals costs a fifth of a core, and
+# jobs that come meanwhile are taken together. It is shorter than the heartbeat lasts, and at most
+# POLL_SECONDS if something was dispatched.
 LOOKS_APART, LONGEST_PAUSE_SECONDS = 4, 10.0
+# The most jobs that one poll dispatches.
+BATCH_SIZE = 200
 SWEEP_SECONDS = 1.0
 DATABASE_PAUSE_SECONDS = 1.0
 BROKER_PAUSE_SECONDS = 0.5
@@ -99,7 +104,7 @@ ORDER BY lease_until LIMIT 500
 """
 
 
-def take_due(limit: int = 200, *, newest_first: bool = False) -> list[tuple[int, str]]:
+def take_due(limit: int = BATCH_SIZE, *, newest_first: bool = False) -> list[tuple[int, str]]:
     """Mark up to `limit` due jobs as dispatched and return their ids and names.
 
     Clients take turns, each with its job of the lowest priority, the oldest first; in the queue
@@ -181,7 +186,7 @@ class Relay:
 
     def run(self, stop: Stop) -> None:
         """Dispatch until `stop` is set; a started batch is finished."""
-        signalled, busy_at = threading.Event(), 0.0
+        signalled = threading.Event()
         stop.wakes(signalled)
         pubsub.set_on_signal(signalled, CHANNEL)
         while True:
@@ -191,24 +196,21 @@ class Relay:
             self._heartbeat.write_if_due()
             began = time.monotonic()
             try:
-                has_dispatched = self.tick()
+                dispatched = self.tick()
                 outages.over("database")
-                if has_dispatched:
-                    busy_at = time.monotonic()
+                if dispatched == BATCH_SIZE:
                     continue
-                now = time.monotonic()
-                pause = min(LOOKS_APART * (now - began), LONGEST_PAUSE_SECONDS)
-                if now - busy_at < BUSY_SECONDS:
-                    stop.wait(max(POLL_SECONDS, pause))
-                else:
-                    signalled.wait(max(seconds_to_next(), pause))
+                longest = POLL_SECONDS if dispatched else LONGEST_PAUSE_SECONDS
+                stop.wait(min(LOOKS_APART * (time.monotonic() - began), longest))
+                if not signalled.is_set():
+                    signalled.wait(seconds_to_next())
             except Error as exc:
                 log.warning("the database is away, trying again: %s", exc)
                 connection.close()
                 stop.wait(DATABASE_PAUSE_SECONDS)
 
-    def tick(self) -> bool:
-        """Dispatch one batch of due jobs; False if there was none."""
+    def tick(self) -> int:
+        """Dispatch one batch of due jobs; returns their number."""
         if time.monotonic() - self._swept_at > SWEEP_SECONDS:
             self._sweep()
             self._check_broker()
@@ -219,7 +221,7 @@ class Relay:
         due = take_due(newest_first=self._newest_first)
         for job_id, name in due:
             self._dispatch(job_id, name)
-        return bool(due)
+        return len(due)
 
     def _sweep(self) -> None:
         gone = worker_liveness.gone()

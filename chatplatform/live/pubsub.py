@@ -10,11 +10,10 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import orjson
-import redis
 from django.db import connection, transaction
 
 from chatplatform.json_encoding import as_json
@@ -38,29 +37,23 @@ class BrokerAway(Exception):
 def append(stream: str, event: str, data: dict[str, Any]) -> None:
     """Add an event to a stream. Best effort: never raises, waits 1 s at most."""
     key = _PREFIX + stream
-
-    def send(client: redis.Redis) -> None:
-        with client.pipeline(transaction=False) as pipe:
-            pipe.xadd(
-                key,
-                {"event": event, "data": as_json(data)},
-                maxlen=_STREAM_EVENTS,
-                approximate=True,
-            )
-            pipe.expire(key, _STREAM_SECONDS)
-            pipe.publish(key, b"")
-            pipe.execute()
-
-    _best_effort(send, None)
+    entry = ("event", event, "data", as_json(data))
+    _send(
+        [
+            ("XADD", key, "MAXLEN", "~", _STREAM_EVENTS, "*", *entry),
+            ("EXPIRE", key, _STREAM_SECONDS),
+            ("PUBLISH", key, b""),
+        ]
+    )
 
 
 def publish(channel: str, data: dict[str, Any]) -> None:
     """Send a message to the current listeners without storing it. Best effort, as `append`."""
+    _send([("PUBLISH", _PREFIX + channel, as_json(data))])
 
-    def send(client: redis.Redis) -> None:
-        client.publish(_PREFIX + channel, as_json(data))
 
-    _best_effort(send, None)
+def _send(commands: Sequence[Sequence[Any]]) -> None:
+    _best_effort(lambda _: valkey.round_trip(commands), None)
 
 
 class _Signals:
@@ -70,8 +63,7 @@ class _Signals:
         self.channels: set[str] = set()
 
     def __call__(self) -> None:
-        commands = [("PUBLISH", _PREFIX + channel, b"") for channel in self.channels]
-        _best_effort(lambda _: valkey.round_trip(commands), None)
+        _send([("PUBLISH", _PREFIX + channel, b"") for channel in self.channels])
 
 
 def signal_on_commit(*channels: str) -> None:
@@ -156,7 +148,8 @@ class Listener:
         while True:
             try:
                 async with self._client.pubsub() as pubsub:
-                    await pubsub.psubscribe(f"{_PREFIX}*")
+                    # Streams and feeds are `kind:id`. Channels without an id wake loops only.
+                    await pubsub.psubscribe(f"{_PREFIX}*:*")
                     for key in list(self._followers):
                         self._wake(key)
                     async for message in pubsub.listen():

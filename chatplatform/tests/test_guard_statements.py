@@ -22,7 +22,7 @@ pytestmark = pytest.mark.full
 # large tables: every index that it may take.
 ONE_CHAT = {"chats_conversation_pkey", "conversation_of_bot"}  # the second by bot and id
 OPERATIONS = {
-    "POST message": (4, {
+    "POST message": (1, {
         "chats_conversation": ONE_CHAT,
         "chats_customer": {"chats_customer_pkey"},
         "chatplatform_job": {"job_queued_unique"},

@@ -269,7 +269,6 @@ def test_an_idle_relay_waits_until_a_job_is_signalled(work, monkeypatch):
         relay.Relay().run(stop)
         connection.close()
 
-    monkeypatch.setattr(relay, "BUSY_SECONDS", 0)
     monkeypatch.setattr(relay, "seconds_to_next", forever)
     monkeypatch.setattr(relay.Relay, "_dispatch", lambda *_: sent.set())
     before = _listeners()

@@ -551,6 +551,7 @@ class Migration(migrations.Migration):
             'DROP FUNCTION chats_count_messages, chats_store_message, chats_may_see',
         ),
         migrations.RunSQL(
-            _sql('receive_message'), 'DROP FUNCTION chats_receive_message, chats_bot_may_reply'
+            _sql('receive_message'),
+            'DROP FUNCTION chats_receive_message, chats_lock_for_reply, chats_bot_may_reply',
         ),
     ]

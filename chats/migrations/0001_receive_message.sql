@@ -33,6 +33,21 @@ BEGIN
     RETURN CASE WHEN NOT FOUND THEN 'answers' END;
 END $$;
 
+-- Locks the chat of a message for a reply to it. Whether the bot or the platform has replied, and what
+-- the bot may say, is read by further statements, which see what was committed before the lock.
+CREATE FUNCTION chats_lock_for_reply(
+    message uuid, OUT chat chats_conversation, OUT is_answered boolean, OUT scope text
+) LANGUAGE plpgsql AS $$
+BEGIN
+    SELECT * INTO chat FROM chats_conversation
+    WHERE id = (SELECT conversation_id FROM chats_message WHERE id = message)
+    FOR NO KEY UPDATE;
+    is_answered := EXISTS (
+        SELECT FROM chats_message
+        WHERE in_reply_to_id = message AND sender_type IN ('bot', 'system'));
+    scope := chats_bot_may_reply(chat);
+END $$;
+
 -- Receives a customer's message of plain text, as `chats.services.reply.incoming.receive` does:
 -- stores it, and the job of the reply if the bot may reply. Whatever needs more than that is
 -- refused by a word, and nothing is changed: then `receive` does it.

@@ -1,5 +1,7 @@
 """The credits of replies, and chats of clients without credits."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.db.models import F
@@ -129,11 +131,9 @@ def test_who_writes_on_without_credits_keeps_no_account_waiting(server, chat):
     with CaptureQueriesContext(connection) as statements:
         run_jobs()
     assert not Job.objects.exclude(state=JobState.DONE).exists()
-    locked = [
-        statement["sql"] for statement in statements if "FOR NO KEY UPDATE" in statement["sql"]
-    ]
-    own = [sql for sql in locked if "identity_subscription" in sql]
-    assert len(own) == 2, "for the first message: to reserve, and to give back"
+    locks = r"identity_subscription.* FOR NO KEY UPDATE|identity_(reserve|end)_credits"
+    own = [item["sql"] for item in statements if re.search(locks, item["sql"], re.DOTALL)]
+    assert len(own) == 4, "for the first message: to reserve, twice in vain, and to give back"
     assert Message.objects.exclude(sender_type="customer").count() == 1, "the handover"
 
 
@@ -183,7 +183,7 @@ def test_a_dropped_reply_is_free(server, chat, ben):
         )
 
     ask(server, chat)
-    with run_before("chats.services.core.conversations.lock", take_over):
+    with run_before("chats.services.core.conversations.lock_for_reply", take_over):
         run_jobs()
     assert entries() == [("reserve", -1), ("release", 1)]
 

@@ -5,10 +5,11 @@ from itertools import product
 
 import pytest
 from django.conf import settings
+from django.db import transaction
 
 from bots.models import Bot
 from chats.models import Conversation, Message, ReplyScope
-from chats.services.core import fast_sql, reply_policy
+from chats.services.core import conversations, fast_sql, reply_policy
 from chats.services.core.reply_policy import bot_may_reply
 from chats.testing import make_chat
 from identity.models import ClientConfig
@@ -54,7 +55,9 @@ def test_what_the_bot_may_say(put, server, add_message, case):
     loaded = fast_sql.load_message(str(message.pk))
     assert loaded
     assert loaded.reply_scope == scope
-    assert fast_sql.reply_state(message) == (False, scope)
+    with transaction.atomic():
+        locked = conversations.lock_for_reply(loaded.message)
+    assert (locked.chat, *locked[1:]) == (chat, False, scope)
     if status == "open":  # another message opens the chat
         turn = server.post(f"/ai/client/chat/{chat.pk}", {"text": "Hi", "reply": "async"}).json()
         assert (turn["status"] == "pending") == (scope is not None)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 
 from bots.testing import trained
 from chatplatform.jobs import leases
@@ -16,7 +17,7 @@ from chatplatform.live import pubsub
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once, run_before, run_jobs
 from chats.models import Attachment, Conversation, Message
-from chats.services.reply import pipeline
+from chats.services.reply import incoming, pipeline
 from chats.testing import make_chat, visit, visitor_of
 from identity.testing import make_key
 from webhooks.models import Event
@@ -321,7 +322,9 @@ def test_a_bot_that_was_disabled_meanwhile_hands_over(server, chat, bot, documen
 
 def test_a_reply_is_dropped_when_an_agent_took_over(server, chat, ben, document):
     ask(server, chat)
-    with run_before("chats.services.core.conversations.lock", lambda: take_over(chat, ben)):
+    with run_before(
+        "chats.services.core.conversations.lock_for_reply", lambda: take_over(chat, ben)
+    ):
         run_jobs()
     assert replies() == []
     assert Job.objects.get().state == JobState.DONE
@@ -329,7 +332,9 @@ def test_a_reply_is_dropped_when_an_agent_took_over(server, chat, ben, document)
 
 def test_a_handover_is_dropped_when_an_agent_took_over(server, chat, ben, document):
     ask(server, chat, UNKNOWN)
-    with run_before("chats.services.core.conversations.lock", lambda: take_over(chat, ben)):
+    with run_before(
+        "chats.services.core.conversations.lock_for_reply", lambda: take_over(chat, ben)
+    ):
         run_jobs()
     assert replies() == []
     assert count_events("conversation.handed_off") == 0
@@ -346,7 +351,7 @@ def test_a_reply_is_dropped_when_the_chat_came_back_meanwhile(server, chat, docu
     body = {"text": KNOWN, "client_message_id": "m-1", "reply": "wait"}
     turn = server.post(f"/ai/client/chat/{chat.pk}", body | {"reply": "async"}).json()
     assert turn["status"] == "pending"
-    with run_before("chats.services.core.conversations.lock", take_and_return):
+    with run_before("chats.services.core.conversations.lock_for_reply", take_and_return):
         run_jobs()
     assert replies() == []
     # A repetition does not wait for a reply that never comes.
@@ -357,7 +362,7 @@ def test_a_reply_is_dropped_when_the_chat_came_back_meanwhile(server, chat, docu
 def test_a_reply_is_dropped_when_the_chat_ended(server, chat, document):
     ask(server, chat)
     with run_before(
-        "chats.services.core.conversations.lock",
+        "chats.services.core.conversations.lock_for_reply",
         lambda: Conversation.objects.update(status="ended"),
     ):
         run_jobs()
@@ -371,6 +376,23 @@ def test_a_job_run_twice_makes_one_reply(server, chat, document):
     assert run_jobs() == 1
     assert len(replies()) == 1
     assert count_events("message.created") == 2
+
+
+def test_the_statements_of_a_quoted_reply(server, chat, document):
+    """Claim, message, engine and reservation; then the transaction: the job's end, the chat's lock,
+    the credits and the reply. And one for the request that waits."""
+    ask(server, chat)
+    run_jobs()  # reads the bot's index
+    turn = ask(server, chat).json()
+    job = Job.objects.get(state=JobState.QUEUED)
+    with CaptureQueriesContext(connection) as sent:
+        leases.run(job.pk)
+    assert len(replies()) == 2
+    assert len(sent) == 10, [item["sql"][:60] for item in sent]
+    message = Message.objects.get(pk=turn["message"]["id"])
+    with CaptureQueriesContext(connection) as sent:
+        assert incoming.outcome(message)["status"] == "answered"
+    assert len(sent) == 1
 
 
 def test_two_workers_make_one_reply(server, chat, document):

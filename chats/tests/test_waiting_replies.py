@@ -228,7 +228,7 @@ def test_streamed_text_is_reset_when_the_chat_has_another_owner(web_port, server
     def take_over():
         Conversation.objects.update(version=F("version") + 1, assign_type="queue")
 
-    with run_before("chats.services.core.conversations.lock", take_over):
+    with run_before("chats.services.core.conversations.lock_for_reply", take_over):
         _, _, body = ask(web_port, server, chat, reply="stream")
     events = events_of(body)
     names = [name for name, _ in events]

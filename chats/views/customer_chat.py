@@ -23,7 +23,7 @@ from chats.services.core import (
     row_json,
 )
 from chats.services.data_exchange import customer_transcripts
-from chats.services.desk import inbox
+from chats.services.desk import chat_list
 from chats.services.reply import incoming
 from chats.shapes.conversation import (
     ChatCreation,
@@ -233,8 +233,7 @@ class ClientChatViewSet(ChatsViewSet):
     )  # fmt: skip
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """List the conversations of the key's bot, or of all bots, by newest activity."""
-        rows = inbox.chats(self.caller, query)
-        return row_json.list_page(rows, query, by=inbox.order_of(query))
+        return chat_list.list_page(self.caller, query)
 
     @operation(
         "AI / client", "Get chat conversation history with customer information",

@@ -17,6 +17,7 @@ from chats.services.core import agent_messages, attachments, push, row_json, tea
 from chats.services.data_exchange import erasing, exporting
 from chats.services.desk import (
     agent_actions,
+    chat_list,
     customer_records,
     feed,
     inbox,
@@ -162,9 +163,7 @@ class ChatViewSet(ChatsViewSet):
     @operation("AI / chat", "Get Chats", access=BEARER, returns=ChatsResponse)
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """List the client's conversations, by newest activity or by longest wait."""
-        rows = inbox.chats(self.caller, query)
-        terms = inbox.terms_of(query.q)
-        return row_json.list_found(rows, query, by=inbox.order_of(query), terms=terms)
+        return chat_list.list_page(self.caller, query, finds_message=True)
 
     @operation("AI / chat", "Get Chat Counts", access=BEARER)
     def counts(self) -> ChatCounts:

@@ -75,6 +75,7 @@ async def _follow(
     try:
         yield ServerSent(StreamEvent.MESSAGE, message_shape(shown["message"]))
         answered_with: str | None = str(message.pk)
+        is_current = True  # the turn was read just before
         while answered_with:
             stream, answered_with = ReplyStream(answered_with).name, None
             async for item in listener.follow(stream):
@@ -86,12 +87,15 @@ async def _follow(
                     # A later message joined this one: the reply to it answers both.
                     answered_with = data["message_id"]
                     break
-                shown = await in_thread(_refresh, turn)
+                if event or not is_current:
+                    shown = await in_thread(_refresh, turn)
+                is_current = False
                 if shown["status"] != "pending":
                     break
                 if time.monotonic() > min(ends_at, listener.stopping.ends_at):
                     break
-        yield ServerSent(StreamEvent.DONE, await in_thread(shape, shown))
+        done = shown if shape is as_it_is else await in_thread(shape, shown)
+        yield ServerSent(StreamEvent.DONE, done)
     finally:
         _waiting[client_id] -= 1
         if not _waiting[client_id]:

@@ -467,4 +467,8 @@ class Migration(migrations.Migration):
             ' DROP FUNCTION identity_link_audit_event, identity_audit_hash,'
             ' identity_audit_is_append_only',
         ),
+        migrations.RunSQL(
+            _sql('credits'),
+            'DROP FUNCTION identity_reserve_credits, identity_end_credits, identity_move_credits',
+        ),
     ]

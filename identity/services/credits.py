@@ -37,9 +37,6 @@ USED_UP = 0
 # Longer than any request. An older reservation without an unfinished job is released.
 ABANDONED_AFTER = timedelta(hours=1)
 
-_CALL_ENTRIES = {EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE}
-
-# Plain SQL, since every reply runs these statements twice.
 _ACCOUNT = Columns(Subscription)
 _LOCK = f"""
 SELECT {_ACCOUNT.column_list()} FROM identity_subscription WHERE client_id = %s FOR NO KEY UPDATE
@@ -51,26 +48,16 @@ SELECT daily_credits + coalesce((
 ), 0)
 FROM identity_apikey WHERE id = %(key)s AND daily_credits IS NOT NULL
 """
-_IS_RESERVED = """
-SELECT EXISTS (
-    SELECT FROM identity_creditentry
-    WHERE client_id = %s AND reference = %s AND (is_open OR kind = 'settle')
-)
-"""
-_CLOSE = """
-UPDATE identity_creditentry SET is_open = false
-WHERE client_id = %s AND reference = %s AND is_open RETURNING -amount, key_id
+# The functions of the database are in `identity/migrations/0001_credits.sql`.
+_RESERVE = "SELECT identity_reserve_credits(%s, %s, %s, %s, %s)"
+_END = f"""
+SELECT charged, {_ACCOUNT.column_list("(account)")}
+FROM identity_end_credits(%s, %s, %s, %s)
 """
 _MOVE = """
-WITH moved AS (
-    UPDATE identity_subscription SET credits_left = %(left)s, credits_used = %(used)s
-    WHERE id = %(account)s
-)
-INSERT INTO identity_creditentry (
-    client_id, kind, amount, balance_after, reference, is_open, job_id, key_id, created_by_id
-) VALUES (
-    %(client)s, %(kind)s, %(amount)s, %(left)s, %(reference)s, %(is_open)s, %(job)s, %(key)s, %(by)s
-)
+SELECT moved.credits_left, moved.credits_used
+FROM identity_subscription account, identity_move_credits(account, %s, %s, %s, %s, %s, %s) moved
+WHERE account.id = %s
 """
 
 
@@ -140,12 +127,13 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
     daily cap applies, if it has one.
     """
     assert cost >= 0
+    values: list[Any] = [client_id, cost, reference, current_job(), key_id]
+    if _has_reserved(values):
+        return
+    # A cap, an unlimited plan or a lack of credits decides.
     with transaction.atomic():
         account = _lock(client_id)
-        with connection.cursor() as cursor:
-            cursor.execute(_IS_RESERVED, [client_id, reference])
-            (is_reserved,) = cursor.fetchone()
-        if is_reserved:
+        if _has_reserved(values):  # meanwhile
             return
         capped_key = _ensure_within_cap(key_id, cost)
         if account.plan == Plan.UNLIMITED and account.is_active:
@@ -157,6 +145,12 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
         if account.is_active:
             _warn(account, USED_UP)
     raise refusal
+
+
+def _has_reserved(values: list[Any]) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(_RESERVE, values)
+        return bool(cursor.fetchone()[0])
 
 
 def are_left(client_id: int, *, cost: int, key_id: int | None = None) -> bool:
@@ -296,19 +290,16 @@ def _refusal(account: Subscription, cost: int) -> InsufficientCredits | None:
 
 def _end(client_id: int, kind: EntryKind, reference: str, *, used: int) -> int:
     with transaction.atomic(savepoint=False):
-        account = _lock(client_id)
         with connection.cursor() as cursor:
-            cursor.execute(_CLOSE, [client_id, reference])
-            closed = cursor.fetchone()
-        if closed is None:
+            cursor.execute(_END, [client_id, str(kind), reference, used])
+            charged, *values = cursor.fetchone()
+        if charged is None:
             return 0
-        reserved, key_id = closed
-        charged: int = min(max(used, 0), reserved)
-        _move(account, kind, reserved - charged, reference, key_id=key_id)
+        account = _ACCOUNT.row(values)
         level = _level(account)
         if level is not None and account.plan != Plan.UNLIMITED:
             _warn(account, level)
-    return charged
+    return int(charged)
 
 
 def _grant(account: Subscription, amount: int, reference: str) -> None:
@@ -342,19 +333,12 @@ def _move(
     by: User | None = None,
     key_id: int | None = None,
 ) -> None:
-    """Change the balance of a locked row and write an entry. The column refuses values below 0."""
-    account.credits_left += amount
-    if kind in _CALL_ENTRIES:
-        # Credits reserved in the last period may be returned in this one.
-        account.credits_used = max(0, account.credits_used - amount)
-    values: dict[str, Any] = {
-        "left": account.credits_left, "used": account.credits_used, "account": account.pk,
-        "client": account.client_id, "kind": kind, "amount": amount, "reference": reference,
-        "is_open": kind == EntryKind.RESERVE, "key": key_id, "by": by and by.pk,
-        "job": current_job() if kind == EntryKind.RESERVE else None,
-    }  # fmt: skip
+    """Change the balance of a locked row and write an entry."""
+    job_id = current_job() if kind == EntryKind.RESERVE else None
+    values: list[Any] = [str(kind), amount, reference, job_id, key_id, by and by.pk, account.pk]
     with connection.cursor() as cursor:
         cursor.execute(_MOVE, values)
+        account.credits_left, account.credits_used = cursor.fetchone()
 
 
 def _level(account: Subscription) -> int | None:

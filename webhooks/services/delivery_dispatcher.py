@@ -45,9 +45,9 @@ _TEST_THREADS = 16
 # Renewed during an attempt. If a dispatcher dies, its deliveries wait this long.
 LEASE_SECONDS = 10.0
 MAX_CLIENTS = 256
-# Pauses between ticks: `_BUSY_SECONDS` until `_AWAKE_SECONDS` after the last work; then the time
-# until the next delivery is due, at least `_WATCH_SECONDS` and at most `_IDLE_SECONDS`.
-_BUSY_SECONDS, _AWAKE_SECONDS, _WATCH_SECONDS, _IDLE_SECONDS = 0.003, 1.0, 0.5, 5.0
+# Pauses between ticks, which a signal or the end of an attempt ends: `_WATCH_SECONDS` after work,
+# else the time until the next delivery is due, at least that and at most `_IDLE_SECONDS`.
+_WATCH_SECONDS, _IDLE_SECONDS = 0.5, 5.0
 _DRAIN_SECONDS = 3.0
 
 # Endpoints with waiting deliveries. A dead receiver may have a long backlog: instead of reading it,
@@ -186,12 +186,11 @@ def run(stop: Stop) -> None:
 
 
 def _deliver(dispatcher: "Dispatcher", stop: Stop) -> None:
-    busy_at = 0.0
     while not stop.is_set():
         stop.turn()
+        has_worked = False
         try:
-            if dispatcher.tick():
-                busy_at = time.monotonic()
+            has_worked = dispatcher.tick()
         except Error as exc:
             # Leased deliveries are due again when their leases end.
             log.warning("database away, trying again: %s", exc)
@@ -199,8 +198,8 @@ def _deliver(dispatcher: "Dispatcher", stop: Stop) -> None:
             stop.wait(1)
         if stop.is_set():
             return
-        is_idle = time.monotonic() - busy_at > _AWAKE_SECONDS
-        dispatcher.woken.wait(_seconds_to_next() if is_idle else _BUSY_SECONDS)
+        if not dispatcher.woken.is_set():
+            dispatcher.woken.wait(_WATCH_SECONDS if has_worked else _seconds_to_next())
 
 
 class Dispatcher:

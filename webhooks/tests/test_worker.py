@@ -90,7 +90,6 @@ def test_an_idle_dispatcher_waits_until_a_delivery_is_signalled(
     client_a, listening, receiver, monkeypatch
 ):
     stop = Stop()
-    monkeypatch.setattr(delivery_dispatcher, "_AWAKE_SECONDS", 0)
     monkeypatch.setattr(delivery_dispatcher, "_seconds_to_next", lambda: 3600)
     thread = threading.Thread(target=delivery_dispatcher.run, args=(stop,))
     started_at = stop.turned_at

@@ -3,7 +3,7 @@
 import uuid
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Required, TypedDict, Unpack
+from typing import Any, NamedTuple, Required, TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models import Case, IntegerField, Q, QuerySet, When
@@ -17,7 +17,9 @@ from chats.models import (
     Conversation,
     Customer,
     LockedConversation,
+    Message,
     Priority,
+    ReplyScope,
     Status,
 )
 from chats.services.core import customers, fast_sql, team_notifications, visitor_claims
@@ -196,6 +198,23 @@ def lock(chat: Conversation) -> LockedConversation:
     if row is None:
         raise NotFound  # deleted meanwhile
     return LockedConversation(row)
+
+
+class LockedForReply(NamedTuple):
+    """The chat of a message, and what the reply to the message depends on under the lock."""
+
+    chat: LockedConversation
+    is_answered: bool
+    reply_scope: ReplyScope | None
+
+
+def lock_for_reply(message: Message) -> LockedForReply:
+    """`lock` for a reply to a message; the chat keeps the related rows that were loaded with it."""
+    found = fast_sql.lock_for_reply(message)
+    if found is None:
+        raise NotFound  # deleted meanwhile
+    chat, is_answered, scope = found
+    return LockedForReply(LockedConversation(chat), is_answered, scope)
 
 
 def announce_change(chat: LockedConversation, event_type: str, **more: Any) -> None:

@@ -49,21 +49,41 @@ _CHAT_TABLES = """chats_conversation chat
     JOIN identity_client client ON client.id = chat.client_id
     JOIN identity_clientconfig config ON config.client_id = chat.client_id"""
 _LOCK = f"SELECT {_CHAT_COLUMNS} FROM {_CHAT_TABLES} WHERE chat.id = %s FOR NO KEY UPDATE OF chat"
-_HAS_REPLY = """EXISTS (
-    SELECT FROM chats_message WHERE in_reply_to_id = {id} AND sender_type IN ('bot', 'system')
-)"""
-_REPLY_STATE = f"""
-SELECT {_HAS_REPLY.format(id="message.id")}, chats_bot_may_reply(chat)
-FROM chats_message message JOIN chats_conversation chat ON chat.id = message.conversation_id
-WHERE message.id = %s
+_LOCK_FOR_REPLY = f"""
+SELECT is_answered, scope, {_OF_CHAT["chat"].column_list("(chat)")}
+FROM chats_lock_for_reply(%s)
 """
 _LOAD = f"""
-SELECT {_HAS_REPLY.format(id="message.id")}, chats_bot_may_reply(chat), EXISTS (
+SELECT EXISTS (
+    SELECT FROM chats_message WHERE in_reply_to_id = message.id AND sender_type IN ('bot', 'system')
+), chats_bot_may_reply(chat), EXISTS (
     SELECT FROM bots_functioncall
     WHERE conversation_id = chat.id AND requires_approval = 'customer'
 ), {_MESSAGE.column_list("message")}, {_CHAT_COLUMNS}
 FROM {_CHAT_TABLES} JOIN chats_message message ON message.conversation_id = chat.id
 WHERE message.id = %s
+"""
+# One snapshot: a reply is stored when its job ends, or before.
+_OUTCOME = f"""
+SELECT chat.status, chat.assign_type, chat.handoff_reason, EXISTS (
+    SELECT FROM chatplatform_job
+    WHERE ordering_key = %(key)s AND name = 'chats.generate_reply'
+        AND state IN ('queued', 'running')
+        AND (args->>'message_id' = %(text_id)s OR args->'earlier' ? %(text_id)s)
+), reply.sender_type, coalesce(reply.receipt->'asked_again' = 'true', false),
+    reply.receipt->>'handoff_reason', reply.shown
+FROM chats_conversation chat LEFT JOIN LATERAL (
+    SELECT sender_type, receipt, (
+        SELECT row_to_json(message)::text
+        FROM (SELECT {row_json.COLUMNS} FROM chats_api_message WHERE id = found.id) message
+    ) AS shown
+    FROM chats_message found
+    -- A reply to a burst has the last message in `in_reply_to` and all of them in its receipt.
+    WHERE conversation_id = chat.id AND seq > %(seq)s AND sender_type IN ('bot', 'system')
+        AND (in_reply_to_id = %(message)s OR receipt->'answers' ? %(text_id)s)
+    ORDER BY seq LIMIT 1
+) reply ON true
+WHERE chat.id = %(chat)s
 """
 _LINES = """
 SELECT sender_type, text FROM chats_message
@@ -134,6 +154,22 @@ class LoadedMessage(NamedTuple):
     has_asked_for_call: bool
 
 
+class TurnState(NamedTuple):
+    """What became of a customer's message by now."""
+
+    # Of the chat.
+    status: str
+    assign_type: str
+    handoff_reason: str | None
+    is_reply_coming: bool
+    # Of the reply; without one, all is None or False. It is by the bot or the system.
+    replied_by: str | None
+    asks_again: bool
+    handed_over_for: str | None
+    # The reply's JSON, for `row_json.parse`.
+    reply: str | None
+
+
 @dataclass(frozen=True)
 class PlainMessage:
     """A customer's message as `receive_message` stored it, with the owner of its chat."""
@@ -175,12 +211,35 @@ def load_message(message_id: str) -> LoadedMessage | None:
     return LoadedMessage(message, is_answered, ReplyScope(scope) if scope else None, has_asked)
 
 
-def reply_state(message: Message) -> tuple[bool, ReplyScope | None]:
-    """Whether the bot or the platform has replied to the message, and what the bot may say now."""
+def lock_for_reply(message: Message) -> tuple[Conversation, bool, ReplyScope | None] | None:
+    """Lock the chat of a message, and read whether the bot or the platform has replied to it and
+    what the bot may say; None if the chat was deleted.
+
+    The chat has the related rows that were loaded with the message, except one that is another row
+    now. They rarely change.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_REPLY_STATE, [message.pk])
-        is_answered, scope = cursor.fetchone()
-    return is_answered, ReplyScope(scope) if scope else None
+        cursor.execute(_LOCK_FOR_REPLY, [message.pk])
+        is_answered, scope, *values = cursor.fetchone()
+    if values[0] is None:
+        return None
+    chat, loaded = _OF_CHAT["chat"].row(values), message.conversation
+    for name in ("customer", "bot", "client"):
+        if getattr(chat, f"{name}_id") == getattr(loaded, f"{name}_id"):
+            setattr(chat, name, getattr(loaded, name))
+    return chat, is_answered, ReplyScope(scope) if scope else None
+
+
+def turn_state(message: Message | PlainMessage, *, ordering_key: str) -> TurnState:
+    """What became of a customer's message by now; `ordering_key`: of the jobs of its chat."""
+    values: dict[str, Any] = {"message": message.pk, "text_id": str(message.pk)}
+    values |= {"seq": message.seq, "key": ordering_key, "chat": message.conversation_id}
+    with connection.cursor() as cursor:
+        cursor.execute(_OUTCOME, values)
+        row = cursor.fetchone()
+    if row is None:
+        raise Conversation.DoesNotExist
+    return TurnState(*row)
 
 
 def latest_lines(

@@ -293,8 +293,7 @@ def answered_before(chat: Conversation, *, before_seq: int) -> tuple[str, ...]:
         receipt__decision="answered",
         in_reply_to__isnull=False,
     )
-    rows = replies.select_related("in_reply_to").order_by("-seq")[:3]
-    return tuple(row.in_reply_to.text for row in rows if row.in_reply_to)
+    return tuple(replies.order_by("-seq").values_list("in_reply_to__text", flat=True)[:3])
 
 
 def has_knowledge_gap(chat: Conversation, *, before_seq: int) -> bool:

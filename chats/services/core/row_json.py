@@ -4,6 +4,7 @@ The view `chats_api_message` has a column for each field of the shape `Message`,
 `_CHAT_COLUMNS` one for each field of `Conversation`; tests keep them in step.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -70,45 +71,48 @@ _CHAT_COLUMNS = _columns(
         ", ".join(f"{_CHAT}location->'{name}' AS {name}" for name in Location.model_fields)
     }) place WHERE {_CHAT}location <> '{{}}' AND {_CHAT}location <> 'null')""",
 )
+CHAT = f"(SELECT row_to_json(shown)::text FROM (SELECT {_CHAT_COLUMNS}) shown)"
 _AS_JSON: dict[type[Model], str] = {
     models.Message: f"""(SELECT row_to_json(shown)::text FROM (
         SELECT {COLUMNS} FROM chats_api_message WHERE id = chats_message.id
     ) shown)""",
-    models.Conversation: f"(SELECT row_to_json(shown)::text FROM (SELECT {_CHAT_COLUMNS}) shown)",
+    models.Conversation: CHAT,
 }
 
 
 def fragment(text: str) -> orjson.Fragment:
     """JSON of messages for a response, with a new signed link to each stored file."""
-    if '"url":"attachment:' in text:
-        text = _STORED_FILE.sub(lambda file: f'"url":"{models.Attachment.link_to(file[1])}"', text)
-    return orjson.Fragment(text)
+    return orjson.Fragment(_with_links(text))
 
 
-def list_page(rows: QuerySet[Any], query: Page, *, by: str | Sequence[str]) -> dict[str, Any]:
-    """A list page of messages or conversations; `by` is an order as `pagination.page` takes it."""
-    return _page(rows, query, by, RawSQL(_AS_JSON[rows.model], [], TextField()))
+def parse(text: str) -> dict[str, Any]:
+    """A message from its JSON, as `Message.from_row` makes it of the row."""
+    # orjson would turn an integer beyond 64 bits into a float.
+    message: dict[str, Any] = json.loads(_with_links(text))
+    return message
 
 
-def list_found(
-    rows: QuerySet[models.Conversation], query: Page, *, by: Sequence[str], terms: Sequence[str]
-) -> dict[str, Any]:
-    """A list page of conversations, each with the newest message that has all of the words."""
-    holds = " AND ".join("strpos(upper(text), upper(%s)) > 0" for _ in terms)
+def _with_links(text: str) -> str:
+    if '"url":"attachment:' not in text:
+        return text
+    return _STORED_FILE.sub(lambda file: f'"url":"{models.Attachment.link_to(file[1])}"', text)
+
+
+def found_chat(terms: Sequence[str]) -> str:
+    """The SQL of a conversation's JSON with the newest message that has all of the words; `terms`
+    are the words' parameters."""
+    holds = " AND ".join(f"strpos(upper(text), upper({term})) > 0" for term in terms)
     found = _FOUND.format(holds=holds) if terms else "NULL"
     columns = f"{_CHAT_COLUMNS}, {found} AS found_message"
-    as_json = f"(SELECT row_to_json(shown)::text FROM (SELECT {columns}) shown)"
-    return _page(rows, query, by, RawSQL(as_json, [*terms], TextField()))
+    return f"(SELECT row_to_json(shown)::text FROM (SELECT {columns}) shown)"
 
 
-def _page(
-    rows: QuerySet[Any], query: Page, by: str | Sequence[str], as_json: RawSQL
-) -> dict[str, Any]:
-    order = (by,) if isinstance(by, str) else tuple(by)
-    shown = rows.annotate(as_json=as_json)
+def list_page(rows: QuerySet[Any], query: Page, *, by: str) -> dict[str, Any]:
+    """A list page of messages or conversations, in the order of a unique column."""
+    shown = rows.annotate(as_json=RawSQL(_AS_JSON[rows.model], [], TextField()))
     return page(
-        shown.values_list(*(name.lstrip("-") for name in order), "as_json", named=True),
+        shown.values_list(by.lstrip("-"), "as_json", named=True),
         query,
-        by=order,
+        by=by,
         shape=lambda row: fragment(row.as_json),
     )

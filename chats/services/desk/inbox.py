@@ -1,19 +1,17 @@
-"""Lists of chats with filters and search, and the numbers of chats in the desk's views."""
+"""The search for chats, the numbers of chats in the desk's views, and what a chat has."""
 
 import uuid
-from datetime import timedelta
 from typing import Any
 
 from django.db.models import BigIntegerField, Func, IntegerField, Q, QuerySet, Value
-from django.db.models.functions import Cast, Coalesce
-from django.utils import timezone
+from django.db.models.functions import Cast
 from psycopg import sql
 
 from bots.models import Bot, Chunk
-from chatplatform.api.errors import Invalid, NotFound, first_or_404
+from chatplatform.api.errors import NotFound, first_or_404
 from chats.models import AssignType, Conversation, Customer, Message, Status
-from chats.services.core import conversations, customers, tags
-from chats.shapes.conversation import ChatCounts, ChatsQuery
+from chats.services.core import conversations, customers
+from chats.shapes.conversation import ChatCounts
 from chats.shapes.reply_explanation import ReplyReceipt, StoredReceipt
 from identity.auth import Principal
 from identity.models import Client, User
@@ -41,56 +39,11 @@ STEPS = [
         "reopened",
     )
 ]
-NEWEST_ACTIVITY = ("-activity", "-id")
-LONGEST_WAIT = ("-urgency", "-id")
-BY_PRIORITY = ("-rank", "-urgency", "-id")
-# In microseconds since 1970. Minus any present time it is still greater than any present time.
-_FAR_FUTURE = Value(10**17, BigIntegerField())
-_ACTIVITY = Coalesce("last_message_at", "created_at")
-
-
-def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
-    """The chats that the caller may see and that match every filter of the query."""
-    exact = (
-        "status", "assign_type", "priority", "bot_id", "customer_id", "channel", "assignee_id",
-        "sentiment", "language",
-    )  # fmt: skip
-    filters: dict[str, Any] = {
-        name: getattr(query, name) for name in exact if getattr(query, name) is not None
-    }
-    if query.tag is not None:
-        filters["tags__contains"] = tags.canonical_names(caller.client_id, [query.tag])
-    if query.min_wait_seconds is not None:
-        since = timezone.now() - timedelta(seconds=query.min_wait_seconds)
-        filters["waiting_since__lte"] = since
-    if query.created_from:
-        filters["created_at__gte"] = query.created_from
-    if query.created_to:
-        filters["created_at__lt"] = query.created_to
-    rows = conversations.visible_to_caller(caller).filter(
-        _state(caller.user, query), is_preview=query.previews, **filters
-    )
-    if query.sort == "newest":
-        rows = rows.annotate(activity=_ACTIVITY)
-    else:
-        # Highest for the longest wait; chats that do not wait follow by activity.
-        waits = _FAR_FUTURE - _Microseconds("waiting_since")
-        activity = _Microseconds(_ACTIVITY)
-        urgency = Coalesce(waits, activity, output_field=BigIntegerField())
-        rows = rows.annotate(urgency=urgency, rank=conversations.RANK)
-    return rows.filter(pk__in=search(caller.client, query.q)) if query.q else rows
 
 
 def terms_of(q: str | None) -> list[str]:
     """The words of a search that count."""
     return (q or "").split()[:MAX_TERMS]
-
-
-def order_of(query: ChatsQuery) -> tuple[str, ...]:
-    """The order of the list that `chats` returns for the query."""
-    return {"newest": NEWEST_ACTIVITY, "longest_wait": LONGEST_WAIT, "priority": BY_PRIORITY}[
-        query.sort
-    ]
 
 
 def counts(user: User) -> ChatCounts:
@@ -164,30 +117,6 @@ class _SeenByPlanner(Value):
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[()]]:
         return sql.Literal(self.value).as_string().replace("%", "%%"), ()
-
-
-class _Microseconds(Func):
-    """A time as a number."""
-
-    template = "(extract(epoch FROM %(expressions)s) * 1000000)::bigint"
-    output_field = BigIntegerField()
-
-
-def _state(user: User | None, query: ChatsQuery) -> Q:
-    """The filters that are true or false."""
-    if query.mine is not None and user is None:
-        raise Invalid.field("query", "mine", msg="An API key has no chats of its own.")
-    flags = (
-        (query.mine, Q(assignee=user)),
-        (query.is_assigned, Q(assign_type=AssignType.AGENT)),
-        (query.is_unread, Q(unread_count__gt=0)),
-        (query.is_waiting, Q(waiting_since__isnull=False)),
-    )
-    state = Q()
-    for wanted, condition in flags:
-        if wanted is not None:
-            state &= condition if wanted else ~condition
-    return state
 
 
 def search(client: Client, q: str) -> QuerySet[Any, Any]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Unpack
 
 import orjson
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 
 from bots.language import detection
@@ -19,7 +19,6 @@ from chatplatform import locks
 from chatplatform.api.errors import ApiError
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.jobs import NO_WAIT, enqueue, postpone
-from chatplatform.models import Job, JobState
 from chats.models import (
     AssignType,
     Conversation,
@@ -38,6 +37,7 @@ from chats.services.core import (
     lifecycle,
     messages,
     reply_policy,
+    row_json,
     tags,
     translations,
     visitor_claims,
@@ -318,8 +318,8 @@ def _enqueue_reply(chat: Conversation, message: Message, wait: timedelta = NO_WA
 # --- the `ChatTurn`: a message and what became of it ----------------------------------------------
 
 
-# Has the owner and status of the chat, on which the status of a turn depends.
-_HasOwner = Conversation | fast_sql.PlainMessage
+# Has the owner and status of the chat, on which the status of a turn without a reply depends.
+_HasOwner = Conversation | fast_sql.PlainMessage | fast_sql.TurnState
 
 
 def turn_of(message: Message, *, reply_requested: bool = True) -> Turn:
@@ -334,7 +334,7 @@ def turn_of_received(received: Received, *, reply_requested: bool) -> Turn:
     if not is_new:
         return turn_of(message, reply_requested=reply_requested)
     chat = message.conversation
-    rest = _outcome(None, chat, reply_requested=reply_requested, is_coming=is_coming)
+    rest = _without_reply(chat, reply_requested=reply_requested, is_coming=is_coming)
     return Turn(message, {"message": message_shapes.Message.from_row(message)} | rest)
 
 
@@ -342,12 +342,14 @@ def outcome(
     message: Message | fast_sql.PlainMessage, *, reply_requested: bool = True
 ) -> dict[str, Any]:
     """The fields of a message's `ChatTurn` besides the message: its reply and status by now."""
-    # The job must be read first: a reply is stored before its job ends.
-    is_coming = _is_reply_coming(message)
-    reply = messages.find_reply(message)
-    rows = Conversation.objects.only("assign_type", "handoff_reason", "status")
-    chat = rows.get(pk=message.conversation_id)
-    return _outcome(reply, chat, reply_requested=reply_requested, is_coming=is_coming)
+    state = fast_sql.turn_state(message, ordering_key=ordering_key(message.conversation_id))
+    if state.reply is None:
+        is_coming = state.is_reply_coming
+        return _without_reply(state, reply_requested=reply_requested, is_coming=is_coming)
+    status, reason = "handed_off", state.handed_over_for
+    if state.replied_by == SenderType.BOT:
+        status, reason = "asked_again" if state.asks_again else "answered", None
+    return {"reply": row_json.parse(state.reply), "status": status, "handoff_reason": reason}
 
 
 def _plain_turn(
@@ -358,41 +360,21 @@ def _plain_turn(
     # would need links.
     shown = orjson.loads(message.shown) if caller.is_public_key else orjson.Fragment(message.shown)
     is_coming = message.is_reply_coming
-    rest = _outcome(None, message, reply_requested=reply_requested, is_coming=is_coming)
+    rest = _without_reply(message, reply_requested=reply_requested, is_coming=is_coming)
     return Turn(message, {"message": shown} | rest)
 
 
-def _outcome(
-    reply: Message | None, chat: _HasOwner, *, reply_requested: bool, is_coming: bool
-) -> dict[str, Any]:
-    status, reason = _status(reply, chat, reply_requested=reply_requested, is_coming=is_coming)
-    shown = message_shapes.Message.from_row(reply) if reply else None
-    return {"reply": shown, "status": status, "handoff_reason": reason}
+def _without_reply(chat: _HasOwner, *, reply_requested: bool, is_coming: bool) -> dict[str, Any]:
+    status, reason = _status(chat, reply_requested=reply_requested, is_coming=is_coming)
+    return {"reply": None, "status": status, "handoff_reason": reason}
 
 
 def _status(
-    reply: Message | None, chat: _HasOwner, *, reply_requested: bool, is_coming: bool
+    chat: _HasOwner, *, reply_requested: bool, is_coming: bool
 ) -> tuple[message_shapes.TurnStatus, str | None]:
-    if reply and reply.sender_type == SenderType.BOT:
-        is_asked_again = (reply.receipt or {}).get("asked_again")
-        return "asked_again" if is_asked_again else "answered", None
-    if reply:
-        return "handed_off", (reply.receipt or {}).get("handoff_reason")
     if not reply_requested or chat.status != Status.OPEN or chat.assign_type == AssignType.AGENT:
         return "not_expected", None
     if chat.assign_type == AssignType.QUEUE and not is_coming:
         return "handed_off", chat.handoff_reason
     # A reply is dropped without a replacement if the chat has changed hands meanwhile.
     return "pending" if is_coming else "not_expected", None
-
-
-def _is_reply_coming(message: Message | fast_sql.PlainMessage) -> bool:
-    message_id = str(message.pk)
-    return bool(
-        Job.objects.filter(
-            Q(args__message_id=message_id) | Q(args__earlier__contains=[message_id]),
-            ordering_key=ordering_key(message.conversation_id),
-            name="chats.generate_reply",
-            state__in=[JobState.QUEUED, JobState.RUNNING],
-        ).exists()
-    )

@@ -26,7 +26,6 @@ from chats.services.core import (
     conversations,
     customers,
     enqueue_question_grouping,
-    fast_sql,
     handoffs,
     lifecycle,
     messages,
@@ -60,11 +59,11 @@ def publish_reply(
     filled: Mapping[str, Any] | None = None,
 ) -> None:
     """Store the reply to a message, unless the message has one or the chat has changed hands,
-    together with the values of customer-info fields from the message (`filled`)."""
+    together with the values of customer-info fields from the message (`filled`). That ends the job
+    of the reply."""
     reply = None if isinstance(decision, NoReply) else render(message, decision)
-    with jobs.commit():
-        chat = conversations.lock(message.conversation)
-        is_answered, scope = fast_sql.reply_state(message)
+    with jobs.commit(ends_job=True):
+        chat, is_answered, scope = conversations.lock_for_reply(message)
         has_moved = chat.version != message.conversation.version or not _may_say(decision, scope)
         is_dropped = is_answered or has_moved
         paid = billing.settle(message, None if is_dropped else decision)

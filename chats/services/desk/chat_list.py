@@ -1,0 +1,166 @@
+"""The lists of chats: PostgreSQL filters, orders and writes them, by one statement for each set of
+filters, so that it is prepared once (docs/decisions/0028)."""
+
+import re
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Any, NamedTuple
+
+from django.db import connection
+from django.utils import timezone
+
+from chatplatform.api.errors import Invalid
+from chatplatform.api.pagination import cursor_of, list_of, position_of, wrong_cursor
+from chats.models import Conversation, Priority
+from chats.services.core import row_json, tags
+from chats.services.desk import inbox
+from chats.shapes.conversation import ChatsQuery
+from identity.auth import Principal
+
+_EQUAL = (
+    "status", "assign_type", "priority", "bot_id", "customer_id", "channel", "assignee_id",
+    "sentiment", "language",
+)  # fmt: skip
+# The filters that are true or false, each with its two conditions.
+_FLAGS = {
+    "mine": ("assignee_id = %(me)s", "assignee_id IS DISTINCT FROM %(me)s"),
+    "is_assigned": ("assign_type = 'agent'", "assign_type <> 'agent'"),
+    "is_unread": ("unread_count > 0", "unread_count <= 0"),
+    "is_waiting": ("waiting_since IS NOT NULL", "waiting_since IS NULL"),
+}
+
+
+class _Key(NamedTuple):
+    """A value by which a list is ordered: its SQL, and how it is read from a cursor."""
+
+    sql: str
+    read: Callable[[Any], Any]
+
+
+_ACTIVITY = "coalesce(last_message_at, created_at)"
+_PLACES = ", ".join(f"'{name}'" for name in Priority.values)
+_KEYS = {
+    "id": _Key("id", uuid.UUID),
+    "activity": _Key(_ACTIVITY, datetime.fromisoformat),
+    # In microseconds since 1970; highest for the longest wait, since 10^17 minus any present time
+    # is still greater than any present time. Chats that do not wait follow by activity.
+    "urgency": _Key(
+        "coalesce(100000000000000000 - (extract(epoch FROM waiting_since) * 1000000)::bigint,"
+        f" (extract(epoch FROM {_ACTIVITY}) * 1000000)::bigint)",
+        int,
+    ),
+    "rank": _Key(f"array_position(ARRAY[{_PLACES}], priority::text) - 1", int),
+}
+_ORDERS = {
+    "newest": ("activity", "id"),
+    "longest_wait": ("urgency", "id"),
+    "priority": ("rank", "urgency", "id"),
+}
+# It reads one chat more than the limit, to know whether there is a next list page.
+_LIST = """
+SELECT string_agg(shown, ',' ORDER BY number), count(*) > %(limit)s, {last}
+FROM (
+    SELECT number, {names}, CASE WHEN number <= %(limit)s THEN {as_json} END AS shown
+    FROM (
+        SELECT chats_conversation.*, {keys}, row_number() OVER (ORDER BY {order}) AS number
+        FROM chats_conversation WHERE {where} ORDER BY {order} LIMIT %(limit)s + 1
+    ) chats_conversation
+) numbered
+"""
+
+
+def list_page(
+    caller: Principal, query: ChatsQuery, *, finds_message: bool = False
+) -> dict[str, Any]:
+    """A list page of the chats that the caller may see and that match every filter of the query.
+    `finds_message`: each with its newest message that has all words of the search."""
+    order, of = _ORDERS[query.sort], list_of(query)
+    cursor_order = [f"-{name}" for name in order]
+    where, values = _conditions(caller, query)
+    if query.cursor:
+        position = position_of(query.cursor, Conversation, cursor_order, of=of)
+        try:
+            values |= {name: _KEYS[name].read(at) for name, at in zip(order, position, strict=True)}
+        except (TypeError, ValueError) as exc:
+            raise wrong_cursor() from exc
+        keys, places = ", ".join(_KEYS[name].sql for name in order), ", ".join(map(_param, order))
+        where.append(f"({keys}) < ({places})")
+    as_json = row_json.CHAT
+    if finds_message:
+        terms = {f"term_{number}": term for number, term in enumerate(inbox.terms_of(query.q))}
+        as_json = row_json.found_chat(tuple(map(_param, terms)))
+        values |= terms
+    with connection.cursor() as cursor:
+        cursor.execute(_statement(order, where, as_json), values | {"limit": query.limit})
+        shown, has_next, *last = cursor.fetchone()
+    at = [value if isinstance(value, int) else str(value) for value in last]
+    return {
+        "items": row_json.fragment(f"[{shown or ''}]"),
+        "next_cursor": cursor_of(Conversation, cursor_order, at, of=of) if has_next else None,
+    }
+
+
+def _statement(order: Sequence[str], where: Sequence[str], as_json: str) -> str:
+    return _LIST.format(
+        last=", ".join(
+            f"(array_agg({name}) FILTER (WHERE number = %(limit)s))[1]" for name in order
+        ),
+        names=", ".join(order),
+        as_json=as_json,
+        keys=", ".join(f"{_KEYS[name].sql} AS {name}" for name in order if name != "id"),
+        order=", ".join(f"{_KEYS[name].sql} DESC" for name in order),
+        where=" AND ".join(where),
+    )
+
+
+def _param(name: str) -> str:
+    return f"%({name})s"
+
+
+def _conditions(caller: Principal, query: ChatsQuery) -> tuple[list[str], dict[str, Any]]:
+    """The conditions of what the caller may see and of the query, and their values."""
+    where = ["client_id = %(client)s", "is_preview" if query.previews else "NOT is_preview"]
+    values: dict[str, Any] = {"client": caller.client_id}
+    if caller.key:
+        assert not caller.is_public_key
+        where.append("NOT is_preview")
+        if caller.key.bot_id:
+            where.append("bot_id = %(bot)s")
+            values["bot"] = caller.key.bot_id
+    if query.mine is not None and caller.user is None:
+        raise Invalid.field("query", "mine", msg="An API key has no chats of its own.")
+    for name in _EQUAL:
+        if (value := getattr(query, name)) is not None:
+            where.append(f"{name} = {_param(name)}")
+            values[name] = value
+    for name, (is_true, is_false) in _FLAGS.items():
+        if (wanted := getattr(query, name)) is not None:
+            where.append(is_true if wanted else is_false)
+    if query.mine is not None:
+        values["me"] = caller.user and caller.user.pk
+    if query.tag is not None:
+        where.append("tags @> %(tags)s::varchar[]")
+        values["tags"] = list(tags.canonical_names(caller.client_id, [query.tag]))
+    if query.min_wait_seconds is not None:
+        where.append("waiting_since <= %(since)s")
+        values["since"] = timezone.now() - timedelta(seconds=query.min_wait_seconds)
+    if query.created_from:
+        where.append("created_at >= %(created_from)s")
+        values["created_from"] = query.created_from
+    if query.created_to:
+        where.append("created_at < %(created_to)s")
+        values["created_to"] = query.created_to
+    if query.q:
+        found, more = _named(*inbox.search(caller.client, query.q).query.sql_with_params())
+        where.append(f"id IN ({found})")
+        values |= more
+    return where, values
+
+
+def _named(statement: str, params: Sequence[Any]) -> tuple[str, Mapping[str, Any]]:
+    """A statement of the ORM with its parameters by name."""
+    names = (f"q{number}" for number in count())
+    text = re.sub("%%|%s", lambda part: "%%" if part[0] == "%%" else _param(next(names)), statement)
+    return text, {f"q{number}": value for number, value in enumerate(params)}
