@@ -21,6 +21,7 @@ _LAYERS, _HEADS, _WIDTH, _INNER = 12, 12, 384, 1536
 _EPSILON = 1e-12
 # So many weights share a scale.
 _BLOCK = 32
+_POOL_BYTES = 14 << 20
 # The model has 512 positions, two of them for the marks, so longer texts are encoded in windows.
 _WINDOW_TOKENS = 510
 _BEGIN, _END, _UNKNOWN = 0, 2, 3
@@ -186,7 +187,10 @@ class _Model:
     def __init__(self, file: _ModelFile) -> None:
         self._file = file
         self._graph: list[bytes] = []
-        self.weights: dict[str, onnxruntime.OrtValue] = {}
+        # The memory of all weights, which can be given back at once.
+        self.pool = np.frombuffer(mmap.mmap(-1, _POOL_BYTES), np.uint8)
+        self._used = 0
+        self.weights: dict[str, Array] = {}
         hidden = self._normalized("emb.ln", "input")
         for number in range(_LAYERS):
             name = f"l{number}"
@@ -240,13 +244,30 @@ class _Model:
         kind = _field(2, 1 if values.dtype == np.float32 else 2)
         elsewhere = _field(13, _field(1, "location") + _field(2, "memory")) + _field(14, 1)
         self._graph.append(_field(5, shape + kind + _field(8, name) + elsewhere))
-        self.weights[name] = onnxruntime.OrtValue.ortvalue_from_numpy(values)
+        room = self.pool[self._used : self._used + values.nbytes]
+        room[:] = values.ravel().view(np.uint8)
+        self._used += len(room)
+        self.weights[name] = room.view(values.dtype).reshape(values.shape)
         return name
 
     def _port(self, number: int, name: str) -> bytes:
         sizes = (_field(1, 1), _field(2, "tokens"), _field(1, _WIDTH))
         kind = _field(1, 1) + _field(2, b"".join(_field(1, size) for size in sizes))
         return _field(number, _field(1, name) + _field(2, _field(1, kind)))
+
+
+def _session(model: _Model) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    values = map(onnxruntime.OrtValue.ortvalue_from_numpy, model.weights.values())
+    options.add_external_initializers(list(model.weights), list(values))
+    # Without threads of its own it survives a fork, and leaves the other cores to others.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    # A higher level merges sums with what follows, into an operator that is slower.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.enable_cpu_mem_arena = False  # it would keep what the longest text needed
+    return onnxruntime.InferenceSession(
+        model.serialized(), options, providers=["CPUExecutionProvider"]
+    )
 
 
 class Encoder:
@@ -259,17 +280,13 @@ class Encoder:
         places = file.floats("emb.pos").reshape(-1, _WIDTH)
         self._places = places + file.floats("emb.type")[:_WIDTH]
         model = _Model(file)
-        self._weights = model.weights  # the session reads them where they are
-        options = onnxruntime.SessionOptions()
-        options.add_external_initializers(list(self._weights), list(self._weights.values()))
-        # Without threads of its own it survives a fork, and leaves the other cores to others.
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        # A higher level merges sums with what follows, into an operator that is slower.
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-        options.enable_cpu_mem_arena = False  # it would keep what the longest text needed
-        self._session = onnxruntime.InferenceSession(
-            model.serialized(), options, providers=["CPUExecutionProvider"]
-        )
+        self._session = _session(model)
+        before = self.query("")
+        np.invert(model.pool, out=model.pool)
+        if not np.array_equal(self.query(""), before):
+            # This version of ONNX Runtime reads the weights where they are instead of copying them.
+            np.invert(model.pool, out=model.pool)
+            self._pool = model.pool
         file.map.madvise(mmap.MADV_DONTNEED)  # what was read once
 
     def query(self, text: str) -> Array:
