@@ -231,8 +231,10 @@ def no_encoder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The encoder's own time is bounded by its tokens."""
     sentiment.analyse([SOURCE])  # fitted once, to real vectors
     vector = np.ones(embedding.DIMENSION, dtype=np.float32)
-    for name in ("query", "passage"):
-        monkeypatch.setattr(Encoder, name, lambda encoder, text: vector)
+    monkeypatch.setattr(Encoder, "query", lambda encoder, text: vector)
+    monkeypatch.setattr(
+        Encoder, "passages", lambda encoder, texts: [(list(range(len(texts))), vector)]
+    )
     monkeypatch.setattr(Encoder, "count_tokens", lambda encoder, text: len(text) // 4 + 4)
     embedding._encoded.cache_clear()
     yield
