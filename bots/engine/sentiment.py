@@ -71,7 +71,7 @@ def _score(text: str) -> float | None:
 
 @call_once
 def _line() -> tuple[Vectors, Vectors] | None:
-    """The weights and the examples' mean, fitted once per process (about three seconds)."""
+    """The weights and the examples' mean, fitted once per process (about a second)."""
     examples: dict[str, Any] = orjson.loads(_EXAMPLES.read_bytes())
     pairs = [(text, _VALUES[label]) for label, texts in examples.items() for text in texts]
     vectors = [embedding.embed_query(text) for text, _ in pairs]

