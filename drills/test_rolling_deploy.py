@@ -22,8 +22,8 @@ from drills.load import Load
 from drills.nginx import trust
 from drills.outcome import Outcome
 from drills.platform import ROOT
+from drills.releases import checkout, newest_migration, version_before_a_migration
 from drills.several_hosts import World, world
-from drills.test_space_and_time import checkout, newest_migration, version_before_a_migration
 
 pytestmark = [
     pytest.mark.timeout(1800),
