@@ -17,7 +17,8 @@ LOCKS = ("requirements.txt", "requirements-s3.txt", "requirements-local.txt")
 
 
 def newest_migration() -> str | None:
-    """The commit that added the newest migration; None if there are only the initial ones."""
+    """The commit that added the newest migration; None if a database of before cannot be migrated:
+    if there are only the initial migrations, or if migrations of then were edited since."""
     later = [
         str(path.relative_to(ROOT))
         for path in ROOT.glob("*/migrations/0*.py")
@@ -25,7 +26,10 @@ def newest_migration() -> str | None:
     ]
     if not later:
         return None
-    return _git("log", "-1", "--first-parent", "-m", "--diff-filter=A", "--format=%H", "--", *later)
+    added = ("--diff-filter=A", "--format=%H", "--", *later)
+    newest = _git("log", "-1", "--first-parent", "-m", *added)
+    edited = ("--diff-filter=MD", f"{newest}~1", "HEAD", "--", "*/migrations/*")
+    return None if _git("diff", "--name-only", *edited) else newest
 
 
 def version_before_a_migration(folder: Path) -> Path:
@@ -33,7 +37,7 @@ def version_before_a_migration(folder: Path) -> Path:
     newest = newest_migration()
     parent = os.environ.get("DRILL_OLD_VERSION") or (newest and f"{newest}~1")
     if not parent:
-        pytest.skip("there are only the initial migrations")
+        pytest.skip("no older version has a database that can be migrated")
     return checkout(parent, folder)
 
 
