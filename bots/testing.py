@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import importlib.metadata
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -35,17 +35,18 @@ def lock_in_transaction(name: str) -> None:
 
 
 @contextmanager
-def single_flight(name: str, *, patience: float) -> Iterator[None]:
+def single_flight(name: str, *, patience: float) -> Iterator[bool]:
     """Run the block while nobody else does; after `patience` seconds of waiting, run it anyway.
 
-    This saves work but protects nothing: check again under a row lock before you store.
+    Yields whether nobody else does. If you go on either way, this saves work but protects nothing:
+    check again under a row lock before you store.
     """
     until = time.monotonic() + patience
     # This polls, because a statement that waits would exceed the statement and lock timeouts.
     while True:
         with try_lock(name) as is_held:
             if is_held or time.monotonic() >= until:
-                yield
+                yield is_held
                 return
         time.sleep(_RETRY_SECONDS)
 

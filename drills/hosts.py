@@ -17,6 +17,7 @@ import pytest
 
 from chatplatform.testing import s3, stub_model
 from drills.platform import ROOT
+from drills.releases import python_of
 from local import postgres
 from local.os_processes import die_with_parent
 from local.parts import Config, parts
@@ -123,7 +124,8 @@ class Host:
         """Start these processes, or all, each in a process group that ends with the drill."""
         for kind in kinds or self.parts:
             part = self.parts[kind]
-            command = [word.replace("@%h", f"@{self.name}") for word in part.command]
+            own = {sys.executable: python_of(self.root)}
+            command = [own.get(w, w).replace("@%h", f"@{self.name}") for w in part.command]
             if command[0] == "nice":  # hosts do not share their processors
                 command = command[3:]
             if kind == "web":  # and few are lent to all of them here
@@ -207,7 +209,7 @@ class Shared:
     def manage(self, *command: str, root: Path = ROOT, **environ: str) -> str:
         """Run a `manage.py` command with the database role that owns the tables."""
         done = subprocess.run(
-            [sys.executable, "manage.py", *command], cwd=root, capture_output=True, text=True,
+            [python_of(root), "manage.py", *command], cwd=root, capture_output=True, text=True,
             env=self.environ | self.owner_environ | environ, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr

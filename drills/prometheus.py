@@ -10,9 +10,9 @@ import httpx2
 import yaml
 
 from drills.platform import ROOT, free_port, wait_until
+from local.parts import PARTS
 
 DEPLOY = ROOT / "deploy"
-PARTS = ("web", "worker", "worker-webhook", "worker-bulk", "beat", "relay")
 
 
 def free_ports(count: int) -> int:

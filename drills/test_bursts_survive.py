@@ -205,7 +205,7 @@ def check_feed(platform: DemoShop, owner: dict[str, str], chats: list[RecordedCh
             assert {m["sender"]["type"] for m in messages} <= {"customer", "agent"}
 
 
-@pytest.mark.timeout(400, func_only=True)
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("burst_wait_ms", [0, 300])
 def test_nothing_is_lost_or_doubled(
     platform: DemoShop, owner: dict[str, str], agent: dict[str, str], burst_wait_ms: int

@@ -24,7 +24,7 @@ def test_killed_while_twenty_exports_are_written(tmp_path: Path) -> None:
             for form in ("csv", "xlsx") * (EXPORTS // 2)
         ]
         for _ in range(KILLS):
-            assert shop.kill("-n worker-bulk@")
+            wait_until(lambda: shop.kill("-n worker-bulk@"), what="worker-bulk runs")
             time.sleep(3)
         ids = [export["id"] for export in exports]
         wait_until(

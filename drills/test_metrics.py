@@ -18,6 +18,7 @@ from chatplatform.testing import s3
 from drills.draw_panels import draw, panels, queries
 from drills.platform import DemoShop, demo_shop, wait_until
 from drills.prometheus import Prometheus, free_ports
+from local.parts import PARTS
 
 pytestmark = [
     pytest.mark.timeout(1200),
@@ -201,7 +202,7 @@ class Broken:
 
 @contextmanager
 def running(folder: Path) -> Iterator[tuple[Broken, Prometheus]]:
-    port = free_ports(6)
+    port = free_ports(len(PARTS))
     own = {
         "METRICS_PORT": str(port),
         "WEBHOOK_RETRY_SCALE": "1000",

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from drills.platform import DemoShop, demo_shop
+from drills.platform import DemoShop, demo_shop, wait_until
 
 MESSAGES = 50
 QUESTION = "How many days do I have to return an unused item?"
@@ -59,7 +59,8 @@ def test_killed_while_fifty_replies_are_made(platform: DemoShop, victims: list[s
     send_all(platform, chats)
     for _ in range(2):
         for word in victims:
-            assert platform.kill(word), f"nothing to kill: {word}"
+            # On a busy machine what was killed may not be back yet.
+            wait_until(lambda word=word: platform.kill(word), what=f"{word} runs")
         time.sleep(4)
     wait_for_replies(platform, set(chats), MESSAGES)
     print(f"all stored {time.monotonic() - started_at:.1f} s after the first message")

@@ -1,7 +1,7 @@
 """Deploy a release over the previous one, host by host, under load, without anybody noticing.
 
-The previous version is the one before the newest migration, or the commit DRILL_OLD_VERSION. While
-there are only the initial migrations, it is the newest commit.
+The previous version is the one before the newest migration, or the commit DRILL_OLD_VERSION. If no
+database of before the newest migration can be migrated, it is the newest commit.
 Processes are stopped with SIGTERM; nginx is not informed, and has to notice by itself.
 """
 
@@ -22,8 +22,8 @@ from drills.load import Load
 from drills.nginx import trust
 from drills.outcome import Outcome
 from drills.platform import ROOT
+from drills.releases import checkout, newest_migration, version_before_a_migration
 from drills.several_hosts import World, world
-from drills.test_space_and_time import checkout, newest_migration, version_before_a_migration
 
 pytestmark = [
     pytest.mark.timeout(1800),

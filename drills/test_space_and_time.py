@@ -26,6 +26,7 @@ from drills.platform import (
     free_port,
     wait_until,
 )
+from drills.releases import version_before_a_migration
 from drills.test_faults_are_survived import QUESTION, first_success_after, traffic
 from local.postgres import DATABASE
 
@@ -145,43 +146,6 @@ def test_clocks_differ_by_minutes(tmp_path: Path) -> None:
         assert sum(m["in_reply_to"] is not None for m in stored) == 20
         times = [datetime.fromisoformat(m["created_at"]) for m in stored]
         assert max(times) - min(times) > timedelta(minutes=MINUTES), "the clocks were right"
-
-
-def newest_migration() -> str | None:
-    """The commit that added the newest migration; None if there are only the initial ones."""
-    later = [
-        str(path.relative_to(ROOT))
-        for path in ROOT.glob("*/migrations/0*.py")
-        if "initial = True" not in path.read_text()
-    ]
-    if not later:
-        return None
-    return _git("log", "-1", "--first-parent", "-m", "--diff-filter=A", "--format=%H", "--", *later)
-
-
-def version_before_a_migration(folder: Path) -> Path:
-    """The project as it was before its newest migration, or at the commit DRILL_OLD_VERSION."""
-    newest = newest_migration()
-    parent = os.environ.get("DRILL_OLD_VERSION") or (newest and f"{newest}~1")
-    if not parent:
-        pytest.skip("there are only the initial migrations")
-    return checkout(parent, folder)
-
-
-def checkout(commit: str, folder: Path) -> Path:
-    """The project's files at a commit."""
-    git = ["git", "-C", str(ROOT)]
-    if subprocess.run([*git, "cat-file", "-e", commit], capture_output=True).returncode:
-        pytest.skip(f"{commit} is not in this checkout's history")
-    folder.mkdir()
-    archive = subprocess.run([*git, "archive", commit], capture_output=True, check=True).stdout
-    subprocess.run(["tar", "-x", "-C", str(folder)], input=archive, check=True)
-    return folder
-
-
-def _git(*arguments: str) -> str:
-    git = ["git", "-C", str(ROOT), *arguments]
-    return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_a_migration_is_applied_while_the_version_before_serves(

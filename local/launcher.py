@@ -18,7 +18,7 @@ from types import FrameType
 from local.data_dir import Lock, make_data_dir, write_urls
 from local.datastore_base import Server
 from local.os_processes import STOP_SIGNALS, ServerError, exit_code, free_port, send
-from local.parts import ROOT, Config, Delay, Output, Process, parts
+from local.parts import PARTS, ROOT, Config, Delay, Output, Process, parts
 from local.postgres import Postgres
 from local.valkey import Valkey
 from simulator import defaults
@@ -219,8 +219,8 @@ class Supervisor:
         self.output.line(f"  {'data':<14} {self.config.data_dir}")
         self.output.line(f"  {'health':<14} {origin}/health/live")
         if self.config.metrics_port is not None:
-            ports = f"{self.config.metrics_port} to {self.config.metrics_port + 5}"
-            self.output.line(f"  {'metrics':<14} ports {ports} of 127.0.0.1, one for each process")
+            ports = f"{self.config.metrics_port} to {self.config.metrics_port + len(PARTS) - 1}"
+            self.output.line(f"  {'metrics':<14} ports {ports} of 127.0.0.1: {', '.join(PARTS)}")
         if self.config.simulator_port is not None:
             self.output.line(f"  {'channels':<14} {self.config.simulator_origin}/ (simulated)")
         for name, path in (("API docs", "/docs"), ("site", "/admin/"), ("start here", "/")):
@@ -261,7 +261,7 @@ class Supervisor:
         if self.processes:
             self.output.line("stopping: jobs end, or wait for the next start; Ctrl-C again kills")
         named = {process.part.name: process for process in self.processes}
-        workers = ("worker", "worker-2", "worker-webhook", "worker-bulk")
+        workers = [name for name in named if name.startswith("worker")]
         for group in (("web", "beat", "simulator"), ("relay",), workers):
             self._stop_group([named[name] for name in group if name in named])
         for server in reversed(self.servers):

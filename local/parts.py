@@ -14,6 +14,9 @@ from pathlib import Path
 from local.os_processes import die_with_parent
 
 ROOT = Path(__file__).resolve().parents[1]
+# What the platform consists of, in the order of the metrics ports. `make run` starts a second
+# worker, which shares the first one's port: they are one group, and either serves for both.
+PARTS = ("web", "worker", "worker-webhook", "worker-bulk", "beat", "relay")
 FIRST_DELAY_SECS, LONGEST_DELAY_SECS, STABLE_SECS = 0.2, 10.0, 30.0
 COLOURS = {
     "web": 32,
@@ -37,7 +40,7 @@ class Config:
     data_dir: Path
     # The port of the simulated messaging providers; None: they do not run.
     simulator_port: int | None = None
-    # The metrics port of the first part; the next ports serve the others. None: no metrics.
+    # The metrics port of the first of `PARTS`; the next ports serve the others. None: no metrics.
     metrics_port: int | None = None
 
     @property
@@ -91,15 +94,16 @@ def parts(config: Config) -> list[Part]:
         # It answers customers while the first worker restarts, which takes seconds.
         Part("worker-2", spare, 12, soft),
     ]
-    platform = [_observed(part, config, number) for number, part in enumerate(platform)]
+    platform = [_observed(part, config) for part in platform]
     if config.simulator_port is None:
         return platform
     command = [*last, python, "-m", "simulator", *simulator]
     return [*platform, Part("simulator", command, 2)]
 
 
-def _observed(part: Part, config: Config, number: int) -> Part:
+def _observed(part: Part, config: Config) -> Part:
     """The part with its metrics port and trace name in its environment."""
+    number = PARTS.index(part.name.removesuffix("-2"))
     port = 0 if config.metrics_port is None else config.metrics_port + number
     own = {"METRICS_PORT": str(port), "TRACES_NAME": f"chatplatform-{part.name}"}
     return replace(part, environ=dict(part.environ) | own)

@@ -122,6 +122,8 @@ class McpSession:
         ) as reply:
             if reply.status in {401, 403}:
                 raise McpError(f"The server refused the token ({reply.status}).")
+            if reply.status >= 500:
+                raise egress.ConnectionFailed(f"The server answered {reply.status}.")
             if reply.status >= 300:
                 raise McpError(f"The server answered {reply.status}.")
             session_id = reply.headers.get("mcp-session-id")

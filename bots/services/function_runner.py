@@ -337,11 +337,11 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
         _record(
             call,
             CallStatus.FAILED,
-            error=str(error) if is_get else f"{UNCERTAIN}. {error}",
+            error=_failure(str(error), may_have_acted=not is_get),
             duration_ms=round((time.monotonic() - started) * 1000),
         )
     else:
-        _record_reply(call, reply, secrets)
+        _record_reply(call, reply, secrets, is_get=is_get)
 
 
 def _call_tool(
@@ -361,11 +361,10 @@ def _call_tool(
             is_sent = True
             result = session.call(function.tool, call.arguments)
     except (McpError, egress.EgressError) as error:
-        is_uncertain = is_sent and not getattr(error, "nothing_sent", isinstance(error, McpError))
-        words = _redacted(str(error), secrets)
+        may_have_acted = is_sent and not getattr(error, "nothing_sent", isinstance(error, McpError))
+        words = _failure(_redacted(str(error), secrets), may_have_acted=may_have_acted)
         spent = round((time.monotonic() - started) * 1000)
-        error_text = f"{UNCERTAIN}. {words}" if is_uncertain else words
-        _record(call, CallStatus.FAILED, error=error_text, duration_ms=spent)
+        _record(call, CallStatus.FAILED, error=words, duration_ms=spent)
         return
     _record(
         call,
@@ -405,12 +404,20 @@ def _headers(call: FunctionCall, function: Function, secrets: dict[str, str]) ->
     return {**headers, "Idempotency-Key": str(call.pk)}
 
 
-def _record_reply(call: FunctionCall, reply: egress.Reply, secrets: dict[str, str]) -> None:
+def _failure(words: str, *, may_have_acted: bool) -> str:
+    return f"{UNCERTAIN}. {words}" if may_have_acted else words
+
+
+def _record_reply(
+    call: FunctionCall, reply: egress.Reply, secrets: dict[str, str], *, is_get: bool
+) -> None:
     text = _redacted(tools.storable(reply.body.decode("utf-8", "replace")), secrets)
     is_good = 200 <= reply.status < 300
     error = "" if is_good else f"The server answered {reply.status}."
     if 300 <= reply.status < 400:
         error += " Redirects are not followed."
+    # A gateway says so of a server that may still be at work.
+    error = _failure(error, may_have_acted=reply.status >= 500 and not is_get)
     _record(
         call,
         CallStatus.SUCCEEDED if is_good else CallStatus.FAILED,

@@ -12,6 +12,8 @@ from bots.language import detection
 from bots.quoting import question_splitting, quotation, search
 from bots.tests.test_answer_quality import index_of
 
+pytestmark = pytest.mark.full
+
 SETS: dict[str, Any] = tomllib.loads(
     (Path(__file__).parent / "phrases" / "foreign_questions.toml").read_text("utf-8")
 )

@@ -266,6 +266,7 @@ WORST = (
 )  # fmt: skip
 
 
+@pytest.mark.full
 def test_no_text_costs_more_than_its_length(index: search.Index) -> None:
     calls = {_name(function): call for function, call in CALLS.items()}
     for name, call in (calls | {"search": lambda text: _answered(index, text)}).items():

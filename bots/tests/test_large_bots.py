@@ -13,7 +13,7 @@ from bots.tasks import backfill_large_bots
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 QUESTION = "Can I return damaged goods?"
 TEXTS = {
     "returns.txt": b"RETURNS\n\nYou may return damaged goods within thirty days.",

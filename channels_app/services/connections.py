@@ -35,7 +35,7 @@ from identity.models import Client, ProviderToken, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
 
-# How long to wait for another change of the client's subscriptions.
+# How long to wait for another change of the client's subscriptions, and of the account's.
 _SUBSCRIBING_SECONDS = 30.0
 _NOTICES_SHOWN = 20
 
@@ -245,7 +245,7 @@ def _connect_consented(
     # Check before redeeming the code: new tokens may end those of a bot that has the account.
     ensure_free(bot, provider.channel, account_id)
     tokens = oauth_authorizations.redeem(provider, authorization, code)
-    with subscribing(bot.client):
+    with connecting(bot, provider.channel, account_id):
         found = provider.connect(tokens.access_token, account_id)
         if authorization.account_id not in {"", found.id}:
             raise WrongAccount
@@ -274,8 +274,7 @@ def connect(
     row = current(bot, provider.channel)
     if row and row.status in LIVE and row.details.get("page_id") == account_id:
         account_id = row.account_id
-    ensure_free(bot, provider.channel, account_id)
-    with subscribing(bot.client):
+    with connecting(bot, provider.channel, account_id):
         connected = provider.connect(user_token(bot.client, provider.channel), account_id)
         return store(bot, provider.channel, connected, by=by)
 
@@ -292,21 +291,39 @@ def connect_with_token(
             raise
         msg = gettext_noop("The provider doesn't recognize this token. Copy it again.")
         raise Invalid.field("body", "token", msg=msg) from exc
-    with subscribing(bot.client):
-        # A new secret at the provider would shut out the bot that has the account.
-        ensure_free(bot, provider.channel, found.id)
+    with connecting(bot, provider.channel, found.id):
         connected = provider.connect(token, found.id)
         return store(bot, provider.channel, connected, by=by)
 
 
 @contextmanager
-def subscribing(client: Client) -> Iterator[None]:
-    """Hold the client's lock on subscribing to a provider's events and unsubscribing.
+def connecting(bot: Bot, channel: str, account_id: str) -> Iterator[None]:
+    """Hold the locks on an account's subscription while it is connected; 409 as `ensure_free`.
 
-    Without it the end of an earlier connection could end the subscription of a later one.
+    Of two clients that connect one account at once, the second must not give the provider a new
+    secret, which would shut out the first.
     """
-    with locks.single_flight(f"channel-subscription:{client.pk}", patience=_SUBSCRIBING_SECONDS):
+    with subscribing(bot.client, channel, account_id) as is_alone:
+        if not is_alone:
+            raise AccountTaken
+        ensure_free(bot, channel, account_id)
         yield
+
+
+@contextmanager
+def subscribing(client: Client, channel: str, account_id: str) -> Iterator[bool]:
+    """Hold the client's and the account's lock on subscribing to a provider's events and
+    unsubscribing; yields whether nobody else is at the account.
+
+    Without them the end of an earlier connection could end the subscription of a later one. A
+    client's accounts may share a subscription.
+    """
+    own, account = f"channel-subscription:{client.pk}", f"channel-account:{channel}:{account_id}"
+    with (
+        locks.single_flight(own, patience=_SUBSCRIBING_SECONDS),
+        locks.single_flight(account, patience=_SUBSCRIBING_SECONDS) as is_alone,
+    ):
+        yield is_alone
 
 
 def ensure_free(bot: Bot, channel: str, account_id: str) -> None:
@@ -380,8 +397,8 @@ def disconnect(
 
 def _end_subscription(row: ChannelConnection, account: Account) -> None:
     """End the subscription at the provider, unless a live connection still needs its events."""
-    with subscribing(row.client):
-        if is_live(row) or _shares_subscription(row):
+    with subscribing(row.client, row.channel, row.account_id) as is_alone:
+        if not is_alone or is_live(row) or _shares_subscription(row):
             return
         try:
             PROVIDERS[row.channel].disconnect(account)

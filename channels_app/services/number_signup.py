@@ -28,6 +28,6 @@ def connect(bot: Bot, body: ChatappConnectDto, *, by: User) -> ChannelConnection
     )
     if not number.is_registered and not body.phone.pin:
         raise PinMissing
-    with connections.subscribing(bot.client):
+    with connections.connecting(bot, "chatapp", number_id):
         connected = _CHATAPP.connect_number(token, number, pin=body.phone.pin or "")
         return connections.store(bot, "chatapp", connected, by=by)

@@ -25,7 +25,6 @@ def sign_in(bot: Bot, body: PhotoappConnectDto, *, by: User) -> ChannelConnectio
     )
     tokens = oauth_authorizations.redeem(_DIRECT, authorization, code)
     found = _DIRECT.find(tokens.access_token)
-    connections.ensure_free(bot, "photoapp", found.id)
-    with connections.subscribing(bot.client):
+    with connections.connecting(bot, "photoapp", found.id):
         _DIRECT.subscribe(found)
         return connections.store(bot, "photoapp", replace(found, tokens=tokens), by=by)

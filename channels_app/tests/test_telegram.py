@@ -9,7 +9,7 @@ from django.urls import reverse
 from bots.testing import make_bot
 from channels_app.models import ChannelConnection, InboundCallback, OutboundSend
 from channels_app.tests.helpers import BOT, post_signed
-from chatplatform.testing import run_before, run_jobs
+from chatplatform.testing import at_once, run_before, run_jobs
 from chats.models import Conversation, Message
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -76,6 +76,24 @@ def test_a_bot_belongs_to_one_bot(telegram, telegram_bot, ann, cara):
     assert cara.post(telegram.bot_path("connect"), {"token": token}).status_code == 404
     again = ann.post(telegram.bot_path("connect"), {"token": token})
     assert (again.status_code, again.json()["id"]) == (200, str(telegram_bot.pk))
+
+
+def test_of_two_clients_that_connect_a_bot_at_once_one_has_it(telegram, ann, cara):
+    token = {"token": telegram.sim.token("telegram", BOT)}
+    theirs = f"/telegram/{cara.client.pk}/connect/{make_bot(cara.client).pk}"
+    first, second = at_once(
+        lambda: ann.post(telegram.bot_path("connect"), token), lambda: cara.post(theirs, token)
+    )
+    won, lost = sorted((first, second), key=lambda reply: reply.status_code)
+    assert (won.status_code, won.json()["status"]) == (200, "connected")
+    assert (lost.status_code, lost.json()["code"]) == (409, "account_taken")
+    assert len(telegram.sim.calls(path="setWebhook")) == 1
+    connection = ChannelConnection.objects.get(status="connected")
+    assert str(connection.pk) == won.json()["id"]
+    # The provider has the secret that is stored.
+    telegram.write("Is anybody there?")
+    run_jobs()
+    assert Conversation.objects.get().client_id == connection.client_id
 
 
 def test_a_disconnected_bot_is_silent_and_its_chats_go_on(telegram, telegram_bot, agents_chat):

@@ -41,7 +41,11 @@ LONGEST_WAIT_SECONDS = 60.0
 WAITS_FOR_FILES = 66
 # After this time without a renewal a process hangs for good, or a connection pooler holds its lock.
 HANGS_FOR = timedelta(minutes=10)
-# The jobs of a process that died start again this far apart.
+# What this many processes in a row died with is the cause. Two deaths may be chance: a host without
+# memory, somebody's `kill`.
+DEATHS = 3
+# The jobs of a process that died start again this far apart, four times as far after each death:
+# together, one of them could kill the others again.
 SECONDS_APART = 0.5
 
 
@@ -351,8 +355,8 @@ def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = Non
 def take_back(job_id: int) -> None:
     """Queue a job again whose lease or process has ended; if its process has, all jobs of it.
 
-    A living process keeps its jobs. A job without attempts left becomes dead; so does one whose
-    process has died for the second time while it ran, if it must be the cause.
+    A living process keeps its jobs. A job without attempts left becomes dead; so does one that
+    `DEATHS` processes died with, unless another such job ran beside it.
     """
     with transaction.atomic():
         rows = Job.objects.select_for_update(no_key=True, skip_locked=True)
@@ -368,18 +372,18 @@ def take_back(job_id: int) -> None:
         if is_gone and job_row.lease_holder is not None:
             of_process = rows.filter(lease_holder=job_row.lease_holder, state=JobState.RUNNING)
             lost = list(of_process.order_by("pk"))
-        suspects = sum(1 for row in lost if row.crashes)
-        # They start apart: together, one of them could kill the others again.
+        suspects = sum(row.crashes >= DEATHS - 1 for row in lost)
         for place, row in enumerate(lost):
-            _after_death(row, is_only_suspect=suspects == 1, wait=place * SECONDS_APART)
+            wait = place * SECONDS_APART * 4 ** min(row.crashes, DEATHS - 1)
+            _after_death(row, is_only_suspect=suspects == 1, wait=wait)
 
 
 def _after_death(row: Job, *, is_only_suspect: bool, wait: float) -> None:
     assert row.lease_token
     reason = "The worker stopped without finishing."
     lease = Lease(row.pk, row.lease_token, row.name, row.args, row.attempts)
-    if row.crashes and is_only_suspect:
-        _dead_letter(lease, "Its process died twice while it ran.")
+    if row.crashes >= DEATHS - 1 and is_only_suspect:
+        _dead_letter(lease, f"{DEATHS} processes died while they ran it.")
     elif row.attempts >= _max_attempts(row):
         _dead_letter(lease, reason)
     else:

@@ -20,6 +20,8 @@ class Shop:
         self.calls: list[tuple[str, str]] = []
         self.answer = "on its way, arrives on 24 November"
         self.is_failing = False
+        # After so many calls a gateway in front of it answers 502.
+        self.calls_until_502: int | None = None
         self.mcp = MCPServer("Shop")
         self.mcp.tool()(self.find_order)
         self.mcp.tool()(self.refund)
@@ -49,8 +51,14 @@ class Shop:
         """The server behind its token."""
         headers = dict(scope.get("headers", ()))
         is_known = headers.get(b"authorization") == f"Bearer {TOKEN}".encode()
+
+        async def pass_on(message: Any) -> None:
+            is_broken = self.calls_until_502 is not None and len(self.calls) >= self.calls_until_502
+            is_start = message["type"] == "http.response.start"
+            await send({**message, "status": 502} if is_broken and is_start else message)
+
         if scope["type"] != "http" or is_known:
-            await self._app(scope, receive, send)
+            await self._app(scope, receive, pass_on)
             return
         await send({"type": "http.response.start", "status": 401, "headers": []})
         await send({"type": "http.response.body", "body": b""})

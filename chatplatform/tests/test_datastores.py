@@ -17,6 +17,8 @@ from local.os_processes import processes_marked
 from local.postgres import Postgres
 from local.valkey import Valkey
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

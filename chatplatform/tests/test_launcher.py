@@ -17,7 +17,7 @@ from chatplatform.web.health import PROCESSES
 from local import launcher
 from local.data_dir import Lock
 from local.os_processes import ServerError, free_port, wait_until
-from local.parts import FIRST_DELAY_SECS, Config, Delay, Output, Part, Process, parts
+from local.parts import FIRST_DELAY_SECS, PARTS, Config, Delay, Output, Part, Process, parts
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -66,7 +66,8 @@ def test_every_queue_has_a_worker_and_check_health_knows_every_part(tmp_path: Pa
     taken = [name for command in commands for name in command[command.index("-Q") + 1].split(",")]
     spare = [Queue.REPLY, Queue.CHANNEL, Queue.INSIGHT]
     assert sorted(taken) == sorted([*Queue, *spare])
-    assert {part.name for part in started} == {"web", "worker-2", *PROCESSES}
+    assert {part.name for part in started} == {"worker-2", *PARTS}
+    assert set(PARTS) == {"web", *PROCESSES}
 
 
 def test_the_providers_are_simulated_only_in_development(tmp_path: Path) -> None:

@@ -123,22 +123,31 @@ def die(*dying):
     Job.objects.update(due_at=Now())
 
 
-def test_a_job_whose_process_died_twice_is_dead_at_once(work):
+def test_a_job_that_three_processes_died_with_is_dead_at_once(work):
     job = add(number=7)
-    die(job)
-    die(job)
+    Job.objects.update(max_attempts=9)
+    for _ in range(leases.DEATHS):
+        die(job)
     job.refresh_from_db()
-    assert (job.state, job.attempts) == (JobState.DEAD, 2)
-    assert job.last_error == "Its process died twice while it ran."
+    assert (job.state, job.attempts) == (JobState.DEAD, 3)
+    assert job.last_error == "3 processes died while they ran it."
     assert work.dead == [{"number": 7}]
+
+
+def test_a_job_whose_worker_is_killed_twice_from_outside_is_done(work):
+    job = add(number=7)
+    for _ in range(leases.DEATHS - 1):
+        die(job)
+    assert leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, work.dead) == (JobState.DONE, [])
 
 
 def test_a_process_that_died_condemns_no_job_that_only_ran_beside(work):
     killing, first, second = add(number=1), add(number=2), add(number=3)
-    die(killing, first)
-    waits = list(Job.objects.order_by("id").values_list("due_at", flat=True))
-    assert waits[0] == waits[1]  # `die` has made them due
-    die(killing, first)
+    Job.objects.update(max_attempts=9)
+    for _ in range(leases.DEATHS):
+        die(killing, first)
     assert {job.state for job in Job.objects.all()} == {JobState.QUEUED}
     leases.run(first.pk)
     die(killing, second)
@@ -148,15 +157,17 @@ def test_a_process_that_died_condemns_no_job_that_only_ran_beside(work):
     }  # fmt: skip
 
 
-def test_the_jobs_of_a_dead_process_begin_one_after_the_other(work):
+@pytest.mark.parametrize(("deaths", "seconds"), [(1, 0.5), (2, 2), (3, 8), (4, 8)])
+def test_the_jobs_of_a_dead_process_begin_one_after_the_other(work, deaths, seconds):
     first, second = add(number=1), add(number=2)
+    Job.objects.update(max_attempts=9, crashes=deaths - 1)
     for job in (first, second):
         assert leases.claim(job.pk)
     Job.objects.update(lease_holder=4711)
     expire_lease(first)
     relay.sweep()
     due = list(Job.objects.order_by("id").values_list("due_at", flat=True))
-    assert due[1] - due[0] >= timedelta(seconds=leases.SECONDS_APART)
+    assert timedelta(0) <= due[1] - due[0] - timedelta(seconds=seconds) < timedelta(seconds=0.4)
 
 
 def test_a_failure_that_its_process_survives_ends_the_suspicion(work):
@@ -315,12 +326,13 @@ def test_only_running_jobs_are_returned_to_the_queue(work):
 
 def test_a_stop_does_not_take_back_the_deaths_of_processes(work):
     job = add(number=7)
-    for _ in range(2):
+    Job.objects.update(max_attempts=9)
+    for _ in range(leases.DEATHS):
         assert leases.claim(job.pk)
         leases.return_to_queue([job.pk])
         die(job)
     job.refresh_from_db()
-    assert (job.state, job.attempts) == (JobState.DEAD, 2)
+    assert (job.state, job.attempts) == (JobState.DEAD, 3)
 
 
 def test_a_long_job_keeps_its_lease(work, settings):

@@ -44,7 +44,6 @@ def test_a_teammate_joins_from_the_invitation_to_her_first_log_in(screen, settin
     screen.get_by_role("link", name="Add content").first.wait_for()
 
 
-@pytest.mark.journey
 def test_an_owner_finds_who_changed_the_greeting(screen, ann):
     bot = make_bot(ann.client)
     max_ = make_person(ann.client, "admin", "Max").user

@@ -26,7 +26,6 @@ def taught(client_a):
     return make_key(client_a, "secret", bot.pk)
 
 
-@pytest.mark.journey
 def test_the_bots_knowledge_helps_and_is_corrected(screen, taught, ben):
     User.objects.filter(pk=ben.user.pk).update(can_train=True)
     chat_id = write_in(taught, "Zoe", QUESTION)

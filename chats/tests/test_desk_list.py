@@ -46,7 +46,6 @@ def given(ann, ben, chat_id):
     assert ann.post(f"/ai/chat/{chat_id}/assign", body).status_code == 200
 
 
-@pytest.mark.journey
 def test_a_row_shows_the_customers_words_and_what_is_not_as_usual(screen, server, shop, ann, ben):
     write_in(server, "Zoe", "I want to talk to a person, my parcel is broken")
     run_jobs()
@@ -69,7 +68,6 @@ def test_a_row_shows_the_customers_words_and_what_is_not_as_usual(screen, server
     assert violations(screen) == []
 
 
-@pytest.mark.journey
 def test_the_bell_calls_whom_it_concerns(screen, server, shop, ann, ben):
     write_in(server, "Nobody's", "I want to talk to a person")
     run_jobs()  # of what waits, everybody is told, and no bell rings
@@ -173,7 +171,6 @@ def test_filters_narrow_the_list_and_are_kept_as_views(screen, client_a, ben):
     assert not SavedView.objects.exists()
 
 
-@pytest.mark.journey
 def test_the_palette_finds_chats_views_and_the_site(screen, shop, ann):
     write_in(shop, "Zoe", "My parcel is broken")
     enter_as_owner(screen, ann)
@@ -229,7 +226,6 @@ def test_the_list_has_no_end_and_shift_ticks_a_range(screen, client_a, ben):
     expect(screen.get_by_role("group", name="4 selected")).to_be_visible()
 
 
-@pytest.mark.journey
 def test_a_search_shows_the_hit_and_opens_there(screen, client_a, ben):
     chat = make_chat(make_bot(client_a), customer_name="Zoe", assign_type="agent",
                      assignee=ben.user)  # fmt: skip

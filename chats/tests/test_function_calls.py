@@ -204,7 +204,8 @@ def test_a_call_repeated_within_a_reply_is_made_once(server, chat, configure, re
     ("mode", "error"),
     [
         ("slow", "uncertain"),
-        ("500", "answered 500"),
+        ("500", "took effect. The server answered 500."),
+        ("503", "uncertain"),
         ("404", "answered 404"),
         ("redirect", "Redirects are not followed"),
         ("huge", "uncertain"),

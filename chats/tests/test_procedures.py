@@ -137,6 +137,17 @@ def test_a_failure_may_be_foreseen(server, chat, ann, bot, tool):
     assert chat.assign_type == "bot"
 
 
+@pytest.mark.usefixtures("procedure")
+def test_a_failure_that_may_have_had_an_effect_hands_over(server, chat, ann, bot, tool):
+    steps = "ask order_id: Which?\ncall refund\nif refund failed: say: Try again."
+    assert write(ann, bot, steps).status_code == 200
+    tool.mode = "500"
+    tell(server, chat, START, "1234")
+    chat.refresh_from_db()
+    assert (chat.assign_type, chat.handoff_reason) == ("queue", "procedure")
+    assert len(tool.requests) == 1
+
+
 @pytest.fixture
 def asks(configure, refund):
     """Refunds need somebody's approval."""

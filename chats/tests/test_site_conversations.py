@@ -84,7 +84,6 @@ def test_an_owner_keeps_a_good_answer_and_fixes_a_wrong_one(screen, ann, bot):
     assert Document.objects.filter(source="question_answer").count() == 1
 
 
-@pytest.mark.journey
 def test_an_owner_blocks_a_customer_for_a_week_on_a_phone(screen, ann, bot):
     """Card 17: a customer who floods the team is stopped for a week, and then let in again."""
     customer = make_chat(bot, customer_name="Zoe").customer
@@ -111,7 +110,6 @@ def test_an_owner_blocks_a_customer_for_a_week_on_a_phone(screen, ann, bot):
     assert not customer.is_blocked
 
 
-@pytest.mark.journey
 def test_an_owner_erases_a_customer(screen, ann, bot, add_message):
     """Card 21: everything that is known of a customer is deleted."""
     chat = make_chat(bot, customer_name="Zoe")

@@ -68,7 +68,6 @@ def test_a_form_that_is_refused_keeps_its_answers_and_the_question(
     assert Message.objects.get(sender_type="customer").text == "Where is my parcel?"
 
 
-@pytest.mark.journey
 def test_what_is_not_sent_is_back_in_the_field_with_its_reason(
     shop: Shop, screen: Page, bot, problems: list[str]
 ):

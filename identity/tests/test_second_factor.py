@@ -448,7 +448,6 @@ def test_staff_who_lost_theirs_are_restored_from_the_command_line(staff):
     assert reply["Location"] == HOME
 
 
-@pytest.mark.journey
 def test_a_person_sets_one_up_and_signs_in_with_it_in_a_browser(screen, ann):
     sign_in(screen, ann.user)
     screen.goto(PATH)

@@ -1,0 +1,20 @@
+"""The limits of drills: what a drill may take, and besides it what a platform may take to start."""
+
+from pathlib import Path
+
+import pytest
+
+from drills.platform import START_SECONDS
+
+FOLDER = Path(__file__).parent
+DRILL_SECONDS = 600  # of a drill without a limit of its own
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Add the time of a start to each drill's own limit, which is of what it measures."""
+    for item in items:
+        if item.path.is_relative_to(FOLDER):
+            mark = item.get_closest_marker("timeout")
+            own = mark.args[0] if mark else DRILL_SECONDS
+            item.add_marker(pytest.mark.timeout(own + START_SECONDS), append=False)
