@@ -1,8 +1,8 @@
 /** Keeps the desk current: the live feed, the list, the counts. */
 
-import { follow } from "../common/events.js";
 import { Refusal, SignedOut, Unreachable, call, get, headers, post } from "./api.js";
 import { announce } from "./attention.js";
+import { follow } from "./event_stream.js";
 import { tell } from "./notices.js";
 import * as outbox from "./outbox.js";
 import { FILTERS, VIEWS, isByUrgency } from "./reducer.js";
