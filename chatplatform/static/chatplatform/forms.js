@@ -20,6 +20,12 @@ addEventListener("beforeunload", (event) => {
 });
 
 async function send(form, button) {
+  // Texts in languages that were just chosen (`text_boxes.js`) are refused before that choice is saved.
+  const choice = () => document.getElementById("languages-form");
+  if (form !== choice() && form.querySelector("[data-added]") && isUnsaved(choice())) {
+    await send(choice());
+    if (isUnsaved(choice())) return;
+  }
   const body = new FormData(form);
   if (button?.name) body.append(button.name, button.value);
   // The cookie has a new token if the person has signed in again in another tab.
