@@ -146,7 +146,7 @@ export function createChat({ api, store, memory, stash, language }) {
     if (memory.read().chat !== id) return;
     memory.write({ token: chat.visitor_token });
     const isHandedOver = store.state.chat?.assign_type === "bot" && chat.assign_type !== "bot";
-    set({ chat });
+    set({ chat, isBlocked: chat.is_blocked });
     const isWithPeople = chat.status !== "ended" && chat.assign_type !== "bot";
     if (isHandedOver || (isWithPeople && Date.now() - configuredAt > MINUTE)) await configure();
     if (cursorOf === id && readUpTo === chat.last_event_seq) return;
