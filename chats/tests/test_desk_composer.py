@@ -32,6 +32,11 @@ def test_a_saved_reply_is_used_in_the_middle_of_a_reply(screen, shop, ann, ben, 
         screen.keyboard.press("ArrowLeft")
     screen.keyboard.type("/la")
     screen.get_by_role("option", name="/late").wait_for()
+    # Enter that ends the composition of a word chooses nothing.
+    composed = "new KeyboardEvent('keydown', {key: 'Enter', keyCode: 229, bubbles: true})"
+    composer.evaluate(f"(field) => field.dispatchEvent({composed})")
+    screen.wait_for_timeout(200)
+    expect(composer).to_have_value("Dear Zoe, /laBye")
     screen.keyboard.press("Enter")
     expect(composer).to_have_value("Dear Zoe, it is late.Bye")
     screen.keyboard.type(" ")

@@ -1,11 +1,12 @@
 /** The open chat: head, what comes before the chat, log, composer. */
+import { isComposing } from "../../common/composing.js";
 import { followEnd } from "../../common/end.js";
 import { html } from "../../common/html.js";
 import { t } from "../../common/words.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { isAwaited, isFromUs } from "../store.js";
 import { Introduction, Terms } from "./before.js";
-import { Composer, isComposing } from "./composer.js";
+import { Composer } from "./composer.js";
 import { Home } from "./home.js";
 import { Icon } from "./icons.js";
 import { LeaveMail, mayLeaveMail, whenThere } from "./later.js";
