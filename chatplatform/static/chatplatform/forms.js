@@ -20,24 +20,26 @@ addEventListener("beforeunload", (event) => {
 });
 
 async function send(form, button) {
-  // Texts in languages that were just chosen (`text_boxes.js`) are refused before that choice is saved.
-  const choice = () => document.getElementById("languages-form");
-  if (form !== choice() && form.querySelector("[data-added]") && isUnsaved(choice())) {
-    await send(choice());
-    if (isUnsaved(choice())) return;
-  }
   const body = new FormData(form);
   if (button?.name) body.append(button.name, button.value);
   // The cookie has a new token if the person has signed in again in another tab.
   body.set("csrfmiddlewaretoken", /(?:^|; )csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? body.get("csrfmiddlewaretoken"));
   form.inert = true;
   try {
-    await show(form, await fetch(addressOf(form), { method: "POST", body, headers: { Background: "form" } }));
+    if (await hasItsLanguages(form)) await show(form, await fetch(addressOf(form), { method: "POST", body, headers: { Background: "form" } }));
   } catch {
     tell(form, form.dataset.offline);
   }
   form.inert = false;
   form.dispatchEvent(new Event("sent", { bubbles: true }));
+}
+
+/** Texts in languages that were just chosen (`text_boxes.js`) are stored only after that choice. */
+async function hasItsLanguages(form) {
+  const choice = () => document.getElementById("languages-form");
+  if (form === choice() || !form.querySelector("[data-added]") || !isUnsaved(choice())) return true;
+  await send(choice());
+  return !isUnsaved(choice());
 }
 
 async function show(form, reply) {
