@@ -37,7 +37,8 @@ async function send(form, button) {
 /** Texts in languages that were just chosen (`text_boxes.js`) are stored only after that choice. */
 async function hasItsLanguages(form) {
   const choice = () => document.getElementById("languages-form");
-  if (form === choice() || !form.querySelector("[data-added]") || !isUnsaved(choice())) return true;
+  const hasMore = [...form.querySelectorAll("[data-added] textarea")].some(({ value }) => value);
+  if (!hasMore || !isUnsaved(choice())) return true;
   await send(choice());
   return !isUnsaved(choice());
 }
