@@ -11,14 +11,12 @@ from chatplatform.api.errors import Invalid
 from identity.models import User
 
 AT = ("body", "customer", "attributes")
-# The fields that every customer has, with the type of each.
-CONTACT = {"name": "text", "email": "email", "phone": "phone"}
 
 
 def labels(name: str, own: Mapping[str, str]) -> dict[str, str]:
     """The labels of a field by language: the client's own, and ours where a contact field has
     none."""
-    if name not in CONTACT:
+    if name not in slot_filling.CONTACT:
         return dict(own)
     return {code: book.labels[name] for code, book in phrasebook.all_books().items()} | {**own}
 

@@ -9,9 +9,9 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from bots.forms import BotForm
 from bots.language.normalization import fold
+from bots.language.slot_filling import CONTACT
 from bots.models import Bot
 from bots.services import bots, customer_info
-from bots.services.customer_info import CONTACT
 from bots.shapes.widget import CustomerInfoField, CustomerInfoFields, Option
 from chatplatform.form_fields import TextsField
 from identity.models import User
