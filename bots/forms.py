@@ -126,4 +126,5 @@ def changed_times(form: BotForm) -> dict[str, datetime | None]:
 
 def languages_of(bot: Bot, texts: Iterable[str] = ()) -> list[str]:
     """The languages in which a bot's texts are written, its default first."""
-    return list(dict.fromkeys([bot.default_language, *bot.languages, *texts]))
+    offered = bot.languages or bot.client.languages
+    return list(dict.fromkeys([bot.default_language, *offered, *texts]))

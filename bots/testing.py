@@ -3,7 +3,6 @@
 import functools
 import hashlib
 import importlib.metadata
-import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path

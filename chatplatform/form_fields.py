@@ -83,7 +83,7 @@ class TextsWidget(forms.Widget):
             own = {"id": f"{(attrs or {}).get('id', name)}_{code}", "lang": code}
             area = UnfoldAdminTextareaWidget(self.area | own)
             shown = area.render(f"{name}_{code}", (value or {}).get(code, ""))
-            areas.append((language_name(code), own["id"], shown))
+            areas.append((code, language_name(code), own["id"], shown))
         return render_to_string("admin/texts.html", {"areas": areas})
 
 
@@ -149,8 +149,9 @@ class StoredField(forms.BoundField):
             shown = self._marks(self._stored)
         else:
             shown = dict(mark.partition("=")[::2] for mark in sent.split())
-        # A language that has come meanwhile was not shown.
-        return {part for part, mark in own.items() if shown.get(part, part and mark) != mark}
+        # A language that was not shown has come meanwhile, or its box was added in the browser.
+        empty = _mark(self.field, "")
+        return {part for part, mark in own.items() if shown.get(part, part and empty) != mark}
 
     def _has_changed(self) -> bool:
         if not self._has_marks:

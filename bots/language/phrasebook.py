@@ -1,11 +1,11 @@
 """The phrases that the platform says and understands in each language, from its lexicon.
 
-`[says]`: sentences for customers. `[labels]`: words in summaries for agents. `[hears]`: customers'
-phrases that may be a whole message. `[person]`: how a customer asks for a human being. `[info]`:
-how a customer answers a question of the bot: words before and after the answer (`lead`, `tail`),
-clauses that decline (`refuse`) to `tell` it, beginnings of clauses that ask (`question`), and words
-that occur in sentences but not in names (`sentence`). `[actions]`: how somebody `reports` that
-something was `done` for a customer.
+`[says]`: sentences for customers. `[labels]`: words in summaries for agents, and the names of the
+fields that every customer has. `[hears]`: customers' phrases that may be a whole message.
+`[person]`: how a customer asks for a human being. `[info]`: how a customer answers a question of
+the bot: words before and after the answer (`lead`, `tail`), clauses that decline (`refuse`) to
+`tell` it, beginnings of clauses that ask (`question`), and words that occur in sentences but not in
+names (`sentence`). `[actions]`: how somebody `reports` that something was `done` for a customer.
 
 Phrases are compared without capitals, accents and punctuation; in Thai, Chinese, Japanese and
 Korean also without spaces. `~` stands for an ending, or for a beginning such as an article.

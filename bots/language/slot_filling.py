@@ -20,6 +20,8 @@ from bots.language.normalization import UNSPACED, normalize
 from bots.language.phrasebook import NormalizedText, Phrasebook
 from chatplatform.call_once import call_once
 
+# The fields that every customer has, with the type of each.
+CONTACT = {"name": "text", "email": "email", "phone": "phone"}
 MAX_TEXT = 500
 _WHOLE_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+")
 T = TypeVar("T")
@@ -212,7 +214,7 @@ def _says_something_else(field: Field, text: str, value: str, book: Phrasebook) 
     if is_long or book.is_sentence(value):
         return True
     before = _strip_pleasantries(_in_ascii_digits(text), field, book).partition(value)[0]
-    return not book.introduces(before, [field["name"], *field["label"].values()])
+    return not book.introduces(before, [field["name"], *_labels(field, book)])
 
 
 def _bare(text: str, field: Field, book: Phrasebook) -> str:
@@ -228,10 +230,16 @@ def _strip_pleasantries(text: str, field: Field, book: Phrasebook) -> str:
         text = text[cut.end() :]
     while (parts := list(_PART.finditer(text))) and book.is_polite(text[parts[-1].end() :]):
         text = text[: parts[-1].start()]
-    for label in field["label"].values():
+    for label in _labels(field, book):
         begins = re.match(rf"(?:{re.escape(label.rstrip('?'))})\s*[:=：]?\s+(?=\S)", text, re.I)
         text = text[begins.end() :] if begins else text
     return text
+
+
+def _labels(field: Field, book: Phrasebook) -> list[str]:
+    """What a field is called in a chat: the client's labels, and ours of a contact field."""
+    ours = [book.labels[field["name"]]] if field["name"] in CONTACT else []
+    return [*field["label"].values(), *ours]
 
 
 def _phones(text: str, country: str = "") -> list[str]:

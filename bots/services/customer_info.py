@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bots.language import slot_filling
+from bots.language import phrasebook, slot_filling
 from bots.models import Bot
 from bots.services import bots
 from bots.shapes.widget import CustomerInfoFields
@@ -11,6 +11,14 @@ from chatplatform.api.errors import Invalid
 from identity.models import User
 
 AT = ("body", "customer", "attributes")
+
+
+def labels(name: str, own: Mapping[str, str]) -> dict[str, str]:
+    """The labels of a field by language: the client's own, and ours where a contact field has
+    none."""
+    if name not in slot_filling.CONTACT:
+        return dict(own)
+    return {code: book.labels[name] for code, book in phrasebook.all_books().items()} | {**own}
 
 
 def update(bot: Bot, *, body: CustomerInfoFields, by: User) -> CustomerInfoFields:

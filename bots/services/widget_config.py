@@ -8,7 +8,14 @@ import orjson
 from django.conf import settings
 
 from bots.models import Bot
-from bots.services import banner_picture, bots, business_hours, chat_hooks, welcome
+from bots.services import (
+    banner_picture,
+    bots,
+    business_hours,
+    chat_hooks,
+    customer_info,
+    welcome,
+)
 from bots.shapes.bot import BotStyle
 from bots.shapes.widget import BotConfigDto, ConfigField, Option, UploadLimits
 from identity.services import mails
@@ -67,9 +74,10 @@ def _text(bot: Bot, texts: dict[str, str], language: str) -> str | None:
 
 
 def _field(bot: Bot, stored: dict[str, Any], language: str) -> ConfigField:
+    labels = customer_info.labels(stored["name"], stored["label"])
     return ConfigField.model_construct(
         name=stored["name"],
-        label=_text(bot, stored["label"], language) or stored["name"],
+        label=_text(bot, labels, language) or stored["name"],
         type=stored["type"],
         required=stored["required"],
         options=[Option.model_construct(**option) for option in stored["options"]],

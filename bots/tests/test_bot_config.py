@@ -62,6 +62,21 @@ def test_one_language(widget):
     assert widget.get(PATH, {"language": "?"}).status_code == 422
 
 
+def test_contact_fields_have_our_labels_where_the_client_has_none(ann, page, bot):
+    own = {"en": "Your name"}
+    fields = [{"name": name, "label": own, "type": "text"} for name in ("name", "phone", "pet")]
+    assert ann.put(f"/ai/{bot.pk}/customer-info-field", {"fields": fields}).status_code == 200
+
+    def labels(language):
+        fields = page.get(PATH, {"language": language}).json()["customer_info_fields"]
+        return [field["label"] for field in fields]
+
+    assert labels("en") == ["Your name"] * 3
+    assert labels("vi") == ["Tên", "Số điện thoại", "Your name"]
+    assert labels("pt-BR")[1] == "Número de telefone"
+    assert labels("sv") == ["Your name"] * 3
+
+
 def test_missing_texts_are_null(page):
     shown = page.get(PATH).json()
     assert (shown["welcome_message"], shown["terms"], shown["bot_icon"]) == (None, None, None)

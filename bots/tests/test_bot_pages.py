@@ -217,6 +217,15 @@ def test_a_bot_without_languages_is_offered_the_companys(site, bot):
     assert len(names) > 15
 
 
+def test_its_texts_may_be_in_all_languages_of_the_company(site, bot):
+    bot.client.languages = ["en", "vi"]
+    bot.client.save()
+    form = {"form": "details", "label_vi": "Số đơn", "type": "text", "when": "before"}
+    assert site.post(to(bot, "behaviour"), form).status_code == 302
+    bot.refresh_from_db()
+    assert bot.customer_info_fields[0]["label"] == {"vi": "Số đơn"}
+
+
 def test_a_notice_ends_at_the_end_of_its_last_day_in_the_shops_zone(site, bot):
     bot.client.timezone = "Asia/Ho_Chi_Minh"
     bot.client.save()

@@ -103,6 +103,29 @@ def test_customers_are_asked_for_name_and_phone_before_the_chat(owner, ann, bot)
     assert asked == [("name", True, True), ("phone", True, True)]
 
 
+def test_a_language_that_is_chosen_has_its_boxes_at_once(owner, ann, bot):
+    owner.goto(to(bot, "behaviour"))
+    box = owner.locator("#details_label_vi")
+    choice = owner.locator("#languages-form [name=languages][value=vi]")
+    expect(box).to_have_count(0)
+    choice.check(force=True)
+    expect(owner.locator("#questions_questions_vi")).to_be_visible()
+    choice.uncheck(force=True)
+    expect(box).to_have_count(0)
+    choice.check(force=True)
+    owner.locator("#details_label_en").fill("Order number")
+    box.fill("Số đơn")
+    owner.locator("#questions_questions_vi").fill("Shop ở đâu?")
+    save(owner, "details")
+    expect(owner.locator("#questions_questions_vi")).to_have_value("Shop ở đâu?")
+    save(owner, "questions")
+    fields = ann.get(f"/ai/{bot.pk}/customer-info-field").json()["fields"]
+    assert fields[0]["label"] == {"en": "Order number", "vi": "Số đơn"}
+    questions = ann.get(f"/ai/bot/{bot.pk}/sample-questions").json()["items"]
+    assert [one["question"] for one in questions] == ["Shop ở đâu?"]
+    assert ann.get(f"/ai/bot/{bot.pk}").json()["languages"] == ["vi", "en"]
+
+
 def test_the_chat_is_put_on_a_website_and_its_first_visit_is_told(owner, bot, site_origin):
     owner.goto(to(bot, "install"))
     owner.locator("#tag-form button").click()

@@ -35,6 +35,7 @@ class StreamEvent(StrEnum):
     PRESENCE = "presence"  # a person came or went
     TYPING = "typing"  # somebody types, or stopped
     VIEWING = "viewing"  # a person opened or left a chat
+    DELETED = "deleted"  # a chat is no longer stored
 
 
 class ServerSent(NamedTuple):

@@ -105,6 +105,7 @@ class WaitingFilter(FixedFilter):
 
     title, parameter_name = gettext_lazy("waiting"), "waiting"
     options: ClassVar = {
+        "any": gettext_lazy("Waiting for a reply"),
         "target": gettext_lazy("Past target"),
         "half": gettext_lazy("Past half the target"),
     }
@@ -116,6 +117,8 @@ class WaitingFilter(FixedFilter):
         client = _client(request) if value in self.options else None
         if client is None:
             return None
+        if value == "any":
+            return report_filters.waits()
         is_over = value == "target"
         waited = report_filters.waited_for_target if is_over else report_filters.waited_for_half
         return waited(client, timezone.now())

@@ -63,11 +63,18 @@ class FeedViewing(Shape):
     is_viewing: bool = Field(description="False if they left it.")
 
 
+class FeedDeleted(Shape):
+    """A conversation was deleted, with all that was said in it."""
+
+    conversation_id: uuid.UUID = Field(description="The conversation.")
+
+
 FEED_EVENTS: Mapping[str, type[BaseModel]] = {
     StreamEvent.READY: FeedReady,
     StreamEvent.PRESENCE: FeedPresence,
     StreamEvent.TYPING: FeedTyping,
     StreamEvent.VIEWING: FeedViewing,
+    StreamEvent.DELETED: FeedDeleted,
     STORED_EVENT: StoredEvent,
 }
 

@@ -185,6 +185,9 @@ class VisitorConversation(Shape):
     ended_at: Moment | None = Field(description="When it ended.")
     is_rated: bool = Field(description="Whether it has ended and the visitor has rated it.")
     can_reply: bool = Field(description="Whether a message can be sent to the visitor now.")
+    is_blocked: bool = Field(
+        description="Whether the visitor is blocked: what they send, ratings too, is refused."
+    )
     created_at: Moment = Field(description="When it was opened.")
 
     @classmethod
@@ -209,6 +212,7 @@ class VisitorConversation(Shape):
             customer=VisitorCustomer.from_row(row.customer),
             place_in_queue=place_in_queue,
             is_rated=is_rated,
+            is_blocked=row.customer.is_blocked,
             can_reply=row.status != models.Status.ENDED
             and (window_ends_at is None or window_ends_at > now()),
         )

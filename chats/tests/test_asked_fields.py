@@ -347,6 +347,16 @@ def test_the_customer_is_asked_in_their_language(wants, bot, server):
     assert talk.say("Das möchte ich nicht sagen") == SAYS["de"]["info_declined"]
 
 
+def test_a_contact_field_that_has_no_label_in_the_customers_language_has_ours(wants, bot, server):
+    wants({**NAME, "label": {"en": "Name, please"}, "question": {"en": "What may I call you?"}})
+    trained(bot, "Die Lieferung innerhalb Deutschlands dauert drei bis fünf Werktage.")
+    talk = Talk(server)
+    answer = talk.say("Wie lange dauert die Lieferung innerhalb Deutschlands?")
+    assert answer.endswith(question_for("Name", "de"))
+    talk.say("Name: Bo Lee")
+    assert talk.customer.name == "Bo Lee"
+
+
 def test_only_answers_of_the_engine_cost_credits(asked, client_a, credits_spent):
     talk = asked(EMAIL, NAME)
     spent = credits_spent(client_a)

@@ -47,8 +47,9 @@ def test_the_visitors_messages_are_refused_until_the_block_ends(page, ben, body)
         assert visitor.post(f"/ai/chat/{chat.pk}/typing", {"is_typing": True}).status_code == 204
     assert not published.called
     # They still see their conversation.
-    assert visitor.get(f"/ai/client/chat/{chat.pk}").status_code == 200
+    assert visitor.get(f"/ai/client/chat/{chat.pk}").json()["is_blocked"] is True
     Customer.objects.update(blocked_until=timezone.now())
+    assert visitor.get(f"/ai/client/chat/{chat.pk}").json()["is_blocked"] is False
     assert visitor.post(f"/ai/client/chat/{chat.pk}", body).status_code < 300
 
 

@@ -7,9 +7,9 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from chatplatform.testing import idle_transaction, in_thread
+from chatplatform.testing import idle_transaction, in_thread, run_jobs
 from chatplatform.testing.web_process import web_process
-from chats.models import Message
+from chats.models import Conversation, Message
 from identity.models import RefreshToken
 from identity.testing import make_person
 from webhooks.models import Event
@@ -204,6 +204,17 @@ def test_who_looks_at_a_chat_is_sent_and_not_stored(web_port, ann, ben, chat):
             }  # fmt: skip
             assert "id" not in seen
     assert Event.objects.count() == before
+
+
+def test_an_erased_chat_is_told_and_not_stored(web_port, ann, chat):
+    customer = Conversation.objects.get(pk=chat).customer_id
+    with feed(web_port, ann) as stream:
+        assert ann.post(f"/ai/customers/{customer}/erasure").status_code == 202
+        run_jobs()
+        seen = stream.next("deleted")
+    assert seen["data"] == {"conversation_id": chat}
+    assert "id" not in seen
+    assert not Event.objects.filter(conversation_id=chat).exists()
 
 
 def test_presence_of_colleagues(web_port, ann, ben, client_a):

@@ -8,6 +8,7 @@ from chatplatform.testing import stub_model
 from chatplatform.testing.browser import violations
 from chats.models import Message
 from chats.tests.test_desk import enter, log, row, seen_by_customer, show, write, write_in
+from identity.models import ClientConfig
 
 
 @pytest.fixture
@@ -31,6 +32,11 @@ def test_a_saved_reply_is_used_in_the_middle_of_a_reply(screen, shop, ann, ben, 
         screen.keyboard.press("ArrowLeft")
     screen.keyboard.type("/la")
     screen.get_by_role("option", name="/late").wait_for()
+    # Enter that ends the composition of a word chooses nothing.
+    composed = "new KeyboardEvent('keydown', {key: 'Enter', keyCode: 229, bubbles: true})"
+    composer.evaluate(f"(field) => field.dispatchEvent({composed})")
+    screen.wait_for_timeout(200)
+    expect(composer).to_have_value("Dear Zoe, /laBye")
     screen.keyboard.press("Enter")
     expect(composer).to_have_value("Dear Zoe, it is late.Bye")
     screen.keyboard.type(" ")
@@ -106,6 +112,22 @@ def test_without_a_model_nothing_needs_one(screen, shop, ben):
     expect(screen.get_by_role("button", name="Suggest")).to_be_visible()
     for name in ("Rewrite", "Translate", "Summarize"):
         expect(screen.get_by_role("button", name=name)).to_have_count(0)
+
+
+def test_whoever_wants_translations_without_a_model_is_told_where_to_connect_one(
+    screen, shop, ann, chat_id
+):
+    write_in(shop, "Yan", "Đơn hàng của tôi đâu?")
+    ClientConfig.objects.update(auto_translate=True)
+    enter(screen, ann)
+    show(screen, "Unassigned")
+    row(screen, "Yan").click()
+    link = log(screen).locator("[data-no-model] a")
+    expect(link).to_have_attribute("href", "/admin/bots/languagemodel/")
+    assert violations(screen) == []
+    row(screen, "Zoe").click()
+    expect(log(screen).locator(".message.customer")).to_be_visible()
+    expect(link).to_have_count(0)
 
 
 def test_why_a_model_did_not_help_stands_where_it_was_asked(

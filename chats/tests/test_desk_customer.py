@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from chatplatform.testing import run_jobs
 from chatplatform.testing.browser import PHONE, violations
 from chats.models import Conversation, Customer, Feedback
 from chats.tests.test_desk import enter, log, row, say, show, write_in
@@ -75,6 +76,21 @@ def test_a_customer_who_is_there_twice_is_merged(screen, shop, zoe):
     expect(card.locator(".others li")).to_have_count(1)
     kept = Conversation.objects.get(pk=other["id"]).customer_id
     assert kept == Conversation.objects.get(pk=zoe.pk).customer_id == Customer.objects.get().pk
+
+
+def test_an_erased_customer_leaves_the_open_inbox(screen, shop, zoe, ann):
+    write_in(shop, "Yan")
+    expect(screen.locator("button.chat")).to_have_count(2)
+    screen.locator("#composer").fill("Dear Zoe")
+    assert ann.post(f"/ai/customers/{zoe.customer_id}/erasure").status_code == 202
+    run_jobs()
+    expect(screen.locator("button.chat")).to_have_count(1)
+    expect(screen.get_by_text("Zoe")).to_have_count(0)
+    expect(screen.locator(".toast")).to_be_visible()
+    assert "#" not in screen.url
+    row(screen, "Yan").click()
+    expect(screen.locator("#composer")).to_have_value("")
+    assert not screen.evaluate("Object.values(localStorage).join().includes('Dear Zoe')")
 
 
 def test_earlier_chats_say_what_they_were_about_and_how_they_were_rated(screen, shop, zoe):

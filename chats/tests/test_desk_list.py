@@ -317,6 +317,9 @@ def test_back_on_a_phone_leads_where_the_agent_was(screen, shop, ben):
     enter(screen, ben)
     show(screen, "Unassigned")
     row(screen, "Zoe").click()
+    # Smaller letters would make a phone zoom in.
+    letters = screen.locator("#composer").evaluate("(field) => getComputedStyle(field).fontSize")
+    assert float(letters.removesuffix("px")) >= 16
     screen.get_by_role("button", name="Back to list").click()
     expect(row(screen, "Zoe")).to_be_visible()
     assert screen.evaluate("location.hash") == ""

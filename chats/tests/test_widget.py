@@ -184,6 +184,25 @@ def test_a_blocked_customer_is_told_and_keeps_their_words(
     problems.clear()
 
 
+def test_a_customer_whose_block_ends_the_chat_is_not_asked_how_it_was(
+    shop: Shop, screen: Page, ben
+):
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    write(widget, "Get me a person")
+    chat = Conversation.objects.get()
+    until = (timezone.now() + timedelta(days=1)).isoformat()
+    ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"})
+    assert ben.put(f"/ai/customers/{chat.customer_id}", {"blocked_until": until}).status_code == 200
+    screen.frames[1].evaluate("dispatchEvent(new Event('online'))")
+    widget.get_by_text("This chat has ended.").wait_for()
+    expect(widget.locator(".rating")).to_have_count(0)
+    expect(widget.get_by_role("button", name="Start a new chat")).to_have_count(0)
+    ben.put(f"/ai/customers/{chat.customer_id}", {"blocked_until": None})
+    screen.frames[1].evaluate("dispatchEvent(new Event('online'))")
+    expect(widget.locator(".rating")).to_be_visible()
+
+
 def test_hostile_words_are_shown_as_text_and_everybody_can_read_the_chat(
     shop: Shop, screen: Page, ben, server, bot
 ):

@@ -161,8 +161,7 @@ def test_two_tabs_of_nobody_go_on_with_the_same_chat(
         expect(two.locator(".message.customer .words")).to_have_text(["Somebody else"])
         tab.reload()
     tab.close()
-    # A tab that hears nothing may learn by a refusal that the chat is no longer its own.
-    assert statuses(problems) <= ({"404"} if is_deaf else set())
+    assert statuses(problems) == set()
 
 
 def test_who_signs_in_after_the_end_finds_nothing_of_the_ended_chat(

@@ -43,7 +43,11 @@ _TOKEN = re.compile(
 )
 # An expression in a template string.
 _INSERTED = re.compile(r"\$\{[^`{}]*\}")
-_SHORTER = ((r"[;,]}", "}"), (r"\((\w+)\)=>", r"\1=>"), (r"\bconst\b", "let"))
+_SHORTER = (
+    (r"[;,]}", "}"), (r"\((\w+)\)=>", r"\1=>"), (r"\bconst\b", "let"),
+    # Variables whose names occur nowhere else.
+    (r"\bisReady\b", "r"), (r"\bisHidden\b", "h"), (r"\bisMoved\b", "m"), (r"\bwanted\b", "w"),
+)  # fmt: skip
 
 
 @cache

@@ -13,7 +13,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext_lazy
 
 from bots.models import Bot, Document
-from chats.models import AssignType, Conversation, GroupStatus, QuestionGroup, Status
+from chats.models import Conversation, GroupStatus, QuestionGroup, Status
+from chats.services.desk import report_filters
 from chats.services.insight import question_groups
 from identity.models import Client, Plan, Subscription, User
 from identity.services import credit_forecast, saved_views
@@ -156,7 +157,7 @@ def warnings(client: Client) -> list[Hint]:
 
 def _waiting_hints(client: Client) -> list[Hint]:
     """How many customers wait, for instance while it is closed, so that no target is missed."""
-    rows, path = _queue(client)
+    rows, path = _who_waits(client)
     count = rows.count()
     words = ngettext(
         "{count} customer is waiting for your team",
@@ -225,19 +226,17 @@ def set_up_steps(client: Client, reader: User) -> list[Hint]:
     ]
 
 
-def _queue(client: Client) -> tuple[QuerySet[Conversation], str]:
-    """The conversations that wait for an agent, and the path of their list."""
+def _who_waits(client: Client) -> tuple[QuerySet[Conversation], str]:
+    """The conversations whose customers wait for a person, whether an agent has them or not, and
+    the path of their list. The warnings about late answers count some of these."""
     rows = Conversation.objects.for_client(client).filter(
-        status=Status.OPEN, assign_type=AssignType.QUEUE, is_preview=False
+        report_filters.waits(), status=Status.OPEN, is_preview=False
     )
-    path = failures.list_path(
-        "chats_conversation", assign_type__exact="queue", status__exact="open"
-    )
-    return rows, path
+    return rows, failures.list_path("chats_conversation", status__exact="open", waiting="any")
 
 
 def _waiting(client: Client) -> KpiCard:
-    rows, path = _queue(client)
+    rows, path = _who_waits(client)
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
         return KpiCard(

@@ -56,6 +56,15 @@ def test_who_waits_is_shown_and_leads_to_the_chats(ann, chat):
     assert not site.get(HOME).context["warnings"]
 
 
+def test_who_waits_at_an_agent_counts_as_waiting(ann, ben, chat):
+    assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
+    Conversation.objects.update(waiting_since=timezone.now() - timedelta(minutes=20))
+    page = entered(ann).get(HOME)
+    (late,) = page.context["warnings"]
+    assert late.words.startswith("1 ")
+    assert page.context["figures"][0].value == "1"
+
+
 @pytest.fixture
 def week(bot):
     """Of each kind that the home counts two chats, and beside them what it does not count."""

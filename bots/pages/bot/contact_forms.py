@@ -4,12 +4,12 @@ import re
 from typing import Any
 
 from django import forms
-from django.utils import translation
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from bots.forms import BotForm, languages_of
+from bots.forms import BotForm
 from bots.language.normalization import fold
+from bots.language.slot_filling import CONTACT
 from bots.models import Bot
 from bots.services import bots, customer_info
 from bots.shapes.widget import CustomerInfoField, CustomerInfoFields, Option
@@ -30,8 +30,6 @@ _WHEN_HELP = gettext_lazy(
     "The bot doesn't ask customers who want a person right away. To always get"
     " required details first, use the form."
 )
-# The attributes of every customer, with the type of each.
-_CONTACT = {"name": "text", "email": "email", "phone": "phone"}
 _LABELS = {
     "name": gettext_lazy("Name"),
     "email": gettext_lazy("Email address"),
@@ -73,7 +71,7 @@ class ContactForm(BotForm):
     )
 
     def stored(self) -> dict[str, Any]:
-        own = {field.name: field for field in _stored(self.bot) if field.name in _CONTACT}
+        own = {field.name: field for field in _stored(self.bot) if field.name in CONTACT}
         during = bool(own) and not any(field.ask_before_chat for field in own.values())
         return {"when": "during" if during else "before"} | {
             name: _REQUIRED if field.required else _OPTIONAL for name, field in own.items()
@@ -89,19 +87,17 @@ class ContactForm(BotForm):
                     "ask_before_chat": data["when"] == "before",
                 }
             )
-            for name, kind in _CONTACT.items()
+            for name, kind in CONTACT.items()
             if data[name]
         ]
-        others = [field for name, field in stored.items() if name not in _CONTACT]
+        others = [field for name, field in stored.items() if name not in CONTACT]
         return _change(bot, [*contact, *others], by)
 
 
 def _new(bot: Bot, name: str, kind: Any) -> CustomerInfoField:
-    label = {}
-    for code in languages_of(bot):
-        with translation.override(code):
-            label[code] = str(_LABELS[name])
-    return CustomerInfoField(name=name, label=label, type=kind)
+    default = bot.default_language
+    label = bots.in_language(customer_info.labels(name, {}), default, default="en")
+    return CustomerInfoField(name=name, label={default: label or name}, type=kind)
 
 
 class OtherFieldsForm(BotForm):
@@ -132,7 +128,7 @@ class OtherFieldsForm(BotForm):
         others = [
             (field.name, bots.in_language(field.label, default, default=default) or field.name)
             for field in _stored(self.bot)
-            if field.name not in _CONTACT
+            if field.name not in CONTACT
         ]
         self.offer("removed", others)
         if not others:
@@ -155,7 +151,7 @@ def _added(bot: Bot, data: dict[str, Any], taken: set[str]) -> CustomerInfoField
     lines = [line.strip() for line in data["options"].splitlines() if line.strip()]
     is_list = data["type"] == "select"
     return CustomerInfoField(
-        name=_name(words, taken | set(_CONTACT)),
+        name=_name(words, taken | set(CONTACT)),
         label=label,
         type=data["type"],
         required=data["required"],

@@ -26,12 +26,21 @@ async function send(form, button) {
   body.set("csrfmiddlewaretoken", /(?:^|; )csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? body.get("csrfmiddlewaretoken"));
   form.inert = true;
   try {
-    await show(form, await fetch(addressOf(form), { method: "POST", body, headers: { Background: "form" } }));
+    if (await hasItsLanguages(form)) await show(form, await fetch(addressOf(form), { method: "POST", body, headers: { Background: "form" } }));
   } catch {
     tell(form, form.dataset.offline);
   }
   form.inert = false;
   form.dispatchEvent(new Event("sent", { bubbles: true }));
+}
+
+/** Texts in languages that were just chosen (`text_boxes.js`) are stored only after that choice. */
+async function hasItsLanguages(form) {
+  const choice = () => document.getElementById("languages-form");
+  const hasMore = [...form.querySelectorAll("[data-added] textarea")].some(({ value }) => value);
+  if (!hasMore || !isUnsaved(choice())) return true;
+  await send(choice());
+  return !isUnsaved(choice());
 }
 
 async function show(form, reply) {

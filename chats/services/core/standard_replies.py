@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from bots.language import phrasebook
 from bots.language.phrasebook import base_of
-from bots.services import bots, business_hours
+from bots.services import bots, business_hours, customer_info
 from chats.models import Conversation, text_content
 
 # Used if there is no text even in the client's default language.
@@ -60,7 +60,7 @@ def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> 
     field has a label in the wanted language, ours in it precedes the client's in the default
     one."""
     own: Mapping[str, str] = field.get("question") or {}
-    labels: Mapping[str, str] = field["label"]
+    labels = customer_info.labels(field["name"], field["label"])
     language, default = _offered(language, chat), chat.bot.default_language
     for wanted in (language, default):
         if reply := _find(own, wanted):

@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 from bots.services import function_calls
 from chatplatform import jobs, media
 from chats.models import Attachment, Conversation, LockedConversation, Status
+from chats.services.desk import feed
 from chats.services.desk.timers import before_now
 from identity.models import ClientConfig
 from identity.services import audit
@@ -75,6 +76,7 @@ def delete(chat: LockedConversation) -> None:
     function_calls.delete_for_conversation(chat.pk)
     names = Attachment.objects.filter(conversation=chat).values_list("file", flat=True)
     media.remove_later(chat.client_id, list(names))
+    feed.publish_deletion(chat)
     chat.delete()
 
 

@@ -15,7 +15,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db import Error
+from django.db import Error, transaction
 
 from chatplatform.api.errors import Invalid
 from chatplatform.channel_names import MESSAGING_CHANNELS
@@ -66,6 +66,12 @@ def publish_viewing(chat: Conversation, *, by: User, is_viewing: bool) -> None:
     """Show colleagues that the agent is viewing a chat, or has stopped."""
     data = {"user_id": by.pk, "name": by.full_name, "is_viewing": is_viewing}
     publish(chat.client_id, StreamEvent.VIEWING, {"conversation_id": str(chat.pk), **data})
+
+
+def publish_deletion(chat: Conversation) -> None:
+    """Tell the open inboxes, once it is committed, that a chat is being deleted."""
+    deleted = {"conversation_id": str(chat.pk)}
+    transaction.on_commit(functools.partial(publish, chat.client_id, StreamEvent.DELETED, deleted))
 
 
 class Feed(NamedTuple):

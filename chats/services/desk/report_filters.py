@@ -28,6 +28,11 @@ def solved_by_bot() -> Q:
     return Q(~answered_by_person(), status=Status.ENDED, handed_off_at=None)
 
 
+def waits() -> Q:
+    """Chats whose customers wait for a person's words."""
+    return Q(waiting_since__isnull=False)
+
+
 def waited(client: Client, now: datetime) -> tuple[timedelta, Callable[[timedelta], Q]]:
     """The client's target for the first response, and a filter for chats that have waited so long
     within their bot's business hours."""

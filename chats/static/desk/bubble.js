@@ -31,7 +31,7 @@ export class Bubble extends Component {
         <div class="bubble">
           ${!isFollowing && html`<p class="from">${isNote && html`<${Icon} name="lock" /> `}<bdi>${name}</bdi>${isNote && html` · ${t("Only your team sees this")}`}</p>`}
           ${message.deleted_at ? html`<p class="quiet">${sender.type === "customer" ? t("The customer deleted this message.") : t("This message was deleted.")}</p>` : html`<${Content} message=${message} />`}
-          <${Translations} chat=${chat} message=${message} hasModel=${state.bots[chat.bot_id]?.has_model} />
+          <${Translations} chat=${chat} message=${message} model=${modelFor(state, chat)} />
           <${Sources} citations=${message.citations} />
           <${Foot} chat=${chat} message=${message} isChangeable=${isChangeable} />
         </div>
@@ -91,6 +91,12 @@ function Piece({ piece, message }) {
   `;
 }
 
+/** Whether a model can translate in a chat; where messages are to be translated and none can, the role of who reads it. */
+function modelFor({ bots, config, me }, { bot_id: id }) {
+  if (bots[id]?.has_model) return { isThere: true };
+  return { missedBy: bots[id] && config?.auto_translate ? me.role : null };
+}
+
 /** The same in the other language: the agent's for what the customer wrote, and the other way. */
 class Translations extends Component {
   ask = async () => {
@@ -98,7 +104,7 @@ class Translations extends Component {
     this.setState(await translate(this.props.message, language));
   };
 
-  render({ chat, message, hasModel }, { fault }) {
+  render({ chat, message, model }, { fault }) {
     if (message.metadata?.no_words) return null;
     const wanted = message.sender.type === "agent" ? chat.language : language;
     const known = Object.entries(message.translations);
@@ -108,9 +114,17 @@ class Translations extends Component {
       return html`<div class="translation"><p class="quiet">${t("Translation ({language})", { language })}</p><${Said} text=${shown[1]} message=${message} /></div>`;
     }
     const isForeign = message.sender.type === "customer" && message.language && message.language.split("-")[0] !== language;
-    return isForeign && hasModel && html`<button type="button" class="link" onClick=${this.ask}>${t("Translate")}</button>
+    if (isForeign && model.missedBy) return html`<${NoModel} role=${model.missedBy} />`;
+    return isForeign && model.isThere && html`<button type="button" class="link" onClick=${this.ask}>${t("Translate")}</button>
       ${fault && html`<p class="fault" role="alert" dir="auto">${fault}</p>`}`;
   }
+}
+
+/** Why nothing is translated, and for who may change that, the way there. */
+function NoModel({ role }) {
+  const isAdmin = ["owner", "admin"].includes(role);
+  return html`<p class="quiet" data-no-model>${isAdmin ? t("Translation needs a language model.") : t("This needs a language model. Ask an admin to set one up.")}
+    ${isAdmin && html` <a href="/admin/bots/languagemodel/" target="_blank">${t("Connect a model")}</a>`}</p>`;
 }
 
 /** A chip for each source; it opens the passage. */

@@ -1,5 +1,6 @@
 /** Where the agent writes: a reply or a note, with saved replies, mentions, files, a suggestion. */
 
+import { isComposing } from "../common/composing.js";
 import { html } from "../common/html.js";
 import { TooLong, excess } from "../common/lengths.js";
 import { t } from "../common/words.js";
@@ -152,6 +153,7 @@ export class Composer extends Component {
 
   onKey = (event) => {
     const { options, chosen, suggestion } = this.state;
+    if (isComposing(event)) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       this.send();

@@ -1,12 +1,13 @@
 /** Keeps the desk current: the live feed, the list, the counts. */
 
-import { follow } from "../common/events.js";
+import { t } from "../common/words.js";
 import { Refusal, SignedOut, Unreachable, call, get, headers, post } from "./api.js";
 import { announce } from "./attention.js";
+import { follow } from "./event_stream.js";
 import { tell } from "./notices.js";
 import * as outbox from "./outbox.js";
 import { FILTERS, VIEWS, isByUrgency } from "./reducer.js";
-import { chooseView, dispatch, read } from "./store.js";
+import { chooseView, dispatch, read, toast } from "./store.js";
 import { hear } from "./viewing.js";
 
 const TICK_MS = 5000;
@@ -93,10 +94,22 @@ function receive({ event, data, id }) {
     if (!isOwn) dispatch({ type: "typing", now: Date.now(), ...data });
   } else if (event === "viewing") {
     hear(data);
+  } else if (event === "deleted") {
+    forget(data.conversation_id);
   } else {
     last = id;
     stored(data);
   }
+}
+
+/** A chat is no longer stored, and nothing of it is shown any more. */
+function forget(id) {
+  if (read().openId === id) {
+    history.replaceState(history.state, "", location.pathname);
+    toast(t("This conversation was deleted."));
+  }
+  dispatch({ type: "deleted", id });
+  countSoon();
 }
 
 function stored(event) {

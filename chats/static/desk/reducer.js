@@ -69,6 +69,7 @@ const CHANGES = {
   }),
   list: listed,
   chat: (state, { chat }) => ({ ...state, chats: { ...state.chats, [chat.id]: newer(state, chat) } }),
+  deleted,
   customer: (state, { customer }) => withCustomer(state, customer),
   merged: (state, { customer, merged_id: gone }) => withCustomer(state, customer, gone),
   opened: opened,
@@ -171,6 +172,19 @@ function opened(state, { id }) {
     threads: thread
       ? { ...state.threads, [id]: { ...thread, unreadFrom: firstUnread(chat, thread.messages), hit: undefined } }
       : state.threads,
+  };
+}
+
+/** Nothing is left of a chat, nor of what is typed for it. */
+function deleted(state, { id }) {
+  const isOpen = state.openId === id;
+  const without = (byChat) => Object.fromEntries(Object.entries(byChat).filter(([key]) => key !== id));
+  const kept = Object.fromEntries(["chats", "threads", "drafts", "files", "selected"].map((part) => [part, without(state[part])]));
+  return {
+    ...state, ...kept,
+    openId: isOpen ? null : state.openId,
+    pane: isOpen ? "list" : state.pane,
+    notifications: state.notifications.filter((one) => one.chat_id !== id),
   };
 }
 

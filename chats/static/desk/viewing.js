@@ -16,8 +16,9 @@ export function begin() {
 
 /** A page behind another tab, and one that shows only the list, looks at no chat. */
 function tell() {
-  const { openId, pane, me } = read();
+  const { openId, pane, me, chats } = read();
   if (me?.role === "viewer") return;
+  if (!chats[shown]) shown = null; // It was deleted.
   turnTo(document.hidden || pane === "list" ? null : openId);
 }
 

@@ -1,7 +1,7 @@
 /** The calls of the public API that a visitor makes. None of them waits for ever. */
 import { eventsOf } from "../common/events.js";
 
-/** An answer from 400 on. */
+/** An answer from 400 on; or "left", by ourselves, where nothing was sent. */
 export class Refused extends Error {
   constructor(status, body, retryAfter) {
     super(body.code ?? body.detail?.[0]?.msg ?? String(status));
@@ -33,8 +33,12 @@ function patience(milliseconds = PATIENCE) {
 
 export function createApi(key, memory) {
   /** What `read` makes of the answer, in the time that there is for it. */
-  async function call(path, { json, headers, limit = patience(), token = memory.read().token, ...options }, read) {
+  async function call(path, { json, headers, chat, token, limit = patience(), ...options }, read) {
     try {
+      const own = memory.read();
+      // The token is that of one person's chat: of a chat that this tab has left, or that was left to it, nothing is sent.
+      if (chat && chat !== own.chat) throw new Refused(0, { code: "left" });
+      token ??= own.token;
       const reply = await fetch(path, {
         ...(json && { method: "POST", body: JSON.stringify(json) }),
         ...options,
@@ -55,13 +59,13 @@ export function createApi(key, memory) {
   }
 
   const asJson = (reply) => reply.json();
-  const get = (path) => call(path, {}, asJson);
+  const get = (path, chat) => call(path, { chat }, asJson);
   const post = (path, json = {}, more = {}) => call(path, { json, ...more }, asJson);
 
   /** The events of the stream that answers. */
-  async function stream(path, json) {
+  async function stream(path, chat, json) {
     const limit = patience();
-    const options = { json: { ...json, reply: "stream" }, headers: { Accept: "text/event-stream" }, limit };
+    const options = { chat, json: { ...json, reply: "stream" }, headers: { Accept: "text/event-stream" }, limit };
     const { body } = await call(path, options, (reply) => reply);
     return (async function* () {
       limit.wait();
@@ -79,19 +83,20 @@ export function createApi(key, memory) {
       call(`/ai/bot/config${language ? `?language=${encodeURIComponent(language)}` : ""}`, { cache }, asJson),
     open: (body, id) => post("/ai/client/chat", body, { headers: { "Idempotency-Key": id } }),
     signIn: (id, token, customer) => post(`/ai/client/chat/customer/${id}`, customer, { token }),
-    customer: (id, customer) => post(`/ai/client/chat/customer/${id}`, customer),
-    chat: (id) => get(`/ai/client/chat/${id}`),
-    history: (id, cursor) =>
-      get(`/ai/client/chat/history/${id}?${new URLSearchParams({ limit: 100, ...(cursor && { cursor }) })}`),
-    end: (id) => post(`/ai/chat/${id}/end`),
-    rate: (id, body) => post(`/ai/chat/${id}/feedback`, body),
-    read: (id) => call(`/ai/client/chat/${id}/read`, { json: {} }),
-    typing: (id, isTyping) => call(`/ai/chat/${id}/typing`, { json: { is_typing: isTyping } }),
+    customer: (chat, customer) => post(`/ai/client/chat/customer/${chat}`, customer, { chat }),
+    chat: (chat) => get(`/ai/client/chat/${chat}`, chat),
+    history: (chat, cursor) =>
+      get(`/ai/client/chat/history/${chat}?${new URLSearchParams({ limit: 100, ...(cursor && { cursor }) })}`, chat),
+    end: (chat) => post(`/ai/chat/${chat}/end`, {}, { chat }),
+    // `id`: of the chat, or of the one before it that it goes on with.
+    rate: (chat, id, json) => post(`/ai/chat/${id}/feedback`, json, { chat }),
+    read: (chat) => call(`/ai/client/chat/${chat}/read`, { chat, json: {} }),
+    typing: (chat) => call(`/ai/chat/${chat}/typing`, { chat, json: { is_typing: true } }),
     visitor: (proof) => post("/ai/client/visitor", proof),
-    transcript: (id) => call(`/ai/client/chat/${id}/transcript.txt?${new URLSearchParams(zone)}`, {}, (reply) => reply.blob()),
-    mail: (id, email) => call(`/ai/client/chat/${id}/transcript/mail`, { json: { email, ...zone } }),
-    send: (id, body) => stream(`/ai/client/chat/${id}`, body),
-    sendFiles: (id, form, size) =>
-      call(`/ai/client/chat/files/${id}`, { method: "POST", body: form, limit: patience(PATIENCE + size / SLOWEST) }, asJson),
+    transcript: (chat) => call(`/ai/client/chat/${chat}/transcript.txt?${new URLSearchParams(zone)}`, { chat }, (reply) => reply.blob()),
+    mail: (chat, email) => call(`/ai/client/chat/${chat}/transcript/mail`, { chat, json: { email, ...zone } }),
+    send: (chat, body) => stream(`/ai/client/chat/${chat}`, chat, body),
+    sendFiles: (chat, body, size) =>
+      call(`/ai/client/chat/files/${chat}`, { chat, method: "POST", body, limit: patience(PATIENCE + size / SLOWEST) }, asJson),
   };
 }

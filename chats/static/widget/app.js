@@ -1,4 +1,5 @@
 /** The widget: reads who it speaks for, asks the page for its place, and draws the state. */
+import { isComposing } from "../common/composing.js";
 import { html } from "../common/html.js";
 import { t, tn } from "../common/words.js";
 import { render } from "../vendor/preact.js";
@@ -10,7 +11,6 @@ import { createInvitation } from "./invitation.js";
 import { createMemory } from "./memory.js";
 import { createStash } from "./stash.js";
 import { createStore, unread } from "./store.js";
-import { isComposing } from "./views/composer.js";
 import { Icon } from "./views/icons.js";
 import { Panel } from "./views/panel.js";
 

@@ -51,16 +51,15 @@ export function createChat({ api, store, memory, stash, language }) {
     await settled;
     if (mine !== turn) return;
     const { chat, outbox = [], drafts, agreed, seen = 0, askedAt = 0, known = false, thumbs = {}, isQuiet = false, earlier = [] } = memory.enter();
+    store.dispatch({ type: "left" });
+    [cursors, cursorOf] = [[null, null], null];
+    isUnread = true; // Words may have changed since they were seen.
     const own = drafts?.[chat ?? NEW];
     if (!drafts && !outbox.length) stash.clear(); // What is there was somebody else's.
     const [files, waiting] = await Promise.all([stash.get(draftOf(chat), own?.names), withFiles(outbox)]);
     if (mine !== turn) return;
-    store.dispatch({ type: "left" });
-    cursors = [null, null];
-    cursorOf = null;
-    isUnread = true; // Words may have changed since they were seen.
-    set({ outbox: waiting.filter((item) => !item.names), earlier, agreed: agreed === store.state.config.terms, seen, thumbs, isQuiet });
-    set({ known, askedAt, drafts: { ...NO_DRAFTS, ...own } });
+    const [unsent, isAgreed] = [waiting.filter((item) => !item.names), agreed === store.state.config.terms];
+    set({ outbox: unsent, earlier, agreed: isAgreed, seen, thumbs, isQuiet, known, askedAt, drafts: { ...NO_DRAFTS, ...own } });
     if (files) await attach(files);
     if (chat) await check();
     if (mine !== turn) return;
@@ -147,7 +146,7 @@ export function createChat({ api, store, memory, stash, language }) {
     if (memory.read().chat !== id) return;
     memory.write({ token: chat.visitor_token });
     const isHandedOver = store.state.chat?.assign_type === "bot" && chat.assign_type !== "bot";
-    set({ chat });
+    set({ chat, isBlocked: chat.is_blocked });
     const isWithPeople = chat.status !== "ended" && chat.assign_type !== "bot";
     if (isHandedOver || (isWithPeople && Date.now() - configuredAt > MINUTE)) await configure();
     if (cursorOf === id && readUpTo === chat.last_event_seq) return;
@@ -380,7 +379,7 @@ export function createChat({ api, store, memory, stash, language }) {
       if (error instanceof Refused && (!error.mayPass || error.code === "idempotency_key_reused")) memory.write({ opening: null });
       throw error;
     });
-    if (mine !== turn) throw new Error("The page names somebody else by now.");
+    if (mine !== turn || memory.isLost()) throw new Error("The page names somebody else by now.");
     const { drafts: { [NEW]: _, ...drafts } = {} } = memory.read();
     memory.write({ chat: made.id, token: made.visitor_token, opening: null, drafts });
     draft({ answers: {} });
@@ -448,6 +447,7 @@ export function createChat({ api, store, memory, stash, language }) {
   // --- all else --------------------------------------------------------------------------------
 
   function report(error) {
+    if (error.code === "left") return look();
     const sentences = {
       customer_blocked: t("You can't do that right now."),
       export_off: t("This chat has no transcript."),
@@ -474,7 +474,7 @@ export function createChat({ api, store, memory, stash, language }) {
     if (excess(comment, LONGEST_COMMENT)) return;
     const mine = turn;
     try {
-      await api.rate(id, { rating, ...(comment.trim() && { comment: comment.trim() }) });
+      await api.rate(id, id, { rating, ...(comment.trim() && { comment: comment.trim() }) });
     } catch (error) {
       if (error.code !== "feedback_given") return report(error);
     }
@@ -486,7 +486,7 @@ export function createChat({ api, store, memory, stash, language }) {
 
   async function thumb(message, value) {
     try {
-      await api.rate(message.conversation_id, { thumb: value, message_id: message.id });
+      await api.rate(memory.read().chat ?? NEW, message.conversation_id, { thumb: value, message_id: message.id });
     } catch (error) {
       return report(error);
     }
@@ -639,7 +639,7 @@ export function createChat({ api, store, memory, stash, language }) {
     const { chat } = store.state;
     if (!chat || chat.assign_type === "bot" || Date.now() - typedAt < 3 * SECOND) return;
     typedAt = Date.now();
-    api.typing(chat.id, true).catch(() => {});
+    api.typing(chat.id).catch(() => {});
   }
 
   // Another tab of the same visitor opened a chat or wrote.

@@ -1282,6 +1282,10 @@ class ExportAdhocReportParam(TypedDict):
     file_name: NotRequired[str | None]
 
 
+class FeedDeleted(TypedDict):
+    conversation_id: str
+
+
 class FeedPresence(TypedDict):
     user_id: int
     name: str
@@ -2918,6 +2922,7 @@ class VisitorConversation(TypedDict):
     ended_at: str | None
     is_rated: bool
     can_reply: bool
+    is_blocked: bool
     created_at: str
 
 

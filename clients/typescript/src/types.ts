@@ -248,6 +248,8 @@ export type EventsResponse = { "items": Array<Event>; "next_cursor": string | nu
 
 export type ExportAdhocReportParam = { "date_from"?: string | null; "date_to"?: string | null; "timezone"?: string | null; "bot_ids"?: Array<number>; "channels"?: Array<string>; "statuses"?: Array<"open" | "snoozed" | "ended">; "assignee_ids"?: Array<number>; "tags"?: Array<string>; "sentiments"?: Array<"positive" | "neutral" | "negative">; "languages"?: Array<string>; "ended_by"?: Array<string>; "countries"?: Array<string>; "handed_off"?: boolean | null; "bot_resolved"?: boolean | null; "has_feedback"?: boolean | null; "rating_min"?: number | null; "rating_max"?: number | null; "q"?: string | null; "group_by"?: Array<"day" | "week" | "month" | "hour" | "weekday" | "bot" | "channel" | "agent" | "tag" | "sentiment" | "language" | "country" | "handoff_reason" | "price_category">; "metrics"?: Array<"chats" | "messages" | "customers" | "bot_resolved" | "handed_off" | "ended" | "open" | "first_response_p50" | "first_response_p90" | "first_response_mean" | "resolution_p50" | "resolution_p90" | "resolution_mean" | "rating_mean" | "rating_count" | "sentiment_positive" | "sentiment_neutral" | "sentiment_negative" | "credits_used" | "charged_messages" | "message_cost">; "sort"?: string | null; "format"?: "csv" | "xlsx"; "columns"?: Array<string>; "file_name"?: string | null; };
 
+export type FeedDeleted = { "conversation_id": string; };
+
 export type FeedPresence = { "user_id": number; "name": string; "is_online": boolean; };
 
 export type FeedReady = { "user_id": number; "online": Array<number>; };
@@ -668,7 +670,7 @@ export type VisitorAgent = { "name": string; "avatar_url": string | null; "is_ty
 
 export type VisitorChat = { "id": string; "status": "open" | "snoozed" | "ended"; "last_message_at": string; "text": string; };
 
-export type VisitorConversation = { "id": string; "chat_code": string; "bot_id": number; "visitor_token": string; "status": "open" | "snoozed" | "ended"; "assign_type": AssignTypeEnum; "agent": VisitorAgent | null; "customer": VisitorCustomer; "previous_chat_id": string | null; "language": string; "message_count": number; "last_message_at": string | null; "last_event_seq": number; "waiting_since": string | null; "place_in_queue": number | null; "ended_at": string | null; "is_rated": boolean; "can_reply": boolean; "created_at": string; };
+export type VisitorConversation = { "id": string; "chat_code": string; "bot_id": number; "visitor_token": string; "status": "open" | "snoozed" | "ended"; "assign_type": AssignTypeEnum; "agent": VisitorAgent | null; "customer": VisitorCustomer; "previous_chat_id": string | null; "language": string; "message_count": number; "last_message_at": string | null; "last_event_seq": number; "waiting_since": string | null; "place_in_queue": number | null; "ended_at": string | null; "is_rated": boolean; "can_reply": boolean; "is_blocked": boolean; "created_at": string; };
 
 export type VisitorCustomer = { "name": string | null; "email": string | null; "phone": string | null; };
 

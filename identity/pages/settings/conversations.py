@@ -61,8 +61,12 @@ class HandoverForm(ConfigForm):
         ),
         Setting(
             "auto_translate", gettext_lazy("Translate between agents and customers"),
-            gettext_lazy(
-                "Agents use your default language, and customers use theirs. Uses credits."
+            linked(
+                gettext_lazy(
+                    "Agents use your default language, and customers use theirs. Uses credits and"
+                    " needs a language model:"
+                ),
+                gettext_lazy("Language models"), "admin:bots_languagemodel_changelist",
             ),
         ),
     )  # fmt: skip

@@ -15,6 +15,8 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Voice note as text": "Sprachnachricht als Text",
 "Translation ({language})": "Übersetzung ({language})",
 "Translate": "Übersetzen",
+"Translation needs a language model.": "Zum Übersetzen wird ein Sprachmodell benötigt.",
+"Connect a model": "Modell verbinden",
 "Why?": "Warum?",
 "edited": "bearbeitet",
 "Send now": "Jetzt senden",
@@ -30,6 +32,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "{by} set the priority to {priority}": "{by} hat die Priorität auf „{priority}“ gesetzt",
 "{by} ended the conversation": "{by} hat die Unterhaltung beendet",
 "Reopened": "Wieder geöffnet",
+"This needs a language model. Ask an admin to set one up.": "Dafür wird ein Sprachmodell benötigt, und es ist keines eingerichtet. Wenden Sie sich an Ihren Admin.",
 "A teammate": "Ein Teammitglied",
 "Snoozed until {time}": "Zurückgestellt bis {time}",
 "Only your team sees this": "Nur für Ihr Team sichtbar",
@@ -64,7 +67,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Channel": "Kanal",
 "{name} already took this conversation.": "{name} war schneller und hat diese Unterhaltung.",
 "The customer has a newer conversation. Reply there.": "Diese Person hat eine neuere Unterhaltung. Antworten Sie dort.",
-"This needs a language model. Ask an admin to set one up.": "Dafür wird ein Sprachmodell benötigt, und es ist keines eingerichtet. Wenden Sie sich an Ihren Admin.",
 "Something went wrong: {detail}": "Das hat nicht geklappt: {detail}",
 "{count} conversation ended.": [
 "{count} Unterhaltung beendet.",
@@ -276,6 +278,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "{count} ungelesen",
 "{count} ungelesen"
 ],
+"This conversation was deleted.": "Diese Unterhaltung wurde gelöscht.",
 "{by} assigned {name} to you": "{by} hat Ihnen {name} zugewiesen",
 "{name} is no longer assigned to you": "{name} ist Ihnen nicht mehr zugewiesen",
 "{name} has been waiting too long": "{name} wartet schon zu lange",

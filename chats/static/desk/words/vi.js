@@ -14,6 +14,8 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Voice note as text": "Tin nhắn thoại dạng văn bản",
 "Translation ({language})": "Bản dịch ({language})",
 "Translate": "Dịch",
+"Translation needs a language model.": "Cần một mô hình ngôn ngữ để dịch.",
+"Connect a model": "Kết nối mô hình",
 "Why?": "Vì sao?",
 "edited": "đã sửa",
 "Send now": "Gửi ngay",
@@ -29,6 +31,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{by} set the priority to {priority}": "{by} đã đặt mức ưu tiên: {priority}",
 "{by} ended the conversation": "{by} đã kết thúc",
 "Reopened": "Được mở lại",
+"This needs a language model. Ask an admin to set one up.": "Việc này cần một mô hình ngôn ngữ mà chưa được cài đặt. Hãy hỏi quản trị viên.",
 "A teammate": "Một đồng nghiệp",
 "Snoozed until {time}": "Tạm hoãn đến {time}",
 "Only your team sees this": "Chỉ đồng nghiệp thấy",
@@ -63,7 +66,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Channel": "Kênh",
 "{name} already took this conversation.": "{name} đã nhận cuộc này trước.",
 "The customer has a newer conversation. Reply there.": "Khách hàng có cuộc trò chuyện mới hơn. Hãy trả lời ở đó.",
-"This needs a language model. Ask an admin to set one up.": "Việc này cần một mô hình ngôn ngữ mà chưa được cài đặt. Hãy hỏi quản trị viên.",
 "Something went wrong: {detail}": "Không thực hiện được: {detail}",
 "{count} conversation ended.": [
 "Đã kết thúc {count} cuộc trò chuyện."
@@ -271,6 +273,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "{count} unread": [
 "{count} tin chưa đọc"
 ],
+"This conversation was deleted.": "Cuộc trò chuyện này đã bị xóa.",
 "{by} assigned {name} to you": "{by} đã giao {name} cho bạn",
 "{name} is no longer assigned to you": "{name} không còn được giao cho bạn",
 "{name} has been waiting too long": "{name} đã đợi quá lâu",

@@ -1,13 +1,10 @@
 /** Where the visitor writes. */
+import { isComposing } from "../../common/composing.js";
 import { html } from "../../common/html.js";
 import { TooLong } from "../../common/lengths.js";
 import { t } from "../../common/words.js";
 import { useEffect, useRef } from "../../vendor/preact-hooks.js";
 import { Icon } from "./icons.js";
-
-/** Whether a key belongs to a word that is composed, as in Vietnamese or Japanese. Safari ends the composition first, and
-tells by the key's code alone. */
-export const isComposing = (event) => event.isComposing || event.keyCode === 229;
 
 export function Composer({ state, actions }) {
   const { config, drafts, files } = state;

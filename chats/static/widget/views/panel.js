@@ -1,11 +1,12 @@
 /** The open chat: head, what comes before the chat, log, composer. */
+import { isComposing } from "../../common/composing.js";
 import { followEnd } from "../../common/end.js";
 import { html } from "../../common/html.js";
 import { t } from "../../common/words.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { isAwaited, isFromUs } from "../store.js";
 import { Introduction, Terms } from "./before.js";
-import { Composer, isComposing } from "./composer.js";
+import { Composer } from "./composer.js";
 import { Home } from "./home.js";
 import { Icon } from "./icons.js";
 import { LeaveMail, mayLeaveMail, whenThere } from "./later.js";
@@ -118,7 +119,7 @@ function Banner({ banner }) {
 }
 
 function Talk({ state, actions, locale }) {
-  const { config, chat, isHome, outbox, draft, thumbs } = state;
+  const { config, chat, isHome, isBlocked, outbox, draft, thumbs } = state;
   const messages = isHome ? [] : state.messages;
   const log = useRef(null);
   const end = useRef(null);
@@ -140,6 +141,7 @@ function Talk({ state, actions, locale }) {
   useEffect(toEnd, [messages.length - theirs + outbox.length]);
   useEffect(() => void end.current.stay(), [messages.length, draft, typist, chat?.status, chat?.assign_type]);
   const isEnded = chat?.status === "ended" && !isHome;
+  const mayGoOn = isEnded && !isBlocked;
   const lastOwn = outbox.length ? -1 : messages.findLastIndex((message) => !isFromUs(message));
   const greets = !messages.length && config.welcome_message;
   return html`
@@ -159,8 +161,8 @@ function Talk({ state, actions, locale }) {
       </ol>
       ${(isHome || !hasAsked(state)) && html`<${Home} state=${state} actions=${actions} locale=${locale} />`}
       ${isEnded && html`<p class="note">${t("This chat has ended.")}</p>`}
-      ${isEnded && (chat.is_rated ? html`<p class="note" role="status">${t("Thank you!")}</p>` : html`<${Rating} drafts=${state.drafts} actions=${actions} />`)}
-      ${isEnded && html`<p class="note"><button class="main" onClick=${actions.another}>${t("Start a new chat")}</button></p>`}
+      ${mayGoOn && (chat.is_rated ? html`<p class="note" role="status">${t("Thank you!")}</p>` : html`<${Rating} drafts=${state.drafts} actions=${actions} />`)}
+      ${mayGoOn && html`<p class="note"><button class="main" onClick=${actions.another}>${t("Start a new chat")}</button></p>`}
       ${hasNewer && html`<button class="newer" onClick=${toEnd}>${t("New message")} ↓</button>`}
     </div>
     <${Notices} state=${state} actions=${actions} locale=${locale} />
