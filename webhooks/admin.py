@@ -59,6 +59,8 @@ _FAILED = (DeliveryState.FAILED, DeliveryState.GAVE_UP)
 _FAILED_SINCE = timedelta(days=7)
 FAULTS: dict[str, Any] = {
     Fault.TIMEOUT: gettext_lazy("Your server didn't respond in time"),
+    Fault.NAME_NOT_FOUND: gettext_lazy("The name of your server doesn't exist"),
+    Fault.CONNECTION_REFUSED: gettext_lazy("Your server refused the connection. Is it running?"),
     Fault.CONNECTION_FAILED: gettext_lazy("Your server couldn't be reached"),
     Fault.BLOCKED_DESTINATION: gettext_lazy("The address isn't public"),
     Fault.REDIRECT: gettext_lazy("Your server sent a redirect, which we don't follow"),

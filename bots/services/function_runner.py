@@ -319,7 +319,7 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
     try:
         url, content = _request(function, {**call.arguments, **subject.values})
         if secrets and not egress.keeps_secrets(url, purpose="function"):
-            raise egress.Blocked
+            raise egress.Blocked(egress.INSECURE)
         reply = egress.request(
             function.method,
             url,
@@ -331,8 +331,8 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
         )
     except request_templates.InvalidArgument as error:
         _record(call, CallStatus.REFUSED, error=str(error))
-    except egress.Blocked:
-        _record(call, CallStatus.REFUSED, error=f"blocked destination: {egress.REFUSAL}")
+    except egress.Blocked as error:
+        _record(call, CallStatus.REFUSED, error=f"blocked destination: {error}")
     except egress.EgressError as error:
         _record(
             call,
