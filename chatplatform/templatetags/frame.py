@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.template import RequestContext
 
 from chatplatform import navigation
@@ -30,3 +31,9 @@ def page_title(context: RequestContext) -> str:
         return str(context["original"])
     listed = navigation.place(context["request"])[1] if context.get("cl") else ""
     return listed or str(context.get("title") or "")
+
+
+@register.simple_tag
+def simulator_url() -> str:
+    """The address of the channel simulator; empty outside of development."""
+    return str(settings.SIMULATOR_URL if settings.DEVELOPMENT else "").rstrip("/")
