@@ -9,6 +9,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform.api.request_context import current_address
+from chatplatform.form_fields import picture_field
 from chatplatform.forms import ServiceForm
 from identity.models import Client, KeyScope, Role, User
 from identity.services import attempts, logins
@@ -194,16 +195,21 @@ class ProfileForm(ServiceForm):
         max_length=500,
         required=False,
         help_text=gettext_lazy(
-            "Shown to customers next to your name. For example, https://shop.example/linh.jpg"
+            "Filled in when you upload a photo. Clear it to remove the photo, which customers see next"
+            " to your name."
         ),
     )
+    field_order = ("full_name", "file", "avatar_url")
     language = forms.ChoiceField(
         label=gettext_lazy("Language"), help_text=gettext_lazy("Used for pages and emails.")
     )
 
-    def __init__(self, data: Any, *, person: User) -> None:
-        super().__init__(data, initial={name: getattr(person, name) for name in self.base_fields})
+    def __init__(self, *sent: Any, person: User) -> None:
+        super().__init__(*sent, initial={name: getattr(person, name) for name in self.base_fields})
         self.offer("language", languages_for(person))
+        address = person.avatar_url if person.avatar_file else ""
+        self.add_field("file", picture_field(gettext("Photo"), address))
+        self.order_fields(self.field_order)
 
 
 def languages_for(person: User) -> list[tuple[str, str]]:

@@ -1,0 +1,41 @@
+"""Stores pictures that people upload, which a higher app reads; `bots.apps` installs it."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+# Avatars are made as small as they are shown on sharp screens.
+AVATAR_SIDE = 512
+
+
+@dataclass(frozen=True)
+class StoredPicture:
+    """A picture in the file store, and its public URL."""
+
+    name: str
+    url: str
+    mime_type: str
+    width: int
+    height: int
+    size_bytes: int
+
+
+class PictureStore(Protocol):
+    """Implemented by the module `bots.services.pictures`."""
+
+    def stored(self, file: Any, *, largest_side: int = 0) -> AbstractContextManager[StoredPicture]:
+        """Check and store an uploaded file for the block; if the block fails, it is deleted."""
+
+
+_store: PictureStore | None = None
+
+
+def install(store: PictureStore) -> None:
+    """Called once, when the apps are loaded."""
+    global _store  # noqa: PLW0603 - one per process
+    _store = store
+
+
+def pictures() -> PictureStore:
+    assert _store, "bots.apps installs it"
+    return _store
