@@ -195,8 +195,8 @@ class ProfileForm(ServiceForm):
         max_length=500,
         required=False,
         help_text=gettext_lazy(
-            "Filled in when you upload a photo. Clear it to remove the photo, which customers see next"
-            " to your name."
+            "Filled in when you upload a photo. Clear it to remove the photo, which customers see"
+            " next to your name."
         ),
     )
     field_order = ("full_name", "file", "avatar_url")
