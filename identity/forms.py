@@ -20,7 +20,12 @@ from identity.shapes.fields import time_zones
 # Default cap of a public key. A day's misuse costs at most half of a trial's credits, and a small
 # shop's day fits: 500 quoted replies, or 50 of a model's most expensive replies.
 PAGES_DAILY_CREDITS = 500
-_LIFETIMES = [(0, "Never"), (30, "In 30 days"), (90, "In 90 days"), (365, "In a year")]
+_LIFETIMES = [
+    (0, gettext_lazy("Never")),
+    (30, gettext_lazy("In 30 days")),
+    (90, gettext_lazy("In 90 days")),
+    (365, gettext_lazy("In a year")),
+]
 
 
 def check_own_password(user: User, password: str) -> None:
@@ -221,12 +226,12 @@ def languages_for(person: User) -> list[tuple[str, str]]:
 def daily_credits_field() -> forms.IntegerField:
     """A form field for the daily cap of a public key; each form needs a new one."""
     return forms.IntegerField(
-        label="Credits per day",
+        label=gettext_lazy("Credits per day"),
         min_value=0,
         max_value=MAX_DAILY_CREDITS,
         required=False,
         initial=PAGES_DAILY_CREDITS,
-        help_text=(
+        help_text=gettext_lazy(
             "For public keys: the most credits chats can use per day (UTC). When the limit is"
             " reached, conversations go to your team. Below 10, bots only quote your content."
             " Leave empty for no limit."
@@ -239,30 +244,32 @@ class DailyCreditsForm(ServiceForm):
 
 
 class KeyForm(ServiceForm):
-    name = forms.CharField(label="Name", max_length=100)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=100)
     scope = forms.ChoiceField(
-        label="Type",
+        label=gettext_lazy("Type"),
         choices=[
-            (KeyScope.SECRET, "Secret: for your server, never shown to visitors"),
-            (KeyScope.PUBLIC, "Public: for the allowed websites below"),
+            (KeyScope.SECRET, gettext_lazy("Secret: for your server, never shown to visitors")),
+            (KeyScope.PUBLIC, gettext_lazy("Public: for the allowed websites below")),
         ],
     )
-    bot_id = forms.TypedChoiceField(label="Bot", coerce=int, empty_value=None, required=False)
+    bot_id = forms.TypedChoiceField(
+        label=gettext_lazy("Bot"), coerce=int, empty_value=None, required=False
+    )
     allowed_domain = forms.CharField(
-        label="Allowed websites",
+        label=gettext_lazy("Allowed websites"),
         max_length=2000,
         required=False,
-        help_text=(
+        help_text=gettext_lazy(
             "For public keys: where the chat can appear, such as shop.example or *.shop.example."
             " Applies to the whole bot. Leave empty to keep the current websites."
         ),
     )
     daily_credits = daily_credits_field()
-    days = forms.TypedChoiceField(label="Expires", choices=_LIFETIMES, coerce=int)
+    days = forms.TypedChoiceField(label=gettext_lazy("Expires"), choices=_LIFETIMES, coerce=int)
 
     def __init__(self, *args: Any, client: Client, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.offer("bot_id", [("", "All bots"), *bots().names(client).items()])
+        self.offer("bot_id", [("", gettext("All bots")), *bots().names(client).items()])
 
     def clean(self) -> dict[str, Any]:
         """Drop the cap of a secret key: the form offers one before it knows the kind of key."""

@@ -141,7 +141,9 @@ class EventAdmin(TenantAdmin):
         noun, _, row_id = subject.partition(":")
         path = reverse("admin:webhooks_event_changelist")
         is_chat = noun == "conversation"
-        return ("All events", f"{path}?conversation_id__exact={row_id}") if is_chat else None
+        return (
+            (gettext("All events"), f"{path}?conversation_id__exact={row_id}") if is_chat else None
+        )
 
     @display(description="Type", ordering="type")
     def shown_type(self, row: Event) -> str:
@@ -199,7 +201,7 @@ class WebhookConfigAdmin(TenantAdmin):
         return health_of(row)
 
     @calls_out
-    @button("Add webhook", permissions=["create"], icon="add")
+    @button(gettext_lazy("Add webhook"), permissions=["create"], icon="add")
     def new_endpoint(self, request: HttpRequest) -> HttpResponse:
         """Add an endpoint; its secret is shown once."""
         by = viewer(request)
@@ -217,7 +219,7 @@ class WebhookConfigAdmin(TenantAdmin):
         return done or self.page(request, "admin/webhooks/new.html", title, form=form)
 
     @calls_out
-    @button("Manage", permissions=["manage"], icon="tune")
+    @button(gettext_lazy("Manage"), permissions=["manage"], icon="tune")
     def manage(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """An endpoint's page: its state with the reason, its latest deliveries, and its actions."""
         row: WebhookConfig = self.row(request, object_id)
@@ -325,7 +327,7 @@ class WebhookConfigAdmin(TenantAdmin):
         rows: QuerySet[WebhookConfig] = super().get_queryset(request)
         return rows.filter(deleted_at=None)
 
-    @admin.action(description="Turn on", permissions=["manage"])
+    @admin.action(description=cast("str", gettext_lazy("Turn on")), permissions=["manage"])
     def switch_on(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> None:
         assert isinstance(request.user, User), "the site admits people alone"
         for row in rows:
@@ -334,9 +336,12 @@ class WebhookConfigAdmin(TenantAdmin):
             except ApiError as exc:
                 messages.error(request, f"{row}: {exc}")
             else:
-                messages.success(request, f"{row} is on{'' if was_off else ' already'}.")
+                words = gettext("%(webhook)s is on.")
+                if not was_off:
+                    words = gettext("%(webhook)s was already on.")
+                messages.success(request, words % {"webhook": row})
 
-    @admin.action(description="Send test", permissions=["manage"])
+    @admin.action(description=cast("str", gettext_lazy("Send test")), permissions=["manage"])
     def send_test(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> None:
         for row in rows:
             try:
@@ -344,11 +349,16 @@ class WebhookConfigAdmin(TenantAdmin):
             except ApiError as exc:
                 messages.error(request, f"{row}: {exc}")
             else:
-                messages.success(request, f"Test sent to {row}. See its result under Deliveries.")
+                words = gettext("Test sent to %(webhook)s. See its result under Deliveries.")
+                messages.success(request, words % {"webhook": row})
 
-    @admin.action(description="Create new secret", permissions=["manage"])
+    @admin.action(
+        description=cast("str", gettext_lazy("Create new secret")), permissions=["manage"]
+    )
     @confirm_action(
-        "Create new secrets for these webhooks? The old ones keep working for 24 hours."
+        gettext_lazy(
+            "Create new secrets for these webhooks? The old ones keep working for 24 hours."
+        )
     )
     def roll_secret(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> HttpResponse:
         """Show the new secrets on a page, because a message would store them in a cookie."""
@@ -435,9 +445,9 @@ class DeliveryAdmin(TenantAdmin):
     def shown_state(self, row: Delivery) -> tuple[str, str]:
         return row.state, str(STATES[row.state])
 
-    @admin.action(description="Try again", permissions=["manage"])
+    @admin.action(description=cast("str", gettext_lazy("Try again")), permissions=["manage"])
     def send_again(self, request: HttpRequest, rows: QuerySet[Delivery]) -> None:
         sent = [deliveries.retry(row) for row in rows.select_related("event", "config")]
-        messages.success(
-            request, f"{sum(sent)} queued; {len(sent) - sum(sent)} skipped: the webhook is off."
-        )
+        words = gettext("%(sent)s queued; %(skipped)s skipped: the webhook is off.")
+        counts = {"sent": sum(sent), "skipped": len(sent) - sum(sent)}
+        messages.success(request, words % counts)

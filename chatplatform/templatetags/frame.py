@@ -5,6 +5,8 @@ from typing import Any
 from django import template
 from django.conf import settings
 from django.template import RequestContext
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 
 from chatplatform import navigation
 
@@ -37,3 +39,12 @@ def page_title(context: RequestContext) -> str:
 def simulator_url() -> str:
     """The address of the channel simulator; empty outside of development."""
     return str(settings.SIMULATOR_URL if settings.DEVELOPMENT else "").rstrip("/")
+
+
+@register.simple_tag
+def translate_headings(headings: list[dict[str, Any]]) -> str:
+    """Translate the headings of a list: those of plain columns are the names of the fields."""
+    for heading in headings:
+        if heading["text"] and heading.get("sortable") is not None:
+            heading["text"] = gettext(str(capfirst(heading["text"])))
+    return ""

@@ -91,7 +91,7 @@ class ReplayAdmin(TenantAdmin):
         }
         return super().change_view(request, object_id, form_url, context)
 
-    @button("Replay a day", permissions=["teach"], icon="replay")
+    @button(gettext_lazy("Replay a day"), permissions=["teach"], icon="replay")
     def replay_day(self, request: HttpRequest) -> HttpResponse:
         """Start a replay of a day."""
         client = viewer(request).client
