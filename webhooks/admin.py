@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import date, timedelta
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages

@@ -68,7 +68,7 @@ class ReplayAdmin(TenantAdmin):
 
     @column(gettext_lazy("Status"), ordering="status", label=_COLORS)
     def shown_status(self, row: Replay) -> tuple[str, str]:
-        return row.status, row.get_status_display()
+        return row.status, gettext(row.get_status_display())
 
     @column(gettext_lazy("Progress"))
     def progress(self, row: Replay) -> SafeString:

@@ -126,8 +126,7 @@ class AuditEventAdmin(TenantAdmin):
 
 def _changes(row: models.AuditEvent) -> str:
     """What was changed, in words; settings by the names of their pages."""
-    is_settings = row.action in {"config.updated", "email_notification.updated"}
-    return change_words(row.changes, audit_words.settings() if is_settings else {})
+    return change_words(row.changes, audit_words.settings(row.action.partition(".")[0]))
 
 
 def _actor(row: models.AuditEvent) -> str:
