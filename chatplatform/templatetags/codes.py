@@ -132,7 +132,7 @@ def _change(name: str, value: Any, settings: Mapping[str, tuple[Any, Mapping[Any
         return gettext("Changed: %(fields)s") % {"fields": names}
     is_written = _WRITTEN.fullmatch(name)
     values = value if isinstance(value, list) and len(value) == 2 else [value]
-    _, choices = settings.get(name, ("", {}))
+    _, choices = settings.get(name.rpartition(".")[2], ("", {}))
     unit = next((size for ending, size in _UNITS.items() if name.endswith(ending)), 0)
 
     def word(item: Any) -> str:
@@ -150,9 +150,9 @@ def _change(name: str, value: Any, settings: Mapping[str, tuple[Any, Mapping[Any
 def _title(name: str, settings: Mapping[str, tuple[Any, Mapping[Any, Any]]]) -> str:
     """What a field is called: as on its page, and of texts by language, in which."""
     field, _, part = name.partition(".")
-    label = str(settings.get(name, settings.get(field, ("",)))[0])
-    if not part:
-        return label or humanize_code(name)
+    if not part or part in settings:
+        return str(settings.get(part or field, ("",))[0]) or humanize_code(part or field)
+    label = str(settings.get(field, ("",))[0])
     return f"{label or humanize_code(field)} ({_language(part) or humanize_code(part)})"
 
 
