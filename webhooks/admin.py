@@ -1,6 +1,6 @@
 """The site's pages of events, endpoints and deliveries."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlencode
@@ -55,8 +55,6 @@ STATES: dict[str, Any] = {
     DeliveryState.GAVE_UP: gettext_lazy("Failed"),
 }
 _FAILED = (DeliveryState.FAILED, DeliveryState.GAVE_UP)
-# For how long a failed delivery is of interest.
-_FAILED_SINCE = timedelta(days=7)
 FAULTS: dict[str, Any] = {
     Fault.TIMEOUT: gettext_lazy("Your server didn't respond in time"),
     Fault.NAME_NOT_FOUND: gettext_lazy("The name of your server doesn't exist"),
@@ -282,11 +280,8 @@ class WebhookConfigAdmin(TenantAdmin):
         return redirect(f"{manage}?{urlencode(show)}")
 
     def _manage_page(self, request: HttpRequest, row: WebhookConfig, **more: Any) -> HttpResponse:
-        own = Delivery.objects.filter(client=row.client, config=row).order_by("-id")
-        own = own.select_related("event").prefetch_related("log")
-        failed_rows = own.filter(
-            state__in=_FAILED, is_test=False, created_at__gte=timezone.now() - _FAILED_SINCE
-        )
+        own = _of_endpoint(Delivery.objects.all(), row)
+        failed_rows = _of_endpoint(deliveries.failed_lately(*_FAILED), row)
         failed = [_shown(item) for item in failed_rows[: _SHOWN + 1]]
         chosen = request.GET.get("show") or ("failed" if failed else "all")
         shown = failed[:_SHOWN] if chosen == "failed" else [_shown(item) for item in own[:_SHOWN]]
@@ -384,6 +379,11 @@ def health_of(row: WebhookConfig) -> tuple[str, str]:
     return ("failing", gettext("Failing")) if row.failing_since else ("on", gettext("On"))
 
 
+def _of_endpoint(rows: QuerySet[Delivery], row: WebhookConfig) -> QuerySet[Delivery]:
+    own = rows.filter(client=row.client, config=row).order_by("-id")
+    return own.select_related("event").prefetch_related("log")
+
+
 def _shown(item: Delivery) -> Shown:
     log = sorted(item.log.all(), key=lambda entry: entry.number)
     last = log[-1] if log else None
@@ -427,11 +427,21 @@ def _range(data: dict[str, Any]) -> webhook_shapes.EventReplayRequest:
     return webhook_shapes.EventReplayRequest(created_from=since, state=data["state"])
 
 
+class StateFilter(admin.ChoicesFieldListFilter):
+    """Filters by the state, in the words of the list."""
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        words = {str(state.label): str(STATES[state]) for state in DeliveryState}
+        for choice in super().choices(changelist):
+            label = str(choice["display"])
+            yield {**choice, "display": words.get(label, label)}
+
+
 @admin.register(Delivery)
 class DeliveryAdmin(TenantAdmin):
     read_by = ADMINS
     list_display = ("event_type", "config", "client", "shown_state", "attempts", "due_at")
-    list_filter = ("state", "is_test")
+    list_filter = (("state", StateFilter), "is_test")
     list_select_related = ("event", "config", "client")
     search_fields = ("=event__id", "config__url", "client__name")
     inlines = (Attempts,)
