@@ -37,6 +37,7 @@ from identity.models import User
 
 MAX_ANSWER_BYTES = 200_000
 CHANGED_TOOL = "The tool has changed on its server. Look at it and allow it again."
+BLOCKED = "blocked destination: "
 UNCERTAIN = "uncertain: it is not known whether the call took effect"
 _CARRIED_OUT = frozenset({CallStatus.SUCCEEDED, CallStatus.FAILED})
 _MIN_SECRET_CHARS = 4
@@ -332,7 +333,7 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
     except request_templates.InvalidArgument as error:
         _record(call, CallStatus.REFUSED, error=str(error))
     except egress.Blocked as error:
-        _record(call, CallStatus.REFUSED, error=f"blocked destination: {error}")
+        _record(call, CallStatus.REFUSED, error=f"{BLOCKED}{error}")
     except egress.EgressError as error:
         _record(
             call,

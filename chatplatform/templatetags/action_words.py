@@ -143,5 +143,8 @@ SPELLED = (
     gettext_noop("URL"), gettext_noop("User"), gettext_noop("Consecutive failures"),
     gettext_noop("Customer intent"), gettext_noop("Resolution"), gettext_noop("Engine"),
     gettext_noop("Message count"), gettext_noop("Config"), gettext_noop("Sequence"),
-    gettext_noop("Address"), gettext_noop("API key"),
+    gettext_noop("Address"), gettext_noop("API key"), gettext_noop("Event"),
+    gettext_noop("Credit order"), gettext_noop("Function call"), gettext_noop("Message"),
+    gettext_noop("Replay"), gettext_noop("Saved view"), gettext_noop("Subscription"),
+    gettext_noop("Tag"),
 )  # fmt: skip

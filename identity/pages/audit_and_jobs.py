@@ -116,8 +116,8 @@ class AuditEventAdmin(TenantAdmin):
 
     @display(description=cast("str", gettext_lazy("Item")))
     def shown_subject(self, row: models.AuditEvent) -> str:
-        plain = row.subject.replace("_", " ").replace(":", " ").capitalize()
-        return getattr(row, "subject_words", None) or plain
+        noun, _, row_id = row.subject.partition(":")
+        return getattr(row, "subject_words", None) or f"{humanize_code(noun)} {row_id}".strip()
 
     @display(description=cast("str", gettext_lazy("Before → after")))
     def shown_changes(self, row: models.AuditEvent) -> str:
