@@ -182,7 +182,7 @@ def _value(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_value(item) for item in value) or "–"
     if isinstance(value, dict):
-        if value and all(_language(str(key)) for key in value):
+        if value and all(isinstance(text, str) and _language(key) for key, text in value.items()):
             texts = ((_language(key), _value(text)) for key, text in value.items())
             return "; ".join(f"{language}: {text}" for language, text in texts)
         return change_words(value)

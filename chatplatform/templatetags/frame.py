@@ -45,6 +45,7 @@ def simulator_url() -> str:
 def translate_headings(headings: list[dict[str, Any]]) -> str:
     """Translate the headings of a list: those of plain columns are the names of the fields."""
     for heading in headings:
-        if heading["text"] and heading.get("sortable") is not None:
+        # The box that chooses all rows is markup.
+        if heading["text"] and "action-toggle" not in heading["text"]:
             heading["text"] = gettext(str(capfirst(heading["text"])))
     return ""
