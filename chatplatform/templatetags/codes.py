@@ -128,8 +128,7 @@ def change_words(
 
 def _change(name: str, value: Any, settings: Mapping[str, tuple[Any, Mapping[Any, Any]]]) -> str:
     if name == "fields" and isinstance(value, list):
-        names = ", ".join(_title(str(item), settings) for item in value)
-        return gettext("Changed: %(fields)s") % {"fields": names}
+        return ", ".join(_title(str(item), settings) for item in value)
     is_written = _WRITTEN.fullmatch(name)
     values = value if isinstance(value, list) and len(value) == 2 else [value]
     _, choices = settings.get(name.rpartition(".")[2], ("", {}))
