@@ -32,13 +32,12 @@ def language_choices(codes: Iterable[str]) -> list[tuple[Any, str]]:
     return [(code, language_name(code)) for code in dict.fromkeys(codes)]
 
 
-def picture_field(label: Any, address: str = "", alt: str = "") -> forms.FileField:
-    """A field for a picture to upload; each form needs a new one. `address` is that of the picture
-    that was uploaded before."""
+def picture_field(label: Any, stored: Any, alt: str = "") -> forms.FileField:
+    """A field for a picture to upload, with the `stored` one; each form needs a new field."""
     words = gettext("PNG, JPEG, or WebP, up to 5 MB.")
-    if address:
-        image = '{}<img src="{}" alt="{}" class="stored-image">'
-        words = format_html(image, words, address, alt)
+    if stored:
+        image = '{}<img src="/media/{}" alt="{}" class="stored-image">'
+        words = format_html(image, words, stored.name, alt)
     attrs = {"accept": "image/png,image/jpeg,image/webp"}
     return forms.FileField(
         label=label, required=False, help_text=words, widget=forms.FileInput(attrs)

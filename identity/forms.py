@@ -212,8 +212,7 @@ class ProfileForm(ServiceForm):
     def __init__(self, *sent: Any, person: User) -> None:
         super().__init__(*sent, initial={name: getattr(person, name) for name in self.base_fields})
         self.offer("language", languages_for(person))
-        address = person.avatar_url if person.avatar_file else ""
-        self.add_field("file", picture_field(gettext("Photo"), address))
+        self.add_field("file", picture_field(gettext("Photo"), person.avatar_file))
         self.order_fields(self.field_order)
 
 

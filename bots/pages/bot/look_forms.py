@@ -54,8 +54,7 @@ class AppearanceForm(BotForm):
     field_order = ("bot_name", "file", "bot_icon")
 
     def add_fields(self) -> None:
-        address = self.bot.bot_icon if self.bot.icon_file else ""
-        self.add_field("file", picture_field(gettext("Avatar"), address))
+        self.add_field("file", picture_field(gettext("Avatar"), self.bot.icon_file))
         self.order_fields(self.field_order)
 
     def submit(self, data: dict[str, Any], by: User) -> Any:
@@ -148,10 +147,10 @@ class BannerForm(BotForm):
         return texts | days_of(bot.banner_valid_from, bot.banner_valid_to, bot)
 
     def add_fields(self) -> None:
-        address = banner_picture.for_bot(self.bot).url or ""
-        self.add_field("file", picture_field(gettext("Image"), address, self.bot.banner_alt))
+        stored = self.bot.banner
+        self.add_field("file", picture_field(gettext("Image"), stored, self.bot.banner_alt))
         self.order_fields(self.field_order)
-        if not address:
+        if not stored:
             del self.fields["removes"]
 
     def submit(self, data: dict[str, Any], by: User) -> Any:
