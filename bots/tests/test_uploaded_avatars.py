@@ -117,6 +117,7 @@ def test_people_upload_their_own_photo(site, ann, nobody):
     mine = ann.get("/identity/users/me").json()
     picture = nobody.get(local(mine["avatar_url"]))
     assert (picture.status_code, picture["Content-Type"]) == (200, "image/jpeg")
+    assert Image.open(io.BytesIO(b"".join(picture.streaming_content))).size == (30, 10)
     ann.user.refresh_from_db()
     assert site.post(PROFILE, profile(ann.user, full_name="Ann B.")).status_code == 302
     run_jobs()
