@@ -147,4 +147,12 @@ SPELLED = (
     gettext_noop("Credit order"), gettext_noop("Function call"), gettext_noop("Message"),
     gettext_noop("Replay"), gettext_noop("Saved view"), gettext_noop("Subscription"),
     gettext_noop("Tag"),
+    gettext_noop("Agent reply"), gettext_noop("Asked"), gettext_noop("Base URL"),
+    gettext_noop("Bot name"), gettext_noop("Can train"), gettext_noop("Chat code"),
+    gettext_noop("Chatbot setup"), gettext_noop("Comment"), gettext_noop("Conversation ID"),
+    gettext_noop("Conversation id"), gettext_noop("Down"), gettext_noop("File setup"),
+    gettext_noop("Handoff reason"), gettext_noop("Listed"), gettext_noop("Prompt setup"),
+    gettext_noop("Public"), gettext_noop("Queue"), gettext_noop("Reason"), gettext_noop("Refused"),
+    gettext_noop("Resolved"), gettext_noop("Samples"), gettext_noop("Secret"),
+    gettext_noop("Thumb"), gettext_noop("URL setup"), gettext_noop("Up"), gettext_noop("Written"),
 )  # fmt: skip
