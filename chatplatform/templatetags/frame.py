@@ -5,10 +5,10 @@ from typing import Any
 from django import template
 from django.conf import settings
 from django.template import RequestContext
-from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from chatplatform import navigation
+from chatplatform.templatetags.codes import humanize_code
 
 register = template.Library()
 
@@ -47,5 +47,6 @@ def translate_headings(headings: list[dict[str, Any]]) -> str:
     for heading in headings:
         # The box that chooses all rows is markup.
         if heading["text"] and "action-toggle" not in heading["text"]:
-            heading["text"] = gettext(str(capfirst(heading["text"])))
+            text = str(heading["text"])
+            heading["text"] = humanize_code(text) if text.islower() else gettext(text)
     return ""

@@ -1,6 +1,6 @@
 """The site's pages of golden questions and their runs."""
 
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -173,6 +173,7 @@ class GoldenQuestionAdmin(TenantAdmin):
     list_display = (
         "question", "follow_ups", "bot", "expected_source", "words", "origin", "created_at",
     )  # fmt: skip
+    labels: ClassVar = {"origin": gettext_lazy("Origin")}
     list_filter = ("bot", "origin")
     search_fields = ("question", "expected_source", "bot__bot_name")
     list_select_related = ("bot",)
