@@ -92,7 +92,7 @@ class BotAdmin(TenantAdmin):
     search_fields = ("bot_name", "description", "client__name")
     list_select_related = ("client",)
     inlines = (SampleQuestionInline,)
-    labels: ClassVar = {"allowed_domain": "Allowed websites"}
+    labels: ClassVar = {"allowed_domain": gettext_lazy("Allowed websites")}
     fields = (
         "client", "bot_name", "description", "bot_icon", "primary_color", "secondary_color",
         "allowed_domain", "default_language", "languages", "style", "welcome_message", "terms",
@@ -138,7 +138,7 @@ class BotAdmin(TenantAdmin):
 
         return self.admin_site.admin_view(serve)
 
-    @button("New bot", permissions=["create"], icon="add")
+    @button(gettext_lazy("New bot"), permissions=["create"], icon="add")
     def new_bot(self, request: HttpRequest) -> HttpResponse:
         """Create a bot from its name and continue with its content."""
         by = viewer(request)
@@ -157,27 +157,32 @@ class BotAdmin(TenantAdmin):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         return BotRows
 
-    @button("Open", url_path="open", permissions=["view"], icon="tune")
+    @button(gettext_lazy("Open"), url_path="open", permissions=["view"], icon="tune")
     def open(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """From the row with all columns to the pages of the bot."""
         return redirect("admin:bots_bot_content", self.row(request, object_id).pk)
 
-    @admin.action(description="Disable", permissions=["manage"])
+    @admin.action(description=cast("str", gettext_lazy("Disable")), permissions=["manage"])
     @confirm_action(
-        "Disable these bots? Your team will answer their conversations until you enable them again."
+        gettext_lazy(
+            "Disable these bots? Your team will answer their conversations until you enable them"
+            " again."
+        )
     )
     def disable(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
         by = viewer(request)
         each(request, rows, lambda bot: bots.toggle_disabled(bot, is_disabled=True, by=by))
 
-    @admin.action(description="Enable", permissions=["manage"])
+    @admin.action(description=cast("str", gettext_lazy("Enable")), permissions=["manage"])
     def enable(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
         by = viewer(request)
         each(request, rows, lambda bot: bots.toggle_disabled(bot, is_disabled=False, by=by))
 
-    @admin.action(description="Delete", permissions=["manage"])
+    @admin.action(description=cast("str", gettext_lazy("Delete")), permissions=["manage"])
     @confirm_action(
-        "Delete these bots and their documents, and revoke their keys? This can't be undone."
+        gettext_lazy(
+            "Delete these bots and their documents, and revoke their keys? This can't be undone."
+        )
     )
     def delete_bots(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
         each(request, rows, lambda bot: bots.delete(bot, by=viewer(request)))

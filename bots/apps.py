@@ -8,7 +8,8 @@ class BotsConfig(AppConfig):
     verbose_name = "Bots"
 
     def ready(self) -> None:
-        from bots.services import bots  # noqa: PLC0415 - needs loaded models
-        from identity.services import bot_hooks  # noqa: PLC0415
+        from bots.services import bots, pictures  # noqa: PLC0415 - needs loaded models
+        from identity.services import bot_hooks, picture_hooks  # noqa: PLC0415
 
         bot_hooks.bots.install(bots)
+        picture_hooks.pictures.install(pictures)

@@ -14,7 +14,7 @@ from bots.services import bots
 from bots.shapes.bot import BotDto, BotStyle
 from chatplatform.api.shapes import Shape
 from chatplatform.form_fields import DateInput, TextsField
-from chatplatform.forms import ServiceForm, SettingsForm
+from chatplatform.forms import SAVE, ServiceForm, SettingsForm
 from identity.models import User
 
 _STYLE = frozenset(BotStyle.model_fields)
@@ -29,7 +29,7 @@ class NewBotForm(ServiceForm):
 
 
 class BotForm(SettingsForm):
-    """One of the forms of a bot's page; each is saved separately.
+    """One of the forms of a bot's page.
 
     It is about `subject`: the bot, or one of its documents or websites. Unless a class says
     otherwise, its fields are settings of the bot.
@@ -37,7 +37,9 @@ class BotForm(SettingsForm):
 
     heading: ClassVar[Any] = ""
     intro: ClassVar[Any] = ""
-    button: Any = gettext_lazy("Save")
+    button: Any = SAVE
+    # The theme's look of the button.
+    variant: ClassVar[str] = ""
     # The right that saving it needs, as in `TenancyMixin.has_…_permission`.
     right: ClassVar[str] = "manage"
     shapes: ClassVar[tuple[type[Shape], ...]] = (BotDto, BotStyle)

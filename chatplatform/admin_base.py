@@ -18,11 +18,11 @@ from django.db.models import BooleanField, DateTimeField, JSONField, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
-from django.utils.functional import Promise, cached_property
+from django.utils.functional import Promise, cached_property, lazy
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import camel_case_to_spaces
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action as unfold_action
 from unfold.decorators import display
@@ -75,7 +75,7 @@ def _has_role(request: HttpRequest, roles: frozenset[str]) -> bool:
     return user.is_superuser or (user.client_id is not None and user.role in roles)
 
 
-def confirm_action(question: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def confirm_action(question: Words) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make an action show the chosen rows with a question, and run it only after confirmation."""
 
     def decorate(action: Callable[..., Any]) -> Callable[..., Any]:
@@ -104,7 +104,11 @@ def is_impersonated(request: HttpRequest) -> bool:
 
 
 def each(
-    request: HttpRequest, rows: Iterable[Any], act: Callable[[Any], Any], *, done: str = "done"
+    request: HttpRequest,
+    rows: Iterable[Any],
+    act: Callable[[Any], Any],
+    *,
+    done: str = gettext_noop("done"),
 ) -> None:
     """Call a service for each row, and report how many succeeded and which were refused."""
     count = 0
@@ -116,7 +120,7 @@ def each(
         else:
             count += 1
     if count:
-        messages.success(request, f"{count} {done}.")
+        messages.success(request, f"{count} {gettext(done)}.")
 
 
 def column(description: Words, **options: Any) -> Callable[[Shown], Shown]:
@@ -154,13 +158,14 @@ def button(
 
 
 @display(
-    description="Status",
+    description=cast("str", gettext_lazy("Status")),
     ordering="is_disabled",
-    label={"Active": "success", "Disabled": "danger"},
+    label={"active": "success", "disabled": "danger"},
 )
-def in_use(row: Any) -> str:
+def in_use(row: Any) -> tuple[str, str]:
     """A column that says Active or Disabled: a cross would look wrong on a healthy row."""
-    return "Disabled" if row.is_disabled else "Active"
+    words = gettext("Disabled") if row.is_disabled else gettext("Active")
+    return "disabled" if row.is_disabled else "active", words
 
 
 def link(page: str, pk: object, words: object) -> SafeString:
@@ -179,11 +184,15 @@ def progress_bar(done: int, total: int) -> SafeString:
     )
 
 
+# A code in the reader's words, for the heading of a column.
+_in_words = lazy(humanize_code, str)
+
+
 @functools.cache
 def in_words(name: str) -> Any:
     """A column that shows the API's codes in words."""
 
-    @display(description=humanize_code(name), ordering=name)
+    @column(_in_words(name), ordering=name)
     def shown(row: Any) -> str:
         return humanize_code(getattr(row, name))
 
@@ -194,7 +203,7 @@ def in_words(name: str) -> Any:
 def moment(name: str) -> Any:
     """A column that shows a time as people say it."""
 
-    @display(description=humanize_code(name.removesuffix("_at")), ordering=name)
+    @column(_in_words(name.removesuffix("_at")), ordering=name)
     def shown(row: Any) -> Any:
         return when(getattr(row, name))
 
@@ -206,7 +215,7 @@ def moment(name: str) -> Any:
 def person(name: str) -> Any:
     """A column that names a person and links to them, if they belong to the row's client."""
 
-    @display(description=humanize_code(name), ordering=name)
+    @column(_in_words(name), ordering=name)
     def shown(row: Any) -> str:
         found = getattr(row, name)
         if found is None or found.client_id != getattr(row, "client_id", None):
@@ -226,7 +235,8 @@ def _labelled(field: Any, label: Any) -> Any:
             return value
         # Unfold would show the brackets of empty JSON.
         text = prettify_json(value, field.encoder) if isinstance(field, JSONField) and value else ""
-        return text or display_for_field(value, field, "–")
+        shown = text or display_for_field(value, field, "–")
+        return gettext(str(shown)) if field.choices and value else shown
 
     return shown
 
@@ -456,15 +466,15 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
     @property
     def when_empty(self) -> str:
         """The text of a list without rows."""
-        return EMPTY_STATES[self.model._meta.label]
+        return gettext(EMPTY_STATES[self.model._meta.label])
 
     def action_checkbox(self, obj: Any) -> str:  # type: ignore[override]
         """The checkbox of a row; Unfold's own takes a kilobyte."""
         return format_html(
-            '<input type="checkbox" name="{}" value="{}" class="action-select"'
-            ' aria-label="Choose this row">',
+            '<input type="checkbox" name="{}" value="{}" class="action-select" aria-label="{}">',
             ACTION_CHECKBOX_NAME,
             obj.pk,
+            gettext("Choose this row"),
         )
 
     def changelist_view(

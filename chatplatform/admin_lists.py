@@ -1,5 +1,6 @@
 """The change lists of the site: filters as chips, searches, lookups, and rows as a CSV file."""
 
+import functools
 import re
 import uuid
 from collections import Counter
@@ -19,8 +20,8 @@ from django.db.models import Q, QuerySet, UUIDField
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 from django.utils.html import strip_tags
-from django.utils.text import smart_split, unescape_string_literal
-from django.utils.translation import gettext_noop
+from django.utils.text import capfirst, smart_split, unescape_string_literal
+from django.utils.translation import gettext, gettext_noop
 from unfold.admin import ModelAdmin
 from unfold.paginator import InfinitePaginator
 from unfold.views import ChangeList
@@ -100,6 +101,17 @@ class RowsShown(ChangeList):
         if not is_searched or self.result_count > MOST_COUNTED:
             self.full_result_count = self.result_count
 
+    def get_filters(self, request: HttpRequest) -> Any:
+        """The filters, with titles and fixed choices in the reader's language."""
+        found = super().get_filters(request)
+        for spec in found[0]:
+            title = str(capfirst(spec.title))
+            words = gettext(title)
+            spec.title = words if words != title else spec.title
+            if getattr(spec, "field", None) is not None and spec.field.choices:
+                spec.choices = functools.partial(_translated, spec.choices)
+        return found
+
     def get_filters_params(self, params: Any = None) -> Any:
         """The filters of the address; the parameter for columns is not one."""
         found = super().get_filters_params(params)
@@ -110,11 +122,12 @@ class RowsShown(ChangeList):
     def chips(self) -> list[Chip]:
         """The active filters and the search."""
         waiting = dict(self.get_filters_params())
-        chips = [Chip(f"Search: {self.query}", self.without("q"))] if self.query else []
+        words = gettext("Search: %(words)s") % {"words": self.query}
+        chips = [Chip(words, self.without("q"))] if self.query else []
         for spec in self.filter_specs:
             names = [name for name in spec.expected_parameters() if name in waiting]
             if names:
-                words = f"{humanize_code(str(spec.title))}: {self._chosen(spec)}"
+                words = f"{capfirst(str(spec.title))}: {self._chosen(spec)}"
                 chips.append(Chip(words, self.without(*names)))
                 for name in names:
                     del waiting[name]
@@ -158,6 +171,11 @@ class RowsShown(ChangeList):
     def without(self, *names: str | None) -> str:
         """The query string of the list without these parameters."""
         return self.get_query_string({name: None for name in names if name})
+
+
+def _translated(choices: Callable[[Any], Iterator[Any]], changes: Any) -> Iterator[Any]:
+    for choice in choices(changes):
+        yield choice | {"display": gettext(str(choice["display"]))}
 
 
 class TenantRelatedFilter(RelatedFieldListFilter):

@@ -1,27 +1,32 @@
-"""The texts of the site's empty lists: what the rows are, and what to do next."""
+"""The texts of the site's empty lists: what the rows are, and what to do next. Those of the
+platform's own lists are in English."""
+
+from django.utils.translation import gettext_noop
 
 EMPTY_STATES = {
-    "bots.Bot": "A bot answers your customers. Select “New bot” to create your first one.",
+    "bots.Bot": gettext_noop(
+        "A bot answers your customers. Select “New bot” to create your first one."
+    ),
     "bots.Chunk": "Passages are what bots quote. They come from a bot's documents and websites.",
     "bots.Document": "Bots learn from documents. Open a bot and add files under Content.",
-    "bots.Function": (
+    "bots.Function": gettext_noop(
         "Functions let a bot look things up in your system or make changes there. Select “Add"
         " function” to create one."
     ),
-    "bots.FunctionCall": "You'll see each function call here. Add a function first.",
+    "bots.FunctionCall": gettext_noop("You'll see each function call here. Add a function first."),
     "bots.FunctionCalling": "You'll see each bot's function settings here once it has a function.",
-    "bots.GoldenQuestion": (
+    "bots.GoldenQuestion": gettext_noop(
         "Test questions show whether a bot still answers well after a change. Select “New"
         " question” to add one."
     ),
-    "bots.GoldenRun": (
-        "A test run asks a bot all of its test questions. Add questions first, then select “Run"
-        " test”."
+    "bots.GoldenRun": gettext_noop(
+        "A test run asks a bot all of its test questions. Add questions first, then select"
+        " “Run test”."
     ),
-    "bots.LanguageModel": (
+    "bots.LanguageModel": gettext_noop(
         "Your bots use the platform's language model. Select “Connect model” to use your own."
     ),
-    "bots.McpServer": (
+    "bots.McpServer": gettext_noop(
         "An MCP server offers tools that your bot can use, such as those of your shop. Select"
         " “Connect MCP server” to add one."
     ),
@@ -37,44 +42,50 @@ EMPTY_STATES = {
         "You'll see messages sent from messaging accounts here once you connect one."
     ),
     "chatplatform.Job": "No jobs are waiting, running, or failed.",
-    "chats.Conversation": (
+    "chats.Conversation": gettext_noop(
         "Conversations appear when customers write. Install a bot on your website, or test it"
         " yourself."
     ),
-    "chats.Customer": (
+    "chats.Customer": gettext_noop(
         "Customers appear when they write to a bot or when you add them through the API."
     ),
-    "chats.Feedback": (
+    "chats.Feedback": gettext_noop(
         "Customers can rate conversations and answers. You'll see their ratings here."
     ),
-    "chats.QuestionGroup": (
-        "No unanswered questions. Questions your bots can't answer will appear here, with similar"
-        " ones grouped."
+    "chats.QuestionGroup": gettext_noop(
+        "No unanswered questions. Questions your bots can't answer will appear here, with"
+        " similar ones grouped."
     ),
-    "chats.Replay": (
+    "chats.Replay": gettext_noop(
         "A replay shows how a bot would answer a past day's questions today. Select “Replay a"
         " day” to start."
     ),
-    "chats.Summary": (
-        "Conversations are summarized when they end, or when an agent asks for a summary in the"
-        " inbox."
+    "chats.Summary": gettext_noop(
+        "Conversations are summarized when they end, or when an agent asks for a summary in"
+        " the inbox."
     ),
     "chats.SummaryJob": "Bulk summaries are requested through the API.",
-    "identity.ApiKey": (
+    "identity.ApiKey": gettext_noop(
         "API keys let your server or website call the platform. Select “Create key” to add one."
     ),
-    "identity.AuditEvent": "Changes to people, keys, settings, and bots will appear here.",
+    "identity.AuditEvent": gettext_noop(
+        "Changes to people, keys, settings, and bots will appear here."
+    ),
     "identity.Client": "No companies yet. Select “New company” to add one.",
     "identity.ClientConfig": "Each company has its own chat settings.",
     "identity.CreditEntry": "Credits that are granted, bought, or used will appear here.",
     "identity.CreditOrder": "No credit orders yet.",
     "identity.SignInProvider": "No company uses single sign-on yet.",
     "identity.Subscription": "Each company has its own plan.",
-    "identity.User": "No teammates yet. Select “Invite teammate” to add one.",
-    "reports.Export": "Large reports are exported in the background. Start one from Reports.",
-    "webhooks.Delivery": "You'll see webhook deliveries here. Add a webhook first.",
-    "webhooks.Event": "Events from conversations, content, and channels will appear here.",
-    "webhooks.WebhookConfig": (
+    "identity.User": gettext_noop("No teammates yet. Select “Invite teammate” to add one."),
+    "reports.Export": gettext_noop(
+        "Large reports are exported in the background. Start one from Reports."
+    ),
+    "webhooks.Delivery": gettext_noop("You'll see webhook deliveries here. Add a webhook first."),
+    "webhooks.Event": gettext_noop(
+        "Events from conversations, content, and channels will appear here."
+    ),
+    "webhooks.WebhookConfig": gettext_noop(
         "Webhooks tell your server when something happens. Select “Add webhook” to create one."
     ),
 }

@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language_info
+from django.utils.translation import get_language_info, gettext
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 
@@ -30,6 +30,18 @@ def language_name(code: str) -> str:
 def language_choices(codes: Iterable[str]) -> list[tuple[Any, str]]:
     """Languages to choose from, each with its name, in the given order."""
     return [(code, language_name(code)) for code in dict.fromkeys(codes)]
+
+
+def picture_field(label: Any, stored: Any, alt: str = "") -> forms.FileField:
+    """A field for a picture to upload, with the `stored` one; each form needs a new field."""
+    words = gettext("PNG, JPEG, or WebP, up to 5 MB.")
+    if stored:
+        image = '{}<img src="/media/{}" alt="{}" class="stored-image">'
+        words = format_html(image, words, stored.name, alt)
+    attrs = {"accept": "image/png,image/jpeg,image/webp"}
+    return forms.FileField(
+        label=label, required=False, help_text=words, widget=forms.FileInput(attrs)
+    )
 
 
 class DateInput(UnfoldAdminTextInputWidget):

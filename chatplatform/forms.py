@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 import pydantic
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext
 from unfold import widgets
 
 from chatplatform.api.errors import ApiError, Invalid
@@ -16,6 +16,8 @@ from chatplatform.api.shapes import describe_error
 from chatplatform.form_fields import ScaledField, StoredField, TextsField
 
 Made = TypeVar("Made")
+# The button of a form that is saved; if a page has several, one button saves them all.
+SAVE = gettext_lazy("Save")
 # The theme's widget for each of Django's.
 _THEME: dict[type[forms.Widget], Callable[..., forms.Widget]] = {
     forms.TextInput: widgets.UnfoldAdminTextInputWidget,

@@ -65,6 +65,9 @@ for _entry in EGRESS_ALLOW:
 #: Networks that no outgoing request may reach, although they are public: those of your own with
 #: public addresses, and prefixes of your own NAT64, separated by commas. Default: none.
 EGRESS_DENY = env.networks("EGRESS_DENY")
+#: The [channel simulator](channel-simulator.md), to which pages link with `DEBUG`; `make run` sets
+#: it. Default: pages link to none.
+SIMULATOR_URL = env.url("SIMULATOR_URL", default="")
 #: Seconds for one attempt to deliver a webhook.
 WEBHOOK_TIMEOUT_SECONDS = env.decimal("WEBHOOK_TIMEOUT_SECONDS", default=15, least=1)
 #: How many webhooks are sent at once.

@@ -3,7 +3,7 @@
 import functools
 import json
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pydantic
 from django.contrib import admin, messages
@@ -14,14 +14,14 @@ from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.translation import gettext
-from unfold.decorators import display
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from chatplatform.admin_base import (
     ADMINS,
     PLATFORM,
     TenantAdmin,
     button,
+    column,
     confirm_action,
     each,
     in_use,
@@ -119,7 +119,7 @@ class ClientAdmin(ServiceAdmin):
 class ApiKeyAdmin(TenantAdmin):
     read_by = ADMINS
     list_display = ("name", "prefix", "client", "scope", "last_used_at", "expires", "revoked_at")
-    labels: ClassVar = {"prefix": "Starts with", "scope": "Type"}
+    labels: ClassVar = {"prefix": gettext_lazy("Starts with"), "scope": gettext_lazy("Type")}
     list_filter = ("scope", ("revoked_at", admin.EmptyFieldListFilter))
     more_columns = ("created_at",)
     list_select_related = ("client",)
@@ -129,11 +129,11 @@ class ApiKeyAdmin(TenantAdmin):
     actions_list = ("new_key",)
     actions_detail = ("change_cap",)
 
-    @display(description="Expires", ordering="expires_at")
+    @column(gettext_lazy("Expires"), ordering="expires_at")
     def expires(self, row: models.ApiKey) -> str:
         return when(row.expires_at) if row.expires_at else gettext("Never")
 
-    @button("Create key", permissions=["create"], icon="add")
+    @button(gettext_lazy("Create key"), permissions=["create"], icon="add")
     def new_key(self, request: HttpRequest) -> HttpResponse:
         """Create a key and show it once in the reply: a message would store it in a cookie."""
         by = viewer(request)
@@ -146,14 +146,20 @@ class ApiKeyAdmin(TenantAdmin):
                 by.client, hosts=hosts, expires_at=ends, created_by=by, **data
             )
             return self.page(
-                request, "admin/identity/new_key.html", "Your new key (shown only once)",
+                request, "admin/identity/new_key.html",
+                gettext("Your new key (shown only once)"),
                 key=key, secret=secret, origin=request.build_absolute_uri("/").rstrip("/"),
             )  # fmt: skip
 
         form = forms.KeyForm(request.POST or None, client=by.client)
-        return self.form_page(request, form, act, title="New API key", button="Create key")
+        return self.form_page(
+            request, form, act, title=gettext("New API key"), button=gettext("Create key")
+        )
 
-    @button("Credits per day", url_path="daily-credits", permissions=["manage"], icon="savings")
+    @button(
+        gettext_lazy("Credits per day"), url_path="daily-credits", permissions=["manage"],
+        icon="savings",
+    )  # fmt: skip
     def change_cap(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Change what chats opened with a public key may cost in a day."""
         key: models.ApiKey = self.row(request, object_id)
@@ -166,16 +172,21 @@ class ApiKeyAdmin(TenantAdmin):
 
         shown = {"daily_credits": key.daily_credits}
         form = forms.DailyCreditsForm(request.POST or None, initial=shown)
-        return self.form_page(request, form, act, title="Credits per day", button="Save")
+        title, words = gettext("Credits per day"), gettext("Save")
+        return self.form_page(request, form, act, title=title, button=words)
 
-    @admin.action(description="Revoke", permissions=["manage"])
+    @admin.action(description=cast("str", gettext_lazy("Revoke")), permissions=["manage"])
     @confirm_action(
-        "Revoke these keys? Anything that uses them stops working right away. This can't be undone."
+        gettext_lazy(
+            "Revoke these keys? Anything that uses them stops working right away. This can't be"
+            " undone."
+        )
     )
     def revoke(self, request: HttpRequest, rows: QuerySet[models.ApiKey]) -> None:
         by, keys = viewer(request), rows.select_related("client")
         revoke = functools.partial(api_keys.revoke, by=by)
-        each(request, keys, lambda key: revoke(key.client, api_key_id=key.pk), done="revoked")
+        done = gettext_noop("revoked")
+        each(request, keys, lambda key: revoke(key.client, api_key_id=key.pk), done=done)
 
 
 @admin.register(models.Subscription)

@@ -9,6 +9,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform.api.request_context import current_address
+from chatplatform.form_fields import picture_field
 from chatplatform.forms import ServiceForm
 from identity.models import Client, KeyScope, Role, User
 from identity.services import attempts, logins
@@ -19,7 +20,12 @@ from identity.shapes.fields import time_zones
 # Default cap of a public key. A day's misuse costs at most half of a trial's credits, and a small
 # shop's day fits: 500 quoted replies, or 50 of a model's most expensive replies.
 PAGES_DAILY_CREDITS = 500
-_LIFETIMES = [(0, "Never"), (30, "In 30 days"), (90, "In 90 days"), (365, "In a year")]
+_LIFETIMES = [
+    (0, gettext_lazy("Never")),
+    (30, gettext_lazy("In 30 days")),
+    (90, gettext_lazy("In 90 days")),
+    (365, gettext_lazy("In a year")),
+]
 
 
 def check_own_password(user: User, password: str) -> None:
@@ -194,16 +200,20 @@ class ProfileForm(ServiceForm):
         max_length=500,
         required=False,
         help_text=gettext_lazy(
-            "Shown to customers next to your name. For example, https://shop.example/linh.jpg"
+            "Filled in when you upload a photo. Clear it to remove the photo, which customers see"
+            " next to your name."
         ),
     )
+    field_order = ("full_name", "file", "avatar_url")
     language = forms.ChoiceField(
         label=gettext_lazy("Language"), help_text=gettext_lazy("Used for pages and emails.")
     )
 
-    def __init__(self, data: Any, *, person: User) -> None:
-        super().__init__(data, initial={name: getattr(person, name) for name in self.base_fields})
+    def __init__(self, *sent: Any, person: User) -> None:
+        super().__init__(*sent, initial={name: getattr(person, name) for name in self.base_fields})
         self.offer("language", languages_for(person))
+        self.add_field("file", picture_field(gettext("Photo"), person.avatar_file))
+        self.order_fields(self.field_order)
 
 
 def languages_for(person: User) -> list[tuple[str, str]]:
@@ -215,12 +225,12 @@ def languages_for(person: User) -> list[tuple[str, str]]:
 def daily_credits_field() -> forms.IntegerField:
     """A form field for the daily cap of a public key; each form needs a new one."""
     return forms.IntegerField(
-        label="Credits per day",
+        label=gettext_lazy("Credits per day"),
         min_value=0,
         max_value=MAX_DAILY_CREDITS,
         required=False,
         initial=PAGES_DAILY_CREDITS,
-        help_text=(
+        help_text=gettext_lazy(
             "For public keys: the most credits chats can use per day (UTC). When the limit is"
             " reached, conversations go to your team. Below 10, bots only quote your content."
             " Leave empty for no limit."
@@ -233,30 +243,32 @@ class DailyCreditsForm(ServiceForm):
 
 
 class KeyForm(ServiceForm):
-    name = forms.CharField(label="Name", max_length=100)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=100)
     scope = forms.ChoiceField(
-        label="Type",
+        label=gettext_lazy("Type"),
         choices=[
-            (KeyScope.SECRET, "Secret: for your server, never shown to visitors"),
-            (KeyScope.PUBLIC, "Public: for the allowed websites below"),
+            (KeyScope.SECRET, gettext_lazy("Secret: for your server, never shown to visitors")),
+            (KeyScope.PUBLIC, gettext_lazy("Public: for the allowed websites below")),
         ],
     )
-    bot_id = forms.TypedChoiceField(label="Bot", coerce=int, empty_value=None, required=False)
+    bot_id = forms.TypedChoiceField(
+        label=gettext_lazy("Bot"), coerce=int, empty_value=None, required=False
+    )
     allowed_domain = forms.CharField(
-        label="Allowed websites",
+        label=gettext_lazy("Allowed websites"),
         max_length=2000,
         required=False,
-        help_text=(
+        help_text=gettext_lazy(
             "For public keys: where the chat can appear, such as shop.example or *.shop.example."
             " Applies to the whole bot. Leave empty to keep the current websites."
         ),
     )
     daily_credits = daily_credits_field()
-    days = forms.TypedChoiceField(label="Expires", choices=_LIFETIMES, coerce=int)
+    days = forms.TypedChoiceField(label=gettext_lazy("Expires"), choices=_LIFETIMES, coerce=int)
 
     def __init__(self, *args: Any, client: Client, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.offer("bot_id", [("", "All bots"), *bots().names(client).items()])
+        self.offer("bot_id", [("", gettext("All bots")), *bots().names(client).items()])
 
     def clean(self) -> dict[str, Any]:
         """Drop the cap of a secret key: the form offers one before it knows the kind of key."""

@@ -25,6 +25,7 @@ from simulator import defaults
 
 RUN_MARK = "CHATPLATFORM_RUN"  # in the environment of every process of ours: finds leftovers
 TRUE = {"true", "on", "ok", "y", "yes", "1"}  # as settings.py reads DEBUG
+_TO_SIMULATOR = 1200  # from the platform's port to the preferred one of the simulator
 LIVE_SECS = 300  # how long the first answer may take on a slow machine
 
 
@@ -41,7 +42,8 @@ def read_config(environ: Mapping[str, str]) -> Config:
     port = _port(environ, "PORT", "8000")
     metrics_port = _port(environ, "METRICS_PORT", "0")
     data_dir = make_data_dir(Path(environ.get("DATA_DIR") or ROOT / "var"))
-    simulator_port = free_port() if is_development else None
+    # The same at each start, since webhooks and functions may lead there.
+    simulator_port = free_port(port + _TO_SIMULATOR) if is_development else None
     return Config(host, port, data_dir, simulator_port, metrics_port or None)
 
 
@@ -223,6 +225,10 @@ class Supervisor:
             self.output.line(f"  {'metrics':<14} ports {ports} of 127.0.0.1: {', '.join(PARTS)}")
         if self.config.simulator_port is not None:
             self.output.line(f"  {'channels':<14} {self.config.simulator_origin}/ (simulated)")
+            self.output.line(
+                f"  {'demo server':<14} {self.config.simulator_origin}/server/ (takes webhooks"
+                " and calls of functions)"
+            )
         for name, path in (("API docs", "/docs"), ("site", "/admin/"), ("start here", "/")):
             self.output.line(f"  {name:<14} {origin}{path}")
         if (self.config.data_dir / "keys" / "demo_page_key").exists():

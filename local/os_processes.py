@@ -67,10 +67,13 @@ def die_with_parent(signum: int) -> Callable[[], None]:
     return prepare
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+def free_port(preferred: int = 0) -> int:
+    """A free port: the preferred one, or any."""
+    with socket.socket() as probe, suppress(OSError, OverflowError):
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", preferred))
         return int(probe.getsockname()[1])
+    return free_port()
 
 
 def can_reach(account: Account, path: Path) -> bool:

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from django.contrib import admin
+from django.utils.translation import gettext
 from unfold.decorators import display
 
 from chatplatform.admin_base import TenantAdmin
@@ -29,4 +30,4 @@ class ExportAdmin(TenantAdmin):
 
     @display(description="Status", ordering="status", label=COLORS)
     def shown_status(self, row: Export) -> tuple[str, str]:
-        return row.status, row.get_status_display()
+        return row.status, gettext(row.get_status_display())

@@ -10,7 +10,8 @@ PERSON_ID = "5000000000000001"
 
 @dataclass(frozen=True)
 class Bases:
-    """The path prefixes under which the simulator serves the providers' hosts."""
+    """The path prefixes under which the simulator serves the providers' hosts, and a company's own
+    server."""
 
     graph: str = "/graph"
     dialog: str = "/www"
@@ -21,6 +22,7 @@ class Bases:
     telegram: str = "/telegram"
     media: str = "/media"
     lookaside: str = "/lookaside"
+    server: str = "/server"
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,7 @@ def environment(origin: str, settings: Settings | None = None) -> dict[str, str]
         "LOCALAPP_OAUTH_URL": f"{origin}{bases.localapp_oauth}",
         "LOCALAPP_OA_SECRET_KEY": settings.oa_secret_key,
         "TELEGRAM_API_URL": f"{origin}{bases.telegram}",
+        "SIMULATOR_URL": origin,
     }
     for item in settings.apps:
         for name, variable in _variables(item).items():

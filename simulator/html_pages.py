@@ -1,10 +1,13 @@
 """The HTML pages: consent, the end of a signup, and the customers' page."""
 
 import json
+import time
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from urllib.parse import urlencode
 
+from simulator.calls import Call
 from simulator.world import Account, App
 
 _HEAD = (
@@ -47,6 +50,40 @@ def signed_up(signup: dict[str, str]) -> str:
         "<p>Connect the number with the code, which is good for 30 seconds:</p>"
         f'<pre>{shown}</pre><p><a href="/#chatapp">To the customers\' page</a></p>'
     )
+
+
+def own_server(origin: str, calls: Sequence[Call], orders: Mapping[str, Mapping[str, str]]) -> str:
+    """What a company's own server has received, and the addresses at which it takes calls."""
+    addresses = "".join(
+        f"<li>{words}: <code>{origin}/server/{path}</code></li>"
+        for words, path in (
+            ("For webhooks", "webhooks"),
+            ("For a function that looks up an order (GET)", "orders/{order_id}"),
+            ("For a function that cancels an order (DELETE)", "orders/{order_id}"),
+        )
+    )
+    rows = "".join(
+        f"<li>{number}: {escape(order['items'])}, {escape(order['status'])}</li>"
+        for number, order in orders.items()
+    )
+    received = "".join(
+        f"<details{' open' * (at == 0)}><summary>{time.strftime('%H:%M:%S', time.gmtime(call.at))}"
+        f" UTC · {call.method} {escape(call.path)} → {call.status}</summary>"
+        f"<pre>{escape(json.dumps(_shown(call), indent=2, ensure_ascii=False))}</pre></details>"
+        for at, call in enumerate(calls)
+    )
+    return (
+        f"{_HEAD}<title>Demo server</title><h1>Demo server</h1>"
+        "<p>It stands in for your own server. Copy one of these addresses into a webhook or a"
+        f" function, and see here what comes.</p><ul>{addresses}</ul>"
+        f"<h2>Orders</h2><ul>{rows}</ul>"
+        f'<h2>Received</h2><p><a href="/server/">Look again</a> · <a href="/">Channel simulator</a>'
+        f"</p>{received or '<p>Nothing yet.</p>'}"
+    )
+
+
+def _shown(call: Call) -> dict[str, object]:
+    return {"headers": call.headers, "body": call.body, "answer": call.answer}
 
 
 def customers() -> str:

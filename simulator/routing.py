@@ -9,6 +9,7 @@ from simulator import (
     graph,
     localapp,
     oauth,
+    own_server,
     sample_files,
     telegram,
 )
@@ -25,6 +26,11 @@ def handle(sim: Simulator, request: Request) -> Response:
     request.base, request.path = base, path
     if base == "media":
         return graph.serve_media(sim, request)
+    if base == own_server.BASE:
+        with sim.world.lock:
+            if own_server.is_page(request):
+                return own_server.page(sim)
+            return _call(sim, base, request)
     if request.method == "POST":
         # Fetch outside the lock, since an address may be on this server.
         found = sample_files.addresses(request.params)
@@ -42,12 +48,16 @@ def _split(sim: Simulator, path: str) -> tuple[str, str]:
 
 
 def _call(sim: Simulator, base: str, request: Request) -> Response:
-    subject = subject_of(sim.world, base, request)
+    is_own = base == own_server.BASE
+    subject = Subject("", "", "") if is_own else subject_of(sim.world, base, request)
     call = calls.record(next(sim.numbers), sim.world.now, base, request)
     call.channel, call.account, call.what = subject.channel, subject.account, subject.what
     sim.calls.append(call)
     del sim.calls[: -calls.KEPT]
-    response = _answer(sim, base, request, subject, call)
+    if is_own:
+        response = own_server.answer(sim, request)
+    else:
+        response = _answer(sim, base, request, subject, call)
     calls.finish(call, response)
     return response
 

@@ -1,8 +1,8 @@
 """The site's pages of events, endpoints and deliveries."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date, timedelta
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
@@ -55,10 +55,10 @@ STATES: dict[str, Any] = {
     DeliveryState.GAVE_UP: gettext_lazy("Failed"),
 }
 _FAILED = (DeliveryState.FAILED, DeliveryState.GAVE_UP)
-# For how long a failed delivery is of interest.
-_FAILED_SINCE = timedelta(days=7)
 FAULTS: dict[str, Any] = {
     Fault.TIMEOUT: gettext_lazy("Your server didn't respond in time"),
+    Fault.NAME_NOT_FOUND: gettext_lazy("The name of your server doesn't exist"),
+    Fault.CONNECTION_REFUSED: gettext_lazy("Your server refused the connection. Is it running?"),
     Fault.CONNECTION_FAILED: gettext_lazy("Your server couldn't be reached"),
     Fault.BLOCKED_DESTINATION: gettext_lazy("The address isn't public"),
     Fault.REDIRECT: gettext_lazy("Your server sent a redirect, which we don't follow"),
@@ -139,7 +139,9 @@ class EventAdmin(TenantAdmin):
         noun, _, row_id = subject.partition(":")
         path = reverse("admin:webhooks_event_changelist")
         is_chat = noun == "conversation"
-        return ("All events", f"{path}?conversation_id__exact={row_id}") if is_chat else None
+        return (
+            (gettext("All events"), f"{path}?conversation_id__exact={row_id}") if is_chat else None
+        )
 
     @display(description="Type", ordering="type")
     def shown_type(self, row: Event) -> str:
@@ -197,7 +199,7 @@ class WebhookConfigAdmin(TenantAdmin):
         return health_of(row)
 
     @calls_out
-    @button("Add webhook", permissions=["create"], icon="add")
+    @button(gettext_lazy("Add webhook"), permissions=["create"], icon="add")
     def new_endpoint(self, request: HttpRequest) -> HttpResponse:
         """Add an endpoint; its secret is shown once."""
         by = viewer(request)
@@ -215,7 +217,7 @@ class WebhookConfigAdmin(TenantAdmin):
         return done or self.page(request, "admin/webhooks/new.html", title, form=form)
 
     @calls_out
-    @button("Manage", permissions=["manage"], icon="tune")
+    @button(gettext_lazy("Manage"), permissions=["manage"], icon="tune")
     def manage(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """An endpoint's page: its state with the reason, its latest deliveries, and its actions."""
         row: WebhookConfig = self.row(request, object_id)
@@ -278,11 +280,8 @@ class WebhookConfigAdmin(TenantAdmin):
         return redirect(f"{manage}?{urlencode(show)}")
 
     def _manage_page(self, request: HttpRequest, row: WebhookConfig, **more: Any) -> HttpResponse:
-        own = Delivery.objects.filter(client=row.client, config=row).order_by("-id")
-        own = own.select_related("event").prefetch_related("log")
-        failed_rows = own.filter(
-            state__in=_FAILED, is_test=False, created_at__gte=timezone.now() - _FAILED_SINCE
-        )
+        own = _of_endpoint(Delivery.objects.all(), row)
+        failed_rows = _of_endpoint(deliveries.failed_lately(*_FAILED), row)
         failed = [_shown(item) for item in failed_rows[: _SHOWN + 1]]
         chosen = request.GET.get("show") or ("failed" if failed else "all")
         shown = failed[:_SHOWN] if chosen == "failed" else [_shown(item) for item in own[:_SHOWN]]
@@ -323,7 +322,7 @@ class WebhookConfigAdmin(TenantAdmin):
         rows: QuerySet[WebhookConfig] = super().get_queryset(request)
         return rows.filter(deleted_at=None)
 
-    @admin.action(description="Turn on", permissions=["manage"])
+    @admin.action(description=cast("str", gettext_lazy("Turn on")), permissions=["manage"])
     def switch_on(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> None:
         assert isinstance(request.user, User), "the site admits people alone"
         for row in rows:
@@ -332,9 +331,12 @@ class WebhookConfigAdmin(TenantAdmin):
             except ApiError as exc:
                 messages.error(request, f"{row}: {exc}")
             else:
-                messages.success(request, f"{row} is on{'' if was_off else ' already'}.")
+                words = gettext("%(webhook)s is on.")
+                if not was_off:
+                    words = gettext("%(webhook)s was already on.")
+                messages.success(request, words % {"webhook": row})
 
-    @admin.action(description="Send test", permissions=["manage"])
+    @admin.action(description=cast("str", gettext_lazy("Send test")), permissions=["manage"])
     def send_test(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> None:
         for row in rows:
             try:
@@ -342,11 +344,16 @@ class WebhookConfigAdmin(TenantAdmin):
             except ApiError as exc:
                 messages.error(request, f"{row}: {exc}")
             else:
-                messages.success(request, f"Test sent to {row}. See its result under Deliveries.")
+                words = gettext("Test sent to %(webhook)s. See its result under Deliveries.")
+                messages.success(request, words % {"webhook": row})
 
-    @admin.action(description="Create new secret", permissions=["manage"])
+    @admin.action(
+        description=cast("str", gettext_lazy("Create new secret")), permissions=["manage"]
+    )
     @confirm_action(
-        "Create new secrets for these webhooks? The old ones keep working for 24 hours."
+        gettext_lazy(
+            "Create new secrets for these webhooks? The old ones keep working for 24 hours."
+        )
     )
     def roll_secret(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> HttpResponse:
         """Show the new secrets on a page, because a message would store them in a cookie."""
@@ -370,6 +377,11 @@ def health_of(row: WebhookConfig) -> tuple[str, str]:
     if not row.is_active:
         return "off", gettext("Off")
     return ("failing", gettext("Failing")) if row.failing_since else ("on", gettext("On"))
+
+
+def _of_endpoint(rows: QuerySet[Delivery], row: WebhookConfig) -> QuerySet[Delivery]:
+    own = rows.filter(client=row.client, config=row).order_by("-id")
+    return own.select_related("event").prefetch_related("log")
 
 
 def _shown(item: Delivery) -> Shown:
@@ -415,11 +427,21 @@ def _range(data: dict[str, Any]) -> webhook_shapes.EventReplayRequest:
     return webhook_shapes.EventReplayRequest(created_from=since, state=data["state"])
 
 
+class StateFilter(admin.ChoicesFieldListFilter):
+    """Filters by the state, in the words of the list."""
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        words = {str(state.label): str(STATES[state]) for state in DeliveryState}
+        for choice in super().choices(changelist):
+            label = str(choice["display"])
+            yield {**choice, "display": words.get(label, label)}
+
+
 @admin.register(Delivery)
 class DeliveryAdmin(TenantAdmin):
     read_by = ADMINS
     list_display = ("event_type", "config", "client", "shown_state", "attempts", "due_at")
-    list_filter = ("state", "is_test")
+    list_filter = (("state", StateFilter), "is_test")
     list_select_related = ("event", "config", "client")
     search_fields = ("=event__id", "config__url", "client__name")
     inlines = (Attempts,)
@@ -433,9 +455,9 @@ class DeliveryAdmin(TenantAdmin):
     def shown_state(self, row: Delivery) -> tuple[str, str]:
         return row.state, str(STATES[row.state])
 
-    @admin.action(description="Try again", permissions=["manage"])
+    @admin.action(description=cast("str", gettext_lazy("Try again")), permissions=["manage"])
     def send_again(self, request: HttpRequest, rows: QuerySet[Delivery]) -> None:
         sent = [deliveries.retry(row) for row in rows.select_related("event", "config")]
-        messages.success(
-            request, f"{sum(sent)} queued; {len(sent) - sum(sent)} skipped: the webhook is off."
-        )
+        words = gettext("%(sent)s queued; %(skipped)s skipped: the webhook is off.")
+        counts = {"sent": sum(sent), "skipped": len(sent) - sum(sent)}
+        messages.success(request, words % counts)

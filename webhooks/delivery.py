@@ -37,7 +37,9 @@ class Fault(StrEnum):
     """Why an attempt failed, or why no attempt follows."""
 
     TIMEOUT = "timeout"
-    CONNECTION_FAILED = "connection_failed"
+    NAME_NOT_FOUND = "name_not_found"
+    CONNECTION_REFUSED = "connection_refused"
+    CONNECTION_FAILED = "connection_failed"  # in any other way
     BLOCKED_DESTINATION = "blocked_destination"
     REDIRECT = "redirect"  # an answer of 300..399: never followed
     BAD_STATUS = "bad_status"  # any other answer that is not 200..299
@@ -107,6 +109,10 @@ def send(request: DeliveryRequest, client: egress.KeepAliveClient) -> Outcome:
         fault = Fault.TIMEOUT
     except egress.TooLarge:
         fault = Fault.INVALID_ANSWER
+    except egress.NameNotFound:
+        fault = Fault.NAME_NOT_FOUND
+    except egress.ConnectionRefused:
+        fault = Fault.CONNECTION_REFUSED
     except egress.EgressError:
         fault = Fault.CONNECTION_FAILED
     duration_ms = round((time.monotonic() - started_at) * 1000)

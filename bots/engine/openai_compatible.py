@@ -392,9 +392,7 @@ def _failures(draft: "_Draft") -> Iterator[None]:
     except egress.Timeout as error:
         raise _unavailable("The model server did not answer in time.", draft) from error
     except egress.ConnectionFailed as error:
-        raise _unavailable(
-            "The model server's connection failed.", draft, may_retry=True
-        ) from error
+        raise _unavailable(f"The model server: {error}", draft, may_retry=True) from error
     except egress.EgressError as error:
         raise _unavailable(f"The model server: {error}", draft) from error
     except Exception as error:

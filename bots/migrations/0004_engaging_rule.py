@@ -31,6 +31,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='bot',
+            name='icon_file',
+            field=models.FileField(blank=True, db_default='', default='', max_length=200, upload_to='banners/'),
+        ),
+        migrations.AddField(
+            model_name='bot',
             name='mail_answers',
             field=models.BooleanField(db_default=True, default=True),
         ),

@@ -30,6 +30,10 @@ class Bot(TenantModel):
     bot_name = models.CharField(max_length=100)
     description = models.CharField(max_length=500, default="", blank=True)
     bot_icon = models.URLField(max_length=500, default="", blank=True)
+    # The file that `bot_icon` leads to, if it was uploaded.
+    icon_file = models.FileField(
+        upload_to="banners/", max_length=200, default="", db_default="", blank=True
+    )
     primary_color = models.CharField(max_length=7, default="#2563eb")
     secondary_color = models.CharField(max_length=7, default="#f1f5f9")
     # Comma-separated host names of the sites that may use a public key, `*.` for subdomains;

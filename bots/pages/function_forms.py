@@ -36,6 +36,8 @@ _TYPES = [
     ("number", gettext_lazy("Number")),
     ("boolean", gettext_lazy("Yes or no")),
 ]
+# Left to the method: whoever adds a function that changes something need not think of it.
+_BY_METHOD = ("", gettext_lazy("The customer, unless it only looks up data (recommended)"))
 _NEW = {"method": "GET", "timeout_seconds": 10}
 _HEADER = re.compile(r"\s*([^:\s]+)\s*:\s*(.*?)\s*")
 
@@ -97,6 +99,9 @@ class FunctionForm(SettingsForm):
         self.offer("bot_id", list(bots.items()))
         if function:
             del self.fields["bot_id"], self.fields["name"]
+        else:
+            self.offer("requires_approval", [_BY_METHOD, *ASKS.items()])
+            self.fields["requires_approval"].required = False
         if not secrets:
             del self.fields["forgets_secrets"]
 
@@ -159,10 +164,11 @@ class FunctionForm(SettingsForm):
         values = {
             "name": self._function.name if self._function else given["name"],
             "description": given["description"],
-            "requires_approval": given["requires_approval"],
             "http": http | {"body_template": given["body_template"]},
             "parameters": self._parameters(given),
         }
+        if given["requires_approval"]:
+            values["requires_approval"] = given["requires_approval"]
         secrets = {
             given[f"header_{at}_name"]: given[f"header_{at}_value"]
             for at in range(HEADERS)

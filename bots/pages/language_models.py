@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.html import format_html
-from unfold.decorators import display
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminPasswordWidget
 
 from bots.models import Bot, LanguageModel, ModelPurpose
@@ -19,6 +19,7 @@ from chatplatform.admin_base import (
     ADMINS,
     TenantAdmin,
     button,
+    column,
     confirm_action,
     each,
     progress_bar,
@@ -33,34 +34,40 @@ class ModelForm(SettingsForm):
     shapes = (LanguageModelDto,)
     settings = (
         Setting(
-            "base_url", "Address",
-            "A public server with an OpenAI-compatible API, without the last part such as"
-            " /chat/completions or /embeddings.",
+            "base_url", gettext_lazy("Address"),
+            gettext_lazy(
+                "A public server with an OpenAI-compatible API, without the last part such as"
+                " /chat/completions or /embeddings."
+            ),
             attrs={"placeholder": "https://api.openai.com/v1"},
         ),
-        Setting("model", "Name", "The model's name on that server."),
+        Setting("model", gettext_lazy("Name"), gettext_lazy("The model's name on that server.")),
         Setting(
-            "api_key", "Key", (
+            "api_key", gettext_lazy("Key"), gettext_lazy(
                 "Stored encrypted and never shown. Leave empty if the server doesn't need one."
             ),
             widget=UnfoldAdminPasswordWidget, attrs={"autocomplete": "new-password"},
         ),
         Setting(
-            "reads_pictures", "Reads pictures",
-            "The model gets the pictures that customers send with their questions.",
+            "reads_pictures", gettext_lazy("Reads pictures"),
+            gettext_lazy("The model gets the pictures that customers send with their questions."),
         ),
         Setting(
-            "transcription_model", "Model for voice notes",
-            "The name of that server's model that transcribes speech, such as whisper-1. Leave"
-            " empty if it has none.",
+            "transcription_model", gettext_lazy("Model for voice notes"),
+            gettext_lazy(
+                "The name of that server's model that transcribes speech, such as whisper-1. Leave"
+                " empty if it has none."
+            ),
         ),
         Setting(
-            "credits_per_1000_tokens", "Price",
-            "Credits per 1,000 tokens, rounded up. Searches cost none.",
+            "credits_per_1000_tokens", gettext_lazy("Price"),
+            gettext_lazy("Credits per 1,000 tokens, rounded up. Searches cost none."),
         ),
     )  # fmt: skip
     removes_key = forms.BooleanField(
-        label="Remove saved key", required=False, help_text=("For servers that don't need a key.")
+        label=gettext_lazy("Remove saved key"),
+        required=False,
+        help_text=gettext_lazy("For servers that don't need a key."),
     )
     field_order: Any = ("base_url", "model", "api_key", "removes_key")
 
@@ -73,27 +80,33 @@ class ModelForm(SettingsForm):
         data = self.cleaned_data
         is_removed, key = data.pop("removes_key"), data.get("api_key")
         if is_removed and key:
-            self.add_error("removes_key", "Enter a key or remove the saved one, not both.")
+            words = gettext("Enter a key or remove the saved one, not both.")
+            self.add_error("removes_key", words)
         data["api_key"] = "" if is_removed else key or None
         return data
 
 
 class NewModelForm(ModelForm):
     purpose = forms.ChoiceField(
-        label="Used to",
-        choices=[("chat", "Write answers"), ("embeddings", "Search the content (embeddings)")],
+        label=gettext_lazy("Used to"),
+        choices=[
+            ("chat", gettext_lazy("Write answers")),
+            ("embeddings", gettext_lazy("Search the content (embeddings)")),
+        ],
         initial="chat",
         required=False,
-        help_text="A search model finds passages by meaning, for all bots. Answers go on while the"
-        " content is indexed anew.",
+        help_text=gettext_lazy(
+            "A search model finds passages by meaning, for all bots. Answers go on while the"
+            " content is indexed anew."
+        ),
     )
-    bot = forms.ChoiceField(label="For", required=False)
+    bot = forms.ChoiceField(label=gettext_lazy("For"), required=False)
     field_order: Any = ("purpose", "bot", *ModelForm.field_order)
 
     def clean(self) -> dict[str, Any]:
         data = super().clean()
         if data.get("purpose") == "embeddings" and data.get("bot"):
-            self.add_error("bot", "A search model works for all bots.")
+            self.add_error("bot", gettext("A search model works for all bots."))
         return data
 
 
@@ -120,35 +133,32 @@ class LanguageModelAdmin(TenantAdmin):
     # The action `test` calls the model's server.
     changelist_view = calls_out(TenantAdmin.changelist_view)
 
-    @display(description="Used by")
+    @column(gettext_lazy("Used by"))
     def used_for(self, row: LanguageModel) -> str:
-        return str(row.bot) if row.bot else "All bots"
+        return str(row.bot) if row.bot else gettext("All bots")
 
-    @display(description="Used to")
+    @column(gettext_lazy("Used to"))
     def used_to(self, row: LanguageModel) -> str:
         if row.purpose == ModelPurpose.CHAT:
-            return "Write answers"
+            return gettext("Write answers")
         if row.indexed_percent == 100:
-            return "Search the content"
-        return format_html(
-            "Search the content, once it is indexed: {}", progress_bar(row.indexed_percent, 100)
-        )
+            return gettext("Search the content")
+        words = gettext("Search the content, once it is indexed:")
+        return format_html("{} {}", words, progress_bar(row.indexed_percent, 100))
 
-    @display(description="Key")
+    @column(gettext_lazy("Key"))
     def key(self, row: LanguageModel) -> str:
-        return "Stored" if row.api_key else "None"
+        return gettext("Stored") if row.api_key else gettext("None")
 
     @calls_out
-    @button("Connect model", permissions=["create"], icon="add")
+    @button(gettext_lazy("Connect model"), permissions=["create"], icon="add")
     def set_model(self, request: HttpRequest) -> HttpResponse:
         """Connect a model for the client or for one of its bots, and test it."""
         client: Client = viewer(request).client
         form = NewModelForm(request.POST or None, initial={"credits_per_1000_tokens": 1})
-        form.offer("bot", [("", "All bots"), *bots.names(client).items()])
+        form.offer("bot", [("", gettext("All bots")), *bots.names(client).items()])
         if any(row.api_key for row in language_models.list_for_client(client)):
-            form.fields[
-                "api_key"
-            ].help_text = (
+            form.fields["api_key"].help_text = gettext(
                 "Stored encrypted and never shown. Leave empty to keep the one that is saved."
             )
 
@@ -160,7 +170,7 @@ class LanguageModelAdmin(TenantAdmin):
         return self._page(request, form, act)
 
     @calls_out
-    @button("Change", url_path="edit", permissions=["manage"], icon="edit")
+    @button(gettext_lazy("Change"), url_path="edit", permissions=["manage"], icon="edit")
     def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Change the address, name, key or price, and test the model."""
         row: LanguageModel = self.row(request, object_id)
@@ -168,22 +178,27 @@ class LanguageModelAdmin(TenantAdmin):
             "base_url", "model", "reads_pictures", "transcription_model", "credits_per_1000_tokens",
         )  # fmt: skip
         form = ModelForm(request.POST or None, initial={name: getattr(row, name) for name in shown})
-        stored = "A key is saved. Leave empty to keep it." if row.api_key else "No key saved."
-        form.fields["api_key"].help_text = f"{stored} Stored encrypted and never shown."
+        form.fields["api_key"].help_text = (
+            gettext("A key is saved. Leave empty to keep it. Stored encrypted and never shown.")
+            if row.api_key
+            else gettext("No key saved. Stored encrypted and never shown.")
+        )
         return self._page(
             request,
             form,
             lambda data: self._store(request, row.client, row.bot, data, row.purpose),
         )
 
-    @admin.action(description="Test", permissions=["manage"])
+    @admin.action(description=cast("str", gettext_lazy("Test")), permissions=["manage"])
     def test(self, request: HttpRequest, rows: QuerySet[LanguageModel]) -> None:
         for row in rows:
             self._try(request, row)
 
-    @admin.action(description="Remove", permissions=["manage"])
+    @admin.action(description=cast("str", gettext_lazy("Remove")), permissions=["manage"])
     @confirm_action(
-        "Remove these models and their keys? Bots will go back to the next available model."
+        gettext_lazy(
+            "Remove these models and their keys? Bots will go back to the next available model."
+        )
     )
     def remove(self, request: HttpRequest, rows: QuerySet[LanguageModel]) -> None:
         by = viewer(request)
@@ -196,13 +211,15 @@ class LanguageModelAdmin(TenantAdmin):
     def _page(self, request: HttpRequest, form: ModelForm, act: Any) -> HttpResponse:
         return self.form_page(
             request, form, act,
-            title="Connect your own model",
-            button="Save and test",
-            intro=(
+            title=gettext("Connect your own model"),
+            button=gettext("Save and test"),
+            intro=gettext(
                 "Your bots use it instead of the platform's model. If it fails, they carry on as"
                 " before."
-                if engines.platform_has_model()
-                else "Your bots write their answers with it. Without one, they quote your content."
+            )
+            if engines.platform_has_model()
+            else gettext(
+                "Your bots write their answers with it. Without one, they quote your content."
             ),
         )  # fmt: skip
 
@@ -223,6 +240,9 @@ class LanguageModelAdmin(TenantAdmin):
         """Test the model and show the result as a message."""
         result = language_models.test(row)
         if result.is_working:
-            messages.success(request, f"{row.model} works: {result.duration_ms} ms.")
+            words = gettext("%(model)s works: %(time)s ms.")
+            time = {"model": row.model, "time": result.duration_ms}
+            messages.success(request, words % time)
         else:
-            messages.error(request, f"{row.model} gave no usable answer. {result.error}")
+            words = gettext("%(model)s gave no usable answer. %(error)s")
+            messages.error(request, words % {"model": row.model, "error": result.error})

@@ -1,30 +1,20 @@
-"""The banner picture above the chat: checked, re-encoded, and served under a random name."""
+"""The banner picture above the chat."""
 
-import re
 from datetime import datetime
-from typing import IO, Any
+from typing import Any
 
-from django.conf import settings
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
-from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
-from bots.ingest import image_reencoding
 from bots.models import Bot
-from bots.services import bots
+from bots.services import bots, pictures
 from bots.shapes.widget import (
-    MAX_BANNER_BYTES,
     BannerUploadResponseDto,
     Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
     BotBannerDto,
 )
 from chatplatform import media
-from chatplatform.api.errors import ApiError, Invalid, TooLarge
+from chatplatform.api.errors import ApiError, Invalid
 from identity.models import User
-
-_SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
-_NAME = re.compile(r"[0-9a-f]{32}(\.png|\.jpg|\.webp)")
 
 
 class NoBanner(ApiError):
@@ -39,27 +29,22 @@ def upload(
     by: User,
 ) -> BannerUploadResponseDto:
     """Replace the bot's banner."""
-    image = _reencoded(body.file)
-    stored = media.store("banners", ContentFile(image.data), suffix=_SUFFIXES[image.mime_type])
-    try:
+    with pictures.stored(body.file) as picture:
         _set(
             bot,
             "uploaded",
             by=by,
-            banner=stored,
-            banner_mime_type=image.mime_type,
-            banner_width=image.width,
-            banner_height=image.height,
-            banner_size_bytes=len(image.data),
+            banner=picture.name,
+            banner_mime_type=picture.mime_type,
+            banner_width=picture.width,
+            banner_height=picture.height,
+            banner_size_bytes=picture.size_bytes,
             banner_link=body.link,
             banner_alt=_one_line(body.alt),
             banner_valid_from=body.valid_from,
             banner_valid_to=body.valid_to,
         )
-    except BaseException:
-        default_storage.delete(stored)
-        raise
-    return BannerUploadResponseDto.copy_from(image, url=_url(stored), size_bytes=len(image.data))
+    return BannerUploadResponseDto.copy_from(picture)
 
 
 def update(bot: Bot, *, body: BotBannerDto, by: User) -> BotBannerDto:
@@ -111,23 +96,12 @@ def _set(bot: Bot, action: str, *, by: User, **fields: Any) -> None:
         bots.record(bot, f"banner.{action}", by=by)
 
 
-def _reencoded(file: Any) -> image_reencoding.Picture:
-    if not isinstance(file, UploadedFile):
-        raise Invalid.field("body", "file", msg="Send a file.")
-    if (file.size or 0) > MAX_BANNER_BYTES:
-        raise TooLarge(f"A banner can have up to {MAX_BANNER_BYTES:,} bytes.")
-    try:
-        return image_reencoding.reencode(file.read())
-    except image_reencoding.ImageError as exc:
-        raise Invalid.field("body", "file", msg=exc.message, type=exc.code) from exc
-
-
 def for_bot(bot: Bot) -> BotBannerDto:
     """The bot's banner; its url is null if there is none."""
     has_banner = bool(bot.banner)
     return BotBannerDto(
         bot_id=bot.pk,
-        url=_url(str(bot.banner.name)) if has_banner else None,
+        url=pictures.url(str(bot.banner.name)) if has_banner else None,
         link=(bot.banner_link or None) if has_banner else None,
         alt=(bot.banner_alt or None) if has_banner else None,
         valid_from=bot.banner_valid_from,
@@ -145,21 +119,3 @@ def shown(bot: Bot, now: datetime) -> BotBannerDto:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _url(name: str) -> str:
-    return f"{settings.PUBLIC_URL.rstrip('/')}/media/{name}"
-
-
-def open_stored(name: str) -> tuple[IO[bytes], str] | None:
-    """A banner's open file and media type; None if there is no such banner."""
-    match = _NAME.fullmatch(name)
-    if match is None:
-        return None
-    mime_type = next(
-        mime_type for mime_type, suffix in _SUFFIXES.items() if suffix == match.group(1)
-    )
-    try:
-        return default_storage.open(f"banners/{name}"), mime_type
-    except FileNotFoundError:
-        return None

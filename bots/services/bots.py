@@ -15,6 +15,7 @@ from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, r
 from identity.auth import origin_host
 from identity.models import ApiKey, Client, User
 from identity.services import api_keys, audit
+from identity.services.picture_hooks import StoredPicture
 
 MAX_BOTS = 200
 # Fields of a request that are stored in columns of the same name.
@@ -173,11 +174,22 @@ def update(bot: Bot, *, body: BotDto, by: User | None) -> BotDto:
         columns = [*WRITABLE, "setup_overrides"]
         before = {name: getattr(current, name) for name in columns}
         _fill(current, body, body.model_fields_set)
-        current.save(update_fields=[*columns, "updated_at"])
+        current.save(update_fields=[*columns, "icon_file", "updated_at"])
         after = {name: getattr(current, name) for name in columns}
         if changes := audit.changed_values(before, after):
             record(current, "bot.updated", by=by, **changes)
     return describe(bot.client, bot.pk)
+
+
+def set_icon(bot: Bot, picture: StoredPicture, *, by: User) -> None:
+    """Make an uploaded picture the bot's avatar."""
+    with transaction.atomic():
+        locked = lock(bot)
+        media.remove_later(bot.client_id, [locked.icon_file.name])
+        change = audit.changed_values({"bot_icon": locked.bot_icon}, {"bot_icon": picture.url})
+        locked.bot_icon, locked.icon_file = picture.url, picture.name
+        locked.save(update_fields=["bot_icon", "icon_file", "updated_at"])
+        record(bot, "bot.updated", by=by, **change)
 
 
 def toggle_disabled(bot: Bot, *, is_disabled: bool, by: User) -> BotDto:
@@ -204,7 +216,11 @@ def delete(bot: Bot, *, by: User) -> None:
         locked = first_or_404(rows.filter(pk=bot.pk))
         if not locked.delete_available:
             raise DeleteNotAvailable
-        names = [*locked.documents.values_list("file", flat=True), locked.banner.name]
+        names = [
+            *locked.documents.values_list("file", flat=True),
+            locked.banner.name,
+            locked.icon_file.name,
+        ]
         try:
             locked.delete()
         except ProtectedError as exc:
@@ -273,10 +289,13 @@ def in_language(texts: Mapping[str, str], language: str, *, default: str) -> str
 def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
     """Set the fields that a request names, without saving."""
     stored = {name: getattr(bot, name) for name in (*WITH_DEFAULT_FIELD, "welcome_message")}
-    stored_default = bot.default_language
+    stored_default, stored_icon = bot.default_language, bot.bot_icon
     for name, value in body.model_dump(include={*WRITABLE} & set(names)).items():
         setattr(bot, name, value)
     bot.bot_icon = bot.bot_icon or ""
+    if bot.icon_file and bot.bot_icon != stored_icon:
+        media.remove_later(bot.client_id, [bot.icon_file.name])
+        bot.icon_file = ""
     if bot.languages and bot.default_language not in bot.languages:
         raise Invalid.field("body", "default_language", msg="Must be one of languages.")
     if isinstance(bot.welcome_message, dict):

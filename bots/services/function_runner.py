@@ -37,6 +37,7 @@ from identity.models import User
 
 MAX_ANSWER_BYTES = 200_000
 CHANGED_TOOL = "The tool has changed on its server. Look at it and allow it again."
+BLOCKED = "blocked destination: "
 UNCERTAIN = "uncertain: it is not known whether the call took effect"
 _CARRIED_OUT = frozenset({CallStatus.SUCCEEDED, CallStatus.FAILED})
 _MIN_SECRET_CHARS = 4
@@ -319,7 +320,7 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
     try:
         url, content = _request(function, {**call.arguments, **subject.values})
         if secrets and not egress.keeps_secrets(url, purpose="function"):
-            raise egress.Blocked
+            raise egress.Blocked(egress.INSECURE)
         reply = egress.request(
             function.method,
             url,
@@ -331,8 +332,8 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
         )
     except request_templates.InvalidArgument as error:
         _record(call, CallStatus.REFUSED, error=str(error))
-    except egress.Blocked:
-        _record(call, CallStatus.REFUSED, error=f"blocked destination: {egress.REFUSAL}")
+    except egress.Blocked as error:
+        _record(call, CallStatus.REFUSED, error=f"{BLOCKED}{error}")
     except egress.EgressError as error:
         _record(
             call,

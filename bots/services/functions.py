@@ -131,9 +131,10 @@ def _check_all(functions: list[FunctionDTO]) -> None:
     for position, function in enumerate(functions):
         _check(position, function)
     urls = [request_templates.sample_url(function.http.url) for function in functions]
-    blocked = egress.first_blocked(urls, purpose="function")
-    if blocked is not None:
-        raise _invalid(blocked, "http", "url", msg=egress.REFUSAL)
+    refused = egress.first_blocked(urls, purpose="function")
+    if refused is not None:
+        place, why = refused
+        raise _invalid(place, "http", "url", msg=str(why))
 
 
 def _replace_functions(bot: Bot, functions: list[FunctionDTO]) -> dict[str, list[str]]:

@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -74,6 +74,12 @@ class FunctionHttpDTO(Shape):
     )
 
 
+def _safe_approval(given: dict[str, Any]) -> str:
+    """Who approves the calls of a function that does not say: nobody, if it only reads."""
+    http: FunctionHttpDTO | None = given.get("http")
+    return "none" if http is None or http.method == "GET" else "customer"
+
+
 class FunctionDTO(Shape):
     """An HTTP request that the bot may make."""
 
@@ -106,7 +112,9 @@ class FunctionDTO(Shape):
     )
     secret_header_names: list[str] | None = read_only("Names of the stored secret headers.")
     requires_approval: Literal["none", "agent", "customer"] = Field(
-        "none", description="Who must approve each call before it is made."
+        default_factory=_safe_approval,
+        description="Who must approve each call before it is made. If left out: `none` for GET,"
+        " `customer` for the other methods, which change something.",
     )
 
     @classmethod

@@ -186,7 +186,7 @@ def test_a_text_is_edited_in_place_and_deleted_after_a_question(site, bot):
     run_jobs()
     row.refresh_from_db()
     assert (row.content, row.status) == ("Within 30 days.", "trained")
-    assert "Document changed" in site.get(page).content.decode()
+    assert "Content changed" in site.get(page).content.decode()
     assert row.chunks.get().text == "Within 30 days."
     delete = to(bot, "delete_document", row.pk)
     assert delete in site.get(page).content.decode()

@@ -4,8 +4,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from bots.models import Bot, Document
+from bots.models import Bot, Document, Prompt
 from chatplatform.testing import run_jobs
+from chatplatform.testing.browser import save
 from identity.models import ApiKey, SiteSession
 from identity.testing import enter_site
 
@@ -23,9 +24,11 @@ def to(bot, name, *ids):
     return reverse(f"admin:bots_bot_{name}", args=[bot.pk, *ids])
 
 
-def save(owner: Page, name: str) -> None:
-    owner.locator(f"#{name}-form button[type=submit]").click()
-    expect(owner.locator(f"#{name}").get_by_role("status")).to_be_visible()
+def to_section(owner: Page, part: str) -> None:
+    """Open the tab of the section that has this part."""
+    panel = owner.locator("[role=tabpanel]").filter(has=owner.locator(f"#{part}"))
+    owner.locator(f"#{panel.get_attribute('aria-labelledby')}").click()
+    expect(panel).to_be_visible()
 
 
 def test_content_is_added_in_four_ways_and_the_list_looks_again_by_itself(owner, bot):
@@ -81,7 +84,7 @@ def test_the_widget_beside_the_forms_shows_what_they_say(owner, ann, bot):
     owner.locator("#appearance_dark_mode").check(force=True)
     expect(frame.locator("h1")).to_have_text("Hoa Sen")
     expect(frame.locator("html[data-dark=true]")).to_have_count(1)
-    save(owner, "appearance")
+    to_section(owner, "welcome")
     owner.locator("#welcome_welcome_message_en").fill("Hello!")
     owner.locator("#welcome_welcome_message_vi").fill("Xin chào!")
     expect(frame.locator(".bot .words")).to_have_text("Hello!")
@@ -94,7 +97,7 @@ def test_the_widget_beside_the_forms_shows_what_they_say(owner, ann, bot):
 
 
 def test_customers_are_asked_for_name_and_phone_before_the_chat(owner, ann, bot):
-    owner.goto(to(bot, "behaviour"))
+    owner.goto(to(bot, "behaviour") + "#contact")
     for field in ("name", "phone"):
         owner.locator(f"#contact_{field}").select_option("required")
     save(owner, "contact")
@@ -147,26 +150,57 @@ def test_the_chat_is_put_on_a_website_and_its_first_visit_is_told(owner, bot, si
     expect(owner.locator("#seen")).to_have_attribute("data-seen", "www.hoasen.example")
 
 
-def test_what_stands_unsaved_stays_whatever_comes_of_another_form(owner, ann, bot, problems):
+def test_one_button_saves_what_was_changed_in_all_sections(owner, ann, bot):
     owner.goto(to(bot, "behaviour"))
-    owner.locator("#instructions_content").fill("Be brief.")
     owner.locator("#questions_questions_en").fill("Where are you?")
+    to_section(owner, "instructions")
+    owner.locator("#instructions_content").fill("Be brief.")
+    to_section(owner, "hours")
     owner.locator("#hours_business_hours").select_option("hours")
     closes = owner.locator("#hours-form [data-day='0'] input[type=time]").last
     closes.fill("09:00")
-    owner.locator("#hours-form button[type=submit]").click()
+    for part in ("greeting", "opening", "prompt"):
+        expect(owner.locator(f"#{part}-tab")).to_have_attribute("data-unsaved", "")
+    to_section(owner, "procedures")
+    owner.locator("[data-save-all]").click()
+    # What is refused comes into view, and the rest is saved.
     expect(owner.locator("#hours-form .errors").first).to_be_visible()
     expect(closes).to_have_value("09:00")
+    expect(owner.locator(".sections [data-unsaved]")).to_have_count(1)
+    assert ann.get(f"/ai/bot/{bot.pk}/sample-questions").json()["items"][0]["id"]
+    assert Prompt.objects.get(bot=bot).content == "Be brief."
+    closes.fill("18:00")
+    save(owner, "hours")
+    expect(owner.locator(".sections [data-unsaved]")).to_have_count(0)
+    assert Bot.objects.get().business_hours[0]["closes"] == "18:00"
+
+
+def test_what_stands_unsaved_stays_whatever_happens(owner, ann, bot, problems):
+    owner.goto(to(bot, "behaviour"))
+    owner.locator("#questions_questions_en").fill("Where are you?")
     SiteSession.objects.all().delete()
-    owner.locator("#questions-form button[type=submit]").click()
+    owner.locator("[data-save-all]").click()
     expect(owner.locator("#questions-form").get_by_role("alert")).to_be_visible()
     again = owner.context.new_page()
     enter_site(again, ann.user)
     save(owner, "questions")
-    expect(owner.locator("#instructions_content")).to_have_value("Be brief.")
     assert ann.get(f"/ai/bot/{bot.pk}/sample-questions").json()["items"][0]["id"]
+    to_section(owner, "instructions")
+    owner.locator("#instructions_content").fill("Be brief.")
     with owner.expect_event("dialog") as leaving:
         owner.evaluate("setTimeout(() => location.reload())")
     assert leaving.value.type == "beforeunload"
     leaving.value.dismiss()
+    expect(owner.locator("#instructions_content")).to_have_value("Be brief.")
     problems.clear()
+
+
+def test_a_language_that_was_added_is_offered_at_once(owner, bot):
+    owner.goto(to(bot, "behaviour"))
+    owner.locator("#languages-form input[value=vi]").check()
+    save(owner, "languages")
+    expect(owner.locator("#welcome_welcome_message_vi")).to_be_visible()
+    owner.reload()
+    to_section(owner, "contact")
+    owner.reload()
+    expect(owner.locator("#contact_name")).to_be_visible()

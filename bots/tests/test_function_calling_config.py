@@ -86,6 +86,18 @@ def test_available_with_a_model(ann, bot, settings):
     assert (shown["is_available"], shown["unavailable_reason"]) == (True, None)
 
 
+@pytest.mark.parametrize(
+    ("method", "approval"),
+    [("GET", "none"), *((method, "customer") for method in ("POST", "PUT", "PATCH", "DELETE"))],
+)
+def test_the_customer_approves_changes_unless_something_else_is_said(ann, bot, method, approval):
+    left_out, said = order(http={"method": method}), {"requires_approval": "none", "name": "said"}
+    reply = ann.post(path(bot), config(left_out, {**left_out, **said}))
+    assert reply.status_code == 200, reply.content
+    asked = [function["requires_approval"] for function in reply.json()["functions"]]
+    assert asked == [approval, "none"]
+
+
 def test_everything_is_replaced_and_audited(ann, bot):
     ann.post(path(bot), config(ORDER, order(name="other")))
     stored = Function.objects.get(name="get_order").pk
@@ -197,12 +209,14 @@ def test_a_wrong_function_changes_nothing(ann, bot, function, field):
         "http://no-such-name.invalid/",
     ],
 )  # fmt: skip
-def test_private_addresses_get_one_message(ann, bot, url):
+def test_addresses_that_nobody_may_reach_are_refused(ann, bot, url):
     reply = ann.post(path(bot), config(order(http={"url": url})))
     assert reply.status_code == 422
     (error,) = reply.json()["detail"]
     assert error["loc"] == ["body", "functions", 0, "http", "url"]
-    assert error["msg"] in {egress.REFUSAL, "must begin with a scheme and a host"}
+    assert error["msg"] in {
+        egress.REFUSAL, egress.PRIVATE, egress.WITH_USER, "must begin with a scheme and a host",
+    }  # fmt: skip
     assert not Function.objects.exists()
 
 

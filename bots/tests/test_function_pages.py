@@ -100,6 +100,19 @@ def test_a_function_is_added_in_rows_and_turns_calls_on(function, ann, bot, shop
     assert Function.objects.count() == 1
 
 
+@pytest.mark.parametrize(
+    ("method", "approval"), [("GET", "none"), ("POST", "customer"), ("DELETE", "customer")]
+)
+def test_the_customer_is_asked_unless_a_function_only_reads(ann, bot, shop, method, approval):
+    shown = text(signed_in(ann.user).get(NEW))
+    assert '<option value="" selected>' in shown
+    form = values(shop, bot, method=method, requires_approval="")
+    assert signed_in(ann.user).post(NEW, form).status_code == 302
+    row = Function.objects.get()
+    assert row.requires_approval == approval
+    assert '<option value="">' not in text(signed_in(ann.user).get(edit_page(row)))
+
+
 def test_a_value_that_stands_in_the_address_needs_no_row(ann, bot, shop):
     form = values(shop, bot, parameter_0_name="")
     assert signed_in(ann.user).post(NEW, form).status_code == 302

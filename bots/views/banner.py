@@ -1,17 +1,17 @@
-"""Serves the public stored files: banners, under random names."""
+"""Serves the public stored files: banners and avatars, under random names."""
 
 from django.http import HttpRequest, HttpResponseBase
 
-from bots.services import banner_picture
+from bots.services import pictures
 from chatplatform import media
 from chatplatform.api import errors
 
 
 def serve_banner(request: HttpRequest, name: str) -> HttpResponseBase:
-    """A banner's picture. A new picture gets a new name, so browsers may cache it forever."""
+    """A picture. A new picture gets a new name, so browsers may cache it forever."""
     if request.method not in {"GET", "HEAD"}:
         return errors.error_response(405, "Only GET is allowed here.", headers={"Allow": "GET"})
-    stored = banner_picture.open_stored(name)
+    stored = pictures.open_stored(name)
     if stored is None:
         return errors.page_not_found(request)
     file, mime_type = stored

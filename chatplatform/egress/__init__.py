@@ -13,14 +13,20 @@ from typing import Any
 
 import httpx2
 
+from chatplatform.egress.guard import INSECURE as INSECURE
 from chatplatform.egress.guard import NO_ADDRESS as NO_ADDRESS
+from chatplatform.egress.guard import OTHER_PORT as OTHER_PORT
+from chatplatform.egress.guard import PRIVATE as PRIVATE
 from chatplatform.egress.guard import PURPOSES as PURPOSES
 from chatplatform.egress.guard import REFUSAL as REFUSAL
+from chatplatform.egress.guard import WITH_USER as WITH_USER
 from chatplatform.egress.guard import Blocked as Blocked
 from chatplatform.egress.guard import ConnectionFailed as ConnectionFailed
+from chatplatform.egress.guard import ConnectionRefused as ConnectionRefused
 from chatplatform.egress.guard import EgressError as EgressError
 from chatplatform.egress.guard import Guard, blocked, deadline, is_pinned, parse, port_of
 from chatplatform.egress.guard import InvalidHeader as InvalidHeader
+from chatplatform.egress.guard import NameNotFound as NameNotFound
 from chatplatform.egress.guard import Timeout as Timeout
 from chatplatform.egress.guard import TooLarge as TooLarge
 from chatplatform.egress.guard import allowed_for as allowed_for
@@ -162,22 +168,25 @@ def client(
 
 def check_url(url: str, *, purpose: str = "check") -> None:
     """Raise Blocked unless `url` could be called now. Resolves its name, for at most 5 seconds."""
-    if first_blocked([url], purpose=purpose) is not None:
-        raise Blocked(url)
+    refused = first_blocked([url], purpose=purpose)
+    if refused is not None:
+        raise refused[1]
 
 
-def first_blocked(urls: Sequence[str], *, purpose: str) -> int | None:
-    """The index of the first URL that could not be called now; None if all could.
+def first_blocked(urls: Sequence[str], *, purpose: str) -> tuple[int, Blocked] | None:
+    """The first URL that could not be called now: its index and why; None if all could.
 
     The names are resolved in parallel, for at most 5 seconds in all.
     """
     guard = Guard(purpose, ())
     waits: list[Callable[[], object]] = []
+    refused: Blocked | None = None
     for url in urls:
         try:
             target = parse(url, purpose)
             guard.check_target(target)
-        except Blocked:
+        except Blocked as error:
+            refused = error
             break  # an earlier one may turn out to be blocked
         waits.append(guard.looked_up(target.raw_host.decode("ascii"), port_of(target)))
     with deadline(time.monotonic() + _LOOKUP_SECONDS):
@@ -186,8 +195,8 @@ def first_blocked(urls: Sequence[str], *, purpose: str) -> int | None:
                 wait()
             except EgressError:
                 # An unknown name is refused alike: otherwise callers could find out our own names.
-                return place
-    return len(waits) if len(waits) < len(urls) else None
+                return place, Blocked()
+    return (len(waits), refused) if refused else None
 
 
 def keeps_secrets(url: str, *, purpose: str) -> bool:

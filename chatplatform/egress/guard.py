@@ -23,15 +23,25 @@ PURPOSES = (
     frozenset({"model", "function", "crawl", "webhook", "sign-in", "push"}) | MESSAGING_CHANNELS
 )
 
-# One text for all reasons, so that nobody can map our network with it.
+# One text for all that a look-up of the name tells, so that nobody can find our own names with it.
 REFUSAL = gettext_noop(
-    "We can't reach this address. Check the spelling. It must be public and use port 80 or 443."
+    "There's no such address on the public internet. Check the spelling. If your server is in a"
+    " private network, give it a public address."
 )
-# This may be said plainly: it follows from the text and reveals nothing of our network.
-NO_ADDRESS = "Enter a full address that starts with https:// or http://."
+# These may be said plainly: they follow from the text and reveal nothing of our network.
+NO_ADDRESS = gettext_noop("Enter a full address that starts with https:// or http://.")
+PRIVATE = gettext_noop(
+    "This address leads to your own computer or a private network, where we can't reach it. Enter"
+    " the public address of your server."
+)
+OTHER_PORT = gettext_noop("We only connect to ports 80 and 443. Use one of them.")
+WITH_USER = gettext_noop("Remove the user name and password from the address.")
+INSECURE = gettext_noop("Secrets are only sent to addresses that start with https://.")
 _ADDRESS = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _PORTS = frozenset({80, 443})
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")
+# The ends of names that are never public (RFC 6761, 6762 and 8375, and the reserved `internal`).
+_PRIVATE_ENDS = (".localhost", ".local", ".internal", ".home.arpa")
 
 # Python 3.11's `is_global` is true for most of these.
 _REFUSED_NETWORKS = tuple(
@@ -68,14 +78,12 @@ class EgressError(Exception):
 
 
 class Blocked(EgressError):
-    """A refused destination."""
+    """A refused destination; the message says why, as far as the text of the address tells."""
 
     nothing_sent = True
 
-    def __init__(self, url: str | None = None) -> None:
-        """The message says so if `url` is not a web address; all other reasons share one text."""
-        is_address = url is None or _ADDRESS.match(url)
-        super().__init__(REFUSAL if is_address else NO_ADDRESS)
+    def __init__(self, message: str = REFUSAL) -> None:
+        super().__init__(message)
 
 
 class InvalidHeader(EgressError):
@@ -96,8 +104,23 @@ class TooLarge(EgressError):
 
 
 class ConnectionFailed(EgressError):
-    """The name does not resolve, the connection or TLS failed, or the answer broke off or is not
-    HTTP."""
+    """The connection or TLS failed, or the answer broke off or is not HTTP."""
+
+
+class NameNotFound(ConnectionFailed):
+    """The name does not resolve."""
+
+    def __init__(self) -> None:
+        super().__init__(gettext_noop("The name of the server doesn't exist. Check the spelling."))
+
+
+class ConnectionRefused(ConnectionFailed):
+    """Nobody listens there."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            gettext_noop("The server refused the connection. Check that it's running.")
+        )
 
 
 # The monotonic time at which this thread's exchange must be over. Every wait of a socket reads it,
@@ -125,19 +148,33 @@ def seconds_left() -> float:
 
 def is_public(address: str) -> bool:
     """Whether an IP address belongs to the public internet, and to no network of EGRESS_DENY."""
-    ip = written = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(ip, ipaddress.IPv6Address):
-        ip = _unwrapped(ip)
-    if any(written in network or ip in network for network in settings.EGRESS_DENY):
+    written = ipaddress.ip_address(address.partition("%")[0])
+    forms = {written, _unwrapped(written)}
+    if any(ip in network for ip in forms for network in settings.EGRESS_DENY):
         return False
+    return _is_global(_unwrapped(written))
+
+
+def _is_global(ip: _Address) -> bool:
     if isinstance(ip, ipaddress.IPv6Address) and ip not in _GLOBAL_UNICAST:
         # Loopback, mapped, compatible, site-local, multicast and local NAT64 are all outside of it.
         return False
     return ip.is_global and not any(ip in network for network in _REFUSED_NETWORKS)
 
 
-def _unwrapped(address: ipaddress.IPv6Address) -> _Address:
+def _is_written_private(host: str) -> bool:
+    """Whether the text of a host alone says that it is not on the public internet."""
+    name = host.lower().removesuffix(".")
+    try:
+        return not _is_global(_unwrapped(ipaddress.ip_address(name)))
+    except ValueError:
+        return "." not in name or name.endswith(_PRIVATE_ENDS)
+
+
+def _unwrapped(address: _Address) -> _Address:
     """The IPv4 address that a mapped or NAT64 address leads to, else the address itself."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     if address in _NAT64:
@@ -149,11 +186,16 @@ def parse(url: str, purpose: str) -> httpx2.URL:
     """The URL as the HTTP client reads it; raises Blocked if parsers may disagree about it."""
     # Some parsers take a backslash or a space as part of the host, others as its end.
     if any(sign in url for sign in "\\ \t\r\n"):
-        raise blocked("?", purpose, "ambiguous URL")
+        raise blocked("?", purpose, "ambiguous URL", _words_for(url))
     try:
         return httpx2.URL(url)
     except (httpx2.InvalidURL, ValueError, TypeError):
-        raise blocked("?", purpose, "invalid URL") from None
+        raise blocked("?", purpose, "invalid URL", _words_for(url)) from None
+
+
+def _words_for(text: str) -> str:
+    """What to say of a text that is no URL."""
+    return REFUSAL if _ADDRESS.match(text) else NO_ADDRESS
 
 
 def port_of(url: httpx2.URL) -> int:
@@ -167,10 +209,10 @@ def is_pinned(host: str, hosts: Collection[str]) -> bool:
     return any(name == pin or (pin[:1] == "." and name.endswith(pin)) for pin in hosts)
 
 
-def blocked(host: str, purpose: str, reason: str) -> Blocked:
-    """The refusal to raise; only the log gets its reason."""
+def blocked(host: str, purpose: str, reason: str, message: str = REFUSAL) -> Blocked:
+    """The refusal to raise, with this message; only the log gets its reason."""
     logger.warning("egress blocked: purpose=%s host=%.253s reason=%s", purpose, host, reason)
-    return Blocked()
+    return Blocked(message)
 
 
 def allowed_for(purpose: str) -> list[str]:
@@ -194,13 +236,19 @@ class Guard:
         """Raise Blocked for the URL's scheme, user, form of host or port; no name is resolved."""
         host = url.raw_host.decode("ascii")
         if url.scheme not in {"http", "https"}:
-            raise blocked(host, self._purpose, "scheme")
+            raise blocked(host, self._purpose, "scheme", NO_ADDRESS)
+        if not host:
+            raise blocked(host, self._purpose, "no host", NO_ADDRESS)
         if url.userinfo:
-            raise blocked(host, self._purpose, "userinfo")
+            raise blocked(host, self._purpose, "userinfo", WITH_USER)
         if ":" not in host and not _NAME.fullmatch(host):
             raise blocked(host, self._purpose, "host name")
-        if port_of(url) not in _PORTS and not self._allows(host, port_of(url)):
-            raise blocked(host, self._purpose, "port")
+        if self._allows(host, port_of(url)):
+            return
+        if _is_written_private(host):
+            raise blocked(host, self._purpose, "address", PRIVATE)
+        if port_of(url) not in _PORTS:
+            raise blocked(host, self._purpose, "port", OTHER_PORT)
 
     def addresses(self, host: str, port: int) -> list[_Found]:
         """All addresses of a host as (family, socket address); raises Blocked if any is private."""
@@ -244,7 +292,7 @@ def _look_up(host: str, port: int) -> Callable[[], list[_Found]]:
         except queue.Empty:
             raise Timeout("The name was not resolved in time.") from None
         if isinstance(answer, Exception) or not answer:
-            raise ConnectionFailed("The name does not resolve.")
+            raise NameNotFound
         internet = (socket.AF_INET, socket.AF_INET6)
         return [(entry[0], entry[4]) for entry in answer if entry[0] in internet]
 

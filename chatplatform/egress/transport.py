@@ -12,9 +12,11 @@ from typing import Any, cast
 
 import httpcore2
 import httpx2
+from django.utils.translation import gettext_noop
 
 from chatplatform.egress.guard import (
     ConnectionFailed,
+    ConnectionRefused,
     EgressError,
     Guard,
     Timeout,
@@ -244,6 +246,11 @@ def _socket_errors() -> Iterator[None]:
         yield
     except TimeoutError:
         raise Timeout("The time for this request is over.") from None
+    except ConnectionRefusedError:
+        raise ConnectionRefused from None
+    except ssl.SSLCertVerificationError as error:
+        words = gettext_noop("The server's certificate isn't valid for this address.")
+        raise ConnectionFailed(words) from error
     except (OSError, ValueError) as error:
         # ValueError: a host that OpenSSL does not take as a server name.
         raise ConnectionFailed("The connection failed.") from error

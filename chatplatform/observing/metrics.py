@@ -84,8 +84,9 @@ REPLY_SECONDS = Metric(
 DELIVERY_SECONDS = Metric(
     "histogram", "delivery_seconds", "Attempts to deliver an event, by their outcome.",
     "outcome", buckets=_SHORT, values=(
-        "delivered", "timeout", "connection_failed", "blocked_destination", "redirect",
-        "bad_status", "invalid_answer", "gone", "interrupted", "endpoint_disabled",
+        "delivered", "timeout", "name_not_found", "connection_refused", "connection_failed",
+        "blocked_destination", "redirect", "bad_status", "invalid_answer", "gone", "interrupted",
+        "endpoint_disabled",
     ),
 )  # fmt: skip
 MAIL_FAILURES = Metric(

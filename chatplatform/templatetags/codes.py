@@ -8,7 +8,9 @@ from typing import Any
 from django import template
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import get_language_info, gettext, gettext_noop
+
+from chatplatform.templatetags.action_words import ACTIONS
 
 register = template.Library()
 _ABBREVIATION = re.compile(r"\b(api|id|ip|url)\b", re.IGNORECASE)
@@ -78,8 +80,10 @@ _WORDS = {
     "user.view_started": gettext_noop("Platform staff started viewing as this person"),
     "user.view_ended": gettext_noop("Platform staff stopped viewing as this person"),
     "overtaken": gettext_noop("No longer needed"),
+    "held": gettext_noop("On hold"),
+    "published": gettext_noop("Published"),
     "answered_elsewhere": gettext_noop("Answered in the channel's app"),
-}
+} | ACTIONS
 
 
 @register.filter
@@ -91,7 +95,7 @@ def humanize_code(code: object) -> str:
     if words:
         return gettext(words)
     plain = str(code).replace("_", " ").replace(".", " ").capitalize()
-    return _ABBREVIATION.sub(lambda found: found[0].upper(), plain)
+    return gettext(_ABBREVIATION.sub(lambda found: found[0].upper(), plain))
 
 
 @register.filter
@@ -124,10 +128,10 @@ def change_words(
 
 def _change(name: str, value: Any, settings: Mapping[str, tuple[Any, Mapping[Any, Any]]]) -> str:
     if name == "fields" and isinstance(value, list):
-        return f"Changed: {', '.join(_value(item) for item in value)}"
+        return ", ".join(_title(str(item), settings) for item in value)
     is_written = _WRITTEN.fullmatch(name)
     values = value if isinstance(value, list) and len(value) == 2 else [value]
-    label, choices = settings.get(name, ("", {}))
+    _, choices = settings.get(name.rpartition(".")[2], ("", {}))
     unit = next((size for ending, size in _UNITS.items() if name.endswith(ending)), 0)
 
     def word(item: Any) -> str:
@@ -137,9 +141,27 @@ def _change(name: str, value: Any, settings: Mapping[str, tuple[Any, Mapping[Any
             return _duration(item * unit)
         return str(item or "–") if is_written else _value(item)
 
-    title = str(label) or humanize_code(name)
+    title = _title(name, settings)
     title = _UNIT.sub("", title) if unit else title
     return f"{title}: {' → '.join(map(word, values))}"
+
+
+def _title(name: str, settings: Mapping[str, tuple[Any, Mapping[Any, Any]]]) -> str:
+    """What a field is called: as on its page, and of texts by language, in which."""
+    field, _, part = name.partition(".")
+    if not part or part in settings:
+        return str(settings.get(part or field, ("",))[0]) or humanize_code(part or field)
+    label = str(settings.get(field, ("",))[0])
+    return f"{label or humanize_code(field)} ({_language(part) or humanize_code(part)})"
+
+
+def _language(code: str) -> str:
+    """The name of a language; empty for what is none."""
+    try:
+        name = str(get_language_info(code)["name_translated"])
+    except KeyError:
+        return ""
+    return name[:1].upper() + name[1:]
 
 
 def _duration(seconds: int) -> str:
@@ -155,10 +177,13 @@ def _duration(seconds: int) -> str:
 
 def _value(value: Any) -> str:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return gettext("yes") if value else gettext("no")
     if isinstance(value, list):
         return ", ".join(_value(item) for item in value) or "–"
     if isinstance(value, dict):
+        if value and all(isinstance(text, str) and _language(key) for key, text in value.items()):
+            texts = ((_language(key), _value(text)) for key, text in value.items())
+            return "; ".join(f"{language}: {text}" for language, text in texts)
         return change_words(value)
     text = str("–" if value in {None, ""} else value)
     if _TIME.fullmatch(text):

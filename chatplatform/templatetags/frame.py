@@ -3,9 +3,12 @@
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.template import RequestContext
+from django.utils.translation import gettext
 
 from chatplatform import navigation
+from chatplatform.templatetags.codes import humanize_code
 
 register = template.Library()
 
@@ -30,3 +33,20 @@ def page_title(context: RequestContext) -> str:
         return str(context["original"])
     listed = navigation.place(context["request"])[1] if context.get("cl") else ""
     return listed or str(context.get("title") or "")
+
+
+@register.simple_tag
+def simulator_url() -> str:
+    """The address of the channel simulator; empty outside of development."""
+    return str(settings.SIMULATOR_URL if settings.DEVELOPMENT else "").rstrip("/")
+
+
+@register.simple_tag
+def translate_headings(headings: list[dict[str, Any]]) -> str:
+    """Translate the headings of a list: those of plain columns are the names of the fields."""
+    for heading in headings:
+        # The box that chooses all rows is markup.
+        if heading["text"] and "action-toggle" not in heading["text"]:
+            text = str(heading["text"])
+            heading["text"] = humanize_code(text) if text.islower() else gettext(text)
+    return ""

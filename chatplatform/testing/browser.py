@@ -155,3 +155,12 @@ def violations(page: Page | Frame) -> list[str]:
         page.evaluate(AXE_SCRIPT)
     found: list[str] = page.evaluate(_VIOLATIONS)
     return found
+
+
+def save(page: Page, part: str) -> None:
+    """Save a form of the site, by its page's one button or by its own, until its part says so."""
+    form = page.locator(f"#{part}-form")
+    together = page.locator("[data-together]").filter(has=form)
+    button = together.locator("[data-save-all]") if together.count() else None
+    (button or form.locator("button[type=submit]")).click()
+    expect(page.locator(f"#{part}").get_by_role("status")).to_be_visible()

@@ -11,19 +11,25 @@ import pytest
 from babel.messages.mofile import read_mo
 from babel.messages.pofile import read_po
 from django.conf import settings
+from django.conf.locale import LANG_INFO
 from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
 from bots.language.phrasebook import all_books
-from bots.models import Document
+from bots.models import Bot, Document
 from bots.testing import make_bot
+from chatplatform.form_fields import language_name
 from chatplatform.tests.test_codes import texts
+from chatplatform.tests.test_guard_site import world
 from chats.models import Conversation
 from chats.testing import make_chat
 from identity.models import Subscription, User
+from identity.pages.admin_site import SETTINGS_PAGES
+from identity.services import public_holidays
 from identity.testing import make_person, signed_in
 from local import message_catalogs
+from webhooks.models import WebhookConfig
 
 VALUE = re.compile(r"\{\w+\}")
 BEFORE = [
@@ -47,6 +53,12 @@ SHARED = {
     "esc",
     "Ctrl + K",
 }
+
+# Names and abbreviations on an owner's pages.
+SAME_WORDS = {
+    "Api", "Chatapp", "Client ID", "Client secret", "HTML", "Localapp", "Photoapp", "Shopify",
+    "Socialnet", "Tag Manager", "Telegram", "URL", "UTC", "Web", "Webhook", "WordPress",
+}  # fmt: skip
 
 
 def shown(browser, name):
@@ -158,6 +170,51 @@ def test_the_staffs_home_is_in_both_languages(client_a):
     assert seen["en"] & seen["vi"] <= SHARED, "locale/vi lacks these words"
     assert {"Companies", "1 new this week, 0 disabled", "after all retries"} <= seen["en"]
     assert "1 × Documents that couldn't be read" in seen["en"]
+
+
+def owners_pages(rows):
+    """The pages that an owner uses week by week: lists, a bot's own pages, reports, settings."""
+    lists = (
+        "chats_conversation", "chats_customer", "chats_feedback", "chats_questiongroup",
+        "chats_replay", "chats_summary", "bots_bot", "bots_goldenquestion", "bots_goldenrun",
+        "bots_function", "bots_functioncall", "bots_mcpserver", "bots_languagemodel",
+        "identity_apikey", "identity_auditevent", "identity_user", "webhooks_webhookconfig",
+        "webhooks_delivery", "webhooks_event", "reports_export",
+    )  # fmt: skip
+    yield from (reverse(f"admin:{name}_changelist") for name in lists)
+    for name in ("content", "look", "behaviour", "install", "quality"):
+        yield reverse(f"admin:bots_bot_{name}", args=[rows[Bot].pk])
+    yield from map(reverse, ("channels", "reports_overview", "reports_adhoc", "reports_warnings"))
+    # What bots say stands there in the customers' languages.
+    settings_pages = {*SETTINGS_PAGES} - {"messages"}
+    yield from (reverse(f"admin:settings_{name}") for name in sorted(settings_pages))
+    yield reverse("admin:identity_apikey_new_key")
+    yield reverse("admin:bots_function_new_function")
+    yield reverse("admin:webhooks_webhookconfig_new_endpoint")
+    yield reverse("admin:webhooks_webhookconfig_manage", args=[rows[WebhookConfig].pk])
+
+
+@pytest.mark.full
+def test_the_pages_of_an_owners_week_are_in_both_languages(db):
+    rows = world("Ourownword")
+    owner = rows[User]
+    names = {language_name(code) for code in LANG_INFO} | {
+        name for _, name in public_holidays.countries()
+    }
+    data = re.compile(r"ourownword|[0-9@{}<>_*/…]|^.{0,2}$|^[^A-Za-z]*$", re.IGNORECASE)
+    left = {}
+    for path in owners_pages(rows):
+        seen = {}
+        for owner.language in ("en", "vi"):
+            owner.save()
+            browser = Browser()
+            browser.force_login(owner)
+            reply = browser.get(path)
+            assert reply.status_code == 200, path
+            seen[owner.language] = {text for text in texts(reply) if not data.search(text)}
+        if both := seen["en"] & seen["vi"] - SHARED - SAME_WORDS - names:
+            left[path] = both
+    assert left == {}, "locale/vi lacks these words"
 
 
 def test_a_page_of_an_error_is_in_the_readers_language(client_a):

@@ -10,6 +10,7 @@ from bots.tests.test_extract import docx_bytes, page, pdf_bytes
 from bots.tests.test_office_files import words, xlsx_bytes
 from bots.tests.web_site import html, serving
 from chatplatform.testing import run_jobs
+from chatplatform.testing.browser import save
 from identity.models import ApiKey, Client, User
 from webhooks.models import WebhookConfig
 
@@ -34,12 +35,6 @@ def press(screen, name):
     """Press a button that sends a form, and wait for the page that it leads to."""
     with screen.expect_navigation():
         screen.get_by_role("button", name=name, exact=True).click()
-
-
-def send(screen, part):
-    """Send a form in the background; its part says what was done."""
-    screen.locator(f"#{part}-form button[type=submit]").click()
-    screen.locator(f"#{part}").get_by_role("status").wait_for()
 
 
 @pytest.mark.journey
@@ -104,16 +99,16 @@ def show(screen):
     """The look, and the script tag for the page."""
     screen.get_by_role("link", name="Appearance", exact=True).click()
     frame = screen.frame_locator("iframe")
-    screen.get_by_label("Welcome").first.fill("Welcome to the tea house!")
     screen.get_by_label("Primary color").fill("#0f766e")
+    screen.get_by_role("tab", name="Messages").click()
+    screen.get_by_label("Welcome").first.fill("Welcome to the tea house!")
     frame.get_by_text("Welcome to the tea house!").wait_for()
     colour = frame.locator(".head").evaluate("head => getComputedStyle(head).backgroundColor")
     assert colour == "rgb(15, 118, 110)"
-    send(screen, "appearance")
-    send(screen, "welcome")
+    save(screen, "welcome")
     screen.get_by_role("link", name="Install", exact=True).click()
     screen.get_by_label("Allowed websites").fill("https://tea.example/")
-    send(screen, "hosts")
+    save(screen, "hosts")
     tag = screen.get_by_label("Script tag").input_value()
     assert ApiKey.objects.get().prefix in tag
     assert "/widget/v1/loader.js" in tag

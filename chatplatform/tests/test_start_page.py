@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from django.test import Client as Browser
+from django.urls import reverse
 from django.utils import timezone
 
 from identity.models import User
@@ -53,6 +54,19 @@ def test_the_demos_logins_are_shown_in_development_alone(nobody, settings, demo,
     page = nobody.get("/", Host="localhost").content
     assert (b"owner@demo.example" in page) == is_development
     assert (b"demo-word" in page) == is_development
+
+
+@pytest.mark.parametrize("is_development", [True, False])
+def test_the_simulator_is_named_in_development_alone(nobody, ann, settings, demo, is_development):
+    settings.DEVELOPMENT, settings.SIMULATOR_URL = is_development, "http://127.0.0.1:9200"
+    start = nobody.get("/", Host="localhost").content.decode()
+    assert ('href="http://127.0.0.1:9200/server/"' in start) == is_development
+    browser = Browser()
+    browser.force_login(ann.user)
+    for name in ("bots_function_new_function", "webhooks_webhookconfig_new_endpoint"):
+        page = browser.get(reverse(f"admin:{name}")).content.decode()
+        assert ("data-simulator" in page) == is_development
+    assert ("data-simulator" in browser.get(reverse("channels")).content.decode()) == is_development
 
 
 @pytest.mark.parametrize(

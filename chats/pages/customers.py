@@ -238,8 +238,10 @@ class CustomerAdmin(ListsWithoutPreviews):
 
     @admin.action(description=cast("str", gettext_lazy("Delete")), permissions=["manage"])
     @confirm_action(
-        "Delete these customers and all their conversations, messages, and files? This can't be"
-        " undone."
+        gettext_lazy(
+            "Delete these customers and all their conversations, messages, and files? This can't be"
+            " undone."
+        )
     )
     def erase(self, request: HttpRequest, rows: QuerySet[Customer]) -> None:
         by = viewer(request)

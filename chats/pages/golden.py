@@ -1,6 +1,6 @@
 """The site's pages of golden questions and their runs."""
 
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -173,6 +173,7 @@ class GoldenQuestionAdmin(TenantAdmin):
     list_display = (
         "question", "follow_ups", "bot", "expected_source", "words", "origin", "created_at",
     )  # fmt: skip
+    labels: ClassVar = {"origin": gettext_lazy("Origin")}
     list_filter = ("bot", "origin")
     search_fields = ("question", "expected_source", "bot__bot_name")
     list_select_related = ("bot",)
@@ -233,8 +234,8 @@ class GoldenQuestionAdmin(TenantAdmin):
 
         return self._page(request, RunForm, act, gettext("Run test questions"), gettext("Run test"))
 
-    @admin.action(description="Delete", permissions=["train"])
-    @confirm_action("Delete these questions? Past test runs are kept.")
+    @admin.action(description=cast("str", gettext_lazy("Delete")), permissions=["train"])
+    @confirm_action(gettext_lazy("Delete these questions? Past test runs are kept."))
     def delete_questions(self, request: HttpRequest, rows: QuerySet[GoldenQuestion]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: golden_questions.delete(row.bot, row.pk, by=by))
@@ -265,7 +266,7 @@ class GoldenQuestionAdmin(TenantAdmin):
 class OutcomeFilter(admin.SimpleListFilter):
     """Filters by the outcome of the changes that runs tried."""
 
-    title, parameter_name = gettext_lazy("outcome"), "outcome"
+    title, parameter_name = gettext_lazy("changes"), "outcome"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [(code, humanize_code(code)) for code in (*GoldenOutcome.values, "overtaken")]
@@ -278,7 +279,7 @@ class OutcomeFilter(admin.SimpleListFilter):
 class GoldenRunAdmin(TenantAdmin):
     intro = gettext_lazy("Each test run asks your bot all of its test questions.")
     list_display = (
-        "bot", "shown_status", "passed", "asked", "shown_broke", "became", "created_at",
+        "bot", "shown_status", "asked", "shown_passed", "shown_broke", "became", "created_at",
     )  # fmt: skip
     list_filter = ("bot", "status", OutcomeFilter)
     search_fields = ("bot__bot_name",)
@@ -319,13 +320,13 @@ class GoldenRunAdmin(TenantAdmin):
 
     @column(gettext_lazy("Status"), ordering="status", label=_COLORS)
     def shown_status(self, run: GoldenRun) -> tuple[str, str]:
-        return run.status, run.get_status_display()
+        return run.status, gettext(run.get_status_display())
 
     def is_under_way(self, run: GoldenRun) -> bool:
         """Whether its questions are still being asked."""
         return run.status in {GoldenStatus.QUEUED, GoldenStatus.RUNNING}
 
-    @column(gettext_lazy("Outcome"), ordering="outcome")
+    @column(gettext_lazy("Changes"), ordering="outcome")
     def became(self, run: Any) -> str:
         """The outcome of the change that waited for the run."""
         return humanize_code(run.shown_outcome)
@@ -333,6 +334,12 @@ class GoldenRunAdmin(TenantAdmin):
     @column(gettext_lazy("Minimum confidence"))
     def shown_threshold(self, run: GoldenRun) -> str:
         return percent(run.threshold)
+
+    @column(gettext_lazy("Passed"), ordering="passed")
+    def shown_passed(self, run: GoldenRun) -> str:
+        """How many questions passed, of those that were asked."""
+        counts = {"done": run.passed, "total": len(run.results)}
+        return gettext("%(done)s of %(total)s") % counts if run.results else "–"
 
     @column(gettext_lazy("Progress"))
     def asked(self, run: GoldenRun) -> SafeString:

@@ -178,7 +178,10 @@ class StarsFilter(FixedFilter):
     """Filters by stars."""
 
     title, parameter_name = gettext_lazy("rating"), "rating__exact"
-    options: ClassVar = {str(stars): "★" * stars for stars in range(1, 6)} | {"low": "★ or ★★"}
+    options: ClassVar = {
+        **{str(stars): "★" * stars for stars in range(1, 6)},
+        "low": gettext_lazy("★ or ★★"),
+    }
 
     def condition(self, request: HttpRequest, value: str) -> Q | None:
         if value == "low":

@@ -81,7 +81,7 @@ class QuestionGroupAdmin(TenantAdmin):
     @column(gettext_lazy("Status"), ordering="status", label=_COLORS)
     def shown_status(self, row: Any) -> tuple[str, str]:
         if row.status != GroupStatus.LEARNING or row.run_id is None:
-            return row.status, row.get_status_display()
+            return row.status, gettext(row.get_status_display())
         if row.run_outcome == GoldenOutcome.HELD:
             return row.run_outcome, gettext("On hold: a test question failed")
         return row.status, gettext("Running test questions")

@@ -68,7 +68,7 @@ class ReplayAdmin(TenantAdmin):
 
     @column(gettext_lazy("Status"), ordering="status", label=_COLORS)
     def shown_status(self, row: Replay) -> tuple[str, str]:
-        return row.status, row.get_status_display()
+        return row.status, gettext(row.get_status_display())
 
     @column(gettext_lazy("Progress"))
     def progress(self, row: Replay) -> SafeString:
@@ -91,7 +91,7 @@ class ReplayAdmin(TenantAdmin):
         }
         return super().change_view(request, object_id, form_url, context)
 
-    @button("Replay a day", permissions=["teach"], icon="replay")
+    @button(gettext_lazy("Replay a day"), permissions=["teach"], icon="replay")
     def replay_day(self, request: HttpRequest) -> HttpResponse:
         """Start a replay of a day."""
         client = viewer(request).client

@@ -87,6 +87,7 @@ def refund(get_order, tool):
         **get_order,
         "name": "refund",
         "description": "Gives the money for an order back.",
+        "requires_approval": "none",
         "http": {
             "method": "POST",
             "url": f"http://{tool.host_port}/refunds",

@@ -4,7 +4,7 @@ import time_machine
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from chatplatform.testing.browser import PHONE, violations
+from chatplatform.testing.browser import PHONE, save, violations
 from chats.models import Message
 from chats.testing import make_chat
 from identity.models import Client, ClientConfig, EmailNotification
@@ -18,13 +18,6 @@ SUNDAY = "2026-12-06 05:00:00+00:00"
 
 def open_page(screen, name):
     screen.goto(reverse(f"admin:settings_{name}"))
-
-
-def save(screen, part):
-    """Send the form of a part, and wait until it says what it has done."""
-    form = screen.locator(f"#{part}-form")
-    form.locator("button[type=submit]").click()
-    screen.get_by_role("status").wait_for()
 
 
 def test_a_company_says_where_it_is_and_when_it_is_open(screen, ann, bot, server):

@@ -48,6 +48,7 @@ class Migration(migrations.Migration):
                 ('email', models.EmailField(max_length=254, unique=True)),
                 ('full_name', models.CharField(max_length=200)),
                 ('avatar_url', models.CharField(blank=True, default='', max_length=500)),
+                ('avatar_file', models.FileField(blank=True, db_default='', default='', max_length=200, upload_to='banners/')),
                 ('role', models.CharField(choices=[('owner', 'Owner'), ('admin', 'Admin'), ('agent', 'Agent'), ('viewer', 'Viewer')], default='agent', max_length=10)),
                 ('language', models.CharField(default='en', max_length=20)),
                 ('can_train', models.BooleanField(default=False)),

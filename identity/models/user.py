@@ -40,6 +40,10 @@ class User(AbstractBaseUser, PermissionsMixin):
     full_name = models.CharField(max_length=200)
     # Shown to customers beside the name.
     avatar_url = models.CharField(max_length=500, default="", blank=True)
+    # The file that `avatar_url` leads to, if it was uploaded.
+    avatar_file = models.FileField(
+        upload_to="banners/", max_length=200, default="", db_default="", blank=True
+    )
     role = models.CharField(max_length=10, choices=Role, default=Role.AGENT)
     language = models.CharField(max_length=20, default="en")
     # Whether the person may train bots regardless of the role.

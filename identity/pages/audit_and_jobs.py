@@ -116,8 +116,8 @@ class AuditEventAdmin(TenantAdmin):
 
     @display(description=cast("str", gettext_lazy("Item")))
     def shown_subject(self, row: models.AuditEvent) -> str:
-        plain = row.subject.replace("_", " ").replace(":", " ").capitalize()
-        return getattr(row, "subject_words", None) or plain
+        noun, _, row_id = row.subject.partition(":")
+        return getattr(row, "subject_words", None) or f"{humanize_code(noun)} {row_id}".strip()
 
     @display(description=cast("str", gettext_lazy("Before → after")))
     def shown_changes(self, row: models.AuditEvent) -> str:
@@ -126,8 +126,7 @@ class AuditEventAdmin(TenantAdmin):
 
 def _changes(row: models.AuditEvent) -> str:
     """What was changed, in words; settings by the names of their pages."""
-    is_settings = row.action in {"config.updated", "email_notification.updated"}
-    return change_words(row.changes, audit_words.settings() if is_settings else {})
+    return change_words(row.changes, audit_words.settings(row.action.partition(".")[0]))
 
 
 def _actor(row: models.AuditEvent) -> str:

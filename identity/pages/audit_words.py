@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 from django.apps import apps
@@ -10,7 +11,6 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy
 
 from chatplatform.forms import SettingsForm
-from identity.pages.settings import conversations, notifications
 from identity.services import audit
 
 # For each noun of a subject: its word, its model, and the columns of which the first that is
@@ -75,14 +75,32 @@ def with_word(client_id: int | None, word: str) -> Q:
     return found
 
 
+# Where the settings of an action's subject have their labels; those of higher apps by name.
+_FORMS = {
+    "config": ("business_hours", "conversations", "notifications"),
+    "email_notification": ("notifications",),
+    "bot": ("look_forms", "behaviour_forms", "hours_forms", "install_forms"),
+    "banner": ("look_forms",),
+}
+_PACKAGES = {"bot": "bots.pages.bot", "banner": "bots.pages.bot"}
+
+
 @functools.cache
-def settings() -> dict[str, tuple[Any, dict[Any, Any]]]:
-    """The labels and choices of a client's settings, as its settings pages name them."""
-    return {
-        setting.name: (setting.label, dict(setting.choices or ()))
-        for module in (conversations, notifications)
-        for form in vars(module).values()
+def settings(noun: str) -> dict[str, tuple[Any, dict[Any, Any]]]:
+    """The labels and choices of what an action about this noun changes, as its pages name them."""
+    package = _PACKAGES.get(noun, "identity.pages.settings")
+    forms = [
+        form
+        for name in _FORMS.get(noun, ())
+        for form in vars(import_module(f"{package}.{name}")).values()
         if isinstance(form, type) and issubclass(form, SettingsForm)
+    ]
+    declared = {
+        name: (field.label, {}) for form in forms for name, field in form.base_fields.items()
+    }
+    return declared | {
+        setting.name: (setting.label, dict(setting.choices or ()))
+        for form in forms
         for setting in form.settings
     }
 

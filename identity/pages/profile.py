@@ -7,15 +7,25 @@ from django.utils.translation import gettext
 
 from chatplatform.admin_base import viewer
 from identity.forms import ProfileForm
+from identity.models import User
 from identity.pages.settings.frame import Part, sent, show
-from identity.services import users
+from identity.services import picture_hooks, users
 from identity.shapes.users import OwnUser
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:
     """What colleagues and customers see of a person, and the language of their pages and mails."""
     by = viewer(request)
-    form = ProfileForm(sent(request, "profile"), person=by)
+    data = sent(request, "profile")
+    form = ProfileForm(data, None if data is None else request.FILES, person=by)
     title = gettext("Profile")
-    part = Part("profile", "", form, lambda data: users.update_own(by, OwnUser(**data)))
+    part = Part("profile", "", form, lambda data: _save(by, **data))
     return show(site, request, title, [part], template="profile", client=by.client)
+
+
+def _save(by: User, *, file: Any, avatar_url: str, **data: Any) -> User:
+    if not file:
+        return users.update_own(by, OwnUser(avatar_url=avatar_url, **data))
+    side = picture_hooks.AVATAR_SIDE
+    with picture_hooks.pictures().stored(file, largest_side=side) as picture:
+        return users.update_own(by, OwnUser(**data), picture=picture)

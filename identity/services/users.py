@@ -7,11 +7,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils.translation import gettext_noop
 
+from chatplatform import media
 from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotAuthenticated, NotFound
 from chatplatform.api.request_context import current_address
 from chatplatform.jobs import enqueue
 from identity.models import AttemptKind, Client, Role, User
 from identity.services import attempts, audit, logins, mails, passwords, second_factor, tokens
+from identity.services.picture_hooks import StoredPicture
 from identity.shapes.users import OwnUser, TokenResponse
 
 
@@ -170,16 +172,28 @@ def _set_staff_disabled(user_id: int, *, is_disabled: bool, by: User) -> None:
         _set_disabled(user, is_disabled=is_disabled, by=by)
 
 
-def update_own(user: User, body: OwnUser) -> User:
-    """Change one's own name, language and picture; None: unchanged."""
+def update_own(user: User, body: OwnUser, *, picture: StoredPicture | None = None) -> User:
+    """Change one's own name, language and picture, perhaps an uploaded one; None: unchanged."""
     given = {name: getattr(body, name) for name in ("full_name", "language", "avatar_url")}
+    if picture:
+        given["avatar_url"] = picture.url
     changes = {
         name: value for name, value in given.items() if value not in {None, getattr(user, name)}
     }
     if changes:
         with transaction.atomic():
+            if "avatar_url" in changes:
+                _set_avatar_file(user, picture.name if picture else "")
             _update(user, changes, by=user)
     return user
+
+
+def _set_avatar_file(user: User, name: str) -> None:
+    """Set the file that the picture's address leads to; what was there before is removed."""
+    if user.client_id:
+        media.remove_later(user.client_id, [user.avatar_file.name])
+    user.avatar_file = name
+    user.save(update_fields=["avatar_file"])
 
 
 def change_own_password(user: User, *, current: str, new: str) -> TokenResponse:

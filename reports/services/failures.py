@@ -30,8 +30,8 @@ from identity.models import Client
 from webhooks.models import Delivery, DeliveryState
 from webhooks.services import deliveries, endpoints
 
-# Deliveries are kept for a month, but older failures are no longer of interest.
-_DELIVERIES_SINCE = timedelta(days=7)
+# Older failures of sends are no longer of interest.
+_SENDS_SINCE = timedelta(days=7)
 # Customers' messages are normally processed within seconds.
 _USUAL_WAIT = timedelta(minutes=1)
 # How long the page refreshes itself to show a retry's result.
@@ -196,14 +196,13 @@ def _job_result(row: Job) -> Result:
 
 
 def _failed_deliveries() -> QuerySet[Delivery]:
-    since = timezone.now() - _DELIVERIES_SINCE
-    rows = Delivery.objects.filter(created_at__gte=since, state=DeliveryState.GAVE_UP)
-    return rows.filter(is_test=False, config__deleted_at=None, config__is_active=True)
+    rows = deliveries.failed_lately(DeliveryState.GAVE_UP)
+    return rows.filter(config__deleted_at=None, config__is_active=True)
 
 
 def _unsent() -> QuerySet[OutboundSend]:
     """Sends that failed, and those of messages that count as failed because nobody knows."""
-    since = timezone.now() - _DELIVERIES_SINCE
+    since = timezone.now() - _SENDS_SINCE
     states = [SendState.FAILED, SendState.UNCERTAIN]
     rows = OutboundSend.objects.filter(created_at__gte=since, state__in=states)
     is_open = Q(state=SendState.UNCERTAIN) & ~Q(message__status=MessageStatus.FAILED)

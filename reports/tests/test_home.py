@@ -59,7 +59,7 @@ def test_who_waits_is_shown_and_leads_to_the_chats(ann, chat):
 def test_who_waits_at_an_agent_counts_as_waiting(ann, ben, chat):
     assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
     Conversation.objects.update(waiting_since=timezone.now() - timedelta(minutes=20))
-    page = entered(ann).get(HOME)
+    page = signed_in(ann.user).get(HOME)
     (late,) = page.context["warnings"]
     assert late.words.startswith("1 ")
     assert page.context["figures"][0].value == "1"

@@ -25,6 +25,8 @@ HEALTHY: dict[str, Any] = {
     "consecutive_failures": 0, "failing_since": None, "warned_at": None, "paused_until": None,
 }  # fmt: skip
 TESTS_A_MINUTE = 6
+# Deliveries are kept for a month, but older failures are no longer of interest.
+_FAILED_WITHIN = timedelta(days=7)
 
 
 # The largest exact count of a replay's events.
@@ -43,6 +45,12 @@ class TooManyTests(ApiError):
 class EndpointDisabled(ApiError):
     code, status = "endpoint_disabled", 409
     detail = "This webhook is off. Turn it on first."
+
+
+def failed_lately(*states: DeliveryState) -> QuerySet[Delivery]:
+    """What pages count as failed: deliveries of the last seven days in these states, no tests."""
+    since = timezone.now() - _FAILED_WITHIN
+    return Delivery.objects.filter(created_at__gte=since, state__in=states, is_test=False)
 
 
 def queue_test(config: WebhookConfig) -> Delivery:

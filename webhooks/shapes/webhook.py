@@ -119,7 +119,8 @@ class WebhookAttempt(Shape):
         description="Milliseconds from connecting to the end of the answer."
     )
     error: str | None = Field(
-        description="Null on success, else `timeout` (15 s), `connection_failed`,"
+        description="Null on success, else `timeout` (15 s), `name_not_found` (the host does not"
+        " resolve), `connection_refused`, `connection_failed` (in another way),"
         " `blocked_destination` (the host is not public), `redirect` (never followed),"
         " `bad_status`, `invalid_answer`, `gone`, `interrupted` (a failure on our side) or"
         " `endpoint_disabled`."

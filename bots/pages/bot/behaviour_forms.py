@@ -150,6 +150,7 @@ class InstructionsForm(BotForm):
 class VersionsForm(BotForm):
     heading = gettext_lazy("Earlier versions")
     button = gettext_lazy("Restore version")
+    variant = "default"
     right = "train"
     version = forms.TypedChoiceField(label=gettext_lazy("Version"), coerce=int)
 

@@ -221,6 +221,7 @@ class ReplaceFileForm(ContentForm):
     heading = gettext_lazy("Replace file")
     intro = gettext_lazy("The bot keeps using the old file until the new one is ready.")
     button = gettext_lazy("Replace file")
+    variant = "default"
     files = forms.FileField(  # type: ignore[assignment] # as in `FilesForm`
         label=gettext_lazy("New file"), allow_empty_file=True
     )
@@ -264,6 +265,7 @@ class ReadAgainForm(ContentForm):
     """Reads a website once more, or a document that could not be read."""
 
     heading = button = gettext_lazy("Refresh")
+    variant = "default"
 
     @property
     def is_needed(self) -> bool:

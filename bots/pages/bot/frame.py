@@ -1,4 +1,4 @@
-"""What the pages of one bot share: their tabs, and forms that are saved one by one."""
+"""What the pages of one bot share: their tabs, and how their forms are saved."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -13,7 +13,7 @@ from bots.forms import BotForm
 from bots.models import Bot, Document, SampleQuestion
 from bots.services import prompt_versions
 from chatplatform.admin_base import TenantAdmin, viewer
-from identity.pages.settings.frame import Part, carry_out, sent
+from identity.pages.settings.frame import Part, are_saved_together, carry_out, sent
 
 
 def may(page: TenantAdmin, request: HttpRequest, right: str) -> bool:
@@ -56,7 +56,11 @@ def show(
     """A page of a bot: `active` names its tab and its template."""
     title = f"{bot.bot_name} · {context.pop('title')}"
     template = context.pop("template", f"admin/bots/{active}.html")
-    context |= {"bot": bot, "tabs": tabs(page, request, bot, active)}
+    context |= {
+        "bot": bot,
+        "tabs": tabs(page, request, bot, active),
+        "are_saved_together": are_saved_together(context.get("parts", {}).values()),
+    }
     return page.page(request, template, title, **context)
 
 
@@ -88,6 +92,7 @@ def bind_forms(
             parts[name] = Part(
                 name, form.heading, made, partial(made.submit, by=by),
                 button=made.button, done=made.saved_message, intro=made.intro,
+                variant=made.variant,
             )  # fmt: skip
             if made.is_needed:
                 shown.append(name)

@@ -3,18 +3,20 @@
 from typing import Any
 
 from django import forms
-from django.utils.html import format_html
-from django.utils.translation import gettext_lazy
+from django.db import transaction
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminColorInputWidget
 
 from bots.forms import BotForm, changed_times, day_field, days_of
-from bots.services import banner_picture
+from bots.services import banner_picture, bots, pictures
 from bots.shapes.widget import (
     Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post as BannerUpload,
 )
 from bots.shapes.widget import BotBannerDto
+from chatplatform.form_fields import picture_field
 from chatplatform.forms import Setting
 from identity.models import User
+from identity.services.picture_hooks import AVATAR_SIDE
 
 _CORNERS = [
     ("bottom-right", gettext_lazy("Bottom right")),
@@ -36,8 +38,9 @@ class AppearanceForm(BotForm):
     settings = (
         Setting("bot_name", gettext_lazy("Name")),
         Setting(
-            "bot_icon", gettext_lazy("Avatar"),
-            gettext_lazy("The URL of a square image, such as your logo."), attrs=_ADDRESS,
+            "bot_icon", gettext_lazy("Avatar URL"),
+            gettext_lazy("Filled in when you upload an image. Clear it to remove the avatar."),
+            attrs=_ADDRESS,
         ),
         Setting("primary_color", gettext_lazy("Primary color"), **_COLOUR),
         Setting("secondary_color", gettext_lazy("Secondary color"), **_COLOUR),
@@ -48,6 +51,21 @@ class AppearanceForm(BotForm):
             gettext_lazy("Leave empty to use the visitor's system font."),
         ),
     )  # fmt: skip
+    field_order = ("bot_name", "file", "bot_icon")
+
+    def add_fields(self) -> None:
+        self.add_field("file", picture_field(gettext("Avatar"), self.bot.icon_file))
+        self.order_fields(self.field_order)
+
+    def submit(self, data: dict[str, Any], by: User) -> Any:
+        file, changed = data.pop("file"), self.only_changed(data)
+        if not file:
+            return self.change(changed, by)
+        changed.pop("bot_icon", None)
+        with pictures.stored(file, largest_side=AVATAR_SIDE) as picture, transaction.atomic():
+            result = self.change(changed, by)
+            bots.set_icon(self.bot, picture, by=by)
+            return result
 
 
 class WindowForm(BotForm):
@@ -118,11 +136,6 @@ class BannerForm(BotForm):
             gettext_lazy("Read aloud to people who can't see the image."),
         ),
     )  # fmt: skip
-    file = forms.FileField(
-        label=gettext_lazy("Image"),
-        required=False,
-        help_text=gettext_lazy("PNG, JPEG, or WebP, up to 5 MB."),
-    )
     valid_from = day_field(gettext_lazy("Show from"))
     valid_until = day_field(gettext_lazy("Show until"))
     removes = forms.BooleanField(label=gettext_lazy("Remove banner"), required=False)
@@ -134,13 +147,11 @@ class BannerForm(BotForm):
         return texts | days_of(bot.banner_valid_from, bot.banner_valid_to, bot)
 
     def add_fields(self) -> None:
-        if not self.bot.banner:
+        stored = self.bot.banner
+        self.add_field("file", picture_field(gettext("Image"), stored, self.bot.banner_alt))
+        self.order_fields(self.field_order)
+        if not stored:
             del self.fields["removes"]
-            return
-        shown = format_html('<img src="{}" alt="{}" class="stored-image">',
-                            banner_picture.for_bot(self.bot).url, self.bot.banner_alt)  # fmt: skip
-        file = self.fields["file"]
-        file.help_text = format_html("{}{}", file.help_text, shown)
 
     def submit(self, data: dict[str, Any], by: User) -> Any:
         if data.get("removes"):

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.staticfiles import finders
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from bots.forms import BotForm, languages_of
 from bots.models import Bot, GoldenQuestion, GoldenRun, LanguageModel, ModelPurpose
@@ -45,6 +45,23 @@ BEHAVIOUR: dict[str, type[BotForm]] = {
     "review": behaviour_forms.ReviewForm,
     "answering": behaviour_forms.AnsweringForm,
 }
+# The sections of each page: name, title, forms, and a template for what follows them.
+_LOOK_SECTIONS = [
+    ("branding", gettext_lazy("Branding"), ("appearance", "banner"), ""),
+    ("messages", gettext_lazy("Messages"), ("welcome", "invitation", "terms"), ""),
+    ("frame", gettext_lazy("Chat window"), ("window",), ""),
+]
+_BEHAVIOUR_SECTIONS = [
+    ("greeting", gettext_lazy("Languages and welcome"), ("languages", "welcome", "questions"), ""),
+    ("customers", gettext_lazy("Customer details"), ("contact", "details"), ""),
+    ("opening", gettext_lazy("Business hours"), ("hours", "holidays"), ""),
+    ("prompt", gettext_lazy("Instructions"), ("instructions", "versions", "review"), ""),
+    ("steps", gettext_lazy("Procedures"), ("procedures",), ""),
+    (
+        "availability", gettext_lazy("Availability"), ("answering",),
+        "admin/bots/behaviour_company.html",
+    ),
+]  # fmt: skip
 # Settings that no form has; the page Behaviour shows them greyed.
 SET_BY_API = SETUP_STEPS
 # As in the widget's frame, which only pages of ours may show here.
@@ -56,7 +73,7 @@ _PREVIEW_POLICY = (
 
 def look(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     """How the widget looks, beside the widget itself."""
-    return _show(page, request, bot, "look", LOOK, title=gettext("Appearance"))
+    return _show(page, request, bot, "look", LOOK, _LOOK_SECTIONS, title=gettext("Appearance"))
 
 
 def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
@@ -66,7 +83,7 @@ def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse
     may_change = by.client_id == bot.client_id and by.is_admin
     described = bots.describe(bot.client, bot.pk)
     return _show(
-        page, request, bot, "behaviour", BEHAVIOUR,
+        page, request, bot, "behaviour", BEHAVIOUR, _BEHAVIOUR_SECTIONS,
         title=gettext("Behavior"),
         model=own.filter(bot=bot).first() or own.filter(bot=None).first(),
         has_default_model=engines.platform_has_model(),
@@ -131,6 +148,7 @@ def _show(
     bot: Bot,
     active: str,
     forms: dict[str, type[BotForm]],
+    sections: list[Any],
     **context: Any,
 ) -> HttpResponse:
     frame.check(page, request, "train")
@@ -145,4 +163,9 @@ def _show(
     if any(field.get("ask_before_chat") for field in bot.customer_info_fields):
         form = f"{preview_path}?language={bot.default_language}&before"
         context["previews"].append((gettext("Contact details"), form))
+    context["sections"] = [
+        {"name": name, "title": title, "parts": shown, "template": template}
+        for name, title, names, template in sections
+        if (shown := [parts[one] for one in names if one in parts]) or template
+    ]
     return frame.show(page, request, bot, active, parts=parts, **context)

@@ -4,6 +4,8 @@
  *
  * The returned page replaces the `data-part` around the form, and each `data-live`. A form without a part is alone on
  * its page, which is then reloaded.
+ *
+ * In a `data-together`, one button saves all forms (`data-saved`) that were changed, one after another.
  */
 const REFUSED = "errornote mb-3 px-3 py-2.5 rounded-default bg-red-100 text-red-700 dark:bg-red-500/20 dark:text-red-400";
 const leaving = new WeakSet();
@@ -12,26 +14,97 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   if (!form.matches("form[data-form]")) return;
   event.preventDefault();
-  send(form, event.submitter);
+  if (form.matches("[data-together] [data-saved]")) {
+    // Once `sending.js` has marked it as being sent.
+    setTimeout(() => form.dispatchEvent(new Event("sent", { bubbles: true })));
+    saveAll(form.closest("[data-together]"));
+  } else send(form, event.submitter);
 });
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-save-all]");
+  if (button) saveAll(button.closest("[data-together]"));
+});
+
+for (const kind of ["input", "change", "sent"]) document.addEventListener(kind, () => setTimeout(mark));
 
 addEventListener("beforeunload", (event) => {
-  if ([...document.querySelectorAll("form[data-form]")].some(isUnsaved)) event.preventDefault();
+  if (isUnsavedIn(document)) event.preventDefault();
 });
 
+/** Save the forms that were changed. What is refused stays open, and what was not changed shows what is stored now. */
+async function saveAll(together) {
+  const button = together.querySelector("[data-save-all]");
+  if (button.hasAttribute("data-sending")) return;
+  button.toggleAttribute("data-sending", true);
+  const changed = [...together.querySelectorAll("form[data-saved]")].filter(isUnsaved), saved = new Set();
+  let page;
+  for (const form of changed) {
+    if (!form.isConnected) continue; // it was sent before another one
+    const part = form.closest("[data-part]").id;
+    const answer = await send(form, null);
+    if (!answer) break;
+    page = answer;
+    saved.add(part);
+  }
+  const refused = changed.map(({ id }) => document.getElementById(id)).find((form) => form && isUnsaved(form));
+  if (refused) reveal(refused);
+  else if (page) refresh(together, page, saved);
+  button.toggleAttribute("data-sending", false);
+  const bar = together.querySelector("[data-save-bar]");
+  mark();
+  bar.querySelector("p").textContent = refused ? bar.dataset.refused : bar.dataset.done;
+}
+
+/** Show what the page says now in the parts that hold no changes. */
+function refresh(together, page, saved) {
+  for (const part of together.querySelectorAll("[data-part]")) {
+    const fresh = page.getElementById(part.id);
+    if (!fresh || saved.has(part.id) || isUnsavedIn(part)) continue;
+    replace(part, fresh);
+  }
+}
+
+/** Open the section of a form, and scroll to its first error. */
+function reveal(form) {
+  const panel = form.closest("[role=tabpanel]");
+  if (panel?.hidden) document.getElementById(panel.getAttribute("aria-labelledby")).click();
+  const details = form.closest("details");
+  if (details) details.open = true;
+  (form.querySelector(".errors, .errornote, [role=alert]") ?? form).scrollIntoView({ block: "center" });
+}
+
+/** Say whether there are unsaved changes, and in which sections. */
+function mark() {
+  for (const tab of document.querySelectorAll(".sections [role=tab]")) {
+    tab.toggleAttribute("data-unsaved", isUnsavedIn(document.getElementById(tab.getAttribute("aria-controls"))));
+  }
+  for (const bar of document.querySelectorAll("[data-save-bar]")) {
+    const isChanged = isUnsavedIn(bar.closest("[data-together]"));
+    if (isChanged === bar.hasAttribute("data-changed")) continue;
+    bar.toggleAttribute("data-changed", isChanged);
+    bar.querySelector("p").textContent = isChanged ? bar.dataset.unsaved : "";
+  }
+}
+
+/** Send a form and show what comes of it. Returns the page of the answer; null if nothing came of it. */
 async function send(form, button) {
+  let page = null;
   const body = new FormData(form);
   if (button?.name) body.append(button.name, button.value);
   // The cookie has a new token if the person has signed in again in another tab.
   body.set("csrfmiddlewaretoken", /(?:^|; )csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? body.get("csrfmiddlewaretoken"));
   form.inert = true;
   try {
-    if (await hasItsLanguages(form)) await show(form, await fetch(addressOf(form), { method: "POST", body, headers: { Background: "form" } }));
+    if (await hasItsLanguages(form)) {
+      page = await show(form, await fetch(addressOf(form), { method: "POST", body, headers: { Background: "form" } }));
+    }
   } catch {
     tell(form, form.dataset.offline);
   }
   form.inert = false;
   form.dispatchEvent(new Event("sent", { bubbles: true }));
+  return page;
 }
 
 /** Texts in languages that were just chosen (`text_boxes.js`) are stored only after that choice. */
@@ -56,7 +129,10 @@ async function show(form, reply) {
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (!answer.ok) return tell(form, page.querySelector("h1 + p")?.textContent ?? form.dataset.offline);
   const fresh = page.getElementById((part ?? form).id);
-  if (!fresh) return put(document.getElementById("content"), page.getElementById("content"));
+  if (!fresh) {
+    put(document.getElementById("content"), page.getElementById("content"));
+    return page;
+  }
   copyFilesAndPasswords(form, page.getElementById(form.id));
   put(part ?? form, fresh);
   document.title = page.title;
@@ -64,13 +140,19 @@ async function show(form, reply) {
     const now = page.getElementById(live.id);
     if (now && !fresh.contains(live)) put(live, now);
   }
+  return page;
 }
 
 function put(old, fresh) {
   if (old === null || fresh === null) return location.reload();
+  replace(old, fresh);
+  fresh.querySelector("[data-refused] .errors, [data-refused] .errornote, [role=status]")?.scrollIntoView({ block: "center" });
+}
+
+function replace(old, fresh) {
+  if (old.open) fresh.open = true;
   old.replaceWith(document.adoptNode(fresh));
   window.htmx?.process(fresh);
-  fresh.querySelector("[data-refused] .errors, [data-refused] .errornote, [role=status]")?.scrollIntoView({ block: "center" });
 }
 
 /** If the form was refused: no page of the server holds these. */
@@ -101,6 +183,8 @@ function tell(form, words, signIn) {
 const addressOf = (form) => new URL(form.getAttribute("action") || "", location.href);
 
 const isUnsaved = (form) => !leaving.has(form) && (form.hasAttribute("data-refused") || [...form.elements].some(isChanged));
+
+const isUnsavedIn = (place) => [...place.querySelectorAll("form[data-form]")].some(isUnsaved);
 
 function isChanged(input) {
   if (input.type === "file") return input.files.length > 0;

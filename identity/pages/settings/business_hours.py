@@ -5,8 +5,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import INPUT_CLASSES
 
@@ -18,6 +19,8 @@ from identity.services import configs, public_holidays, time_zones
 from identity.services.bot_hooks import bots
 from identity.shapes.configs import ClientConfigDto, DayHours, Holiday, stored_holidays
 
+# What people read and write in place of `{opens}`, in the language of their pages.
+_OPENING = gettext_lazy("[opening time]")
 _LOOK = {"class": " ".join(INPUT_CLASSES)}
 _TIME = forms.TimeInput(attrs={"type": "time", **_LOOK}, format="%H:%M")
 
@@ -32,10 +35,9 @@ class HoursForm(ConfigForm):
         Setting(
             "out_of_hours_message", gettext_lazy("Message when you're closed"),
             gettext_lazy(
-                "Sent once to customers waiting for a person. Leave out your hours:"
-                " {opens} is replaced with when you're back, such as “Monday, 09:00”, and"
-                " website chat shows it too. Customers who write in another"
-                " language get this text in your default language."
+                "Sent once to customers waiting for a person. [opening time] is replaced with when"
+                " you're back, such as “Monday, 09:00”, so you don't need to write your hours."
+                " Customers who write in another language get this text in your default language."
             ),
         ),
     )  # fmt: skip
@@ -45,9 +47,22 @@ class HoursForm(ConfigForm):
         super().__init__(request, name)
         client = self.config.client
         self.initial["business_hours"] = self.config.business_hours
+        self.initial["out_of_hours_message"] = {
+            code: text.replace("{opens}", str(_OPENING))
+            for code, text in self.config.out_of_hours_message.items()
+        }
         languages = [client.default_language, *bots().languages(client)]
         texts: Any = self.fields["out_of_hours_message"]
         texts.offer([*languages, *self.config.out_of_hours_message])
+
+    def clean_out_of_hours_message(self) -> dict[str, str]:
+        """The texts as they are stored: a colleague may have other pages in another language."""
+        texts: dict[str, str] = self.cleaned_data["out_of_hours_message"]
+        for language, _ in settings.LANGUAGES:
+            with translation.override(language):
+                opening = str(_OPENING)
+            texts = {code: text.replace(opening, "{opens}") for code, text in texts.items()}
+        return texts
 
 
 class CountryForm(ServiceForm):

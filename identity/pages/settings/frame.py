@@ -1,6 +1,6 @@
 """What the pages of Settings share: who may open them, and how their forms are saved."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform.admin_base import ADMINS, viewer
-from chatplatform.forms import ServiceForm, SettingsForm
+from chatplatform.forms import SAVE, ServiceForm, SettingsForm
 from identity.models import Client
 from identity.services import configs
 from identity.shapes.configs import ClientConfigDto
@@ -29,12 +29,17 @@ class Part:
     title: Any
     form: ServiceForm
     act: Callable[[dict[str, Any]], object]
-    button: Any = gettext_lazy("Save")
+    button: Any = SAVE
     # What the page says then; or a function of the service's result.
     done: Any = gettext_lazy("Saved.")
     intro: Any = ""
     # The theme's look of the button; a page has one filled button.
     variant: str = ""
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether it is a form of values to save, and not one that does something else."""
+        return self.button is SAVE
 
 
 def _linked(words: Any, title: Any, name: str) -> SafeString:
@@ -76,6 +81,11 @@ def sent(request: HttpRequest, name: str) -> QueryDict | None:
     return request.POST if is_sent else None
 
 
+def are_saved_together(parts: Iterable[Part]) -> bool:
+    """Whether a page has so many forms to save that one button saves them all."""
+    return sum(part.is_saved for part in parts) > 1
+
+
 def show(
     site: Any,
     request: HttpRequest,
@@ -89,8 +99,9 @@ def show(
     if done := carry_out(request, parts):
         return done
     page: HttpResponse = site.page(
-        request, template, gettext(title), parts={one.name: one for one in parts}, **context
-    )
+        request, template, gettext(title), parts={one.name: one for one in parts},
+        are_saved_together=are_saved_together(parts), **context,
+    )  # fmt: skip
     return page
 
 

@@ -1,0 +1,51 @@
+"""A company's own server: it takes webhooks, and has orders that functions look up and cancel."""
+
+from typing import TYPE_CHECKING
+
+from simulator import html_pages
+from simulator.call_subject import segments
+from simulator.http import Request, Response, html, ok
+
+if TYPE_CHECKING:
+    from simulator.state import Simulator
+
+BASE = "server"
+_SHOWN = 100
+_ORDERS = {
+    "1001": {"items": "2 × jasmine tea", "status": "on its way", "arrives": "tomorrow"},
+    "1002": {"items": "1 × teapot", "status": "being packed", "arrives": "in three days"},
+    "1003": {"items": "3 × green tea", "status": "delivered", "arrives": "yesterday"},
+}
+
+
+def orders() -> dict[str, dict[str, str]]:
+    """The orders that a server starts with."""
+    return {number: dict(order) for number, order in _ORDERS.items()}
+
+
+def is_page(request: Request) -> bool:
+    """Whether a person looks at what has come, which is no call."""
+    return request.method == "GET" and not segments(request.path)
+
+
+def page(sim: "Simulator") -> Response:
+    """What has come, the latest first."""
+    calls = [call for call in sim.calls if call.base == BASE][-_SHOWN:]
+    return html(html_pages.own_server(sim.origin, calls[::-1], sim.orders))
+
+
+def answer(sim: "Simulator", request: Request) -> Response:
+    """The answer to a call: of an order, or that something was taken."""
+    parts = segments(request.path)
+    if parts[:1] != ["orders"]:
+        return ok({"received": True})
+    if len(parts) == 1:
+        return ok({"orders": sorted(sim.orders)})
+    order = sim.orders.get(parts[1])
+    if order is None:
+        return ok({"error": f"There is no order {parts[1][:40]}."}, 404)
+    if request.method != "GET":
+        if order["status"] == "delivered":
+            return ok({"error": "This order has been delivered already."}, 409)
+        order["status"] = "cancelled"
+    return ok({"order_id": parts[1], **order})
