@@ -119,7 +119,9 @@ class ClientAdmin(ServiceAdmin):
 class ApiKeyAdmin(TenantAdmin):
     read_by = ADMINS
     list_display = ("name", "prefix", "client", "scope", "last_used_at", "expires", "revoked_at")
-    labels: ClassVar = {"prefix": "Starts with", "scope": "Type"}
+    labels: ClassVar = {
+        "prefix": "Starts with", "scope": "Type", "mcp_write": "MCP clients can reply to customers",
+    }  # fmt: skip
     list_filter = ("scope", ("revoked_at", admin.EmptyFieldListFilter))
     more_columns = ("created_at",)
     list_select_related = ("client",)
@@ -127,7 +129,7 @@ class ApiKeyAdmin(TenantAdmin):
     exclude = ("secret_hash",)
     actions = ("revoke",)
     actions_list = ("new_key",)
-    actions_detail = ("change_cap",)
+    actions_detail = ("change_key",)
 
     @display(description="Expires", ordering="expires_at")
     def expires(self, row: models.ApiKey) -> str:
@@ -153,20 +155,18 @@ class ApiKeyAdmin(TenantAdmin):
         form = forms.KeyForm(request.POST or None, client=by.client)
         return self.form_page(request, form, act, title="New API key", button="Create key")
 
-    @button("Credits per day", url_path="daily-credits", permissions=["manage"], icon="savings")
-    def change_cap(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Change what chats opened with a public key may cost in a day."""
+    @button("Edit", url_path="edit", permissions=["manage"], icon="edit")
+    def change_key(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Change the name, and what the key may cost or do."""
         key: models.ApiKey = self.row(request, object_id)
+        form = forms.KeyChangeForm(request.POST or None, key=key)
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            api_keys.change(
-                key.client, api_key_id=key.pk, change=ApiKeyDto(**data), by=viewer(request)
-            )
+            change = ApiKeyDto(**form.only_changed(data))
+            api_keys.change(key.client, api_key_id=key.pk, change=change, by=viewer(request))
             return redirect("admin:identity_apikey_change", key.pk)
 
-        shown = {"daily_credits": key.daily_credits}
-        form = forms.DailyCreditsForm(request.POST or None, initial=shown)
-        return self.form_page(request, form, act, title="Credits per day", button="Save")
+        return self.form_page(request, form, act, title="Edit API key", button="Save")
 
     @admin.action(description="Revoke", permissions=["manage"])
     @confirm_action(

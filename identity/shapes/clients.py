@@ -217,7 +217,7 @@ DAILY_CAP: Any = Field(
 
 MCP_WRITE: Any = Field(
     False,
-    description="Whether MCP clients with this secret key may also write to customers.",
+    description="Only for a `secret` key: whether MCP clients may also write to customers with it.",
     examples=[False],
 )
 

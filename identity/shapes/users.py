@@ -191,8 +191,9 @@ class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - 
     )
     scope: Text | None = Field(
         None,
-        description="`mcp:write` for an access token with which MCP clients may write to customers."
-        " Anything else is ignored: the role decides.",
+        description="At the sign-in: `mcp:write`, if MCP clients may write to customers with the"
+        " access tokens. At a refresh: leave it out to keep the sign-in's scope; none can be added."
+        " Other scopes are ignored, since the role decides.",
         max_length=200,
     )
     client_id: Text | None = Field(None, description="Accepted and ignored.", max_length=200)
@@ -213,7 +214,9 @@ class TokenResponse(Shape):
     refresh_token: str = Field(
         description="Can be exchanged once for the next pair; a second use ends the whole sign-in."
     )
-    scope: str = Field(description="The person's role; with `mcp:write` behind it if asked for.")
+    scope: str = Field(
+        description="The person's role, and `mcp:write` if the access token has that scope."
+    )
 
 
 class ForgotPasswordRequest(Shape):
