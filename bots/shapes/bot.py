@@ -101,7 +101,7 @@ class BotDto(Shape):
         min_length=1,
         max_length=100,
         pattern=NOT_BLANK,
-        description="Its name as customers see it. Required to create a bot.",
+        description="The bot's name as customers see it. Required to create a bot.",
         json_schema_extra=without_default,
     )
     description: Text = Field(
@@ -113,7 +113,8 @@ class BotDto(Shape):
         None,
         max_length=500,
         pattern=r"^(https?://[^\s/]+(/\S*)?)?$",
-        description="URL (http or https) of its picture; null or empty: the platform's default.",
+        description="URL (http or https) of the bot's picture; null or empty: the platform's"
+        " default.",
     )
     primary_color: Color = Field("#2563eb", description="Main colour of the widget, `#rrggbb`.")
     secondary_color: Color = Field("#f1f5f9", description="Second colour, `#rrggbb`.")
@@ -127,8 +128,9 @@ class BotDto(Shape):
     languages: Languages = Field(
         default_factory=list,
         max_length=50,
-        description="Languages it is offered in; empty: it answers in the customer's language. If"
-        " a new bot leaves this out, it gets the client's languages, if they are set.",
+        description="Languages that the bot answers in, as BCP 47 codes. Empty: it answers in each"
+        " customer's own language. A new bot without this field gets the client's languages, if"
+        " they are set.",
     )
     default_language: Language = Field(
         "en",
@@ -203,7 +205,7 @@ class BotDto(Shape):
         description="An agent's answer is mailed to a visitor who has left the website and has an"
         " e-mail address.",
     )
-    auto_pop_up: bool = Field(False, description="The widget opens by itself.")
+    auto_pop_up: bool = Field(False, description="Whether the widget opens by itself.")
     is_fullscreen: bool = Field(False, description="The widget fills the window.")
     is_visible: bool = Field(True, description="The widget is shown at all.")
     allow_preview: bool = Field(True, description="Your team may try the bot in a preview.")
@@ -243,11 +245,15 @@ class BotDto(Shape):
         None,
         description="Step of your checklist: unless you set it, true if a crawled page is trained.",
     )
-    client_id: int | None = read_only("The client it belongs to.")
-    has_model: bool | None = read_only("Whether a language model can write for it and your team.")
-    is_disabled: bool | None = read_only("Whether it is disabled: a disabled bot answers nobody.")
-    created_at: Moment | None = read_only("When it was created.")
-    updated_at: Moment | None = read_only("When it was last changed.")
+    client_id: int | None = read_only("The client that the bot belongs to.")
+    has_model: bool | None = read_only(
+        "Whether a language model can write the bot's replies, and texts for your team.",
+    )
+    is_disabled: bool | None = read_only(
+        "Whether the bot is disabled: a disabled bot answers nobody.",
+    )
+    created_at: Moment | None = read_only("When the bot was created.")
+    updated_at: Moment | None = read_only("When the bot was last changed.")
 
     @classmethod
     def from_row(cls, bot: Bot) -> "BotDto":
@@ -301,10 +307,14 @@ class BotsResponse(Shape):
 class BotLanguage(Shape):
     """One language that a bot is offered in."""
 
-    code: Language = Field(description="BCP 47 code.")
-    name: str | None = read_only("Its name in English; the code if unknown.")
-    native_name: str | None = read_only("Its name in the language itself; the code if unknown.")
-    is_default: bool | None = read_only("Whether it is used if a customer chooses no other.")
+    code: Language = Field(description="The language as a BCP 47 code, such as `en` or `pt-BR`.")
+    name: str | None = read_only("The language's name in English; the code if unknown.")
+    native_name: str | None = read_only(
+        "The language's name in the language itself; the code if unknown.",
+    )
+    is_default: bool | None = read_only(
+        "Whether the bot uses this language if a customer chooses no other.",
+    )
 
     @classmethod
     def from_code(cls, code: str, *, is_default: bool) -> Self:

@@ -86,7 +86,8 @@ class FunctionDTO(Shape):
         min_length=1,
         max_length=1_000,
         pattern=NOT_BLANK,
-        description="What it does and when to use it. The model chooses functions by this text.",
+        description="What the function does and when to call it. The model chooses functions by"
+        " this text.",
     )
     parameters: JsonObject = Field(
         description="JSON Schema 2020-12 of the arguments with `type: object` at the top level; at"
@@ -185,8 +186,11 @@ class FunctionCallingEventDTO(Shape):
     """One call that a bot requested, whether it was made or not."""
 
     id: uuid.UUID = Field(description="UUIDv7; also the Idempotency-Key of the request.")
-    bot_id: int = Field(description="The bot that requested it.")
-    chat_id: uuid.UUID | None = Field(None, description="The conversation it belongs to.")
+    bot_id: int = Field(description="The bot that requested the call.")
+    chat_id: uuid.UUID | None = Field(
+        None,
+        description="The conversation in which the call was requested.",
+    )
     function: str = Field(
         description="The name that the model requested, even if no such function exists."
     )
@@ -210,13 +214,16 @@ class FunctionCallingEventDTO(Shape):
     )
     error: str | None = Field(None, description="The error; null if there was none.")
     requires_approval: Literal["none", "agent", "customer"] = Field(
-        description="Who had to approve it."
+        description="Who had to approve the call."
     )
     decided_by: int | None = Field(
         None, description="Id of the user who decided; null if no user did, such as for a customer."
     )
-    decided_at: Moment | None = Field(None, description="When it was approved or rejected.")
-    created_at: Moment = Field(description="When the model requested it.")
+    decided_at: Moment | None = Field(
+        None,
+        description="When the call was approved or rejected; null if nobody has decided.",
+    )
+    created_at: Moment = Field(description="When the model requested the call.")
 
     @classmethod
     def from_row(cls, row: FunctionCall) -> "FunctionCallingEventDTO":

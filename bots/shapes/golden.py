@@ -77,7 +77,7 @@ class GoldenQuestionDto(Shape):
     origin: GoldenOrigin | None = read_only(
         "`written`, or taken from `samples`, `answers` or what was `asked` most."
     )
-    created_at: Moment | None = read_only("When it was added.")
+    created_at: Moment | None = read_only("When the question was added.")
 
     @classmethod
     def from_row(cls, row: GoldenQuestion) -> "GoldenQuestionDto":
@@ -171,9 +171,9 @@ class GoldenRunDto(Shape):
 
     id: uuid.UUID = Field(description="The run's id.")
     status: GoldenStatus = Field(description="`queued`, `running`, `done` or `failed`.")
-    error: str | None = Field(description="Why it failed; else null.")
-    total: int = Field(description="How many questions it asks.")
-    done: int = Field(description="How many it has asked.")
+    error: str | None = Field(description="Why the run failed; null if it did not.")
+    total: int = Field(description="How many questions the run asks.")
+    done: int = Field(description="How many questions the run has asked so far.")
     passed: int = Field(description="How many of the asked ones passed.")
     broke: list[str] = Field(description="Questions that passed before and fail now.")
     better: list[str] = Field(description="Questions that failed before and pass now.")
@@ -198,8 +198,8 @@ class GoldenRunDto(Shape):
     created_by: int | None = Field(
         description="Id of the user who started it or wrote the instructions it tests; else null.",
     )
-    created_at: Moment = Field(description="When it was started.")
-    finished_at: Moment | None = Field(description="When it ended; null: not yet.")
+    created_at: Moment = Field(description="When the run was started.")
+    finished_at: Moment | None = Field(description="When the run ended; null: not yet.")
 
     @classmethod
     def from_row(cls, row: GoldenRun) -> Self:

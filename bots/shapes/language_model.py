@@ -112,7 +112,7 @@ class LanguageModelTest(Shape):
 
     is_working: bool = Field(description="Whether the model gave a usable answer.")
     error: str | None = Field(
-        description="Why the model gave no usable answer, in words; null if it gave one."
+        description="Why the model gave no usable answer; null if it gave one."
     )
     answered_by: str | None = Field(
         description="The model's name as the server reports it; null without an answer."

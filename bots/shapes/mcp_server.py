@@ -74,8 +74,8 @@ class McpToolDto(Shape):
     """A tool of an MCP server."""
 
     name: str = Field(description="The tool's name on its server.")
-    description: str = Field(description="What it does, in the server's words.")
-    parameters: JsonObject = Field(description="JSON Schema of its arguments.")
+    description: str = Field(description="What the tool does, in the server's words.")
+    parameters: JsonObject = Field(description="JSON Schema of the tool's arguments.")
     version: str = Field(description="Changes with any change of the tool.")
     state: ToolState = Field(
         description="`allowed`: the bot may call it. `changed`: it was allowed, but has changed"
@@ -83,12 +83,12 @@ class McpToolDto(Shape):
         " longer offers it. `unusable`: `problem` says why it can't be chosen."
     )
     requires_approval: Literal["none", "agent", "customer"] | None = Field(
-        description="Who must approve each call; null: it is not chosen."
+        description="Who must approve each call; null: the tool is not chosen."
     )
     function: str | None = Field(
-        description="Its name for the model and in the log; null: it is not chosen."
+        description="The tool's name for the model and in the log; null: the tool is not chosen."
     )
-    problem: str | None = Field(description="Why it can't be chosen; else null.")
+    problem: str | None = Field(description="Why the tool cannot be chosen; null if it can.")
 
 
 class McpServerDto(Shape):
@@ -100,8 +100,8 @@ class McpServerDto(Shape):
     has_token: bool = Field(description="Whether a token is stored.")
     is_enabled: bool = Field(description="Whether the bot may call the tools chosen.")
     tools: list[McpToolDto] = Field(description="Its tools, and those chosen that are gone.")
-    listed_at: Moment = Field(description="When its tools were last listed.")
-    created_at: Moment = Field(description="When it was connected.")
+    listed_at: Moment = Field(description="When the server's tools were last read.")
+    created_at: Moment = Field(description="When the server was connected.")
 
     @classmethod
     def from_server(cls, row: McpServer, functions: Sequence[Function]) -> "McpServerDto":

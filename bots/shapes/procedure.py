@@ -31,7 +31,7 @@ class Procedure(Shape):
         description="The steps, a line each: `ask`, `call`, `confirm`, `say`, `if`, `else`, `hand"
         " over`, `end`. 422 names the line that is wrong.",
     )
-    is_enabled: bool = Field(True, description="Whether customers' messages start it.")
+    is_enabled: bool = Field(True, description="Whether customers' messages start the procedure.")
 
 
 class Procedures(Shape):

@@ -24,11 +24,15 @@ class FoundPassage(Shape):
     page: int | None = Field(description="Its page in the document, from 1; null if it has none.")
     section: str | None = Field(description="The heading of its section; null if it has none.")
     text: str = Field(description="The passage.")
-    score: float = Field(description="How well it fits, comparable within this search only.")
+    score: float = Field(
+        description="How well the passage fits; comparable within this search only.",
+    )
 
 
 class FoundContent(Shape):
     """The passages that answer a question best."""
 
     passages: list[FoundPassage] = Field(description="The passages, the best first.")
-    confidence: float = Field(description="How sure the search is of the best one, 0..1.")
+    confidence: float = Field(
+        description="How sure the search is of the best passage, from 0 to 1.",
+    )

@@ -84,7 +84,10 @@ class WebUrlDto(Shape):
         description="How many links away from `url` the crawl goes, 0..3; it stays on its host.",
     )
     refresh_hours: int | None = Field(
-        None, ge=1, le=8_760, description="Hours between two crawls; null: it is crawled once."
+        None,
+        ge=1,
+        le=8_760,
+        description="Hours between two crawls; null: the address is crawled once.",
     )
     status: WebUrlStatus | None = read_only(
         "`queued`, `training` (crawling included), `trained` or `failed` (see `error`)."

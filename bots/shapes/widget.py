@@ -160,14 +160,16 @@ class WelcomeMessages(Shape):
 class SampleQuestionDto(Shape):
     """A question that the widget offers."""
 
-    id: int | None = read_only("Its id; null if it was taken from the documents.")
+    id: int | None = read_only("The question's id; null if it was taken from the documents.")
     question: Text = Field(
         min_length=1, max_length=300, pattern=NOT_BLANK, description="The text of the question."
     )
     language: Language | None = Field(
-        None, description="Its language; the bot's default if a request leaves it out."
+        None, description="The question's language; the bot's default if a request leaves it out."
     )
-    position: int | None = read_only("Its position from 0: a request's order counts.")
+    position: int | None = read_only(
+        "The question's position, from 0. In a request the order of the list counts.",
+    )
 
     @classmethod
     def from_row(cls, row: SampleQuestion) -> "SampleQuestionDto":
@@ -262,7 +264,7 @@ class ConfigField(Shape):
     required: bool = Field(description="Whether an answer is required.")
     options: list[Option] = Field(description="The options of a `select`; else empty.")
     ask_before_chat: bool = Field(
-        description="Whether a form asks for it before the first message."
+        description="Whether a form asks for the field before the first message."
     )
 
 
@@ -287,8 +289,10 @@ class BotConfigDto(Shape):
     """The configuration of a widget in one language; readable by anyone with the public key."""
 
     id: int = Field(description="The bot's id.")
-    bot_name: str = Field(description="Its name as customers see it.")
-    bot_icon: str | None = Field(description="URL of its picture; null: the platform's default.")
+    bot_name: str = Field(description="The bot's name as customers see it.")
+    bot_icon: str | None = Field(
+        description="URL of the bot's picture; null: the platform's default.",
+    )
     primary_color: str = Field(description="Main colour, `#rrggbb`.")
     secondary_color: str = Field(description="Second colour, `#rrggbb`.")
     style: BotStyle = Field(description="The look of the widget.")
@@ -296,7 +300,9 @@ class BotConfigDto(Shape):
     default_language: Language = Field(
         description="The language of texts that are missing in `language`.",
     )
-    languages: Languages = Field(description="Languages it is offered in; empty: any.")
+    languages: Languages = Field(
+        description="Languages that visitors can choose, as BCP 47 codes; empty: any.",
+    )
     welcome_message: str | None = Field(description="Welcome message; null: none.")
     terms: str | None = Field(description="Terms to accept before a conversation; null: none.")
     bot_question: str | None = Field(
@@ -315,9 +321,10 @@ class BotConfigDto(Shape):
     engaging_visitors: EngagingVisitors = Field(
         description="To whom: `all`, `new` visitors, or those `returning`."
     )
-    is_open: bool = Field(description="Whether it is within the business hours now.")
+    is_open: bool = Field(description="Whether the business hours are running now.")
     opens_at: Moment | None = Field(
-        description="When it next opens; null: it is open now, or stays closed for over a year."
+        description="When the business hours next begin; null: they are running, or none begin for"
+        " over a year."
     )
     timezone: str = Field(description="IANA time zone of the hours below.")
     business_hours: list[BusinessHours] = Field(
@@ -325,7 +332,7 @@ class BotConfigDto(Shape):
     )
     holidays: list[Holiday] = Field(description="Dates with different hours, from today on.")
     out_of_hours_message: str | None = Field(
-        description="The text to show while it is closed; null: there is none."
+        description="The text to show outside the business hours; null: there is none."
     )
     agents_online: int = Field(description="Number of the client's people who are online now.")
     usual_wait_minutes: int | None = Field(

@@ -29,14 +29,18 @@ class ChannelNotice(Shape):
         " its quality, the limit of customers to whom it may write first in a day, the decision on"
         " its name or its review, or an alert."
     )  # fmt: skip
-    template: str = Field(description="The template; empty if it is about the account.")
+    template: str = Field(
+        description="The template's name; empty if the notice is about the account.",
+    )
     language: str = Field(description="The template's language.")
     value: str = Field(description="The new value, as the provider calls it: `paused`, `red` …")
     previous: str = Field(description="The value before; empty if unknown.")
     reason: str = Field(
         description="The provider's reason; `announced` for a category that comes within a day."
     )
-    is_bad: bool = Field(description="Whether somebody should look at it; such a one is mailed.")
+    is_bad: bool = Field(
+        description="Whether somebody should look at it; a bad notice is also mailed.",
+    )
     at: Moment = Field(description="When, by the provider's clock.")
 
 
@@ -60,9 +64,9 @@ class ChannelConnection(Shape):
         " hour, for the same person and bot.",
     )
     account_id: str | None = Field(None, description="The provider's id of the account.")
-    account_name: str | None = Field(None, description="Its name.")
-    connected_by: Identity | None = Field(None, description="Who connected it.")
-    connected_at: Moment | None = Field(None, description="When it was connected last.")
+    account_name: str | None = Field(None, description="The account's name at the provider.")
+    connected_by: Identity | None = Field(None, description="The person who connected the account.")
+    connected_at: Moment | None = Field(None, description="When the account was last connected.")
     token_expires_at: Moment | None = Field(
         None, description="When the token expires; null if it does not expire by itself."
     )
@@ -74,7 +78,9 @@ class ChannelConnection(Shape):
         " receiving needs: begin another consent.",
     )
     quality: str | None = Field(
-        None, description="As the provider rates it: `green`, `yellow`, `red`; null if unknown."
+        None,
+        description="The account's quality as the provider rates it: `green`, `yellow`, `red`;"
+        " null if unknown.",
     )
     sending_limit: str | None = Field(
         None,
@@ -136,7 +142,9 @@ class MessengerConnectDto(Shape):
         max_length=2000,
     )
     state: Text | None = Field(
-        None, description="The `state` that came with `code`; required with it.", max_length=500
+        None,
+        description="The `state` that came with `code`; required if you send `code`.",
+        max_length=500,
     )
 
 
@@ -229,7 +237,9 @@ class TokenConnectDto(Shape):
     model_config = example(token="7100000001:AAExampleExampleExampleExampleExample")
 
     token: Text = Field(
-        min_length=1, max_length=200, description="The token that the provider gave you for it."
+        min_length=1,
+        max_length=200,
+        description="The account's token, as the provider gave it to you.",
     )
 
 
@@ -238,9 +248,12 @@ class ChannelAccount(Shape):
 
     id: str = Field(description="The provider's id.")
     name: str = Field(description="Its name.")
-    picture_url: str | None = Field(None, description="Its picture, if it has one.")
-    is_connected: bool = Field(description="Whether one of your bots has it.")
-    bot_id: int | None = Field(None, description="Your bot that has it, if any.")
+    picture_url: str | None = Field(None, description="The account's picture, if it has one.")
+    is_connected: bool = Field(description="Whether one of your bots is connected to the account.")
+    bot_id: int | None = Field(
+        None,
+        description="Your bot that is connected to the account, if any.",
+    )
 
 
 class ChannelAccountsResponse(Shape):
@@ -326,16 +339,24 @@ class ChannelMessageRequest(Shape):
 class ChatappTemplate(Shape):
     """A template of a number's business account, in one language."""
 
-    name: str = Field(description="Its name.")
-    language: str = Field(description="Its language, as the provider writes it: `en_US`.")
+    name: str = Field(description="The template's name at the provider.")
+    language: str = Field(
+        description="The template's language, as the provider writes it: `en_US`.",
+    )
     status: str = Field(
-        description="As the provider reports it: `approved`, `paused`, `rejected` …"
+        description="The template's review, as the provider reports it: `approved`, `paused`,"
+        " `rejected` …"
     )
-    category: str = Field(description="As the provider reports it: `utility`, `marketing` …")
+    category: str = Field(
+        description="What the template is for, as the provider reports it: `utility`, `marketing`"
+        " …",
+    )
     quality: str | None = Field(
-        None, description="As the provider rates it: `green`, `yellow`, `red`; null if unknown."
+        None,
+        description="The template's quality as the provider rates it: `green`, `yellow`,"
+        " `red`; null if unknown.",
     )
-    text: str = Field(description="Its header, body and footer, with `{{variables}}`.")
+    text: str = Field(description="The template's header, body and footer, with `{{variables}}`.")
     variables: list[str] = Field(
         description="The names of its variables: those of the header, those of the body, then the"
         " labels of the buttons that need a value (the end of an address, a code to copy). A"
@@ -343,9 +364,12 @@ class ChatappTemplate(Shape):
         " takes the password of the body."
     )
     header_file: Literal["image", "video", "file"] | None = Field(
-        None, description="The kind of file that a message gives as `header`; null if none."
+        None, description="The kind of file that a message must send as `header`; null if none."
     )
-    problem: str | None = Field(None, description="Why it cannot be sent; null if it can.")
+    problem: str | None = Field(
+        None,
+        description="Why the template cannot be sent; null if it can.",
+    )
 
 
 class ChatappTemplatesResponse(Shape):
@@ -384,9 +408,15 @@ class ChatappTemplateRequest(Shape):
         description="How the customer agreed to such messages. Required for a number that has never"
         " written; kept in the `metadata` of the conversation that begins.",
     )  # fmt: skip
-    name: Text = Field(min_length=1, max_length=512, description="The template's name.")
+    name: Text = Field(
+        min_length=1,
+        max_length=512,
+        description="The template's name, from the list of templates.",
+    )
     language: Text = Field(
-        min_length=1, max_length=20, description="Its language, as the provider writes it."
+        min_length=1,
+        max_length=20,
+        description="The template's language, as the provider writes it: `en_US`.",
     )
     values: list[TemplateValue] = Field(
         default_factory=list,

@@ -54,13 +54,16 @@ class Conversation(Shape):
 
     id: uuid.UUID = Field(description="The conversation's id, a UUIDv7.")
     chat_code: str = Field(description="A short, unguessable code, for links and the telephone.")
-    bot_id: int = Field(description="The bot that serves it.")
+    bot_id: int = Field(description="The bot that serves the conversation.")
     channel: ChannelName = Field(
         description="The website (`web`), your server (`api`) or a messaging channel."
     )
     status: ConversationStatus
     assign_type: AssignTypeEnum = Field(description="Who must act next.")
-    assignee: Identity | None = Field(None, description="The agent who has it; null if none does.")
+    assignee: Identity | None = Field(
+        None,
+        description="The agent who has the conversation; null if none does.",
+    )
     priority: ConversationPriority = "normal"
     version: int = Field(description="Increases with each change of owner or status.")
     customer_id: int = Field(description="The customer's number.")
@@ -70,9 +73,12 @@ class Conversation(Shape):
         description="Whether your team is trying the bot: it notifies nobody and is not counted.",
     )
     waiting_since: Moment | None = Field(
-        None, description="Since when it has waited for an agent; null if it does not wait."
+        None, description="When the customer began to wait for an agent; null if nobody waits."
     )
-    snoozed_until: Moment | None = Field(None, description="When it reopens; null if not snoozed.")
+    snoozed_until: Moment | None = Field(
+        None,
+        description="When a snoozed conversation reopens; null if it is not snoozed.",
+    )
     handoff_reason: str | None = Field(
         None,
         description="Why it was handed over: `no_answer`, `customer_asked`, `engine_failed`,"
@@ -83,15 +89,20 @@ class Conversation(Shape):
         " the rest to a person), `answered_elsewhere` (a person answered with the channel's own"
         " tools).",
     )
-    previous_chat_id: uuid.UUID | None = Field(None, description="The conversation it continues.")
-    language: str = Field(description="Its language, BCP 47.")
+    previous_chat_id: uuid.UUID | None = Field(
+        None,
+        description="The conversation that this one continues; null if none.",
+    )
+    language: str = Field(description="The conversation's language as a BCP 47 code.")
     tags: list[str] = Field(description="The tags.")
     sentiment: Sentiment | None = Field(
         None, description="The customer's sentiment; null if it was not judged."
     )
     summary: str | None = Field(None, description="The newest summary; null if there is none.")
     unread_count: int = Field(description="How many customer messages no agent has seen.")
-    message_count: int = Field(description="How many messages it has, without internal notes.")
+    message_count: int = Field(
+        description="How many messages the conversation has, without internal notes.",
+    )
     last_message: SerializeAsAny[Message] | None = Field(
         None,
         description="The newest message that the customer may see; null if there is none. While the"
@@ -99,7 +110,10 @@ class Conversation(Shape):
     )
     last_message_at: Moment | None = Field(None, description="When the newest message was stored.")
     first_response_at: Moment | None = Field(None, description="When the first answer was sent.")
-    ended_at: Moment | None = Field(None, description="When it ended.")
+    ended_at: Moment | None = Field(
+        None,
+        description="When the conversation ended; null while it has not.",
+    )
     ended_by: EndedBy | None = Field(
         None,
         description="Who or what ended it; `merged`: the customer goes on in another conversation.",
@@ -109,11 +123,11 @@ class Conversation(Shape):
         " ended, its channel's account is connected, and the reply window has not expired."
     )
     reply_window_expires_at: Moment | None = Field(
-        None, description="Until when the channel accepts free text, if it has a limit."
+        None, description="Until when the channel accepts free text; null if it sets no limit."
     )
     location: Location | None = Field(None, description="Where the customer is.")
     metadata: FreeObject = Field(description="Your own keys and values.")
-    created_at: Moment = Field(description="When it was opened.")
+    created_at: Moment = Field(description="When the conversation was opened.")
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "Conversation":
@@ -155,7 +169,8 @@ class ChatCreation(Shape):
     )
     location: Location | None = Field(None, description="Where the customer is.")
     tags: TagNames = Field(
-        default_factory=list, description="Its tags, at most 20. Only with a secret key."
+        default_factory=list,
+        description="The conversation's tags, at most 20. Only with a secret key.",
     )
     metadata: FreeObject = Field(
         default_factory=dict,
@@ -197,9 +212,9 @@ class TranscriptLine(Shape):
     sender: str = Field(description="The sender's side: `customer`, `bot`, `agent` or `system`.")
     name: str = Field(description="The sender's name at the time; may be empty.")
     text: str = Field(description="The text; empty if the message has only files.")
-    options: list[str] = Field(description="The choices that it offered.")
+    options: list[str] = Field(description="The choices that the message offered.")
     files: list[str] = Field(description="The names of the files, or their types.")
-    created_at: Moment = Field(description="When it was sent.")
+    created_at: Moment = Field(description="When the message was sent.")
 
 
 class Transcript(Shape):

@@ -132,14 +132,28 @@ class ChatStep(Shape):
     type: str = Field(description="The event's type, such as `conversation.assigned`.")
     created_at: Moment = Field(description="When it happened.")
     by: Identity | None = Field(
-        None, description="The person who did it; null for the customer or the platform."
+        None, description="The person who took the step; null for the customer or the platform."
     )
-    assignee: Identity | None = Field(None, description="The agent who had it afterwards.")
+    assignee: Identity | None = Field(
+        None,
+        description="The agent who had the conversation after the step; null if none.",
+    )
     assign_type: AssignTypeEnum = Field(description="Who had to act next afterwards.")
-    priority: ConversationPriority = Field(description="Its priority afterwards.")
-    reason: str | None = Field(None, description="Why it was handed over; null for other steps.")
-    snoozed_until: Moment | None = Field(None, description="Until when it was snoozed, if it was.")
-    ended_by: EndedBy | None = Field(None, description="Who ended it; null if it had not ended.")
+    priority: ConversationPriority = Field(
+        description="The conversation's priority after the step.",
+    )
+    reason: str | None = Field(
+        None,
+        description="Why the conversation was handed over; null for other steps.",
+    )
+    snoozed_until: Moment | None = Field(
+        None,
+        description="Until when the conversation was snoozed; null if it was not.",
+    )
+    ended_by: EndedBy | None = Field(
+        None,
+        description="Who ended the conversation; null if it had not ended.",
+    )
 
     @classmethod
     def from_event(cls, event: Event) -> "ChatStep":
@@ -165,15 +179,21 @@ class AssignNotification(Shape):
     """Something for a person of the client to look at."""
 
     id: uuid.UUID = Field(description="The notification's id, a UUIDv7.")
-    chat_id: uuid.UUID = Field(description="The conversation it is about.")
+    chat_id: uuid.UUID = Field(description="The conversation that the notification is about.")
     message_id: uuid.UUID | None = Field(None, description="The note that mentions you, if any.")
     kind: Literal["assigned", "unassigned", "handoff", "unanswered", "mentioned"] = Field(
         description="`assigned`: the conversation was assigned to you. `unassigned`: you no longer"
         " have it. `handoff`: it waits for an agent. `unanswered`: its customer has waited too"
         " long. `mentioned`: a note mentions you."
     )
-    assigned_by: Identity | None = Field(None, description="Who caused it; null for the platform.")
-    is_read: bool = Field(description="Whether it was read; your own actions are read at once.")
+    assigned_by: Identity | None = Field(
+        None,
+        description="Who caused the notification; null for the platform.",
+    )
+    is_read: bool = Field(
+        description="Whether the notification was read; those of your own actions are read at"
+        " once.",
+    )
     created_at: Moment = Field(description="When it happened.")
 
     @classmethod
@@ -241,7 +261,7 @@ class PushSubscription(Shape):
 
     id: uuid.UUID = Field(description="The subscription's id, a UUIDv7.")
     device: str = Field(description="Browser and system, such as `Chrome, Android`; may be empty.")
-    created_at: Moment = Field(description="When it was first subscribed.")
+    created_at: Moment = Field(description="When the browser was first subscribed.")
 
     @classmethod
     def from_row(cls, row: models.PushSubscription) -> "PushSubscription":
@@ -328,7 +348,8 @@ class SavedReplyDto(Shape):
     )
     is_shared: bool = Field(
         False,
-        description="Whether the whole team has it and only admins can change it, or only you.",
+        description="true: the whole team has the saved reply and only admins can change it;"
+        " false: only you have it.",
     )
     id: int | None = read_only("The id by which it is changed or deleted.")
     created_at: Moment | None = read_only("When it was made.")
@@ -381,15 +402,16 @@ class DeskView(Shape):
         name="Late refunds", query="view=unassigned&tag=refund&min_wait_seconds=900"
     )
 
-    name: Text = Field(description="Its name; saving under it again replaces it.", min_length=1,
+    name: Text = Field(
+        description="The view's name; saving under the same name replaces the view.", min_length=1,
                        max_length=60)  # fmt: skip
     query: Text = Field(
         description="What it shows, as the inbox writes it: its view, and filters of `Get Chats`.",
         max_length=2000,
     )
-    is_shared: bool = Field(False, description="Whether your colleagues see it too.")
+    is_shared: bool = Field(False, description="Whether your colleagues see the view too.")
     id: int | None = read_only("The id by which it is changed or deleted.")
-    may_delete: bool | None = read_only("Whether you may delete it.")
+    may_delete: bool | None = read_only("Whether you may delete the view.")
 
     @classmethod
     def of(cls, row: SavedView, may_delete: bool) -> "DeskView":  # noqa: FBT001
@@ -420,7 +442,7 @@ class FeedTicket(Shape):
     """A one-time credential for a live feed."""
 
     ticket: str = Field(description="The ticket, valid for one request.")
-    expires_in: int = Field(description="How many seconds it is valid.", examples=[60])
+    expires_in: int = Field(description="Seconds until the ticket expires.", examples=[60])
 
 
 class Typing(Shape):

@@ -72,7 +72,7 @@ class Tag(Shape):
         description="The tag's name, 1 to 60 characters.", min_length=1, max_length=MAX_TAG_CHARS
     )
     source: Literal["agent", "ai", "customer"] | None = Field(
-        None, description="Who added it; null in the client's list."
+        None, description="Who added the tag; null in the client's list."
     )
     confidence: float | None = Field(
         None,
@@ -83,7 +83,7 @@ class Tag(Shape):
         None,
         ge=0,
         le=MAX_NUMBER,
-        description="How many of your conversations have it; only in your list.",
+        description="How many of your conversations have the tag; only in your list.",
     )
     colour: Text | None = Field(None, max_length=7, description="`#rrggbb`; only in your list.")
 
@@ -171,10 +171,12 @@ class ChatSummary(Shape):
     customer_intent: str = Field(
         description="What the customer wants; with the extractive engine, the first request."
     )
-    resolution: str = Field(description="How the problem was solved; empty if it was not.")
-    message_count: int = Field(description="How many messages it covers.")
+    resolution: str = Field(
+        description="How the customer's problem was solved; empty if it was not.",
+    )
+    message_count: int = Field(description="How many messages the summary covers.")
     engine: str = Field(description="`extractive` or `openai_compatible`.")
-    created_at: Moment = Field(description="When it was made.")
+    created_at: Moment = Field(description="When the summary was made.")
 
     @classmethod
     def from_row(cls, row: models.Summary) -> "ChatSummary":
@@ -215,7 +217,7 @@ class ChatSentiment(Shape):
     sentiment: Sentiment = Field(description="The sentiment; `neutral` if unsure.")
     score: float = Field(description="From -1 (very negative) to 1 (very positive).")
     engine: str = Field(description="`extractive` or `openai_compatible`.")
-    created_at: Moment = Field(description="When it was judged.")
+    created_at: Moment = Field(description="When the sentiment was judged.")
 
 
 Thumb = Literal["up", "down"]
@@ -241,8 +243,10 @@ class ChatFeedBackDto(Shape):
     )
     id: int | None = read_only("The rating's id.")
     chat_id: uuid.UUID | None = read_only("The conversation.", path="chat_id")
-    created_at: Moment | None = read_only("When it was given.")
-    updated_at: Moment | None = read_only("When it was last corrected, if it was.")
+    created_at: Moment | None = read_only("When the customer gave the rating.")
+    updated_at: Moment | None = read_only(
+        "When the customer last corrected the rating; null if never.",
+    )
 
     @model_validator(mode="after")
     def _stars_or_a_thumb(self) -> "ChatFeedBackDto":

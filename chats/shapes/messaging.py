@@ -33,7 +33,11 @@ class ConversationRequest(Shape):
     provider: Text = Field("", max_length=60, description="The source system.", examples=["shop"])
     location: Location | None = Field(None, description="Where the requester is.")
     tags: TagNames = Field(default_factory=list, description="At most 20 tags of 1..60 characters.")
-    group_id: Text | None = Field(None, max_length=200, description="Your id of a group of them.")
+    group_id: Text | None = Field(
+        None,
+        max_length=200,
+        description="Your own id of a group of conversations.",
+    )
 
 
 class Responsible(Identity):
@@ -49,7 +53,9 @@ class ConversationResponse(Shape):
     id: uuid.UUID = Field(description="UUIDv7, the same everywhere in the API.")
     requester: Identity = Field(description="The customer.")
     responsible: Responsible | None = Field(description="Who answers, or is meant to.")
-    provider: str = Field(description="The system it comes from; if none was given, the channel.")
+    provider: str = Field(
+        description="The system that the conversation comes from; the channel if you named none.",
+    )
     location: Location | None = Field(description="Where the requester is.")
     tags: list[str] = Field(description="The tags.")
     group_id: str | None = Field(description="Your own id of its group.")

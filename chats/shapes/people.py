@@ -184,5 +184,5 @@ class CustomerErasure(Shape):
     )
     chats_total: int = Field(description="How many conversations the customer had at the request.")
     chats_erased: int = Field(description="How many conversations are erased so far.")
-    created_at: Moment = Field(description="When it was requested.")
-    finished_at: Moment | None = Field(description="When it ended; null until then.")
+    created_at: Moment = Field(description="When the erasure was requested.")
+    finished_at: Moment | None = Field(description="When the erasure ended; null until then.")

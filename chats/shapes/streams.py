@@ -35,7 +35,7 @@ class FeedPresence(Shape):
 
     user_id: int = Field(description="The person.")
     name: str = Field(description="Their name.")
-    is_online: bool = Field(description="Whether they are online now.")
+    is_online: bool = Field(description="Whether the person is online now.")
 
 
 class Typist(Shape):
@@ -51,7 +51,7 @@ class FeedTyping(Shape):
 
     conversation_id: uuid.UUID = Field(description="The conversation.")
     sender: Typist = Field(description="The person.")
-    is_typing: bool = Field(description="False if they stopped.")
+    is_typing: bool = Field(description="Whether the sender is typing; false if they stopped.")
 
 
 class FeedViewing(Shape):
@@ -60,7 +60,9 @@ class FeedViewing(Shape):
     conversation_id: uuid.UUID = Field(description="The conversation.")
     user_id: int = Field(description="The person.")
     name: str = Field(description="Their name.")
-    is_viewing: bool = Field(description="False if they left it.")
+    is_viewing: bool = Field(
+        description="Whether the person has the conversation open; false if they left it.",
+    )
 
 
 FEED_EVENTS: Mapping[str, type[BaseModel]] = {

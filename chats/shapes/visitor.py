@@ -49,7 +49,8 @@ class VisitorSender(Shape):
     """The sender of a message."""
 
     type: Literal["customer", "bot", "agent", "system"] = Field(
-        description="Who wrote it: the customer, the bot, an agent, or the platform (`system`)."
+        description="Who wrote the message: the customer, the bot, an agent, or the platform"
+        " (`system`)."
     )
     name: str = Field(description="The name as shown.")
 
@@ -63,7 +64,7 @@ class VisitorMessage(Shape):
     sender: VisitorSender = Field(description="The sender.")
     content: list[MessageContent] = Field(description="The content, piece by piece.")
     in_reply_to: uuid.UUID | None = Field(description="The message that it answers.")
-    is_welcome: bool = Field(description="Whether it is the bot's welcome at the start.")
+    is_welcome: bool = Field(description="Whether the message is the bot's welcome at the start.")
     client_message_id: str | None = Field(description="The sender's own id of the message.")
     language: str | None = Field(description="Language of the text, BCP 47.")
     translations: dict[str, str] = Field(description="Translations of the text, by language.")
@@ -168,11 +169,15 @@ class VisitorConversation(Shape):
     )
     status: ConversationStatus
     assign_type: AssignTypeEnum = Field(description="Who must act next.")
-    agent: VisitorAgent | None = Field(description="The agent who has it; null if none does.")
+    agent: VisitorAgent | None = Field(
+        description="The agent who has the conversation; null if none does.",
+    )
     customer: VisitorCustomer = Field(description="The visitor's data.")
-    previous_chat_id: uuid.UUID | None = Field(description="The conversation that it continues.")
+    previous_chat_id: uuid.UUID | None = Field(
+        description="The conversation that this one continues; null if none.",
+    )
     language: str = Field(description="Its language, BCP 47.")
-    message_count: int = Field(description="How many messages it has.")
+    message_count: int = Field(description="How many messages the conversation has.")
     last_message_at: Moment | None = Field(description="When the newest message was stored.")
     last_event_seq: int = Field(
         description="Increases with every event of the conversation or its messages, such as a"
@@ -185,7 +190,9 @@ class VisitorConversation(Shape):
         description="The place in the bot's queue, from 1, if it waits for an agent."
     )
     ended_at: Moment | None = Field(description="When it ended.")
-    is_rated: bool = Field(description="Whether it has ended and the visitor has rated it.")
+    is_rated: bool = Field(
+        description="Whether the conversation has ended and the visitor has rated it.",
+    )
     can_reply: bool = Field(description="Whether a message can be sent to the visitor now.")
     created_at: Moment = Field(description="When it was opened.")
 

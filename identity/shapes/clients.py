@@ -35,7 +35,7 @@ class SubscriptionDto(Shape):
         " 0 or more."
     )
     period_start: Moment = Field(description="When the period began.")
-    period_end: Moment | None = Field(description="When the period ends; null if it does not.")
+    period_end: Moment | None = Field(description="When the period ends; null if it has no end.")
     is_active: bool = Field(description="Whether credits may be used; false after a trial.")
 
 
@@ -63,7 +63,7 @@ class CreditOrder(Shape):
         description="`pending`: waits for the payment; `paid`: the credits were added; `refused`:"
         " they will not be."
     )
-    created_at: Moment = Field(description="When it was ordered.")
+    created_at: Moment = Field(description="When the credits were ordered.")
 
 
 class CreditOrdersResponse(Shape):
@@ -98,10 +98,15 @@ class ClientDto(Shape):
     name: str = Field(description="The company's name, 1..200 characters.")
     code: str = Field(description="The name as a slug, unique on the platform.")
     default_language: Language = Field(description="BCP 47 language used if no other is given.")
-    timezone: str = Field(description="IANA time zone of its reports and business hours.")
-    is_disabled: bool = Field(description="Whether its people and keys are refused.")
-    subscription: SubscriptionDto = Field(description="Its plan and credits.")
-    created_at: Moment = Field(description="When it was registered.")
+    timezone: str = Field(
+        description="The client's IANA time zone, such as `Asia/Ho_Chi_Minh`: reports and business"
+        " hours use it.",
+    )
+    is_disabled: bool = Field(
+        description="Whether the client is disabled: its people and keys are refused.",
+    )
+    subscription: SubscriptionDto = Field(description="The client's plan and credits.")
+    created_at: Moment = Field(description="When the client was registered.")
 
     @classmethod
     def from_row(cls, row: models.Client) -> Self:

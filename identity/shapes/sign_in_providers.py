@@ -62,7 +62,7 @@ class SignInProviderDto(Shape):
         False, description="Whether somebody without an account is added, as an agent."
     )
     admits_owners: bool | None = read_only(
-        "Whether owners can sign in by it: only if an owner made the latest change."
+        "Whether owners can sign in at the provider: only if an owner made the latest change."
     )
     sign_in_url: Uri | None = read_only("The link by which the client's people sign in.")
     redirect_url: Uri | None = read_only("The redirect address to enter at the provider.")

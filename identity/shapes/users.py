@@ -149,7 +149,8 @@ class RevokeTokenRequest(Shape):
         max_length=2000,
     )  # fmt: skip
     token_type_hint: Literal["access_token", "refresh_token"] | None = Field(
-        None, description="What `token` is. It is found out without this too."
+        None,
+        description="What kind of token `token` is. Optional: the platform finds out by itself.",
     )
     client_id: Text | None = Field(
         None, max_length=200, description="Accepted, as OAuth clients send it; not used."

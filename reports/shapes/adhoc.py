@@ -165,7 +165,7 @@ class ExportAdhocReportParam(AdhocQuestion):
         min_length=1,
         max_length=100,
         pattern=r'^[^/\\:*?"<>|\x00-\x1f\x7f]+$',
-        description="The name of the file without its extension; if left out, `report`.",
+        description="The name of the file without its extension; `report` if left out.",
     )
 
 
@@ -201,23 +201,23 @@ class AdhocExport(Shape):
     id: uuid.UUID = Field(description="The `export_id` for `GET /report/adhoc/export/{export_id}`.")
     status: Literal["queued", "running", "done"] = Field(description="The state of the file.")
     progress: int = Field(description="How much is written, in percent.")
-    rows: int = Field(description="Roughly how many rows it will have.")
+    rows: int = Field(description="Estimated number of rows in the file.")
     url: Uri = Field(
-        description="A link that opens it in your name without a token, until `expires_at`."
+        description="A link that opens the file in your name without a token, until `expires_at`."
     )
-    expires_at: Moment = Field(description="When it is deleted.")
+    expires_at: Moment = Field(description="When the file is deleted.")
 
 
 class ReportColumn(Shape):
     """A column of a report."""
 
-    name: str = Field(description="Its name in the rows.")
-    label: str = Field(description="Its heading in English.")
+    name: str = Field(description="The column's name in the rows.")
+    label: str = Field(description="The column's heading in English.")
     type: Literal["text", "number", "boolean", "date", "moment", "texts"] = Field(
-        description="The type of its values; `texts` is a list."
+        description="The type of the column's values; `texts` is a list."
     )
     unit: Literal["seconds", "credits", "stars"] | None = Field(
-        None, description="The unit of its numbers; null for plain numbers."
+        None, description="The unit of the column's numbers; null for plain numbers."
     )
 
 

@@ -126,7 +126,9 @@ class ChatOverview(Shape):
     """The figures of a period, of the period before, and of the period's parts."""
 
     current: Figures = Field(description="The period.")
-    previous: Figures = Field(description="The same number of days before it.")
+    previous: Figures = Field(
+        description="The same figures for the period of equal length just before, for comparison.",
+    )
     series: list[DayFigures] = Field(
         description="Every day of the period, including days without conversations."
     )

@@ -82,7 +82,7 @@ class WebhookConfigRequest(Shape):
         " the receiver asked to wait; due deliveries wait."
     )
     previous_secret_until: Moment | None = read_only(
-        "Until this moment the secret before the latest rotation also signs."
+        "After a rotation: until when deliveries are also signed with the previous secret."
     )
     secret: str | None = read_only(
         "The signing secret, `whsec_…`: only in the reply that creates or rotates it."
@@ -139,7 +139,7 @@ class WebhookDelivery(Shape):
     id: int = Field(description="The delivery's number.")
     config_id: uuid.UUID = Field(description="The endpoint.")
     event_id: str = Field(description="The event, `evt_…`: also the `webhook-id` of every attempt.")
-    attempt: int = Field(description="Attempts started so far.")
+    attempt: int = Field(description="Number of attempts started so far.")
     status: DeliveryStatus = Field(
         description="`pending`: no attempt has ended yet. `succeeded`: delivered. `failed`: the"
         " latest attempt failed, and another follows. `gave_up`: no attempt follows unless the"
