@@ -86,7 +86,10 @@ class BotStyle(Shape):
         pattern=r"^[^\t-\r!-&(-+./:-@\[-^`{-~]*$",
     )  # fmt: skip
     radius: int = Field(12, ge=0, le=48, description="Radius of the corners, in CSS pixels.")
-    dark_mode: bool = Field(False, description="Light text on a dark background.")
+    dark_mode: bool = Field(
+        False,
+        description="Whether the widget has light text on a dark background.",
+    )
 
 
 class BotDto(Shape):
@@ -134,9 +137,9 @@ class BotDto(Shape):
     )
     default_language: Language = Field(
         "en",
-        description="Used if a customer's language is unknown; one of `languages` unless those are"
-        " empty. If a new bot leaves this out, it gets the client's default language or, if that is"
-        " not one of `languages`, the first of them.",
+        description="The bot's language where a customer's is unknown; one of `languages` unless"
+        " those are empty. A new bot without this field gets the client's default language or, if"
+        " that is not one of `languages`, the first of them.",
     )
     style: BotStyle = Field(
         default_factory=lambda: BotStyle(),
@@ -187,8 +190,8 @@ class BotDto(Shape):
     engaging_pages: Text = Field(
         "",
         max_length=500,
-        description="The pages on which it does so: comma-separated paths; `*` stands for anything."
-        " Empty: all.",
+        description="The pages on which the widget speaks up by itself: comma-separated paths; `*`"
+        " stands for anything. Empty: all.",
         examples=["/prices, /shop/*"],
     )
     engaging_visitors: EngagingVisitors = Field(
@@ -196,9 +199,9 @@ class BotDto(Shape):
         description="To whom: `all`, `new` visitors, or those `returning` after half an hour or"
         " more.",
     )
-    attach_enabled: bool = Field(True, description="Customers may attach files.")
+    attach_enabled: bool = Field(True, description="Whether customers may attach files.")
     export_enabled: bool = Field(
-        False, description="Customers may export a transcript of their conversation."
+        False, description="Whether customers may export a transcript of their conversation."
     )
     mail_answers: bool = Field(
         True,
@@ -206,9 +209,9 @@ class BotDto(Shape):
         " e-mail address.",
     )
     auto_pop_up: bool = Field(False, description="Whether the widget opens by itself.")
-    is_fullscreen: bool = Field(False, description="The widget fills the window.")
-    is_visible: bool = Field(True, description="The widget is shown at all.")
-    allow_preview: bool = Field(True, description="Your team may try the bot in a preview.")
+    is_fullscreen: bool = Field(False, description="Whether the widget fills the window.")
+    is_visible: bool = Field(True, description="Whether the widget is shown at all.")
+    allow_preview: bool = Field(True, description="Whether your team may try the bot in a preview.")
     hold_back_worse: bool = Field(
         False,
         description="New documents and, if a language model answers, new instructions are tested"
@@ -218,7 +221,7 @@ class BotDto(Shape):
     agent_reply: bool = Field(
         False, description="People answer instead of the bot: new conversations go to the queue."
     )
-    delete_available: bool = Field(True, description="The bot may be deleted.")
+    delete_available: bool = Field(True, description="Whether the bot may be deleted.")
     business_hours: WeekHours | None = Field(
         None,
         description="The bot's own business hours, in the client's time zone; empty: always open;"
@@ -229,21 +232,23 @@ class BotDto(Shape):
     )
     chatbot_setup: bool | None = Field(
         None,
-        description="Step of your checklist: the look is set up. Unless you set it, true if there"
-        " is a welcome message in the default language; set null to return to that.",
+        description="Whether the checklist's step for the look is done. Unless you set it: true"
+        " once there is a welcome message in the default language. Null returns to that.",
     )
     prompt_setup: bool | None = Field(
         None,
-        description="Step of your checklist: unless you set it, true if the bot has instructions.",
+        description="Whether the checklist's step for the instructions is done. Unless you set it:"
+        " true once the bot has instructions.",
     )
     file_setup: bool | None = Field(
         None,
-        description="Step of your checklist: unless you set it, true if a file, text or answer"
-        " is trained.",
+        description="Whether the checklist's step for files and texts is done. Unless you set it:"
+        " true once a file, text or answer is trained.",
     )
     url_setup: bool | None = Field(
         None,
-        description="Step of your checklist: unless you set it, true if a crawled page is trained.",
+        description="Whether the checklist's step for websites is done. Unless you set it: true"
+        " once a crawled page is trained.",
     )
     client_id: int | None = read_only("The client that the bot belongs to.")
     has_model: bool | None = read_only(

@@ -84,7 +84,7 @@ class PromptVersion(Shape):
 
     version: int | None = Field(
         None, ge=1, le=2_147_483_647,
-        description="The version to return; the current one if left out.",
+        description="The number of the version to return; the current one if left out.",
     )  # fmt: skip
 
 
@@ -160,8 +160,8 @@ class DocumentDto(Shape):
         description="Whether the document takes precedence over other documents.",
     )
     is_held: bool = Field(
-        description="Whether it is held back until a golden run has tested it or a person"
-        " publishes it."
+        description="Whether the document is held back until a golden run has tested it or a"
+        " person publishes it."
     )
     valid_from: Moment | None = Field(
         description="Bots answer from the document from this time on; null: from the start."
@@ -203,8 +203,8 @@ class DocumentDto(Shape):
 class RefusedFile(Shape):
     """A file of an upload that was not accepted."""
 
-    position: int = Field(description="Its position among the files of the request, from 0.")
-    file_name: str = Field(description="Its name.")
+    position: int = Field(description="The file's position in the request, from 0.")
+    file_name: str = Field(description="The file's name.")
     code: str = Field(
         description="`too_large`, `unsupported_type`, `empty`, `encrypted`, or `document_limit` if"
         " the bot already has as many documents as it may have."
@@ -241,18 +241,18 @@ class ImportantDocumentDto(Shape):
     is_important: bool = Field(
         False,
         json_schema_extra=without_default,
-        description="true: the bot always reads its best passage (of the five important documents"
-        " nearest to the question) and prefers it to text that contradicts it.",
+        description="true: the bot always reads the document's best passage (of the five important"
+        " documents nearest to the question) and prefers it to text that contradicts it.",
     )
     valid_from: Moment | None = Field(
         None,
-        description="Its text is used from this time on; null: from the start. Also applies to"
-        " documents that are not important.",
+        description="Bots answer from the document from this time on; null: from the start. Also"
+        " applies to documents that are not important.",
     )
     valid_to: Moment | None = Field(
         None,
-        description="Its text is used until this time; null: without end. Must be later than"
-        " `valid_from`.",
+        description="Bots answer from the document until this time; null: without end. Must be"
+        " later than `valid_from`.",
     )
 
 

@@ -78,8 +78,8 @@ class FunctionDTO(Shape):
     """An HTTP request that the bot may make."""
 
     name: FunctionName = Field(
-        description="Its name for the model and in the log: letters, digits, `_` and `-`; unique"
-        " per bot.",
+        description="The function's name for the model and in the log: letters, digits, `_` and"
+        " `-`; unique per bot.",
         examples=["get_order_status"],
     )
     description: Text = Field(
@@ -107,7 +107,9 @@ class FunctionDTO(Shape):
     )
     secret_header_names: list[str] | None = read_only("Names of the stored secret headers.")
     requires_approval: Literal["none", "agent", "customer"] = Field(
-        "none", description="Who must approve each call before it is made."
+        "none",
+        description="Who must approve each call before it is made: nobody, the customer or an"
+        " agent.",
     )
 
     @classmethod
@@ -155,8 +157,10 @@ class FunctionCallingConfigDTO(Shape):
         max_length=MAX_FUNCTIONS, description="The functions, at most 20; a POST replaces them all."
     )
     is_available: bool | None = read_only("Whether the engine in use can call functions.")
-    unavailable_reason: str | None = read_only("Which setting is missing if it cannot; else null.")
-    updated_at: Moment | None = read_only("When it was last changed; null: never.")
+    unavailable_reason: str | None = read_only(
+        "Which setting keeps the bot from calling functions; null if it can call them.",
+    )
+    updated_at: Moment | None = read_only("When the configuration was last changed; null: never.")
 
     @model_validator(mode="after")
     def _names_differ(self) -> "FunctionCallingConfigDTO":
@@ -195,7 +199,8 @@ class FunctionCallingEventDTO(Shape):
         description="The name that the model requested, even if no such function exists."
     )
     arguments: JsonObject = Field(
-        description="The arguments from the model; `raw` has the text if it was not valid JSON."
+        description="The arguments from the model; if they were not valid JSON, their text is in"
+        " `raw`."
     )
     status: Status = Field(
         description="`waiting`: needs an approval. `running`: in progress. `succeeded`: the server"

@@ -49,10 +49,16 @@ class Option(Shape):
     """One option of a `select` field."""
 
     label: Text = Field(
-        min_length=1, max_length=100, pattern=NOT_BLANK, description="The text that is shown."
+        min_length=1,
+        max_length=100,
+        pattern=NOT_BLANK,
+        description="The text that the customer sees.",
     )
     value: Text = Field(
-        min_length=1, max_length=100, pattern=NOT_BLANK, description="The value that is stored."
+        min_length=1,
+        max_length=100,
+        pattern=NOT_BLANK,
+        description="The value that is stored for the customer.",
     )
 
 
@@ -72,7 +78,9 @@ class CustomerInfoField(Shape):
         " letters, digits or `_`."
     )
     label: dict[Language, Label] = Field(
-        min_length=1, max_length=50, description="Label by language, at least one."
+        min_length=1,
+        max_length=50,
+        description="The field's name for customers: a text for each language, at least one.",
     )
     type: FieldType = Field(
         description="Type of the answer: `text` (at most 500 characters), `email`, `phone`,"
@@ -82,8 +90,8 @@ class CustomerInfoField(Shape):
     question: dict[Language, Question] = Field(
         default_factory=dict,
         max_length=50,
-        description="The question with which the bot asks for it in a conversation, by language."
-        " If left out, the platform builds one from the label.",
+        description="The question with which the bot asks for the value in a conversation, by"
+        " language. If left out, the platform builds one from the label.",
     )
     options: list[Option] = Field(
         default_factory=list,
@@ -92,8 +100,8 @@ class CustomerInfoField(Shape):
     )
     ask_before_chat: bool = Field(
         False,
-        description="Whether a form asks for it before the first message. If false, or if the"
-        " channel has no form, the bot asks for it in the conversation.",
+        description="Whether a form asks for the value before the first message. If false, or if"
+        " the channel has no form, the bot asks for it in the conversation.",
     )
 
     @model_validator(mode="after")
@@ -203,13 +211,13 @@ class ShownBetween(Shape):
 
     valid_from: Moment | None = Field(
         None,
-        description="Widgets show it from this time on; null: immediately.",
+        description="Widgets show the banner from this time on; null: immediately.",
         examples=["2026-12-01T00:00:00Z"],
     )
     valid_to: Moment | None = Field(
         None,
-        description="Widgets show it until this time, which must be later than `valid_from`; null:"
-        " without end.",
+        description="Widgets show the banner until this time, which must be later than"
+        " `valid_from`; null: without end.",
         examples=["2026-12-24T12:00:00Z"],
     )
 
@@ -245,7 +253,7 @@ class BannerUploadResponseDto(Shape):
 class BotBannerDto(ShownBetween):
     """The banner above the chat. A request changes only the fields that it names."""
 
-    bot_id: int | None = read_only("The bot whose banner it is.", path="bot_id")
+    bot_id: int | None = read_only("The bot whose banner this is.", path="bot_id")
     url: Uri | None = read_only("Public URL of the picture; null: there is none to show.")
     link: Link | None = Field(
         None, description="Target of a click, http or https; null or empty: none."
@@ -272,7 +280,7 @@ class BotIdentitySecret(Shape):
     """The secret with which your server signs customers' ids."""
 
     secret: str = Field(
-        description="Key of the HMAC-SHA256 of an `external_id` that makes its"
+        description="The secret with which your server signs an `external_id` (HMAC-SHA256) for"
         " `identity_signature`. Only your server may know it."
     )
 
@@ -315,8 +323,8 @@ class BotConfigDto(Shape):
         description="How many seconds a visitor is on a page before the widget speaks up by itself."
     )
     engaging_pages: str = Field(
-        description="The pages on which it does so: comma-separated paths; `*` stands for anything;"
-        " empty: all."
+        description="The pages on which the widget speaks up by itself: comma-separated paths; `*`"
+        " stands for anything. Empty: all."
     )
     engaging_visitors: EngagingVisitors = Field(
         description="To whom: `all`, `new` visitors, or those `returning`."
@@ -347,16 +355,18 @@ class BotConfigDto(Shape):
         description="The banner to show above the chat now; null: none."
     )
     sample_questions: list[SampleQuestionDto] = Field(description="Questions to offer, in order.")
-    attach_enabled: bool = Field(description="Customers may attach files.")
+    attach_enabled: bool = Field(description="Whether customers may attach files.")
     upload_limits: UploadLimits = Field(
         description="How many files a message may have, and how large.",
     )
     export_enabled: bool = Field(
-        description="Customers may export a transcript of their conversation.",
+        description="Whether customers may export a transcript of their conversation.",
     )
-    auto_pop_up: bool = Field(description="The widget opens by itself.")
-    is_fullscreen: bool = Field(description="The widget fills the window.")
-    is_visible: bool = Field(description="false: the widget must stay hidden.")
+    auto_pop_up: bool = Field(description="Whether the widget opens by itself.")
+    is_fullscreen: bool = Field(description="Whether the widget fills the window.")
+    is_visible: bool = Field(
+        description="Whether the widget is shown at all; false: it must stay hidden.",
+    )
     customer_info_fields: list[ConfigField] = Field(
         description="The fields to ask the customer for."
     )

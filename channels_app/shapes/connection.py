@@ -20,7 +20,7 @@ _Id = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-
 class ChannelNotice(Shape):
     """Something that the provider reported about an account or one of its templates."""
 
-    id: uuid.UUID = Field(description="UUIDv7.")
+    id: uuid.UUID = Field(description="The notice's id, a UUIDv7.")
     kind: Literal[
         "template_status", "template_quality", "template_category", "quality", "sending_limit",
         "name", "review", "alert",
@@ -34,14 +34,14 @@ class ChannelNotice(Shape):
     )
     language: str = Field(description="The template's language.")
     value: str = Field(description="The new value, as the provider calls it: `paused`, `red` …")
-    previous: str = Field(description="The value before; empty if unknown.")
+    previous: str = Field(description="The value before the change; empty if unknown.")
     reason: str = Field(
         description="The provider's reason; `announced` for a category that comes within a day."
     )
     is_bad: bool = Field(
         description="Whether somebody should look at it; a bad notice is also mailed.",
     )
-    at: Moment = Field(description="When, by the provider's clock.")
+    at: Moment = Field(description="When it happened, by the provider's clock.")
 
 
 class ChannelConnection(Shape):
@@ -50,7 +50,7 @@ class ChannelConnection(Shape):
     id: uuid.UUID | None = Field(
         None, description="UUIDv7; null if the bot never had an account here."
     )
-    channel: MessagingChannel = Field(description="The channel.")
+    channel: MessagingChannel = Field(description="The messaging channel of the account.")
     bot_id: int | None = Field(None, description="The bot; null for a token that no bot uses yet.")
     status: Literal["pending", "connected", "disconnected", "expired", "error"] = Field(
         description="`pending`: a person has yet to consent, or to choose an account. `expired`:"
@@ -71,7 +71,10 @@ class ChannelConnection(Shape):
         None, description="When the token expires; null if it does not expire by itself."
     )
     last_event_at: Moment | None = Field(None, description="When the provider last sent something.")
-    last_error: str | None = Field(None, description="The last error, as a sentence.")
+    last_error: str | None = Field(
+        None,
+        description="The last error with the account, as a sentence.",
+    )
     missing_permissions: list[str] = Field(
         default_factory=list,
         description="The provider's permissions that the person did not give and that sending or"
@@ -84,8 +87,8 @@ class ChannelConnection(Shape):
     )
     sending_limit: str | None = Field(
         None,
-        description="To how many customers it may write first in a day: a number, or `unlimited`;"
-        " null if unknown.",
+        description="To how many customers the account may write first in a day: a number, or"
+        " `unlimited`; null if unknown.",
     )
     notices: list[ChannelNotice] = Field(
         default_factory=list,
@@ -138,7 +141,7 @@ class MessengerConnectDto(Shape):
     )
     code: Text | None = Field(
         None,
-        description="The `code` that the provider returned; without it a consent begins.",
+        description="The `code` from the provider's consent page. Without it a consent begins.",
         max_length=2000,
     )
     state: Text | None = Field(
@@ -228,7 +231,7 @@ class ChatappConnectDto(Shape):
         None,
         description="The business account that has the number; found by the number if left out.",
     )
-    phone: ChatappConnectPhoneDto = Field(description="The number.")
+    phone: ChatappConnectPhoneDto = Field(description="The number to connect.")
 
 
 class TokenConnectDto(Shape):
@@ -246,8 +249,8 @@ class TokenConnectDto(Shape):
 class ChannelAccount(Shape):
     """An account that can be connected."""
 
-    id: str = Field(description="The provider's id.")
-    name: str = Field(description="Its name.")
+    id: str = Field(description="The account's id at the provider.")
+    name: str = Field(description="The account's name.")
     picture_url: str | None = Field(None, description="The account's picture, if it has one.")
     is_connected: bool = Field(description="Whether one of your bots is connected to the account.")
     bot_id: int | None = Field(
@@ -259,8 +262,11 @@ class ChannelAccount(Shape):
 class ChannelAccountsResponse(Shape):
     """A list page of accounts, in the provider's order."""
 
-    items: list[ChannelAccount] = Field(description="The accounts.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    items: list[ChannelAccount] = Field(description="The accounts of this page.")
+    next_cursor: str | None = Field(
+        None,
+        description="Cursor of the next page; null on the last page.",
+    )
 
 
 class AccountsQuery(Shape):
@@ -301,7 +307,7 @@ class ChannelMessageRequest(Shape):
     model_config = example(recipient_id="6120000000000001", text="Your parcel left us today.")
 
     conversation_id: uuid.UUID | None = Field(
-        None, description="The conversation; give this or `recipient_id`."
+        None, description="The id of the conversation to write to; give this or `recipient_id`."
     )
     recipient_id: Text | None = Field(
         None, min_length=1, max_length=200,
@@ -358,10 +364,10 @@ class ChatappTemplate(Shape):
     )
     text: str = Field(description="The template's header, body and footer, with `{{variables}}`.")
     variables: list[str] = Field(
-        description="The names of its variables: those of the header, those of the body, then the"
-        " labels of the buttons that need a value (the end of an address, a code to copy). A"
-        " message gives one value for each, in this order. The button of a one-time password"
-        " takes the password of the body."
+        description="The names of the template's variables: those of the header, those of the"
+        " body, then the labels of the buttons that need a value (the end of an address, a code to"
+        " copy). A message gives one value for each, in this order. The button of a one-time"
+        " password takes the password of the body."
     )
     header_file: Literal["image", "video", "file"] | None = Field(
         None, description="The kind of file that a message must send as `header`; null if none."
@@ -375,8 +381,11 @@ class ChatappTemplate(Shape):
 class ChatappTemplatesResponse(Shape):
     """A list page of templates, in the provider's order."""
 
-    items: list[ChatappTemplate] = Field(description="The templates.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    items: list[ChatappTemplate] = Field(description="The templates of this page.")
+    next_cursor: str | None = Field(
+        None,
+        description="Cursor of the next page; null on the last page.",
+    )
 
 
 class ChatappTemplatesQuery(AccountsQuery):
@@ -396,7 +405,7 @@ class ChatappTemplateRequest(Shape):
     )
 
     conversation_id: uuid.UUID | None = Field(
-        None, description="The conversation; give this or `recipient_id`."
+        None, description="The id of the conversation to write to; give this or `recipient_id`."
     )
     recipient_id: Text | None = Field(
         None, min_length=1, max_length=200,
@@ -421,13 +430,14 @@ class ChatappTemplateRequest(Shape):
     values: list[TemplateValue] = Field(
         default_factory=list,
         max_length=100,
-        description="The values of its variables, in their order: 1 to 1,024 characters each,"
-        " without line breaks or tabs, and at most 4,096 together.",
+        description="The values of the template's variables, in their order: 1 to 1,024 characters"
+        " each, without line breaks or tabs, and at most 4,096 together.",
     )
     header: MessageContent | None = Field(
         None,
-        description="The file in its header: a piece of the template's `header_file`, with the"
-        " address from which the provider fetches it, or that of a file of the conversation.",
+        description="The file in the template's header: a piece of the template's `header_file`,"
+        " with the address from which the provider fetches it, or that of a file of the"
+        " conversation.",
     )
     client_message_id: Text | None = _own_id()
 
@@ -444,7 +454,7 @@ class ChannelHandshake(Shape):
 
     model_config = {"extra": "ignore", "populate_by_name": True}
 
-    mode: Text = Field("", alias="hub.mode", max_length=60, description="`subscribe`.")
+    mode: Text = Field("", alias="hub.mode", max_length=60, description="Always `subscribe`.")
     verify_token: Text = Field(
         "", alias="hub.verify_token", max_length=500, description="The agreed verify token."
     )

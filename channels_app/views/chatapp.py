@@ -69,7 +69,7 @@ class ChatappViewSet(ChannelViewSet):
     def list_templates(
         self, client_id: int, bot_id: int, query: ChatappTemplatesQuery
     ) -> ChatappTemplatesResponse:
-        """The templates of the business account that has the bot's number, from the provider.
+        """List the templates of the business account that has the bot's number, from the provider.
 
         409 `channel_not_connected` if the bot has no number that can send.
         """

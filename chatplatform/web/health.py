@@ -80,7 +80,7 @@ class HealthViewSet(OperationViewSet):
         is_counted=False,
     )
     def health(self) -> HttpResponse:
-        """Checks the database, the broker, the processes, the job queue, disks and clock."""
+        """Check the database, the broker, the processes, the job queue, the disks and the clock."""
         health = Health(status="ok", parts=latest())
         failed = [part.name for part in health.parts if part.status == "failed"]
         if not failed:
@@ -94,7 +94,7 @@ class HealthViewSet(OperationViewSet):
 
     @operation("Check Health", "Live", access=PUBLIC, returns=Alive, is_counted=False)
     def live(self) -> Alive:
-        """Answers 200 as long as this process serves requests; checks nothing else."""
+        """Answer 200 as long as this process serves requests, without any other check."""
         return Alive()
 
 

@@ -23,7 +23,10 @@ class GenerateChatRequest(Shape):
         " instructions.",
         examples=[[{"role": "user", "content": "How long do I have to return an order?"}]],
     )
-    language: Language | None = Field(None, description="Their language; detected if left out.")
+    language: Language | None = Field(
+        None,
+        description="The dialogue's language as a BCP 47 code; detected if left out.",
+    )
     stream: bool = Field(False, description="Whether to return server-sent events.")
 
     @model_validator(mode="after")
@@ -48,7 +51,7 @@ class Usage(Shape):
 
     prompt_tokens: int = Field(description="Tokens that the model read; 0 without a model.")
     completion_tokens: int = Field(description="Tokens that the model wrote; 0 without a model.")
-    credits: int = Field(description="Credits charged.")
+    credits: int = Field(description="Credits charged for the reply.")
 
 
 class GeneratedChat(Shape):

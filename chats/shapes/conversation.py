@@ -59,18 +59,21 @@ class Conversation(Shape):
         description="The website (`web`), your server (`api`) or a messaging channel."
     )
     status: ConversationStatus
-    assign_type: AssignTypeEnum = Field(description="Who must act next.")
+    assign_type: AssignTypeEnum = Field(
+        description="Who must act next: the bot, the queue or an agent.",
+    )
     assignee: Identity | None = Field(
         None,
         description="The agent who has the conversation; null if none does.",
     )
     priority: ConversationPriority = "normal"
     version: int = Field(description="Increases with each change of owner or status.")
-    customer_id: int = Field(description="The customer's number.")
+    customer_id: int = Field(description="The customer's id.")
     customer: ConversationCustomer = Field(description="The customer.")
     is_preview: bool = Field(
         False,
-        description="Whether your team is trying the bot: it notifies nobody and is not counted.",
+        description="Whether your team is trying the bot in this conversation: it notifies nobody"
+        " and is not counted.",
     )
     waiting_since: Moment | None = Field(
         None, description="When the customer began to wait for an agent; null if nobody waits."
@@ -94,7 +97,7 @@ class Conversation(Shape):
         description="The conversation that this one continues; null if none.",
     )
     language: str = Field(description="The conversation's language as a BCP 47 code.")
-    tags: list[str] = Field(description="The tags.")
+    tags: list[str] = Field(description="The conversation's tags.")
     sentiment: Sentiment | None = Field(
         None, description="The customer's sentiment; null if it was not judged."
     )
@@ -109,14 +112,17 @@ class Conversation(Shape):
         " bot does not have the conversation, what it or the platform says does not count.",
     )
     last_message_at: Moment | None = Field(None, description="When the newest message was stored.")
-    first_response_at: Moment | None = Field(None, description="When the first answer was sent.")
+    first_response_at: Moment | None = Field(
+        None,
+        description="When the first answer was sent; null: not yet.",
+    )
     ended_at: Moment | None = Field(
         None,
         description="When the conversation ended; null while it has not.",
     )
     ended_by: EndedBy | None = Field(
         None,
-        description="Who or what ended it; `merged`: the customer goes on in another conversation.",
+        description="Who ended the conversation; `merged`: the customer goes on in another one.",
     )
     can_reply: bool = Field(
         description="Whether a message can be sent to the customer now: the conversation has not"
@@ -223,7 +229,10 @@ class Transcript(Shape):
     chat_code: str = Field(description="The conversation's code.")
     bot_name: str = Field(description="The bot's name.")
     created_at: Moment = Field(description="When the conversation was opened.")
-    ended_at: Moment | None = Field(None, description="When it ended.")
+    ended_at: Moment | None = Field(
+        None,
+        description="When the conversation ended; null while it has not.",
+    )
     messages: list[TranscriptLine] = Field(description="The messages, oldest first.")
 
     def as_text(self, zone: ZoneInfo) -> str:
@@ -296,7 +305,8 @@ class ChatsQuery(Page):
         None,
         ge=0,
         le=366 * 86_400,
-        description="Only those whose customer has waited for a person for at least so long.",
+        description="Only conversations whose customer has waited for a person for at least this"
+        " many seconds.",
     )
     sentiment: Sentiment | None = Field(None, description="Only conversations with this sentiment.")
     q: Text | None = Field(
@@ -324,10 +334,14 @@ class ChatsQuery(Page):
 class ChatCounts(Shape):
     """How many conversations are in each view of the desk; each count stops at 10,000."""
 
-    mine: int = Field(description="Open and yours: `mine=true&status=open`.")
-    unassigned: int = Field(description="Open and unassigned: `assign_type=queue&status=open`.")
-    all: int = Field(description="All open ones: `status=open`.")
-    snoozed: int = Field(description="Snoozed ones: `status=snoozed`.")
-    ended: int = Field(description="Ended ones: `status=ended`.")
-    unread: int = Field(description="Open with unread messages: `is_unread=true&status=open`.")
-    mine_unread: int = Field(description="Those of them that are yours.")
+    mine: int = Field(description="Open conversations that are yours: `mine=true&status=open`.")
+    unassigned: int = Field(
+        description="Open conversations in the queue: `assign_type=queue&status=open`.",
+    )
+    all: int = Field(description="All open conversations: `status=open`.")
+    snoozed: int = Field(description="Snoozed conversations: `status=snoozed`.")
+    ended: int = Field(description="Ended conversations: `status=ended`.")
+    unread: int = Field(
+        description="Open conversations with unread messages: `is_unread=true&status=open`.",
+    )
+    mine_unread: int = Field(description="Those of the unread conversations that are yours.")

@@ -26,18 +26,21 @@ class PortableTag(Shape):
         None,
         description="How sure the engine was, from 0 to 1; null if a person added the tag.",
     )
-    created_at: Moment = Field(description="When it was given.")
+    created_at: Moment = Field(description="When the tag was added.")
 
 
 class PortableFeedback(Shape):
     """A customer's rating."""
 
     rating: int | None = Field(None, description="The stars, 1..5; null for a thumb.", ge=1, le=5)
-    thumb: Thumb | None = Field(None, description="Instead of `rating`, for one message.")
+    thumb: Thumb | None = Field(
+        None,
+        description="`up` or `down`, instead of `rating`, for one message.",
+    )
     reason: FeedbackReason | None = Field(None, description="What was wrong.")
     resolved: bool | None = Field(None, description="Whether the problem is solved.")
     comment: Text = Field("", description="The customer's comment.")
-    created_at: Moment = Field(description="When it was given.")
+    created_at: Moment = Field(description="When the customer gave the rating.")
     updated_at: Moment | None = Field(None, description="When the rating was last corrected.")
 
 
@@ -45,13 +48,13 @@ class PortableSummary(Shape):
     """A stored summary."""
 
     summary: Text = Field(description="The text.")
-    language: str = Field(description="Its language, BCP 47.")
+    language: str = Field(description="The summary's language as a BCP 47 code.")
     key_points: list[Text] = Field(default_factory=list, description="The main points.")
     customer_intent: Text = Field("", description="What the customer wanted.")
     resolution: Text = Field("", description="How the customer's problem was solved.")
-    message_count: int = Field(description="How many messages it covers.", ge=0)
+    message_count: int = Field(description="How many messages the summary covers.", ge=0)
     engine: str = Field(description="The engine that wrote the summary.", max_length=60)
-    created_at: Moment = Field(description="When it was made.")
+    created_at: Moment = Field(description="When the summary was made.")
 
 
 class ConversationEntity(Conversation):
@@ -91,7 +94,7 @@ class ConversationEntity(Conversation):
     )
     last_seq: Number = Field(
         0,
-        description="The `seq` of its newest message, notes included. An import uses it only if"
+        description="The `seq` of the newest message, notes included. An import uses it only if"
         " there are no messages, and otherwise numbers by them.",
     )
     read_from_seq: Number = Field(0, description="The bot reads only messages after this `seq`.")

@@ -66,8 +66,8 @@ class ManualChatMessageDto(NewMessage):
 
     is_note: bool = Field(
         False,
-        description="Whether it is an internal note, which the customer never sees. A note"
-        " notifies the people it mentions: `@` and the full name, or the first name if it is"
+        description="Whether the message is an internal note, which the customer never sees. A"
+        " note notifies the people it mentions: `@` and the full name, or the first name if it is"
         " unambiguous.",
     )
 
@@ -77,7 +77,7 @@ class ManualChatFilesDto(NewFiles):
 
     text: Text = Field("", max_length=8000, description="The agent's text to go with the files.")
     is_note: bool = Field(
-        False, description="Whether it is an internal note, which the customer never sees."
+        False, description="Whether the message is an internal note, which the customer never sees."
     )
 
     @property
@@ -351,9 +351,9 @@ class SavedReplyDto(Shape):
         description="true: the whole team has the saved reply and only admins can change it;"
         " false: only you have it.",
     )
-    id: int | None = read_only("The id by which it is changed or deleted.")
-    created_at: Moment | None = read_only("When it was made.")
-    updated_at: Moment | None = read_only("When it was last changed.")
+    id: int | None = read_only("The saved reply's id.")
+    created_at: Moment | None = read_only("When the saved reply was made.")
+    updated_at: Moment | None = read_only("When the saved reply was last changed.")
 
     @classmethod
     def from_row(cls, row: models.SavedReply) -> "SavedReplyDto":
@@ -387,8 +387,8 @@ class RenderedReply(Shape):
 
     text: str = Field(description="The text with its variables filled in.")
     language: str = Field(
-        description="Its language: the requested one if the reply has it, else the bot's default,"
-        " else the reply's first."
+        description="The text's language: the requested one if the reply has it, else the bot's"
+        " default, else the reply's first."
     )
     missing: list[str] = Field(
         description="Variables whose value is unknown; the text has their fallback, or nothing."
@@ -406,11 +406,12 @@ class DeskView(Shape):
         description="The view's name; saving under the same name replaces the view.", min_length=1,
                        max_length=60)  # fmt: skip
     query: Text = Field(
-        description="What it shows, as the inbox writes it: its view, and filters of `Get Chats`.",
+        description="What the view shows, as the inbox writes it: its tab, and filters of *Get"
+        " Chats*.",
         max_length=2000,
     )
     is_shared: bool = Field(False, description="Whether your colleagues see the view too.")
-    id: int | None = read_only("The id by which it is changed or deleted.")
+    id: int | None = read_only("The view's id.")
     may_delete: bool | None = read_only("Whether you may delete the view.")
 
     @classmethod
@@ -450,7 +451,11 @@ class Typing(Shape):
 
     model_config = example(is_typing=True)
 
-    is_typing: bool = Field(True, description="False to stop; it also stops by itself after 10 s.")
+    is_typing: bool = Field(
+        True,
+        description="true while the person types, false when they stop. It ends by itself after 10"
+        " seconds.",
+    )
 
 
 class Viewing(Shape):
@@ -459,5 +464,7 @@ class Viewing(Shape):
     model_config = example(is_viewing=True)
 
     is_viewing: bool = Field(
-        True, description="False to stop. Repeat it every 20 s; it stops by itself after 45 s."
+        True,
+        description="true while the person has the conversation open: repeat it every 20"
+        " seconds, since it ends by itself after 45. false when they leave.",
     )

@@ -148,7 +148,7 @@ class ClientTagRequest(Shape):
     id: int | None = read_only("The tag's id.", path="tag_id")
     source: str | None = read_only("Null in the client's list.")
     confidence: float | None = read_only("Null in the client's list.")
-    count: int | None = read_only("How many conversations have it.")
+    count: int | None = read_only("How many conversations have the tag.")
 
 
 class TagMerge(Shape):
@@ -206,8 +206,8 @@ class SummaryJob(Shape):
     total: int = Field(description="How many to summarise; at least `done` + `failed`.")
     done: int = Field(description="How many conversations are summarised so far.")
     failed: int = Field(description="How many conversations could not be summarised.")
-    created_at: Moment = Field(description="When it was requested.")
-    finished_at: Moment | None = Field(None, description="When it ended.")
+    created_at: Moment = Field(description="When the run was requested.")
+    finished_at: Moment | None = Field(None, description="When the run ended; null: not yet.")
 
 
 class ChatSentiment(Shape):
@@ -232,7 +232,10 @@ class ChatFeedBackDto(Shape):
     rating: int | None = Field(
         None, ge=1, le=5, description="From 1 (bad) to 5 (good); null for a thumb.", examples=[5]
     )
-    thumb: Thumb | None = Field(None, description="Instead of `rating`, for one message.")
+    thumb: Thumb | None = Field(
+        None,
+        description="`up` or `down`, instead of `rating`, for one message.",
+    )
     reason: FeedbackReason | None = Field(
         None, description="What was wrong: one of the reasons that your website may offer."
     )
@@ -293,7 +296,7 @@ class Suggestion(Shape):
     """A reply that an agent could send."""
 
     text: str = Field(description="The reply.")
-    citations: list[Citation] = Field(description="The passages that support it.")
+    citations: list[Citation] = Field(description="The passages that support the suggestion.")
 
 
 class ReplySuggestions(Shape):

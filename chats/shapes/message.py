@@ -47,9 +47,14 @@ class Sender(Shape):
     """Who wrote a message: the side, and the person or bot on it."""
 
     type: Literal["customer", "bot", "agent", "system"] = Field(
-        description="Who writes it: the customer, the bot, an agent, or the platform (`system`)."
+        description="Who wrote the message: the customer, the bot, an agent, or the platform"
+        " (`system`)."
     )
-    id: Text | None = Field(None, max_length=60, description="Their id; null for the system.")
+    id: Text | None = Field(
+        None,
+        max_length=60,
+        description="The sender's id; null for the system.",
+    )
     name: Text = Field("", max_length=200, description="The name as shown.")
 
 
@@ -176,7 +181,7 @@ class Message(Shape):
     """One message of a conversation."""
 
     id: uuid.UUID = Field(description="The message's id, a UUIDv7.")
-    conversation_id: uuid.UUID = Field(description="The conversation it belongs to.")
+    conversation_id: uuid.UUID = Field(description="The conversation that the message belongs to.")
     seq: int = Field(
         description="Number within the conversation: 1, 2, 3 … Internal notes have numbers too, so"
         " where they are not shown, as with an API key, numbers are missing."
@@ -191,14 +196,17 @@ class Message(Shape):
         description="The state of the message's delivery."
     )
     error: str | None = Field(None, description="Why the delivery failed; null if it did not.")
-    in_reply_to: uuid.UUID | None = Field(None, description="The message that it answers.")
+    in_reply_to: uuid.UUID | None = Field(
+        None,
+        description="The id of the message that this one answers.",
+    )
     is_note: bool = Field(
-        False, description="Whether it is an internal note, which the customer never sees."
+        False, description="Whether the message is an internal note, which the customer never sees."
     )
     is_welcome: bool = Field(
         False,
-        description="Whether it is the bot's welcome at the start of the conversation. A welcome"
-        " has a `seq`, but no count includes it and it triggers no event.",
+        description="Whether the message is the bot's welcome at the start of the conversation. A"
+        " welcome has a `seq`, but no count includes it and it triggers no event.",
     )
     client_message_id: str | None = Field(None, description="The sender's own id of the message.")
     provider_message_id: str | None = Field(

@@ -44,7 +44,9 @@ class Responsible(Identity):
     """Who answers a conversation, by your id for them if you gave one, and by ours."""
 
     external_id: Text = Field(description="Your id or address, otherwise our id.", max_length=200)
-    user_id: int | None = Field(description="The agent here who has it; null if none does.")
+    user_id: int | None = Field(
+        description="The person of your team here who has the conversation; null if none does.",
+    )
 
 
 class ConversationResponse(Shape):
@@ -58,9 +60,9 @@ class ConversationResponse(Shape):
     )
     location: Location | None = Field(description="Where the requester is.")
     tags: list[str] = Field(description="The tags.")
-    group_id: str | None = Field(description="Your own id of its group.")
+    group_id: str | None = Field(description="Your own id of the conversation's group.")
     status: ConversationStatus
-    created_at: Moment = Field(description="When it was opened.")
+    created_at: Moment = Field(description="When the conversation was opened.")
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "ConversationResponse":

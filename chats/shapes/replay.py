@@ -23,7 +23,7 @@ class OriginalReply(Shape):
     """A reply and its sources."""
 
     text: str = Field(description="The text, then each offered choice on its own line after `▸`.")
-    is_answered: bool = Field(description="Whether it answered the question.")
+    is_answered: bool = Field(description="Whether the bot answered the question.")
     decision: str = Field(description=_DECISION)
     sources: list[str] = Field(description="Titles of the cited sources.")
 
@@ -119,8 +119,8 @@ class ReplayDto(Shape):
     knowledge_version: int | None = Field(
         description="The version of the bot's content; null until the replay ends."
     )
-    created_at: Moment = Field(description="When it was requested.")
-    finished_at: Moment | None = Field(description="When it ended.")
+    created_at: Moment = Field(description="When the replay was requested.")
+    finished_at: Moment | None = Field(description="When the replay ended; null: not yet.")
 
     @classmethod
     def from_row(cls, row: Replay) -> "ReplayDto":

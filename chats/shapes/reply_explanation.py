@@ -81,7 +81,7 @@ class Passage(Shape):
 
     chunk_id: int = Field(description="The passage's id.")
     score: float = Field(description="The search's score; comparable only within one receipt.")
-    document_id: int | None = Field(description="The document that contains it.")
+    document_id: int | None = Field(description="The id of the document that contains the passage.")
     title: str | None = Field(description="The document's title.")
     url: str | None = Field(description="The document's web address, if it has one.")
     page: int | None = Field(
@@ -125,8 +125,8 @@ class ProcedureTrace(Shape):
 
     name: str = Field(description="The procedure's name then.")
     waits_for: str | None = Field(
-        description="`ask`, `confirm` or `call`: what the next message or an approval decides; null"
-        " at its end."
+        description="What the next message or an approval decides: `ask`, `confirm` or `call`;"
+        " null at the procedure's end."
     )
     steps: list[ProcedureStep] = Field(description="The steps taken for the message, in order.")
 

@@ -26,7 +26,7 @@ class ReplyReset(Shape):
 class FeedReady(Shape):
     """The feed is open."""
 
-    user_id: int = Field(description="The person whose feed it is.")
+    user_id: int = Field(description="The id of the person whose feed this is.")
     online: list[int] = Field(description="The ids of the people who are online.")
 
 
@@ -34,7 +34,7 @@ class FeedPresence(Shape):
     """A colleague came online or went offline."""
 
     user_id: int = Field(description="The person.")
-    name: str = Field(description="Their name.")
+    name: str = Field(description="The person's name.")
     is_online: bool = Field(description="Whether the person is online now.")
 
 
@@ -43,7 +43,7 @@ class Typist(Shape):
 
     type: Literal["agent", "customer"] = Field(description="The side of the conversation.")
     id: str = Field(description="The id of the person or the customer.")
-    name: str = Field(description="Their name.")
+    name: str = Field(description="The typist's name.")
 
 
 class FeedTyping(Shape):
@@ -59,7 +59,7 @@ class FeedViewing(Shape):
 
     conversation_id: uuid.UUID = Field(description="The conversation.")
     user_id: int = Field(description="The person.")
-    name: str = Field(description="Their name.")
+    name: str = Field(description="The person's name.")
     is_viewing: bool = Field(
         description="Whether the person has the conversation open; false if they left it.",
     )

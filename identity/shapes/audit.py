@@ -39,7 +39,7 @@ class AuditExportQuery(AuditFilter):
 class AuditEvent(Shape):
     """A row of the audit log: who did what, to what. It holds no secret."""
 
-    id: int = Field(description="The row's id; it grows with time.")
+    id: int = Field(description="The event's id; later events have larger ids.")
     action: str = Field(description="What was done, such as `user.role_changed`.")
     subject: str = Field(description="The object of the action, such as `user:12`; may be empty.")
     changes: dict[str, Any] = Field(

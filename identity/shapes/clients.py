@@ -48,8 +48,8 @@ class TopUpAmount(Shape):
 
     amount: Amount = Field(description="Credits to buy, 1..1,000,000.")
     reference: Reference = Field(
-        description="Names the purchase, such as an invoice number; 1..200 characters. Repeating it"
-        " does not create a second order."
+        description="Your name for the purchase, such as an invoice number; 1..200 characters."
+        " Repeating it does not create a second order."
     )
 
 
@@ -123,8 +123,13 @@ class ClientChange(Shape):
         max_length=60,
     )
     default_language: Language = Field(description="BCP 47 language used if no other is given.")
-    timezone: TimeZone = Field(description="IANA time zone of its reports and business hours.")
-    is_disabled: bool = Field(description="Whether its people and keys are refused.")
+    timezone: TimeZone = Field(
+        description="The client's IANA time zone, such as `Asia/Ho_Chi_Minh`: reports and business"
+        " hours use it.",
+    )
+    is_disabled: bool = Field(
+        description="Whether the client is disabled: its people and keys are refused.",
+    )
     rate_limit_factor: float = Field(
         1,
         description="Multiplies how many requests its people and keys may make in a minute.",
@@ -154,7 +159,10 @@ class CompanyDto(Shape):
         description="The owner's sign-in name; at most 254 characters.",
         examples=["ann@acme.example"],
     )
-    language: Language = Field("en", description="BCP 47 language of the client and its owner.")
+    language: Language = Field(
+        "en",
+        description="The language of the client and its owner, as a BCP 47 code.",
+    )
     timezone: TimeZone = Field(
         "UTC", description="IANA time zone of the client.", examples=["Europe/Berlin"]
     )

@@ -209,7 +209,7 @@ class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - 
 class TokenResponse(Shape):
     """An access token, and a refresh token for the next one."""
 
-    access_token: str = Field(description="Send it as `Authorization: Bearer …`.")
+    access_token: str = Field(description="The access token: send it as `Authorization: Bearer …`.")
     token_type: Literal["bearer"] = Field(description="How to send the access token.")
     expires_in: int = Field(description="Seconds until the access token expires.")
     refresh_token: str = Field(

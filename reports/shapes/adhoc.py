@@ -98,10 +98,10 @@ class AdhocQuestion(PeriodQuery):
     group_by: list[Grouping] = Field(
         default_factory=list,
         max_length=3,
-        description="The report has a row for each combination of their values. A conversation"
-        " with several tags counts for each tag; one with messages of several price categories"
-        " (what a messaging provider charges a message as) for each of them. Empty: a row for each"
-        " conversation.",
+        description="What the report groups by: it has a row for each combination of values. A"
+        " conversation with several tags counts for each tag; one with messages of several price"
+        " categories (what a messaging provider charges a message as) for each of them. Empty: a"
+        " row for each conversation.",
     )
     metrics: list[Metric] = Field(
         default_factory=lambda: list(DEFAULT_METRICS),
@@ -244,7 +244,7 @@ class FilterOption(Shape):
 
     value: str = Field(description="The value to use in the filter.")
     label: str = Field(description="The value for people to read.")
-    chats: int = Field(description="How many conversations of the period have it.")
+    chats: int = Field(description="How many conversations of the period have this value.")
 
 
 class NumberedOption(Shape):
@@ -252,7 +252,7 @@ class NumberedOption(Shape):
 
     id: int = Field(description="The value to use in the filter.")
     name: str = Field(description="The name.")
-    chats: int = Field(description="How many conversations of the period have it.")
+    chats: int = Field(description="How many conversations of the period have this value.")
 
 
 class AdhocFilterOptions(Shape):

@@ -34,8 +34,8 @@ class Warning(Shape):
     title: str = Field(description="The warning in English.")
     what_to_do: str = Field(description="What you can do about the warning, in English.")
     count: int = Field(
-        description="How many items it is about; for warnings about credits, how many credits are"
-        " left."
+        description="How many items the warning is about; for warnings about credits, how many"
+        " credits are left."
     )
     since: Moment | None = Field(
         None, description="Since when the oldest item has the problem; null if unknown."

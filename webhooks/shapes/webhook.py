@@ -85,7 +85,7 @@ class WebhookConfigRequest(Shape):
         "After a rotation: until when deliveries are also signed with the previous secret."
     )
     secret: str | None = read_only(
-        "The signing secret, `whsec_…`: only in the reply that creates or rotates it."
+        "The endpoint's signing secret, `whsec_…`: only in the reply that creates or rotates it."
     )
     created_at: Moment | None = read_only("When the endpoint was created.")
 
@@ -165,14 +165,14 @@ class StoredEvent(Shape):
         description="`evt_` and the hexadecimal digits of a UUIDv7.", pattern="^evt_[0-9a-f]{32}$"
     )
     type: str = Field(description="The event's type, such as `message.created`.")
-    timestamp: Moment = Field(description="When it happened.")
+    timestamp: Moment = Field(description="When the event happened.")
     client_id: int = Field(description="The client that the event belongs to.")
     conversation_id: uuid.UUID | None = Field(
         description="The conversation that the event belongs to, if any."
     )
     sequence: int | None = Field(
-        description="Its number among the conversation's events: 1, 2, 3 … without gaps; null"
-        " without a conversation."
+        description="The event's number among those of its conversation: 1, 2, 3 … without gaps;"
+        " null without a conversation."
     )
     data: dict[str, Any] = Field(description="The event's data; its schema depends on the type.")
 
@@ -181,8 +181,8 @@ class Event(StoredEvent):
     """An event, with its deliveries."""
 
     is_thin: bool = Field(
-        description="Whether its webhook omits the data, because the body would be larger than 20"
-        " KB."
+        description="Whether the event's webhook omits the data, because the body would be larger"
+        " than 20 KB."
     )
     deliveries: list[WebhookDelivery] = Field(description="The deliveries, one for each endpoint.")
 
@@ -283,4 +283,6 @@ class Replay(Shape):
     created_from: Moment = Field(description="The start of the range.")
     created_to: Moment = Field(description="The end of the range (exclusive).")
     state: ReplayState = Field(description="Which events are sent.")
-    type: str | None = Field(description="Their type; null for every type that the endpoint takes.")
+    type: str | None = Field(
+        description="The events' type; null for every type that the endpoint takes.",
+    )
