@@ -75,7 +75,7 @@ class ChannelViewSet(TenantViewSet):
         return connections.list_accounts(self.bot(client_id, bot_id), self.provider, query)
 
     def connection(self, client_id: int, bot_id: int) -> ChannelConnection:
-        """Get the bot's account and its status; `disconnected`, without an id, if it never had any."""
+        """Get the bot's account with its status, which is `disconnected` if it never had one."""
         return connections.describe(self.bot(client_id, bot_id), self.channel)
 
     def connect_with_token(
