@@ -37,7 +37,7 @@ def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
 def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
     """The document with the operations of one tag, and the components that they need, for a page
     that draws it. Refusals keep their sentence and leave out the body, which is the same for all:
-    to draw it ten times for each operation takes a browser most of its time."""
+    to draw it ten times for each operation would nearly double the browser's work."""
     paths: dict[str, dict[str, Any]] = {}
     for path, method, operation in operations(document):
         if operation["tags"] == [tag]:
