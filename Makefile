@@ -80,7 +80,7 @@ openapi: .venv/run.stamp ## writes docs/openapi.json, docs/rights.md and docs/se
 	mv docs/settings.md.new docs/settings.md
 
 .PHONY: clients
-clients: .venv/run.stamp ## writes the API's clients, and the collections for Postman and Bruno
+clients: .venv/run.stamp ## writes the Python and TypeScript clients of the API
 	$(py) -m local.clients
 
 .PHONY: words

@@ -455,9 +455,12 @@ _SWAGGER_UI = {
     "urls": [{"name": name, "url": f"openapi.json?group={quote(name)}"} for name in API_GROUPS],
 }
 # In JavaScript, where the presets are names. Swagger UI itself opens no link to an operation whose
-# tag has a slash, and changes the page's address.
+# tag has a slash, changes the page's address, and forgets the credential when a group is chosen.
 _SWAGGER_UI_CODE = """
 presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+plugins: [{
+  statePlugins: {auth: {wrapActions: {restoreAuthorization: () => () => {}}}},
+}],
 onComplete: ((link) => () => {
   const [, tag, ...operation] = link.split("/").map(decodeURIComponent);
   if (!tag) return;

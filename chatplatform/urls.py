@@ -16,7 +16,16 @@ health = [
 ]
 urlpatterns = [
     path("", start_page.start, name="start"),
-    operations("identity", "webhooks", "bots", "chats", "channels_app", "reports", also=health),
+    operations(
+        "identity",
+        "webhooks",
+        "bots",
+        "chats",
+        "channels_app",
+        "reports",
+        "mcp_server",
+        also=health,
+    ),  # fmt: skip
     path("openapi.json", start_page.of_docs(openapi_json), name="schema"),
     path(
         "docs",

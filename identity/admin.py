@@ -119,7 +119,10 @@ class ClientAdmin(ServiceAdmin):
 class ApiKeyAdmin(TenantAdmin):
     read_by = ADMINS
     list_display = ("name", "prefix", "client", "scope", "last_used_at", "expires", "revoked_at")
-    labels: ClassVar = {"prefix": gettext_lazy("Starts with"), "scope": gettext_lazy("Type")}
+    labels: ClassVar = {
+        "prefix": gettext_lazy("Starts with"), "scope": gettext_lazy("Type"),
+        "mcp_write": gettext_lazy("MCP clients can reply to customers"),
+    }  # fmt: skip
     list_filter = ("scope", ("revoked_at", admin.EmptyFieldListFilter))
     more_columns = ("created_at",)
     list_select_related = ("client",)
@@ -127,7 +130,7 @@ class ApiKeyAdmin(TenantAdmin):
     exclude = ("secret_hash",)
     actions = ("revoke",)
     actions_list = ("new_key",)
-    actions_detail = ("change_cap",)
+    actions_detail = ("change_key",)
 
     @column(gettext_lazy("Expires"), ordering="expires_at")
     def expires(self, row: models.ApiKey) -> str:
@@ -156,23 +159,18 @@ class ApiKeyAdmin(TenantAdmin):
             request, form, act, title=gettext("New API key"), button=gettext("Create key")
         )
 
-    @button(
-        gettext_lazy("Credits per day"), url_path="daily-credits", permissions=["manage"],
-        icon="savings",
-    )  # fmt: skip
-    def change_cap(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Change what chats opened with a public key may cost in a day."""
+    @button(gettext_lazy("Edit"), url_path="edit", permissions=["manage"], icon="edit")
+    def change_key(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Change the name, and what the key may cost or do."""
         key: models.ApiKey = self.row(request, object_id)
+        form = forms.KeyChangeForm(request.POST or None, key=key)
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            api_keys.change(
-                key.client, api_key_id=key.pk, change=ApiKeyDto(**data), by=viewer(request)
-            )
+            change = ApiKeyDto(**form.only_changed(data))
+            api_keys.change(key.client, api_key_id=key.pk, change=change, by=viewer(request))
             return redirect("admin:identity_apikey_change", key.pk)
 
-        shown = {"daily_credits": key.daily_credits}
-        form = forms.DailyCreditsForm(request.POST or None, initial=shown)
-        title, words = gettext("Credits per day"), gettext("Save")
+        title, words = gettext("Edit API key"), gettext("Save")
         return self.form_page(request, form, act, title=title, button=words)
 
     @admin.action(description=cast("str", gettext_lazy("Revoke")), permissions=["manage"])

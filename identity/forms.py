@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_lazy
 from chatplatform.api.request_context import current_address
 from chatplatform.form_fields import picture_field
 from chatplatform.forms import ServiceForm
-from identity.models import Client, KeyScope, Role, User
+from identity.models import ApiKey, Client, KeyScope, Role, User
 from identity.services import attempts, logins
 from identity.services.bot_hooks import bots
 from identity.shapes.clients import MAX_DAILY_CREDITS
@@ -238,8 +238,28 @@ def daily_credits_field() -> forms.IntegerField:
     )
 
 
-class DailyCreditsForm(ServiceForm):
+def mcp_write_field() -> forms.BooleanField:
+    """A form field for what MCP clients may do with a secret key; each form needs a new one."""
+    return forms.BooleanField(
+        label=gettext_lazy("MCP clients can reply to customers"),
+        required=False,
+        help_text=gettext_lazy(
+            "For secret keys: AI apps that use this key can send messages to customers, not only"
+            " read conversations and content."
+        ),
+    )
+
+
+class KeyChangeForm(ServiceForm):
+    """What may be changed of a key, depending on its type."""
+
+    name = forms.CharField(label="Name", max_length=100)
     daily_credits = daily_credits_field()
+    mcp_write = mcp_write_field()
+
+    def __init__(self, data: Any, *, key: ApiKey) -> None:
+        super().__init__(data, initial={name: getattr(key, name) for name in self.base_fields})
+        del self.fields["mcp_write" if key.scope == KeyScope.PUBLIC else "daily_credits"]
 
 
 class KeyForm(ServiceForm):
@@ -264,6 +284,7 @@ class KeyForm(ServiceForm):
         ),
     )
     daily_credits = daily_credits_field()
+    mcp_write = mcp_write_field()
     days = forms.TypedChoiceField(label=gettext_lazy("Expires"), choices=_LIFETIMES, coerce=int)
 
     def __init__(self, *args: Any, client: Client, **kwargs: Any) -> None:
@@ -271,7 +292,9 @@ class KeyForm(ServiceForm):
         self.offer("bot_id", [("", gettext("All bots")), *bots().names(client).items()])
 
     def clean(self) -> dict[str, Any]:
-        """Drop the cap of a secret key: the form offers one before it knows the kind of key."""
-        if self.cleaned_data.get("scope") != KeyScope.PUBLIC:
+        """Drop what the other type of key has: the form offers it before it knows the type."""
+        if self.cleaned_data.get("scope") == KeyScope.PUBLIC:
+            self.cleaned_data["mcp_write"] = False
+        else:
             self.cleaned_data["daily_credits"] = None
         return self.cleaned_data

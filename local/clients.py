@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from chatplatform.api.code_samples import operations, snake_case
-from local import api_collections
 
 ROOT = Path(__file__).resolve().parents[1]
 _NOTE = "Made by `make clients` from the API's document; changes belong there."
@@ -26,7 +25,6 @@ def main() -> None:
     document = json.loads((ROOT / "docs" / "openapi.json").read_text())
     for path, text in files(document).items():
         (ROOT / "clients" / path).write_text(text)
-    api_collections.write(document, ROOT / "clients")
 
 
 def files(document: Schema) -> dict[str, str]:
@@ -79,7 +77,7 @@ def _python_methods(document: Schema) -> Iterator[str]:
         declared += [f"{name}: {_in_types(part)} | None = None" for name, part in query.items()]
         declared += ["idempotency_key: str | None = None"] if method == "post" else []
         given = [f"{{{_pairs(values)}}}", f"{{{_pairs(query)}}}"]
-        given += ["body" if body else "None", f'"{kind}"'] if body or kind else []
+        given += ["body=body"] * bool(body) + [f'kind="{kind}"'] * bool(kind)
         given += ["is_stream=True"] * is_stream
         given += ["key=idempotency_key"] if method == "post" else []
         returned = "Iterator[dict[str, Any]]" if is_stream else reply or "None"

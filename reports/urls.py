@@ -12,7 +12,6 @@ from reports.views import (
     overview_page,
     warnings_page,
 )
-from reports.views.mcp import McpViewSet
 from reports.views.report import AdhocReportViewSet, OverviewViewSet, WarningViewSet
 
 adhoc = AdhocReportViewSet.as_view
@@ -30,8 +29,6 @@ urlpatterns = [
     path("report/chat-overview/<int:bot_id>", overview({"get": "of_bot"})),
     path("report/warning-dashboard", warning({"get": "dashboard"})),
     path("report/warning-dashboard/mute", warning({"put": "mute"})),
-    # MCP
-    path("mcp", McpViewSet.as_view({"post": "call"})),
     # The site's own pages
     path("admin/failures/", page(failures_page.page), name="failures"),
     path("admin/steps/dismiss/", page(home.dismiss_steps), name="dismiss_steps"),

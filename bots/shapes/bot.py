@@ -87,7 +87,10 @@ class BotStyle(Shape):
         pattern=r"^[^\t-\r!-&(-+./:-@\[-^`{-~]*$",
     )  # fmt: skip
     radius: int = Field(12, ge=0, le=48, description="Radius of the corners, in CSS pixels.")
-    dark_mode: bool = Field(False, description="Light text on a dark background.")
+    dark_mode: bool = Field(
+        False,
+        description="Whether the widget has light text on a dark background.",
+    )
 
 
 class BotDto(Shape):
@@ -102,7 +105,7 @@ class BotDto(Shape):
         min_length=1,
         max_length=100,
         pattern=NOT_BLANK,
-        description="Its name as customers see it. Required to create a bot.",
+        description="The bot's name as customers see it. Required to create a bot.",
         json_schema_extra=without_default,
     )
     description: Text = Field(
@@ -114,7 +117,8 @@ class BotDto(Shape):
         None,
         max_length=500,
         pattern=r"^(https?://[^\s/]+(/\S*)?)?$",
-        description="URL (http or https) of its picture; null or empty: the platform's default.",
+        description="URL (http or https) of the bot's picture; null or empty: the platform's"
+        " default.",
     )
     primary_color: Color = Field("#2563eb", description="Main colour of the widget, `#rrggbb`.")
     secondary_color: Color = Field("#f1f5f9", description="Second colour, `#rrggbb`.")
@@ -128,14 +132,15 @@ class BotDto(Shape):
     languages: Languages = Field(
         default_factory=list,
         max_length=50,
-        description="Languages it is offered in; empty: it answers in the customer's language. If"
-        " a new bot leaves this out, it gets the client's languages, if they are set.",
+        description="Languages that the bot answers in, as BCP 47 codes. Empty: it answers in each"
+        " customer's own language. A new bot without this field gets the client's languages, if"
+        " they are set.",
     )
     default_language: Language = Field(
         "en",
-        description="Used if a customer's language is unknown; one of `languages` unless those are"
-        " empty. If a new bot leaves this out, it gets the client's default language or, if that is"
-        " not one of `languages`, the first of them.",
+        description="The bot's language where a customer's is unknown; one of `languages` unless"
+        " those are empty. A new bot without this field gets the client's default language or, if"
+        " that is not one of `languages`, the first of them.",
     )
     style: BotStyle = Field(
         default_factory=lambda: BotStyle(),
@@ -186,8 +191,8 @@ class BotDto(Shape):
     engaging_pages: Text = Field(
         "",
         max_length=500,
-        description="The pages on which it does so: comma-separated paths; `*` stands for anything."
-        " Empty: all.",
+        description="The pages on which the widget speaks up by itself: comma-separated paths; `*`"
+        " stands for anything. Empty: all.",
         examples=["/prices, /shop/*"],
     )
     engaging_visitors: EngagingVisitors = Field(
@@ -195,19 +200,19 @@ class BotDto(Shape):
         description="To whom: `all`, `new` visitors, or those `returning` after half an hour or"
         " more.",
     )
-    attach_enabled: bool = Field(True, description="Customers may attach files.")
+    attach_enabled: bool = Field(True, description="Whether customers may attach files.")
     export_enabled: bool = Field(
-        False, description="Customers may export a transcript of their conversation."
+        False, description="Whether customers may export a transcript of their conversation."
     )
     mail_answers: bool = Field(
         True,
         description="An agent's answer is mailed to a visitor who has left the website and has an"
         " e-mail address.",
     )
-    auto_pop_up: bool = Field(False, description="The widget opens by itself.")
-    is_fullscreen: bool = Field(False, description="The widget fills the window.")
-    is_visible: bool = Field(True, description="The widget is shown at all.")
-    allow_preview: bool = Field(True, description="Your team may try the bot in a preview.")
+    auto_pop_up: bool = Field(False, description="Whether the widget opens by itself.")
+    is_fullscreen: bool = Field(False, description="Whether the widget fills the window.")
+    is_visible: bool = Field(True, description="Whether the widget is shown at all.")
+    allow_preview: bool = Field(True, description="Whether your team may try the bot in a preview.")
     hold_back_worse: bool = Field(
         False,
         description="New documents and, if a language model answers, new instructions are tested"
@@ -217,7 +222,7 @@ class BotDto(Shape):
     agent_reply: bool = Field(
         False, description="People answer instead of the bot: new conversations go to the queue."
     )
-    delete_available: bool = Field(True, description="The bot may be deleted.")
+    delete_available: bool = Field(True, description="Whether the bot may be deleted.")
     business_hours: WeekHours | None = Field(
         None,
         description="The bot's own business hours, in the client's time zone; empty: always open;"
@@ -228,27 +233,33 @@ class BotDto(Shape):
     )
     chatbot_setup: bool | None = Field(
         None,
-        description="Step of your checklist: the look is set up. Unless you set it, true if there"
-        " is a welcome message in the default language; set null to return to that.",
+        description="Whether the checklist's step for the look is done. Unless you set it: true"
+        " once there is a welcome message in the default language. Null returns to that.",
     )
     prompt_setup: bool | None = Field(
         None,
-        description="Step of your checklist: unless you set it, true if the bot has instructions.",
+        description="Whether the checklist's step for the instructions is done. Unless you set it:"
+        " true once the bot has instructions.",
     )
     file_setup: bool | None = Field(
         None,
-        description="Step of your checklist: unless you set it, true if a file, text or answer"
-        " is trained.",
+        description="Whether the checklist's step for files and texts is done. Unless you set it:"
+        " true once a file, text or answer is trained.",
     )
     url_setup: bool | None = Field(
         None,
-        description="Step of your checklist: unless you set it, true if a crawled page is trained.",
+        description="Whether the checklist's step for websites is done. Unless you set it: true"
+        " once a crawled page is trained.",
     )
-    client_id: int | None = read_only("The client it belongs to.")
-    has_model: bool | None = read_only("Whether a language model can write for it and your team.")
-    is_disabled: bool | None = read_only("Whether it is disabled: a disabled bot answers nobody.")
-    created_at: Moment | None = read_only("When it was created.")
-    updated_at: Moment | None = read_only("When it was last changed.")
+    client_id: int | None = read_only("The client that the bot belongs to.")
+    has_model: bool | None = read_only(
+        "Whether a language model can write the bot's replies, and texts for your team.",
+    )
+    is_disabled: bool | None = read_only(
+        "Whether the bot is disabled: a disabled bot answers nobody.",
+    )
+    created_at: Moment | None = read_only("When the bot was created.")
+    updated_at: Moment | None = read_only("When the bot was last changed.")
 
     @classmethod
     def from_row(cls, bot: Bot) -> "BotDto":
@@ -299,10 +310,14 @@ class BotsResponse(ListPage[BotDto]):
 class BotLanguage(Shape):
     """One language that a bot is offered in."""
 
-    code: Language = Field(description="BCP 47 code.")
-    name: str | None = read_only("Its name in English; the code if unknown.")
-    native_name: str | None = read_only("Its name in the language itself; the code if unknown.")
-    is_default: bool | None = read_only("Whether it is used if a customer chooses no other.")
+    code: Language = Field(description="The language as a BCP 47 code, such as `en` or `pt-BR`.")
+    name: str | None = read_only("The language's name in English; the code if unknown.")
+    native_name: str | None = read_only(
+        "The language's name in the language itself; the code if unknown.",
+    )
+    is_default: bool | None = read_only(
+        "Whether the bot uses this language if a customer chooses no other.",
+    )
 
     @classmethod
     def from_code(cls, code: str, *, is_default: bool) -> Self:

@@ -53,7 +53,8 @@ class PromptDto(Shape):
     model: Text | None = Field(
         None,
         max_length=100,
-        description="The model to use, as its server calls it; null: the configured one.",
+        description="The language model to use, by its name at the model's server; null: the"
+        " configured one.",
     )
     temperature: float | None = Field(
         None,
@@ -62,8 +63,10 @@ class PromptDto(Shape):
         description="Randomness of the model, 0..2; null: 0, or the model's default at OpenAI.",
     )
     is_current: bool | None = read_only("Whether the bot follows this version.")
-    created_by: int | None = read_only("Id of the user who wrote it; null: deleted.")
-    created_at: Moment | None = read_only("When it was written.")
+    created_by: int | None = read_only(
+        "Id of the person who wrote this version; null: the person was deleted.",
+    )
+    created_at: Moment | None = read_only("When this version was written.")
 
     @classmethod
     def from_row(cls, prompt: Prompt) -> "PromptDto":
@@ -81,7 +84,7 @@ class PromptVersion(Shape):
 
     version: int | None = Field(
         None, ge=1, le=2_147_483_647,
-        description="The version to return; the current one if left out.",
+        description="The number of the version to return; the current one if left out.",
     )  # fmt: skip
 
 
@@ -137,7 +140,7 @@ class DocumentDto(Shape):
         " title of a written text; the question of a question and answer."
     )
     mime_type: str = Field(description="Media type, detected from the content.")
-    size_bytes: int = Field(description="Its size in bytes.")
+    size_bytes: int = Field(description="The file's size in bytes.")
     status: DocumentStatus = Field(
         description="`queued`, `training`, `trained` (all stages are done) or `failed` (see"
         " `error`)."
@@ -149,26 +152,32 @@ class DocumentDto(Shape):
     warning: str | None = Field(
         description="What could not be read, such as scanned pages; null: nothing."
     )
-    chunk_count: int = Field(description="Number of passages it was split into.")
-    is_important: bool = Field(description="Whether it takes precedence over other documents.")
+    chunk_count: int = Field(description="Number of passages that the document was split into.")
+    is_important: bool = Field(
+        description="Whether the document takes precedence over other documents.",
+    )
     is_held: bool = Field(
-        description="Whether it is held back until a golden run has tested it or a person"
-        " publishes it."
+        description="Whether the document is held back until a golden run has tested it or a"
+        " person publishes it."
     )
     valid_from: Moment | None = Field(
-        description="Its text is used from this time on; null: from the start."
+        description="Bots answer from the document from this time on; null: from the start."
     )
     valid_to: Moment | None = Field(
-        description="Its text is used until this time; null: without end."
+        description="Bots answer from the document until this time; null: without end."
     )
-    language: str | None = Field(description="Language of its text; null until trained.")
-    sha256: str = Field(description="SHA-256 of its bytes, in hex.")
-    created_at: Moment = Field(description="When it was first uploaded, fetched or written.")
+    language: str | None = Field(
+        description="Language of the document's text; null until it is trained.",
+    )
+    sha256: str = Field(description="SHA-256 of the file, in hex.")
+    created_at: Moment = Field(
+        description="When the document was first uploaded, fetched or written.",
+    )
     started_at: Moment | None = Field(
-        description="When its latest training began to read it; null: not yet."
+        description="When the latest training began to read the document; null: not yet."
     )
     trained_at: Moment | None = Field(
-        description="When it was last trained successfully; null: never."
+        description="When the document was last trained successfully; null: never."
     )
 
     @classmethod
@@ -191,8 +200,8 @@ class DocumentDto(Shape):
 class RefusedFile(Shape):
     """A file of an upload that was not accepted."""
 
-    position: int = Field(description="Its position among the files of the request, from 0.")
-    file_name: str = Field(description="Its name.")
+    position: int = Field(description="The file's position in the request, from 0.")
+    file_name: str = Field(description="The file's name.")
     code: str = Field(
         description="`too_large`, `unsupported_type`, `empty`, `encrypted`, or `document_limit` if"
         " the bot already has as many documents as it may have."
@@ -227,18 +236,18 @@ class ImportantDocumentDto(Shape):
     is_important: bool = Field(
         False,
         json_schema_extra=without_default,
-        description="true: the bot always reads its best passage (of the five important documents"
-        " nearest to the question) and prefers it to text that contradicts it.",
+        description="true: the bot always reads the document's best passage (of the five important"
+        " documents nearest to the question) and prefers it to text that contradicts it.",
     )
     valid_from: Moment | None = Field(
         None,
-        description="Its text is used from this time on; null: from the start. Also applies to"
-        " documents that are not important.",
+        description="Bots answer from the document from this time on; null: from the start. Also"
+        " applies to documents that are not important.",
     )
     valid_to: Moment | None = Field(
         None,
-        description="Its text is used until this time; null: without end. Must be later than"
-        " `valid_from`.",
+        description="Bots answer from the document until this time; null: without end. Must be"
+        " later than `valid_from`.",
     )
 
 

@@ -84,15 +84,16 @@ class FunctionDTO(Shape):
     """An HTTP request that the bot may make."""
 
     name: FunctionName = Field(
-        description="Its name for the model and in the log: letters, digits, `_` and `-`; unique"
-        " per bot.",
+        description="The function's name for the model and in the log: letters, digits, `_` and"
+        " `-`; unique per bot.",
         examples=["get_order_status"],
     )
     description: Text = Field(
         min_length=1,
         max_length=1_000,
         pattern=NOT_BLANK,
-        description="What it does and when to use it. The model chooses functions by this text.",
+        description="What the function does and when to call it. The model chooses functions by"
+        " this text.",
     )
     parameters: JsonObject = Field(
         description="JSON Schema 2020-12 of the arguments with `type: object` at the top level; at"
@@ -113,8 +114,9 @@ class FunctionDTO(Shape):
     secret_header_names: list[str] | None = read_only("Names of the stored secret headers.")
     requires_approval: Literal["none", "agent", "customer"] = Field(
         default_factory=_safe_approval,
-        description="Who must approve each call before it is made. If left out: `none` for GET,"
-        " `customer` for the other methods, which change something.",
+        description="Who must approve each call before it is made: nobody, the customer or an"
+        " agent. If left out: `none` for GET, `customer` for the other methods, which change"
+        " something.",
     )
 
     @classmethod
@@ -162,8 +164,10 @@ class FunctionCallingConfigDTO(Shape):
         max_length=MAX_FUNCTIONS, description="The functions, at most 20; a POST replaces them all."
     )
     is_available: bool | None = read_only("Whether the engine in use can call functions.")
-    unavailable_reason: str | None = read_only("Which setting is missing if it cannot; else null.")
-    updated_at: Moment | None = read_only("When it was last changed; null: never.")
+    unavailable_reason: str | None = read_only(
+        "Which setting keeps the bot from calling functions; null if it can call them.",
+    )
+    updated_at: Moment | None = read_only("When the configuration was last changed; null: never.")
 
     @model_validator(mode="after")
     def _names_differ(self) -> "FunctionCallingConfigDTO":
@@ -193,13 +197,17 @@ class FunctionCallingEventDTO(Shape):
     """One call that a bot requested, whether it was made or not."""
 
     id: uuid.UUID = Field(description="UUIDv7; also the Idempotency-Key of the request.")
-    bot_id: int = Field(description="The bot that requested it.")
-    chat_id: uuid.UUID | None = Field(None, description="The conversation it belongs to.")
+    bot_id: int = Field(description="The bot that requested the call.")
+    chat_id: uuid.UUID | None = Field(
+        None,
+        description="The conversation in which the call was requested.",
+    )
     function: str = Field(
         description="The name that the model requested, even if no such function exists."
     )
     arguments: JsonObject = Field(
-        description="The arguments from the model; `raw` has the text if it was not valid JSON."
+        description="The arguments from the model; if they were not valid JSON, their text is in"
+        " `raw`."
     )
     status: Status = Field(
         description="`waiting`: needs an approval. `running`: in progress. `succeeded`: the server"
@@ -218,13 +226,16 @@ class FunctionCallingEventDTO(Shape):
     )
     error: str | None = Field(None, description="The error; null if there was none.")
     requires_approval: Literal["none", "agent", "customer"] = Field(
-        description="Who had to approve it."
+        description="Who had to approve the call."
     )
     decided_by: int | None = Field(
         None, description="Id of the user who decided; null if no user did, such as for a customer."
     )
-    decided_at: Moment | None = Field(None, description="When it was approved or rejected.")
-    created_at: Moment = Field(description="When the model requested it.")
+    decided_at: Moment | None = Field(
+        None,
+        description="When the call was approved or rejected; null if nobody has decided.",
+    )
+    created_at: Moment = Field(description="When the model requested the call.")
 
     @classmethod
     def from_row(cls, row: FunctionCall) -> "FunctionCallingEventDTO":

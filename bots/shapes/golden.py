@@ -39,7 +39,7 @@ class GoldenTurn(Shape):
     """A further message of the customer, with what is expected of its answer."""
 
     question: Text = Field(
-        min_length=1, max_length=300, pattern=NOT_BLANK, description="The message."
+        min_length=1, max_length=300, pattern=NOT_BLANK, description="The customer's message."
     )
     expected_source: Text | None = Field(None, max_length=300, description=_SOURCE)
     expected_words: list[Word] = Field(default_factory=list, max_length=10, description=_WORDS)
@@ -78,7 +78,7 @@ class GoldenQuestionDto(Shape):
     origin: GoldenOrigin | None = read_only(
         "`written`, or taken from `samples`, `answers` or what was `asked` most."
     )
-    created_at: Moment | None = read_only("When it was added.")
+    created_at: Moment | None = read_only("When the question was added.")
 
     @classmethod
     def from_row(cls, row: GoldenQuestion) -> "GoldenQuestionDto":
@@ -132,13 +132,13 @@ class GoldenRunRequest(Shape):
 class GoldenTurnResult(Shape):
     """A message of a customer with the bot's answer."""
 
-    question: str = Field(description="The message.")
+    question: str = Field(description="The customer's message.")
     fault: (
         Literal["no_answer", "engine_failed", "words_missing", "other_source", "other_answer"]
         | None
     ) = Field(
-        description="Why it did not pass; null if it passed. `other_answer`: a model judges that it"
-        " does not say what was expected."
+        description="Why the answer did not pass; null if it passed. `other_answer`: a model"
+        " judges that it does not say what was expected."
     )
     answer: str = Field(description="The bot's answer, truncated to 500 characters; may be empty.")
     sources: list[str] = Field(description="Titles of the sources that the answer cites.")
@@ -153,8 +153,8 @@ class GoldenResult(GoldenTurnResult):
         description="If the question has further messages: those that were asked, from the first.",
     )
     was_passed: bool | None = Field(
-        description="Whether it passed before: asked without the tested change or, if the run tests"
-        " none, in the latest run without a change. Null: it was not asked then."
+        description="Whether the question passed before: asked without the tested change or, if"
+        " the run tests none, in the latest run without a change. Null: it was not asked then."
     )
 
 
@@ -169,19 +169,19 @@ class GoldenRunDto(Shape):
 
     id: uuid.UUID = Field(description="The run's id.")
     status: GoldenStatus = Field(description="`queued`, `running`, `done` or `failed`.")
-    error: str | None = Field(description="Why it failed; else null.")
-    total: int = Field(description="How many questions it asks.")
-    done: int = Field(description="How many it has asked.")
-    passed: int = Field(description="How many of the asked ones passed.")
+    error: str | None = Field(description="Why the run failed; null if it did not.")
+    total: int = Field(description="How many questions the run asks.")
+    done: int = Field(description="How many questions the run has asked so far.")
+    passed: int = Field(description="How many of the questions asked so far passed.")
     broke: list[str] = Field(description="Questions that passed before and fail now.")
     better: list[str] = Field(description="Questions that failed before and pass now.")
     prompt_version: int | None = Field(
-        description="The version of the instructions that it tests; null: the current one.",
+        description="The version of the instructions that the run tests; null: the current one.",
     )
     threshold: float | None = Field(
-        description="The `answer_threshold` that it tests; null: the current one.",
+        description="The `answer_threshold` that the run tests; null: the current one.",
     )
-    document_ids: list[int] = Field(description="The documents held back that it tests.")
+    document_ids: list[int] = Field(description="The ids of the held documents that the run tests.")
     outcome: Literal["published", "held", "overtaken"] | None = Field(
         description="The decision of a run that a change waits for: `published` or `held`."
         " `overtaken`: nothing waits for this run any more, because its documents were deleted or"
@@ -194,10 +194,11 @@ class GoldenRunDto(Shape):
     )
     knowledge_version: int = Field(description="The version of the bot's content that was asked.")
     created_by: int | None = Field(
-        description="Id of the user who started it or wrote the instructions it tests; else null.",
+        description="Id of the person who started the run or wrote the instructions that it tests;"
+        " else null.",
     )
-    created_at: Moment = Field(description="When it was started.")
-    finished_at: Moment | None = Field(description="When it ended; null: not yet.")
+    created_at: Moment = Field(description="When the run was started.")
+    finished_at: Moment | None = Field(description="When the run ended; null: not yet.")
 
     @classmethod
     def from_row(cls, row: GoldenRun) -> Self:

@@ -41,7 +41,7 @@ class LanguageModelDto(Shape):
     )
     purpose: Purpose = Field(
         "chat",
-        description="What it is for. A request may leave it out; 422 if it differs from the"
+        description="What the model is for. A request may leave it out; 422 if it differs from the"
         " query's.",
     )
     base_url: Text = Field(
@@ -86,10 +86,10 @@ class LanguageModelDto(Shape):
         " staff can set less than 1. An encoder costs none.",
     )
     indexed_percent: int | None = read_only(
-        "Of an encoder: the share of your passages that it has encoded. The search changes to it at"
-        " 100. Null for a model that writes."
+        "For an encoder: the share of your passages that it has encoded. The search uses the"
+        " encoder from 100 on. Null for a model that writes."
     )
-    updated_at: Moment | None = read_only("When it was last changed.")
+    updated_at: Moment | None = read_only("When the model was last changed.")
 
     @classmethod
     def from_row(cls, row: LanguageModel) -> "LanguageModelDto":
@@ -110,7 +110,7 @@ class LanguageModelTest(Shape):
 
     is_working: bool = Field(description="Whether the model gave a usable answer.")
     error: str | None = Field(
-        description="Why the model gave no usable answer, in words; null if it gave one."
+        description="Why the model gave no usable answer; null if it gave one."
     )
     answered_by: str | None = Field(
         description="The model's name as the server reports it; null without an answer."

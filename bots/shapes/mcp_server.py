@@ -19,7 +19,9 @@ class McpToolChoice(Shape):
 
     name: Text = Field(min_length=1, max_length=200, description="The tool's name on its server.")
     requires_approval: Literal["none", "agent", "customer"] = Field(
-        "none", description="Who must approve each call before it is made."
+        "none",
+        description="Who must approve each call before it is made: nobody, the customer or an"
+        " agent.",
     )
     version: Text | None = Field(
         None,
@@ -34,7 +36,11 @@ class McpServerRequest(Shape):
     model_config = example(name="Shop", url="https://shop.example/mcp", token="7d1f0c")
 
     name: Text | None = Field(
-        None, min_length=1, max_length=60, pattern=NOT_BLANK, description="Unique per bot."
+        None,
+        min_length=1,
+        max_length=60,
+        pattern=NOT_BLANK,
+        description="The server's name; unique per bot.",
     )
     url: Text | None = Field(
         None,
@@ -52,7 +58,9 @@ class McpServerRequest(Shape):
         json_schema_extra={"writeOnly": True},
     )
     is_enabled: bool | None = Field(
-        None, description="false: the bot calls none of its tools, which stay chosen."
+        None,
+        description="Whether the bot may call the server's tools. While false, the chosen"
+        " tools stay chosen.",
     )
     allowed: list[McpToolChoice] | None = Field(
         None,
@@ -66,43 +74,50 @@ class McpServerChange(McpServerRequest):
 
     id: uuid.UUID | None = read_only("The server's id.", path="mcp_server_id")
     has_token: bool | None = read_only("Whether a token is stored.")
-    tools: list[JsonObject] | None = read_only("Its tools, and those chosen that are gone.")
-    listed_at: Moment | None = read_only("When its tools were last listed.")
-    created_at: Moment | None = read_only("When it was connected.")
+    tools: list[JsonObject] | None = read_only(
+        "The server's tools, and the chosen ones that it no longer offers.",
+    )
+    listed_at: Moment | None = read_only("When the server's tools were last read.")
+    created_at: Moment | None = read_only("When the server was connected.")
 
 
 class McpToolDto(Shape):
     """A tool of an MCP server."""
 
     name: str = Field(description="The tool's name on its server.")
-    description: str = Field(description="What it does, in the server's words.")
-    parameters: JsonObject = Field(description="JSON Schema of its arguments.")
-    version: str = Field(description="Changes with any change of the tool.")
+    description: str = Field(description="What the tool does, in the server's words.")
+    parameters: JsonObject = Field(description="JSON Schema of the tool's arguments.")
+    version: str = Field(
+        description="The version of the tool's description and parameters: it differs after any"
+        " change of the tool.",
+    )
     state: ToolState = Field(
         description="`allowed`: the bot may call it. `changed`: it was allowed, but has changed"
         " since and is refused until it is chosen again. `gone`: it was allowed, and the server no"
         " longer offers it. `unusable`: `problem` says why it can't be chosen."
     )
     requires_approval: Literal["none", "agent", "customer"] | None = Field(
-        description="Who must approve each call; null: it is not chosen."
+        description="Who must approve each call; null: the tool is not chosen."
     )
     function: str | None = Field(
-        description="Its name for the model and in the log; null: it is not chosen."
+        description="The tool's name for the model and in the log; null: the tool is not chosen."
     )
-    problem: str | None = Field(description="Why it can't be chosen; else null.")
+    problem: str | None = Field(description="Why the tool cannot be chosen; null if it can.")
 
 
 class McpServerDto(Shape):
     """An MCP server of a bot, with the tools that it last offered."""
 
     id: uuid.UUID = Field(description="The server's id.")
-    name: str = Field(description="Its name.")
-    url: str = Field(description="Its address.")
+    name: str = Field(description="The server's name.")
+    url: str = Field(description="The server's address.")
     has_token: bool = Field(description="Whether a token is stored.")
     is_enabled: bool = Field(description="Whether the bot may call the tools chosen.")
-    tools: list[McpToolDto] = Field(description="Its tools, and those chosen that are gone.")
-    listed_at: Moment = Field(description="When its tools were last listed.")
-    created_at: Moment = Field(description="When it was connected.")
+    tools: list[McpToolDto] = Field(
+        description="The server's tools, and the chosen ones that it no longer offers.",
+    )
+    listed_at: Moment = Field(description="When the server's tools were last read.")
+    created_at: Moment = Field(description="When the server was connected.")
 
     @classmethod
     def from_server(cls, row: McpServer, functions: Sequence[Function]) -> "McpServerDto":

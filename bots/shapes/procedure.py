@@ -16,13 +16,16 @@ class Procedure(Shape):
     """What the bot does step by step when a customer wants something."""
 
     name: Text = Field(
-        min_length=1, max_length=60, pattern=NOT_BLANK, description="Unique per bot."
+        min_length=1,
+        max_length=60,
+        pattern=NOT_BLANK,
+        description="The procedure's name; unique per bot.",
     )
     starts_with: list[Example] = Field(
         min_length=1,
         max_length=10,
-        description="What customers say to start it, at most 10 examples. It starts at a message"
-        " that says nearly the same, or if a model finds that it fits.",
+        description="What customers say to start the procedure, at most 10 examples. A message"
+        " that says nearly the same, or that a model finds fitting, starts it.",
     )
     steps: Text = Field(
         min_length=1,
@@ -31,7 +34,7 @@ class Procedure(Shape):
         description="The steps, a line each: `ask`, `call`, `confirm`, `say`, `if`, `else`, `hand"
         " over`, `end`. 422 names the line that is wrong.",
     )
-    is_enabled: bool = Field(True, description="Whether customers' messages start it.")
+    is_enabled: bool = Field(True, description="Whether customers' messages start the procedure.")
 
 
 class Procedures(Shape):

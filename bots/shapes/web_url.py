@@ -42,7 +42,7 @@ class WebPageDto(Shape):
     http_status: int | None = Field(
         description="HTTP status of the response; null if there was none."
     )
-    fetched_at: Moment = Field(description="When it was requested.")
+    fetched_at: Moment = Field(description="When the page was requested.")
 
     @classmethod
     def from_row(cls, page: WebPage) -> "WebPageDto":
@@ -57,10 +57,13 @@ class WebPageDto(Shape):
 class PageCounts(Shape):
     """Number of crawled pages of the latest crawl by status."""
 
-    training: int = Field(0, description="Fetched, and queued or in training.")
-    trained: int = Field(0, description="Trained, new or changed.")
-    unchanged: int = Field(0, description="Trained before, and unchanged.")
-    refused: int = Field(0, description="Refused; see `reason` of each page.")
+    training: int = Field(0, description="Pages that were fetched and are queued or in training.")
+    trained: int = Field(
+        0,
+        description="Pages that were trained because they are new or have changed.",
+    )
+    unchanged: int = Field(0, description="Pages that were trained before and have not changed.")
+    refused: int = Field(0, description="Pages that were refused; each page's `reason` says why.")
     failed: int = Field(0, description="Not fetched or not readable; see `reason` of each page.")
 
 
@@ -85,7 +88,10 @@ class WebUrlDto(Shape):
         description="How many links away from `url` the crawl goes, 0..3; it stays on its host.",
     )
     refresh_hours: int | None = Field(
-        None, ge=1, le=8_760, description="Hours between two crawls; null: it is crawled once."
+        None,
+        ge=1,
+        le=8_760,
+        description="Hours between two crawls; null: the address is crawled once.",
     )
     status: WebUrlStatus | None = read_only(
         "`queued`, `training` (crawling included), `trained` or `failed` (see `error`)."

@@ -50,10 +50,16 @@ class Option(Shape):
     """One option of a `select` field."""
 
     label: Text = Field(
-        min_length=1, max_length=100, pattern=NOT_BLANK, description="The text that is shown."
+        min_length=1,
+        max_length=100,
+        pattern=NOT_BLANK,
+        description="The text that the customer sees.",
     )
     value: Text = Field(
-        min_length=1, max_length=100, pattern=NOT_BLANK, description="The value that is stored."
+        min_length=1,
+        max_length=100,
+        pattern=NOT_BLANK,
+        description="The value that is stored for the customer.",
     )
 
 
@@ -73,7 +79,9 @@ class CustomerInfoField(Shape):
         " letters, digits or `_`."
     )
     label: dict[Language, Label] = Field(
-        min_length=1, max_length=50, description="Label by language, at least one."
+        min_length=1,
+        max_length=50,
+        description="The field's name for customers: a text for each language, at least one.",
     )
     type: FieldType = Field(
         description="Type of the answer: `text` (at most 500 characters), `email`, `phone`,"
@@ -83,8 +91,8 @@ class CustomerInfoField(Shape):
     question: dict[Language, Question] = Field(
         default_factory=dict,
         max_length=50,
-        description="The question with which the bot asks for it in a conversation, by language."
-        " If left out, the platform builds one from the label.",
+        description="The question with which the bot asks for the value in a conversation, by"
+        " language. If left out, the platform builds one from the label.",
     )
     options: list[Option] = Field(
         default_factory=list,
@@ -93,8 +101,8 @@ class CustomerInfoField(Shape):
     )
     ask_before_chat: bool = Field(
         False,
-        description="Whether a form asks for it before the first message. If false, or if the"
-        " channel has no form, the bot asks for it in the conversation.",
+        description="Whether a form asks for the value before the first message. If false, or if"
+        " the channel has no form, the bot asks for it in the conversation.",
     )
 
     @model_validator(mode="after")
@@ -161,14 +169,16 @@ class WelcomeMessages(Shape):
 class SampleQuestionDto(Shape):
     """A question that the widget offers."""
 
-    id: int | None = read_only("Its id; null if it was taken from the documents.")
+    id: int | None = read_only("The question's id; null if it was taken from the documents.")
     question: Text = Field(
         min_length=1, max_length=300, pattern=NOT_BLANK, description="The text of the question."
     )
     language: Language | None = Field(
-        None, description="Its language; the bot's default if a request leaves it out."
+        None, description="The question's language; the bot's default if a request leaves it out."
     )
-    position: int | None = read_only("Its position from 0: a request's order counts.")
+    position: int | None = read_only(
+        "The question's position, from 0. In a request the order of the list counts.",
+    )
 
     @classmethod
     def from_row(cls, row: SampleQuestion) -> "SampleQuestionDto":
@@ -199,13 +209,13 @@ class ShownBetween(Shape):
 
     valid_from: Moment | None = Field(
         None,
-        description="Widgets show it from this time on; null: immediately.",
+        description="Widgets show the banner from this time on; null: immediately.",
         examples=["2026-12-01T00:00:00Z"],
     )
     valid_to: Moment | None = Field(
         None,
-        description="Widgets show it until this time, which must be later than `valid_from`; null:"
-        " without end.",
+        description="Widgets show the banner until this time, which must be later than"
+        " `valid_from`; null: without end.",
         examples=["2026-12-24T12:00:00Z"],
     )
 
@@ -241,7 +251,7 @@ class BannerUploadResponseDto(Shape):
 class BotBannerDto(ShownBetween):
     """The banner above the chat. A request changes only the fields that it names."""
 
-    bot_id: int | None = read_only("The bot whose banner it is.", path="bot_id")
+    bot_id: int | None = read_only("The bot whose banner this is.", path="bot_id")
     url: Uri | None = read_only("Public URL of the picture; null: there is none to show.")
     link: Link | None = Field(
         None, description="Target of a click, http or https; null or empty: none."
@@ -260,7 +270,7 @@ class ConfigField(Shape):
     required: bool = Field(description="Whether an answer is required.")
     options: list[Option] = Field(description="The options of a `select`; else empty.")
     ask_before_chat: bool = Field(
-        description="Whether a form asks for it before the first message."
+        description="Whether a form asks for the field before the first message."
     )
 
 
@@ -268,7 +278,7 @@ class BotIdentitySecret(Shape):
     """The secret with which your server signs customers' ids."""
 
     secret: str = Field(
-        description="Key of the HMAC-SHA256 of an `external_id` that makes its"
+        description="The secret with which your server signs an `external_id` (HMAC-SHA256) for"
         " `identity_signature`. Only your server may know it."
     )
 
@@ -285,8 +295,10 @@ class BotConfigDto(Shape):
     """The configuration of a widget in one language; readable by anyone with the public key."""
 
     id: int = Field(description="The bot's id.")
-    bot_name: str = Field(description="Its name as customers see it.")
-    bot_icon: str | None = Field(description="URL of its picture; null: the platform's default.")
+    bot_name: str = Field(description="The bot's name as customers see it.")
+    bot_icon: str | None = Field(
+        description="URL of the bot's picture; null: the platform's default.",
+    )
     primary_color: str = Field(description="Main colour, `#rrggbb`.")
     secondary_color: str = Field(description="Second colour, `#rrggbb`.")
     style: BotStyle = Field(description="The look of the widget.")
@@ -294,7 +306,9 @@ class BotConfigDto(Shape):
     default_language: Language = Field(
         description="The language of texts that are missing in `language`.",
     )
-    languages: Languages = Field(description="Languages it is offered in; empty: any.")
+    languages: Languages = Field(
+        description="Languages that visitors can choose, as BCP 47 codes; empty: any.",
+    )
     welcome_message: str | None = Field(description="Welcome message; null: none.")
     terms: str | None = Field(description="Terms to accept before a conversation; null: none.")
     bot_question: str | None = Field(
@@ -307,15 +321,16 @@ class BotConfigDto(Shape):
         description="How many seconds a visitor is on a page before the widget speaks up by itself."
     )
     engaging_pages: str = Field(
-        description="The pages on which it does so: comma-separated paths; `*` stands for anything;"
-        " empty: all."
+        description="The pages on which the widget speaks up by itself: comma-separated paths; `*`"
+        " stands for anything. Empty: all."
     )
     engaging_visitors: EngagingVisitors = Field(
         description="To whom: `all`, `new` visitors, or those `returning`."
     )
-    is_open: bool = Field(description="Whether it is within the business hours now.")
+    is_open: bool = Field(description="Whether the business hours are running now.")
     opens_at: Moment | None = Field(
-        description="When it next opens; null: it is open now, or stays closed for over a year."
+        description="When the business hours next begin; null: they are running, or none begin for"
+        " over a year."
     )
     timezone: str = Field(description="IANA time zone of the hours below.")
     business_hours: list[BusinessHours] = Field(
@@ -323,7 +338,7 @@ class BotConfigDto(Shape):
     )
     holidays: list[Holiday] = Field(description="Dates with different hours, from today on.")
     out_of_hours_message: str | None = Field(
-        description="The text to show while it is closed; null: there is none."
+        description="The text to show outside the business hours; null: there is none."
     )
     agents_online: int = Field(description="Number of the client's people who are online now.")
     usual_wait_minutes: int | None = Field(
@@ -338,16 +353,18 @@ class BotConfigDto(Shape):
         description="The banner to show above the chat now; null: none."
     )
     sample_questions: list[SampleQuestionDto] = Field(description="Questions to offer, in order.")
-    attach_enabled: bool = Field(description="Customers may attach files.")
+    attach_enabled: bool = Field(description="Whether customers may attach files.")
     upload_limits: UploadLimits = Field(
         description="How many files a message may have, and how large.",
     )
     export_enabled: bool = Field(
-        description="Customers may export a transcript of their conversation.",
+        description="Whether customers may export a transcript of their conversation.",
     )
-    auto_pop_up: bool = Field(description="The widget opens by itself.")
-    is_fullscreen: bool = Field(description="The widget fills the window.")
-    is_visible: bool = Field(description="false: the widget must stay hidden.")
+    auto_pop_up: bool = Field(description="Whether the widget opens by itself.")
+    is_fullscreen: bool = Field(description="Whether the widget fills the window.")
+    is_visible: bool = Field(
+        description="Whether the widget is shown at all; false: it must stay hidden.",
+    )
     customer_info_fields: list[ConfigField] = Field(
         description="The fields to ask the customer for."
     )

@@ -26,10 +26,12 @@ class Written(Shape):
     is_answering: bool | None = read_only(IS_ANSWERING)
     progress: int | None = read_only("Progress of the training, 0..100.")
     error: DocumentError | None = read_only("Why training failed; else null.")
-    language: str | None = read_only("Language of its text; null until trained.")
-    created_at: Moment | None = read_only("When it was written.")
-    updated_at: Moment | None = read_only("When its words were changed last.")
-    trained_at: Moment | None = read_only("When it was last trained successfully; null: never.")
+    language: str | None = read_only("Language of the text; null until trained.")
+    created_at: Moment | None = read_only("When the text was written.")
+    updated_at: Moment | None = read_only("When the words were last changed.")
+    trained_at: Moment | None = read_only(
+        "When the text was last trained successfully; null: never.",
+    )
 
     @classmethod
     def copy_written(cls, row: Document, **fields: str) -> Self:

@@ -53,12 +53,12 @@ class BotViewSet(TenantViewSet):
 
     @operation("bot", "Get All Bot", access=BEARER, returns=BotsResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """Your bots, oldest first."""
+        """List your bots, oldest first."""
         return page(bots.list_for_client(self.client), query, shape=BotDto.from_row)
 
     @operation("bot", "Get Bot By Id", access=BEARER)
     def retrieve(self, bot_id: int) -> BotDto:
-        """One of your bots."""
+        """Get one of your bots."""
         return bots.describe(self.client, bot_id)
 
     @operation("bot", "Create Bot", access=ADMIN, status=201, also={409: Error})
@@ -68,7 +68,7 @@ class BotViewSet(TenantViewSet):
 
     @operation("bot", "Update Bot", access=ADMIN)
     def update(self, bot_id: int, body: BotDto) -> BotDto:
-        """Change the fields that the body names; all others stay."""
+        """Change the fields of a bot that the body names; all others stay."""
         return bots.update(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("bot", "Toggle Disable Bot", access=ADMIN)
@@ -125,7 +125,7 @@ class LanguageViewSet(TenantViewSet):
 
     @operation("identity", "Get Client Config Languages", access=BEARER)
     def retrieve(self) -> BotLanguageConfigDto:
-        """The languages that you have set, else all that your enabled bots are offered in."""
+        """Get the languages that you have set, else all that your enabled bots are offered in."""
         return supported_languages.of_client(self.client)
 
     @operation("identity", "Update Client Config Languages", access=ADMIN)
@@ -139,7 +139,7 @@ class LanguageViewSet(TenantViewSet):
 
     @operation("identity", "Get Client Config Languages By Api Key", access=API_KEY)
     def retrieve_by_key(self) -> BotLanguageConfigDto:
-        """The languages of the key's bot, or the client's if the key serves all bots."""
+        """Get the languages of the key's bot, or the client's if the key serves all bots."""
         return supported_languages.of_key(self.key)
 
 

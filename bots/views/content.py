@@ -67,7 +67,7 @@ class PromptViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Current Prompt", access=BEARER)
     def retrieve(self, bot_id: int, query: PromptVersion) -> PromptDto:
-        """The current version of the instructions, or the named one; 404 if there is none."""
+        """Get the current version of the instructions, or the named one; 404 if there is none."""
         bot = bots.get(self.client, bot_id)
         if query.version is None:
             return PromptDto.from_row(prompt_versions.get_current(bot))
@@ -75,7 +75,7 @@ class PromptViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Prompt Versions", access=BEARER, returns=PromptVersionsResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """Every version of the bot's instructions, newest first."""
+        """List the versions of the bot's instructions, newest first."""
         rows = prompt_versions.list_for_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-version", shape=PromptDto.from_row)
 
@@ -119,18 +119,18 @@ class DocumentViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Files", access=BEARER, returns=DocumentsResponse)
     def list(self, bot_id: int, query: DocumentsQuery) -> dict[str, Any]:
-        """The uploaded files with the progress of their training, newest first."""
+        """List the uploaded files with the progress of their training, newest first."""
         rows = documents.uploaded_documents(bots.get(self.client, bot_id), status=query.status)
         return page(rows, query, by="-id", shape=DocumentDto.from_row) | {"refused": []}
 
     @operation("AI / train", "Get Document By Id", access=BEARER)
     def retrieve(self, bot_id: int, document_id: int) -> DocumentDto:
-        """A document with the progress of its training; citations contain its id."""
+        """Get a document with the progress of its training; citations contain its id."""
         return DocumentDto.from_row(documents.get(bots.get(self.client, bot_id), document_id))
 
     @operation("AI / train", "Download Document", access=BEARER, returns=RawResponse(MIME_TYPES))
     def download(self, bot_id: int, document_id: int) -> HttpResponseBase:
-        """The original document; for a crawled page, its content as fetched."""
+        """Download the original document; for a crawled page, its content as fetched."""
         document = documents.get(bots.get(self.client, bot_id), document_id)
         return documents.original_response(document)
 
@@ -164,14 +164,14 @@ class TextViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Texts", access=BEARER, returns=TextsResponse)
     def list(self, bot_id: int, query: DocumentsQuery) -> dict[str, Any]:
-        """The written texts with the progress of their training, newest first."""
+        """List the written texts with the progress of their training, newest first."""
         bot = bots.get(self.client, bot_id)
         rows = written_sources.list_for_bot(bot, DocumentSource.TEXT, status=query.status)
         return page(rows, query, by="-id", shape=TextDto.from_row)
 
     @operation("AI / train", "Get Text By Id", access=BEARER)
     def retrieve(self, bot_id: int, text_id: int) -> TextDto:
-        """One written text."""
+        """Get one written text."""
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.get(bot, DocumentSource.TEXT, text_id))
 
@@ -206,7 +206,7 @@ class QuestionAnswerViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Question Answers", access=BEARER, returns=QuestionAnswersResponse)
     def list(self, bot_id: int, query: DocumentsQuery) -> dict[str, Any]:
-        """The questions and answers with the progress of their training, newest first."""
+        """List the questions and answers with the progress of their training, newest first."""
         bot = bots.get(self.client, bot_id)
         rows = written_sources.list_for_bot(
             bot, DocumentSource.QUESTION_ANSWER, status=query.status
@@ -215,7 +215,7 @@ class QuestionAnswerViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Question Answer By Id", access=BEARER)
     def retrieve(self, bot_id: int, question_answer_id: int) -> QuestionAnswerDto:
-        """One question with its answer."""
+        """Get one question with its answer."""
         bot = bots.get(self.client, bot_id)
         row = written_sources.get(bot, DocumentSource.QUESTION_ANSWER, question_answer_id)
         return QuestionAnswerDto.from_row(row)
@@ -269,7 +269,7 @@ class WebUrlViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Web Urls", access=BEARER, returns=WebUrlsResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """The bot's web addresses with their crawled pages, newest first."""
+        """List the bot's web addresses with their crawled pages, newest first."""
         rows = web_urls.list_for_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=WebUrlDto.from_row)
 
@@ -288,7 +288,7 @@ class CustomerInfoViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Customer Info Field", access=BEARER)
     def retrieve(self, bot_id: int) -> CustomerInfoFields:
-        """The fields that the bot asks a customer for."""
+        """Get the fields that the bot asks a customer for."""
         return CustomerInfoFields.from_bot(bots.get(self.client, bot_id))
 
 
@@ -303,7 +303,7 @@ class ProcedureViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Procedures", access=BEARER)
     def retrieve(self, bot_id: int) -> Procedures:
-        """The bot's procedures."""
+        """Get the bot's procedures: what it does step by step."""
         return Procedures.from_bot(bots.get(self.client, bot_id))
 
 
@@ -315,7 +315,7 @@ class WelcomeViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Client Customer Welcome Message Route", access=BEARER)
     def retrieve(self, bot_id: int) -> WelcomeMessages:
-        """The bot's welcome message, by language."""
+        """Get the bot's welcome message, by language."""
         bot = bots.get(self.client, bot_id)
         return WelcomeMessages.model_construct(messages=bot.welcome_message)
 
@@ -331,7 +331,7 @@ class BannerViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Bot Banner Route", access=BEARER)
     def retrieve(self, bot_id: int) -> BotBannerDto:
-        """The banner above the chat and its period; `url` is null if there is none."""
+        """Get the banner above the chat and its period; `url` is null if there is none."""
         return banner_picture.for_bot(bots.get(self.client, bot_id))
 
     @operation("AI / train", "Update Bot Banner", access=TRAINER, also={409: Error})
@@ -349,6 +349,6 @@ class BannerViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Bot Banner Route", access=API_KEY)
     def retrieve_by_key(self, query: KeyBotQuery) -> BotBannerDto:
-        """The banner of the key's bot; `url` is null if there is none to show now."""
+        """Get the banner of the key's bot; `url` is null if there is none to show now."""
         bot = bots.for_key(self.key, bot_id=query.bot_id)
         return banner_picture.shown(bot, datetime.now(UTC))

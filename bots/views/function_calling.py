@@ -26,7 +26,7 @@ from identity.auth import ADMIN, BEARER, TenantViewSet
 class FunctionCallingViewSet(TenantViewSet):
     @operation("function-calling", "Get Function Calling Config", access=BEARER)
     def retrieve(self, bot_id: int) -> FunctionCallingConfigDTO:
-        """The functions that the bot may call, with only the names of secret headers."""
+        """Get the functions that the bot may call; of secret headers only the names."""
         return functions.describe(bots.get(self.client, bot_id))
 
     @operation("function-calling", "Upsert Function Calling Config", access=ADMIN, waits=True)
@@ -47,7 +47,7 @@ class FunctionCallViewSet(TenantViewSet):
         returns=FunctionCallingEventsResponse,
     )
     def list(self, bot_id: int, query: FunctionCallingEventsQuery) -> dict[str, Any]:
-        """All calls that the bot requested, with arguments, result and error, newest first."""
+        """List the calls that the bot requested, with arguments, result and error, newest first."""
         rows = function_calls.list_for_bot(bots.get(self.client, bot_id), query)
         return page(rows, query, by="-id", shape=FunctionCallingEventDTO.from_row)
 
@@ -69,7 +69,7 @@ class FunctionCallViewSet(TenantViewSet):
 class McpServerViewSet(TenantViewSet):
     @operation("function-calling", "Get MCP Servers", access=BEARER, returns=McpServersResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """The MCP servers of the bot with their tools, newest first."""
+        """List the MCP servers of the bot with their tools, newest first."""
         rows = mcp_servers.list_for_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=mcp_servers.describe)
 

@@ -21,7 +21,7 @@ from identity.auth import BEARER, TRAINER, TenantViewSet
 class GoldenQuestionViewSet(TenantViewSet):
     @operation("AI / train", "Get Golden Questions", access=BEARER, returns=GoldenQuestionsResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """The questions that the bot must answer correctly, newest first."""
+        """List the questions that the bot must answer correctly, newest first."""
         rows = golden_questions.list_for_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=GoldenQuestionDto.from_row)
 
@@ -58,7 +58,7 @@ class GoldenQuestionViewSet(TenantViewSet):
 class GoldenRunViewSet(TenantViewSet):
     @operation("AI / train", "Get Golden Runs", access=BEARER, returns=GoldenRunsResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """The bot's runs with the questions that broke or improved, newest first."""
+        """List the bot's golden runs with the questions that broke or improved, newest first."""
         rows = golden_runs.list_for_bot(bots.get(self.client, bot_id)).select_related("prompt")
         return page(rows, query, by="-id", shape=GoldenRunDto.from_row)
 
@@ -75,7 +75,7 @@ class GoldenRunViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Golden Run", access=BEARER)
     def retrieve(self, bot_id: int, run_id: uuid.UUID) -> GoldenRunDetail:
-        """A run with its progress, and the questions asked so far with their answers."""
+        """Get a golden run with its progress, and the questions asked so far with their answers."""
         return GoldenRunDetail.from_row(golden_runs.get(bots.get(self.client, bot_id), run_id))
 
     @operation("AI / train", "Publish Held Change", access=TRAINER, also={409: Error})

@@ -19,7 +19,7 @@ from identity.auth import ADMIN, TenantViewSet
 class LanguageModelViewSet(TenantViewSet):
     @operation("bot", "Get Language Models", access=ADMIN, returns=LanguageModelsResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """The models and encoders that you have connected, for all bots or for one, newest first.
+        """List the models and encoders that you have connected, newest first.
 
         A bot without its own model uses the one for all bots or, without that, the platform's.
         """

@@ -21,6 +21,7 @@ from chatplatform.api.errors import Invalid
 from chats.models import AssignType, Conversation, Customer, LockedConversation, SenderType, Status
 from chats.services.core import channel_events, conversations, customers, lifecycle
 from chats.shapes.people import CustomerInfo
+from identity.models import Client
 
 
 def find(connection: ChannelConnection, item: FromCustomer) -> CustomerIdentity | None:
@@ -45,6 +46,13 @@ def find(connection: ChannelConnection, item: FromCustomer) -> CustomerIdentity 
         if last:
             return last[-1].identity
     return None
+
+
+def customers_at(client: Client, number: str) -> list[Customer]:
+    """The customers who have this number at any of the client's accounts of chatapp."""
+    has_number = Q(provider_user_id=number) | Q(alternate_user_id=number)
+    rows = CustomerIdentity.objects.for_client(client).filter(has_number, channel="chatapp")
+    return [row.customer for row in rows.select_related("customer")]
 
 
 def current_chat(links: QuerySet[ChannelChat]) -> Conversation | None:

@@ -6,11 +6,17 @@ from typing import Any
 from bots.models import Bot
 from channels_app.models import SENDING, ChannelConnection
 from channels_app.providers.chatapp import templates
-from channels_app.services import agent_messaging, connections, inbound, provider_error_policy
+from channels_app.services import (
+    agent_messaging,
+    connections,
+    identities,
+    inbound,
+    provider_error_policy,
+)
 from channels_app.shapes import connection as connection_shapes
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import Attachment, Conversation, Message, OptOut
-from chats.services.core import agent_messages, attachments, lifecycle
+from chats.services.core import agent_messages, attachments, customers, lifecycle
 from chats.shapes.message import MessageContent
 from identity.models import User
 
@@ -67,11 +73,14 @@ def send(
     chat = _chat(bot, body)
     if chat and chat.channel != "chatapp":
         raise NoTemplates
-    wish = chat.customer.opt_out if chat else OptOut.NONE
-    if wish == OptOut.ALL:
+    known = [chat.customer] if chat else identities.customers_at(bot.client, _number(body))
+    for customer in known:
+        customers.ensure_not_blocked(customer)
+    wishes = {customer.opt_out for customer in known}
+    if OptOut.ALL in wishes:
         raise CustomerOptedOut
     connection = _connection(bot)
-    piece = _piece(connection, chat, body, takes_offers=wish == OptOut.NONE)
+    piece = _piece(connection, chat, body, takes_offers=OptOut.OFFERS not in wishes)
     if chat is None:
         number, agreed = _number(body), {"consent": body.consent}
         chat = inbound.open_chat_with(connection, number, metadata=agreed)

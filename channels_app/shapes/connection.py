@@ -20,7 +20,7 @@ _Id = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-
 class ChannelNotice(Shape):
     """Something that the provider reported about an account or one of its templates."""
 
-    id: uuid.UUID = Field(description="UUIDv7.")
+    id: uuid.UUID = Field(description="The notice's id, a UUIDv7.")
     kind: Literal[
         "template_status", "template_quality", "template_category", "quality", "sending_limit",
         "name", "review", "alert",
@@ -29,15 +29,19 @@ class ChannelNotice(Shape):
         " its quality, the limit of customers to whom it may write first in a day, the decision on"
         " its name or its review, or an alert."
     )  # fmt: skip
-    template: str = Field(description="The template; empty if it is about the account.")
+    template: str = Field(
+        description="The template's name; empty if the notice is about the account.",
+    )
     language: str = Field(description="The template's language.")
     value: str = Field(description="The new value, as the provider calls it: `paused`, `red` …")
-    previous: str = Field(description="The value before; empty if unknown.")
+    previous: str = Field(description="The value before the change; empty if unknown.")
     reason: str = Field(
         description="The provider's reason; `announced` for a category that comes within a day."
     )
-    is_bad: bool = Field(description="Whether somebody should look at it; such a one is mailed.")
-    at: Moment = Field(description="When, by the provider's clock.")
+    is_bad: bool = Field(
+        description="Whether somebody should look at it; a bad notice is also mailed.",
+    )
+    at: Moment = Field(description="When it happened, by the provider's clock.")
 
 
 class ChannelConnection(Shape):
@@ -46,7 +50,7 @@ class ChannelConnection(Shape):
     id: uuid.UUID | None = Field(
         None, description="UUIDv7; null if the bot never had an account here."
     )
-    channel: MessagingChannel = Field(description="The channel.")
+    channel: MessagingChannel = Field(description="The messaging channel of the account.")
     bot_id: int | None = Field(None, description="The bot; null for a token that no bot uses yet.")
     status: Literal["pending", "connected", "disconnected", "expired", "error"] = Field(
         description="`pending`: a person has yet to consent, or to choose an account. `expired`:"
@@ -60,26 +64,31 @@ class ChannelConnection(Shape):
         " hour, for the same person and bot.",
     )
     account_id: str | None = Field(None, description="The provider's id of the account.")
-    account_name: str | None = Field(None, description="Its name.")
-    connected_by: Identity | None = Field(None, description="Who connected it.")
-    connected_at: Moment | None = Field(None, description="When it was connected last.")
+    account_name: str | None = Field(None, description="The account's name at the provider.")
+    connected_by: Identity | None = Field(None, description="The person who connected the account.")
+    connected_at: Moment | None = Field(None, description="When the account was last connected.")
     token_expires_at: Moment | None = Field(
         None, description="When the token expires; null if it does not expire by itself."
     )
     last_event_at: Moment | None = Field(None, description="When the provider last sent something.")
-    last_error: str | None = Field(None, description="The last error, as a sentence.")
+    last_error: str | None = Field(
+        None,
+        description="The last error with the account, as a sentence.",
+    )
     missing_permissions: list[str] = Field(
         default_factory=list,
         description="The provider's permissions that the person did not give and that sending or"
         " receiving needs: begin another consent.",
     )
     quality: str | None = Field(
-        None, description="As the provider rates it: `green`, `yellow`, `red`; null if unknown."
+        None,
+        description="The account's quality as the provider rates it: `green`, `yellow`, `red`;"
+        " null if unknown.",
     )
     sending_limit: str | None = Field(
         None,
-        description="To how many customers it may write first in a day: a number, or `unlimited`;"
-        " null if unknown.",
+        description="To how many customers the account may write first in a day: a number, or"
+        " `unlimited`; null if unknown.",
     )
     notices: list[ChannelNotice] = Field(
         default_factory=list,
@@ -132,11 +141,13 @@ class MessengerConnectDto(Shape):
     )
     code: Text | None = Field(
         None,
-        description="The `code` that the provider returned; without it a consent begins.",
+        description="The `code` from the provider's consent page. Without it a consent begins.",
         max_length=2000,
     )
     state: Text | None = Field(
-        None, description="The `state` that came with `code`; required with it.", max_length=500
+        None,
+        description="The `state` that came with `code`; required if you send `code`.",
+        max_length=500,
     )
 
 
@@ -220,7 +231,7 @@ class ChatappConnectDto(Shape):
         None,
         description="The business account that has the number; found by the number if left out.",
     )
-    phone: ChatappConnectPhoneDto = Field(description="The number.")
+    phone: ChatappConnectPhoneDto = Field(description="The number to connect.")
 
 
 class TokenConnectDto(Shape):
@@ -229,18 +240,23 @@ class TokenConnectDto(Shape):
     model_config = example(token="7100000001:AAExampleExampleExampleExampleExample")
 
     token: Text = Field(
-        min_length=1, max_length=200, description="The token that the provider gave you for it."
+        min_length=1,
+        max_length=200,
+        description="The account's token, as the provider gave it to you.",
     )
 
 
 class ChannelAccount(Shape):
     """An account that can be connected."""
 
-    id: str = Field(description="The provider's id.")
-    name: str = Field(description="Its name.")
-    picture_url: str | None = Field(None, description="Its picture, if it has one.")
-    is_connected: bool = Field(description="Whether one of your bots has it.")
-    bot_id: int | None = Field(None, description="Your bot that has it, if any.")
+    id: str = Field(description="The account's id at the provider.")
+    name: str = Field(description="The account's name.")
+    picture_url: str | None = Field(None, description="The account's picture, if it has one.")
+    is_connected: bool = Field(description="Whether one of your bots is connected to the account.")
+    bot_id: int | None = Field(
+        None,
+        description="Your bot that is connected to the account, if any.",
+    )
 
 
 class ChannelAccountsResponse(ListPage[ChannelAccount]):
@@ -285,7 +301,7 @@ class ChannelMessageRequest(Shape):
     model_config = example(recipient_id="6120000000000001", text="Your parcel left us today.")
 
     conversation_id: uuid.UUID | None = Field(
-        None, description="The conversation; give this or `recipient_id`."
+        None, description="The id of the conversation to write to; give this or `recipient_id`."
     )
     recipient_id: Text | None = Field(
         None, min_length=1, max_length=200,
@@ -323,26 +339,37 @@ class ChannelMessageRequest(Shape):
 class ChatappTemplate(Shape):
     """A template of a number's business account, in one language."""
 
-    name: str = Field(description="Its name.")
-    language: str = Field(description="Its language, as the provider writes it: `en_US`.")
+    name: str = Field(description="The template's name at the provider.")
+    language: str = Field(
+        description="The template's language, as the provider writes it: `en_US`.",
+    )
     status: str = Field(
-        description="As the provider reports it: `approved`, `paused`, `rejected` …"
+        description="The template's review, as the provider reports it: `approved`, `paused`,"
+        " `rejected` …"
     )
-    category: str = Field(description="As the provider reports it: `utility`, `marketing` …")
+    category: str = Field(
+        description="What the template is for, as the provider reports it: `utility`, `marketing`"
+        " …",
+    )
     quality: str | None = Field(
-        None, description="As the provider rates it: `green`, `yellow`, `red`; null if unknown."
+        None,
+        description="The template's quality as the provider rates it: `green`, `yellow`,"
+        " `red`; null if unknown.",
     )
-    text: str = Field(description="Its header, body and footer, with `{{variables}}`.")
+    text: str = Field(description="The template's header, body and footer, with `{{variables}}`.")
     variables: list[str] = Field(
-        description="The names of its variables: those of the header, those of the body, then the"
-        " labels of the buttons that need a value (the end of an address, a code to copy). A"
-        " message gives one value for each, in this order. The button of a one-time password"
-        " takes the password of the body."
+        description="The names of the template's variables: those of the header, those of the"
+        " body, then the labels of the buttons that need a value (the end of an address, a code to"
+        " copy). A message gives one value for each, in this order. The button of a one-time"
+        " password takes the password of the body."
     )
     header_file: Literal["image", "video", "file"] | None = Field(
-        None, description="The kind of file that a message gives as `header`; null if none."
+        None, description="The kind of file that a message must send as `header`; null if none."
     )
-    problem: str | None = Field(None, description="Why it cannot be sent; null if it can.")
+    problem: str | None = Field(
+        None,
+        description="Why the template cannot be sent; null if it can.",
+    )
 
 
 class ChatappTemplatesResponse(ListPage[ChatappTemplate]):
@@ -366,7 +393,7 @@ class ChatappTemplateRequest(Shape):
     )
 
     conversation_id: uuid.UUID | None = Field(
-        None, description="The conversation; give this or `recipient_id`."
+        None, description="The id of the conversation to write to; give this or `recipient_id`."
     )
     recipient_id: Text | None = Field(
         None, min_length=1, max_length=200,
@@ -378,20 +405,27 @@ class ChatappTemplateRequest(Shape):
         description="How the customer agreed to such messages. Required for a number that has never"
         " written; kept in the `metadata` of the conversation that begins.",
     )  # fmt: skip
-    name: Text = Field(min_length=1, max_length=512, description="The template's name.")
+    name: Text = Field(
+        min_length=1,
+        max_length=512,
+        description="The template's name, from the list of templates.",
+    )
     language: Text = Field(
-        min_length=1, max_length=20, description="Its language, as the provider writes it."
+        min_length=1,
+        max_length=20,
+        description="The template's language, as the provider writes it: `en_US`.",
     )
     values: list[TemplateValue] = Field(
         default_factory=list,
         max_length=100,
-        description="The values of its variables, in their order: 1 to 1,024 characters each,"
-        " without line breaks or tabs, and at most 4,096 together.",
+        description="The values of the template's variables, in their order: 1 to 1,024 characters"
+        " each, without line breaks or tabs, and at most 4,096 together.",
     )
     header: MessageContent | None = Field(
         None,
-        description="The file in its header: a piece of the template's `header_file`, with the"
-        " address from which the provider fetches it, or that of a file of the conversation.",
+        description="The file in the template's header: a piece of the template's `header_file`,"
+        " with the address from which the provider fetches it, or that of a file of the"
+        " conversation.",
     )
     client_message_id: Text | None = _own_id()
 
@@ -408,7 +442,7 @@ class ChannelHandshake(Shape):
 
     model_config = {"extra": "ignore", "populate_by_name": True}
 
-    mode: Text = Field("", alias="hub.mode", max_length=60, description="`subscribe`.")
+    mode: Text = Field("", alias="hub.mode", max_length=60, description="Always `subscribe`.")
     verify_token: Text = Field(
         "", alias="hub.verify_token", max_length=500, description="The agreed verify token."
     )

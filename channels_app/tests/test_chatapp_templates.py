@@ -8,10 +8,10 @@ from django.conf import settings
 from django.utils import timezone
 
 from bots.testing import make_bot
-from channels_app.models import ConnectionStatus
+from channels_app.models import ChannelChat, ConnectionStatus, CustomerIdentity
 from channels_app.tests.chatapp import AN, NUMBER, WABA
 from chatplatform.testing import run_jobs, stub_model
-from chats.models import Conversation, Message
+from chats.models import Conversation, Customer, Message
 from chats.testing import make_chat
 from identity.models import ClientConfig
 from identity.testing import make_person
@@ -355,3 +355,25 @@ def test_a_template_opens_a_chat_with_a_number_that_agreed(chatapp, number, ben)
     assert (shown["metadata"], shown["can_reply"]) == ({"consent": "in the shop, 3 Nov"}, False)
     assert shown["customer"]["phone"] == f"+{new}"
     assert send(chatapp, ben, recipient_id=new).json()["conversation_id"] == shown["id"]
+
+
+@pytest.mark.parametrize(
+    ("change", "refusal"),
+    [
+        ({"blocked_until": timezone.now() + timedelta(days=1)}, (403, "customer_blocked")),
+        ({"opt_out": "all"}, (409, "customer_opted_out")),
+    ],
+)
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_who_is_blocked_or_said_stop_gets_none_from_any_number(
+    chatapp, chat, ben, change, refusal, is_elsewhere
+):
+    Customer.objects.update(**change)
+    if is_elsewhere:  # they wrote to another of the company's numbers
+        CustomerIdentity.objects.update(account_id="another")
+        ChannelChat.objects.all().delete()
+    chats = Conversation.objects.count()
+    refused = send(chatapp, ben, consent="in the shop")
+    assert (refused.status_code, refused.json()["code"]) == refusal
+    assert Conversation.objects.count() == chats
+    assert nothing_was_sent(chatapp)

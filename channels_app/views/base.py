@@ -55,7 +55,7 @@ class ChannelViewSet(TenantViewSet):
         return bots.get(self.own_client(client_id), bot_id)
 
     def store_token(self, client_id: int, body: SocialnetAccessToken) -> ChannelConnection:
-        """Store a person's token, encrypted, to list and connect accounts with it.
+        """Store a person's token, encrypted; accounts are listed and connected with it.
 
         It replaces the token that was stored for this channel before.
         """
@@ -68,14 +68,14 @@ class ChannelViewSet(TenantViewSet):
     def list_accounts(
         self, client_id: int, bot_id: int, query: AccountsQuery
     ) -> ChannelAccountsResponse:
-        """The accounts that can be connected with the stored token of a person.
+        """List the accounts that can be connected with the stored token of a person.
 
         409 `token_missing` if there is no valid one.
         """
         return connections.list_accounts(self.bot(client_id, bot_id), self.provider, query)
 
     def connection(self, client_id: int, bot_id: int) -> ChannelConnection:
-        """The bot's account and its status; `disconnected` without an id if it never had one."""
+        """Get the bot's account with its status, which is `disconnected` if it never had one."""
         return connections.describe(self.bot(client_id, bot_id), self.channel)
 
     def connect_with_token(
@@ -94,7 +94,7 @@ class ChannelViewSet(TenantViewSet):
         return connections.disconnect(self.bot(client_id, bot_id), self.channel, by=self.user)
 
     def messages(self, client_id: int, bot_id: int, query: ChannelMessagesQuery) -> dict[str, Any]:
-        """The messages of the bot's conversations on this channel, the newest first."""
+        """List the messages of the bot's conversations on this channel, newest first."""
         return agent_messaging.history_page(self.bot(client_id, bot_id), self.provider, query)
 
     def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class ChatappViewSet(ChannelViewSet):
     def list_templates(
         self, client_id: int, bot_id: int, query: ChatappTemplatesQuery
     ) -> ChatappTemplatesResponse:
-        """The templates of the business account that has the bot's number, from the provider.
+        """List the templates of the business account that has the bot's number, from the provider.
 
         409 `channel_not_connected` if the bot has no number that can send.
         """
@@ -86,10 +86,11 @@ class ChatappViewSet(ChannelViewSet):
 
         With `consent`, also to a number that has never written, which opens a conversation.
         If no agent has the conversation, it is assigned to you. 422 for an unknown template or a
-        wrong number of values. 409 `template_not_sendable` if the template is not approved (for
-        example paused) or needs more than texts, `no_templates` if the conversation is on another
-        channel, `customer_opted_out` if the customer wants no more such messages,
-        `channel_not_connected` if the bot has no number that can send.
+        wrong number of values. 403 `customer_blocked` if the customer is blocked. 409
+        `template_not_sendable` if the template is not approved (for example paused) or needs more
+        than texts, `no_templates` if the conversation is on another channel, `customer_opted_out`
+        if the customer wants no more such messages, `channel_not_connected` if the bot has no
+        number that can send.
         """
         bot = self.bot(client_id, bot_id)
         key = idempotency.stable_id()

@@ -35,7 +35,7 @@ class PhotoappViewSet(ChannelViewSet):
         TAG, "Connect Photoapp", access=ADMIN, waits=True, also={400: Error, 409: Error, 502: Error}
     )
     def sign_in(self, client_id: int, bot_id: int, body: PhotoappConnectDto) -> ChannelConnection:
-        """Begin a person's consent, or end it with `code` and `state`.
+        """Begin a person's consent at the provider, or finish it with `code` and `state`.
 
         Without `code` the answer's `consent_url` is the consent page to send the person to. It
         redirects to `redirect_uri` with `code` and `state`: send both here to store the person's
@@ -63,7 +63,7 @@ class PhotoappViewSet(ChannelViewSet):
 
     @operation(TAG, "Get Client Ig Connection By Client Id", access=BEARER)
     def list_connections(self, client_id: int) -> list[ChannelConnection]:
-        """The connection of each of your bots that has or had an account here, the newest first."""
+        """List the connections of your bots that have or had an account here, newest first."""
         return connections.describe_all(self.own_client(client_id), self.channel)
 
     disconnect = operation(TAG, "Disconnect Photoapp", access=ADMIN, waits=True)(

@@ -37,7 +37,7 @@ class SocialnetViewSet(ChannelViewSet):
         also={400: Error, 409: Error, 502: Error},
     )  # fmt: skip
     def sign_in(self, client_id: int, bot_id: int, body: MessengerConnectDto) -> ChannelConnection:
-        """Begin a person's consent, or end it with `code` and `state`.
+        """Begin a person's consent at the provider, or finish it with `code` and `state`.
 
         Without `code` the answer's `consent_url` is the consent page to send the person to. It
         redirects to `redirect_uri` with `code` and `state`: send both here to store the person's

@@ -357,9 +357,9 @@ VISITOR_TOKEN: dict[str, Any] = {
     "in": "header",
     "name": "Visitor-Token",
     "required": False,
-    "description": "For which visitor of its page a public key speaks: the `visitor_token` of the"
-    " reply that opened or showed the chat. Without it a public key reaches no existing chat (404)."
-    " Other credentials need none, and it is ignored beside them.",
+    "description": "For public keys: who the visitor is. Send the `visitor_token` of the reply that"
+    " opened or showed the chat; without it a public key reaches no existing chat (404). Ignored"
+    " with other credentials.",
     "schema": {"type": "string"},
 }
 IDEMPOTENCY_KEY_OF_ANYBODY = {

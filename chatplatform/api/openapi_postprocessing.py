@@ -11,6 +11,10 @@ from chatplatform.api.examples import example_of, recorded
 from chatplatform.api.operation import LIMIT_HEADERS
 
 _REF = "#/components/schemas/"
+_REFUSALS = (
+    "A refusal has a JSON body with `detail`, a sentence; `code`, which stays the same; and"
+    " `request_id`. In the 422 of a wrong request, `detail` lists what is wrong, and where."
+)
 
 
 def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
@@ -31,11 +35,15 @@ def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
 
 
 def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
-    """The document with the operations of one tag, and the components that they need."""
+    """The document with the operations of one tag, and the components that they need, for a page
+    that draws it. Refusals keep their sentence and leave out the body, which is the same for all:
+    to draw it ten times for each operation would nearly double the browser's work."""
     paths: dict[str, dict[str, Any]] = {}
     for path, method, operation in operations(document):
         if operation["tags"] == [tag]:
-            paths.setdefault(path, {})[method] = operation
+            answers = operation["responses"].items()
+            shown = {status: _without_usual_body(answer) for status, answer in answers}
+            paths.setdefault(path, {})[method] = {**operation, "responses": shown}
     webhooks = {
         name: item
         for name, item in document.get("webhooks", {}).items()
@@ -47,8 +55,17 @@ def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
     _collect(webhooks, components["schemas"], needed)
     schemas = {name: part for name, part in components["schemas"].items() if name in needed}
     tags = [shown for shown in document["tags"] if shown["name"] == tag]
+    info = {**document["info"], "description": f"{document['info']['description']} {_REFUSALS}"}
     parts = {"paths": paths, "components": {**components, "schemas": schemas}, "tags": tags}
-    return {**document, **parts, "webhooks": webhooks}
+    return {**document, **parts, "info": info, "webhooks": webhooks}
+
+
+def _without_usual_body(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """A reply without its content if that is the usual body of a refusal."""
+    schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
+    refs = {part.get("$ref") for part in schema.get("anyOf", [schema])}
+    is_usual = refs <= {f"{_REF}Error", f"{_REF}HTTPValidationError"}
+    return {key: part for key, part in answer.items() if not (is_usual and key == "content")}
 
 
 def _collect(node: Any, schemas: Mapping[str, Any], found: set[str]) -> None:

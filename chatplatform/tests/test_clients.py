@@ -3,7 +3,10 @@
 import http.server
 import importlib
 import json
+import os
 import re
+import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -60,6 +63,56 @@ def test_the_journey_of_the_readme(package, web_port, ann, tmp_path, capsys):
     said = capsys.readouterr().out
     assert "nine o'clock" in said
     assert "401 not_authenticated" in said
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """What the wheel of the Python client installs, in a folder that was empty."""
+    pytest.importorskip("setuptools")
+    source, target = tmp_path_factory.mktemp("source") / "python", tmp_path_factory.mktemp("site")
+    shutil.copytree(ROOT / "python", source)
+    build = [sys.executable, "-c", "import setuptools; setuptools.setup()", "-q", "build"]
+    subprocess.run([*build, f"--build-lib={target}"], cwd=source, check=True, timeout=60)
+    return target
+
+
+def test_the_installed_client_is_complete(installed):
+    (package,) = installed.iterdir()
+    names = {path.name for path in package.iterdir()}
+    assert names == {"__init__.py", "api.py", "core.py", "types.py", "py.typed"}
+    code = "import chatplatform_client as c; print(c.__file__, c.Client('http://x').server)"
+    env = {**os.environ, "PYTHONPATH": str(installed)}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=env, cwd=installed, capture_output=True, text=True,
+        check=True, timeout=30,
+    )  # fmt: skip
+    assert ran.stdout.split() == [str(package / "__init__.py"), "http://x"]
+
+
+@pytest.mark.full
+def test_an_integration_is_strictly_typed_against_the_client(installed, tmp_path):
+    """The example, and a copy of it with a mistake in each of three kinds."""
+    example = (ROOT / "python" / "example.py").read_text()
+    (tmp_path / "right.py").write_text(example)
+    wrong = example
+    for right, mistaken in {
+        '"reply": "wait"': '"reply": "later"',
+        'chat["chat_code"]': 'chat["code"]',
+        "shop.create_chat(": "shop.open_chat(",
+    }.items():
+        assert right in wrong
+        wrong = wrong.replace(right, mistaken)
+    (tmp_path / "wrong.py").write_text(wrong)
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--no-error-summary"]
+    ran = subprocess.run(
+        [*command, "--cache-dir=cache", "right.py", "wrong.py"], cwd=tmp_path, timeout=100,
+        env={**os.environ, "MYPYPATH": str(installed)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    said = ran.stdout.splitlines()
+    assert [line for line in said if not line.startswith("wrong.py")] == [], ran.stderr
+    assert {line.rpartition("[")[2] for line in said if ": error:" in line} == {
+        "typeddict-item]", "attr-defined]",
+    }  # fmt: skip
 
 
 class Busy(http.server.BaseHTTPRequestHandler):

@@ -29,7 +29,7 @@ BESIDE = (
     "a.py",
 )
 APPS = sorted(path.parent.name for path in settings.BASE_DIR.glob("*/apps.py"))
-PRODUCT = {*APPS, "commands", "templates", "locale"}
+PRODUCT = {*APPS, "commands", "locale", "mcp_server", "templates"}
 NO_PART_OF_IT = re.compile(
     r"(^|/)tests/|^channels_app/fixtures/|\.po$|^chatplatform/static/vendor/README\.md$"
 )

@@ -65,6 +65,15 @@ def test_the_document_is_compressed_for_whoever_takes_that(nobody, document):
     assert len(zipped.content) < len(plain.content) / 5
 
 
+def test_an_unchanged_document_is_not_sent_again(nobody):
+    first = nobody.get("/openapi.json", {"group": "bot"})
+    again = nobody.get("/openapi.json", {"group": "bot"}, **{"If-None-Match": first["ETag"]})
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
+    other = nobody.get("/openapi.json", {"group": "report"}, **{"If-None-Match": first["ETag"]})
+    assert other.status_code == 200
+    assert nobody.get("/openapi.json")["ETag"] != first["ETag"]
+
+
 def test_document_in_docs_is_what_the_code_declares(document):
     from chatplatform.web.health import document as declared  # noqa: PLC0415 - it builds the URLs
 

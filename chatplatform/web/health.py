@@ -1,6 +1,7 @@
 """Check Health, which shows the state of each part of the platform, and the API's document."""
 
 import gzip
+import hashlib
 import logging
 import threading
 import time
@@ -15,6 +16,8 @@ from celery import current_app
 from django.conf import settings
 from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import get_conditional_response
+from django.utils.http import quote_etag
 from django.utils.translation import gettext_noop
 from drf_spectacular.generators import SchemaGenerator
 from pydantic import Field
@@ -80,7 +83,7 @@ class HealthViewSet(OperationViewSet):
         is_counted=False,
     )
     def health(self) -> HttpResponse:
-        """Checks the database, the broker, the processes, the job queue, disks and clock."""
+        """Check the database, the broker, the processes, the job queue, the disks and the clock."""
         health = Health(status="ok", parts=latest())
         failed = [part.name for part in health.parts if part.status == "failed"]
         if not failed:
@@ -94,7 +97,7 @@ class HealthViewSet(OperationViewSet):
 
     @operation("Check Health", "Live", access=PUBLIC, returns=Alive, is_counted=False)
     def live(self) -> Alive:
-        """Answers 200 as long as this process serves requests; checks nothing else."""
+        """Answer 200 as long as this process serves requests, without any other check."""
         return Alive()
 
 
@@ -236,12 +239,13 @@ def document() -> dict[str, Any]:
 
 
 @cache
-def _document_bytes(group: str, *, zipped: bool) -> bytes:
-    """The document in docs/, or a group of it. A test asserts that it equals the generated one,
-    which takes some seconds to make."""
+def _document_bytes(group: str, *, zipped: bool) -> tuple[bytes, str]:
+    """The document in docs/, or a group of it, and its ETag. A test asserts that it equals the
+    generated one, which takes some seconds to make."""
     stored = orjson.loads((settings.BASE_DIR / "docs" / "openapi.json").read_bytes())
     plain = orjson.dumps(group_of(stored, group) if group else stored)
-    return gzip.compress(plain, mtime=0) if zipped else plain
+    content = gzip.compress(plain, mtime=0) if zipped else plain
+    return content, quote_etag(hashlib.sha256(content).hexdigest())
 
 
 def openapi_json(request: HttpRequest) -> HttpResponse:
@@ -249,8 +253,10 @@ def openapi_json(request: HttpRequest) -> HttpResponse:
     zipped = "gzip" in request.headers.get("Accept-Encoding", "")
     group = request.GET.get("group", "")
     group = group if group in settings.API_GROUPS else ""
-    reply = HttpResponse(_document_bytes(group, zipped=zipped), content_type="application/json")
+    content, etag = _document_bytes(group, zipped=zipped)
+    reply = HttpResponse(content, content_type="application/json")
     reply["Vary"] = "Accept-Encoding"
+    reply["ETag"], reply["Cache-Control"] = etag, "no-cache"
     if zipped:
         reply["Content-Encoding"] = "gzip"
-    return reply
+    return get_conditional_response(request, etag=etag, response=reply) or reply

@@ -70,7 +70,7 @@ class PlatformWord(Shape):
     """One sentence of the platform in all languages."""
 
     name: WordName = Field(description="The sentence's name.")
-    said_when: str | None = read_only("When customers get it.")
+    said_when: str | None = read_only("When customers get this sentence.")
     default: dict[str, str] | None = read_only("The platform's own text by language.")
     own: OwnTexts = Field(
         default_factory=dict,

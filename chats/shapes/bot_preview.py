@@ -23,7 +23,10 @@ class GenerateChatRequest(Shape):
         " instructions.",
         examples=[[{"role": "user", "content": "How long do I have to return an order?"}]],
     )
-    language: Language | None = Field(None, description="Their language; detected if left out.")
+    language: Language | None = Field(
+        None,
+        description="The dialogue's language as a BCP 47 code; detected if left out.",
+    )
     stream: bool = Field(False, description="Whether to return server-sent events.")
 
     @model_validator(mode="after")
@@ -48,13 +51,15 @@ class Usage(Shape):
 
     prompt_tokens: int = Field(description="Tokens that the model read; 0 without a model.")
     completion_tokens: int = Field(description="Tokens that the model wrote; 0 without a model.")
-    credits: int = Field(description="Credits charged.")
+    credits: int = Field(description="Credits charged for the reply.")
 
 
 class GeneratedChat(Shape):
     """A generated reply."""
 
-    chat_id: uuid.UUID = Field(description="The reply's conversation; continue it there.")
+    chat_id: uuid.UUID = Field(
+        description="The conversation that holds the reply; continue it there.",
+    )
     message: Message | None = Field(
         description="The reply, or the message that announces a handover; null while pending."
     )
@@ -62,10 +67,10 @@ class GeneratedChat(Shape):
     handoff_reason: str | None = Field(
         description="Why the bot handed over; null if it did not. A preview notifies nobody."
     )
-    usage: Usage = Field(description="The tokens and credits it used.")
+    usage: Usage = Field(description="The tokens and credits that the reply used.")
     engine: str | None = Field(description="`extractive` or `openai_compatible`; null if none did.")
-    model: str | None = Field(description="The model that wrote it; null if none did.")
-    citations: list[Citation] = Field(description="The passages that support it.")
+    model: str | None = Field(description="The model that wrote the reply; null if none did.")
+    citations: list[Citation] = Field(description="The passages that support the reply.")
 
     @classmethod
     def from_turn(cls, turn: dict[str, Any], receipt: dict[str, Any]) -> dict[str, Any]:

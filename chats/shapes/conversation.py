@@ -54,25 +54,34 @@ class Conversation(Shape):
 
     id: uuid.UUID = Field(description="The conversation's id, a UUIDv7.")
     chat_code: str = Field(description="A short, unguessable code, for links and the telephone.")
-    bot_id: int = Field(description="The bot that serves it.")
+    bot_id: int = Field(description="The bot that serves the conversation.")
     channel: ChannelName = Field(
         description="The website (`web`), your server (`api`) or a messaging channel."
     )
     status: ConversationStatus
-    assign_type: AssignTypeEnum = Field(description="Who must act next.")
-    assignee: Identity | None = Field(None, description="The agent who has it; null if none does.")
+    assign_type: AssignTypeEnum = Field(
+        description="Who must act next: the bot, the queue or an agent.",
+    )
+    assignee: Identity | None = Field(
+        None,
+        description="The agent who has the conversation; null if none does.",
+    )
     priority: ConversationPriority = "normal"
     version: int = Field(description="Increases with each change of owner or status.")
-    customer_id: int = Field(description="The customer's number.")
+    customer_id: int = Field(description="The customer's id.")
     customer: ConversationCustomer = Field(description="The customer.")
     is_preview: bool = Field(
         False,
-        description="Whether your team is trying the bot: it notifies nobody and is not counted.",
+        description="Whether your team is trying the bot in this conversation: it notifies nobody"
+        " and is not counted.",
     )
     waiting_since: Moment | None = Field(
-        None, description="Since when it has waited for an agent; null if it does not wait."
+        None, description="When the customer began to wait for an agent; null if nobody waits."
     )
-    snoozed_until: Moment | None = Field(None, description="When it reopens; null if not snoozed.")
+    snoozed_until: Moment | None = Field(
+        None,
+        description="When a snoozed conversation reopens; null if it is not snoozed.",
+    )
     handoff_reason: str | None = Field(
         None,
         description="Why it was handed over: `no_answer`, `customer_asked`, `engine_failed`,"
@@ -83,37 +92,48 @@ class Conversation(Shape):
         " the rest to a person), `answered_elsewhere` (a person answered with the channel's own"
         " tools).",
     )
-    previous_chat_id: uuid.UUID | None = Field(None, description="The conversation it continues.")
-    language: str = Field(description="Its language, BCP 47.")
-    tags: list[str] = Field(description="The tags.")
+    previous_chat_id: uuid.UUID | None = Field(
+        None,
+        description="The conversation that this one continues; null if none.",
+    )
+    language: str = Field(description="The conversation's language as a BCP 47 code.")
+    tags: list[str] = Field(description="The conversation's tags.")
     sentiment: Sentiment | None = Field(
         None, description="The customer's sentiment; null if it was not judged."
     )
     summary: str | None = Field(None, description="The newest summary; null if there is none.")
     unread_count: int = Field(description="How many customer messages no agent has seen.")
-    message_count: int = Field(description="How many messages it has, without internal notes.")
+    message_count: int = Field(
+        description="How many messages the conversation has, without internal notes.",
+    )
     last_message: SerializeAsAny[Message] | None = Field(
         None,
         description="The newest message that the customer may see; null if there is none. While the"
         " bot does not have the conversation, what it or the platform says does not count.",
     )
     last_message_at: Moment | None = Field(None, description="When the newest message was stored.")
-    first_response_at: Moment | None = Field(None, description="When the first answer was sent.")
-    ended_at: Moment | None = Field(None, description="When it ended.")
+    first_response_at: Moment | None = Field(
+        None,
+        description="When the first answer was sent; null: not yet.",
+    )
+    ended_at: Moment | None = Field(
+        None,
+        description="When the conversation ended; null while it has not.",
+    )
     ended_by: EndedBy | None = Field(
         None,
-        description="Who or what ended it; `merged`: the customer goes on in another conversation.",
+        description="Who ended the conversation; `merged`: the customer goes on in another one.",
     )
     can_reply: bool = Field(
         description="Whether a message can be sent to the customer now: the conversation has not"
         " ended, its channel's account is connected, and the reply window has not expired."
     )
     reply_window_expires_at: Moment | None = Field(
-        None, description="Until when the channel accepts free text, if it has a limit."
+        None, description="Until when the channel accepts free text; null if it sets no limit."
     )
     location: Location | None = Field(None, description="Where the customer is.")
     metadata: FreeObject = Field(description="Your own keys and values.")
-    created_at: Moment = Field(description="When it was opened.")
+    created_at: Moment = Field(description="When the conversation was opened.")
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "Conversation":
@@ -155,7 +175,8 @@ class ChatCreation(Shape):
     )
     location: Location | None = Field(None, description="Where the customer is.")
     tags: TagNames = Field(
-        default_factory=list, description="Its tags, at most 20. Only with a secret key."
+        default_factory=list,
+        description="The conversation's tags, at most 20. Only with a secret key.",
     )
     metadata: FreeObject = Field(
         default_factory=dict,
@@ -197,9 +218,9 @@ class TranscriptLine(Shape):
     sender: str = Field(description="The sender's side: `customer`, `bot`, `agent` or `system`.")
     name: str = Field(description="The sender's name at the time; may be empty.")
     text: str = Field(description="The text; empty if the message has only files.")
-    options: list[str] = Field(description="The choices that it offered.")
+    options: list[str] = Field(description="The choices that the message offered.")
     files: list[str] = Field(description="The names of the files, or their types.")
-    created_at: Moment = Field(description="When it was sent.")
+    created_at: Moment = Field(description="When the message was sent.")
 
 
 class Transcript(Shape):
@@ -208,7 +229,10 @@ class Transcript(Shape):
     chat_code: str = Field(description="The conversation's code.")
     bot_name: str = Field(description="The bot's name.")
     created_at: Moment = Field(description="When the conversation was opened.")
-    ended_at: Moment | None = Field(None, description="When it ended.")
+    ended_at: Moment | None = Field(
+        None,
+        description="When the conversation ended; null while it has not.",
+    )
     messages: list[TranscriptLine] = Field(description="The messages, oldest first.")
 
     def as_text(self, zone: ZoneInfo) -> str:
@@ -281,7 +305,8 @@ class ChatsQuery(Page):
         None,
         ge=0,
         le=366 * 86_400,
-        description="Only those whose customer has waited for a person for at least so long.",
+        description="Only conversations whose customer has waited for a person for at least this"
+        " many seconds.",
     )
     sentiment: Sentiment | None = Field(None, description="Only conversations with this sentiment.")
     q: Text | None = Field(
@@ -309,10 +334,14 @@ class ChatsQuery(Page):
 class ChatCounts(Shape):
     """How many conversations are in each view of the desk; each count stops at 10,000."""
 
-    mine: int = Field(description="Open and yours: `mine=true&status=open`.")
-    unassigned: int = Field(description="Open and unassigned: `assign_type=queue&status=open`.")
-    all: int = Field(description="All open ones: `status=open`.")
-    snoozed: int = Field(description="Snoozed ones: `status=snoozed`.")
-    ended: int = Field(description="Ended ones: `status=ended`.")
-    unread: int = Field(description="Open with unread messages: `is_unread=true&status=open`.")
-    mine_unread: int = Field(description="Those of them that are yours.")
+    mine: int = Field(description="Open conversations that are yours: `mine=true&status=open`.")
+    unassigned: int = Field(
+        description="Open conversations in the queue: `assign_type=queue&status=open`.",
+    )
+    all: int = Field(description="All open conversations: `status=open`.")
+    snoozed: int = Field(description="Snoozed conversations: `status=snoozed`.")
+    ended: int = Field(description="Ended conversations: `status=ended`.")
+    unread: int = Field(
+        description="Open conversations with unread messages: `is_unread=true&status=open`.",
+    )
+    mine_unread: int = Field(description="Those of the unread conversations that are yours.")

@@ -21,34 +21,40 @@ class PortableTag(Shape):
     """A tag, with who added it and when."""
 
     name: Text = Field(description="The tag.", max_length=60)
-    source: Literal["agent", "ai", "customer"] = Field(description="Who added it.")
-    confidence: float | None = Field(None, description="0..1 if an engine added it.")
-    created_at: Moment = Field(description="When it was given.")
+    source: Literal["agent", "ai", "customer"] = Field(description="Who added the tag.")
+    confidence: float | None = Field(
+        None,
+        description="How sure the engine was, from 0 to 1; null if a person added the tag.",
+    )
+    created_at: Moment = Field(description="When the tag was added.")
 
 
 class PortableFeedback(Shape):
     """A customer's rating."""
 
     rating: int | None = Field(None, description="The stars, 1..5; null for a thumb.", ge=1, le=5)
-    thumb: Thumb | None = Field(None, description="Instead of `rating`, for one message.")
+    thumb: Thumb | None = Field(
+        None,
+        description="`up` or `down`, instead of `rating`, for one message.",
+    )
     reason: FeedbackReason | None = Field(None, description="What was wrong.")
     resolved: bool | None = Field(None, description="Whether the problem is solved.")
     comment: Text = Field("", description="The customer's comment.")
-    created_at: Moment = Field(description="When it was given.")
-    updated_at: Moment | None = Field(None, description="When it was last corrected.")
+    created_at: Moment = Field(description="When the customer gave the rating.")
+    updated_at: Moment | None = Field(None, description="When the rating was last corrected.")
 
 
 class PortableSummary(Shape):
     """A stored summary."""
 
     summary: Text = Field(description="The text.")
-    language: str = Field(description="Its language, BCP 47.")
+    language: str = Field(description="The summary's language as a BCP 47 code.")
     key_points: list[Text] = Field(default_factory=list, description="The main points.")
     customer_intent: Text = Field("", description="What the customer wanted.")
-    resolution: Text = Field("", description="How it was solved.")
-    message_count: int = Field(description="How many messages it covers.", ge=0)
-    engine: str = Field(description="The engine that made it.", max_length=60)
-    created_at: Moment = Field(description="When it was made.")
+    resolution: Text = Field("", description="How the customer's problem was solved.")
+    message_count: int = Field(description="How many messages the summary covers.", ge=0)
+    engine: str = Field(description="The engine that wrote the summary.", max_length=60)
+    created_at: Moment = Field(description="When the summary was made.")
 
 
 class ConversationEntity(Conversation):
@@ -57,25 +63,38 @@ class ConversationEntity(Conversation):
     version: Number = Field(description="Increases with each change of owner or status.")
     unread_count: Number = Field(description="How many customer messages no agent has seen.")
     message_count: Number = Field(
-        description="How many messages it has. An import counts the messages that it finds."
+        description="How many messages the conversation has. An import counts the messages that it"
+        " finds."
     )
     customer_id: int = Field(description="Identifies the customer within this export.")
     assignee_email: str | None = Field(
         None, description="The agent's address, by which an import finds the agent."
     )
-    provider: str = Field("", description="The system that it comes from, as in the messaging API.")
-    group_id: str = Field("", description="Your own id of its group.")
+    provider: str = Field(
+        "",
+        description="The system that the conversation comes from, as in the messaging API.",
+    )
+    group_id: str = Field("", description="Your own id of the conversation's group.")
     requester: Identity | None = Field(None, description="The customer, by the caller's own id.")
     responsible: Identity | None = Field(None, description="Who should answer, by the caller's id.")
-    external_id: str | None = Field(None, description="Its id in the system it was imported from.")
-    handed_off_at: Moment | None = Field(None, description="When it was first handed over.")
-    assigned_at: Moment | None = Field(None, description="When it was assigned to the agent.")
+    external_id: str | None = Field(
+        None,
+        description="The conversation's id in the system from which it was imported.",
+    )
+    handed_off_at: Moment | None = Field(
+        None,
+        description="When the conversation was first handed over.",
+    )
+    assigned_at: Moment | None = Field(
+        None,
+        description="When the conversation was assigned to the agent.",
+    )
     return_at: Moment | None = Field(
-        None, description="When it returns to the queue unless the agent replies."
+        None, description="When the conversation returns to the queue unless the agent replies."
     )
     last_seq: Number = Field(
         0,
-        description="The `seq` of its newest message, notes included. An import uses it only if"
+        description="The `seq` of the newest message, notes included. An import uses it only if"
         " there are no messages, and otherwise numbers by them.",
     )
     read_from_seq: Number = Field(0, description="The bot reads only messages after this `seq`.")
@@ -83,7 +102,7 @@ class ConversationEntity(Conversation):
         None, description="The sentiment as a number, from -1 (negative) to 1 (positive)."
     )
     taggings: list[PortableTag] = Field(
-        default_factory=list, description="Its tags, with who added them and when."
+        default_factory=list, description="The conversation's tags, with who added them and when."
     )
     feedback: PortableFeedback | None = Field(None, description="The conversation's rating.")
     summaries: list[PortableSummary] = Field(default_factory=list, description="Newest last.")
@@ -120,7 +139,8 @@ class MessageEntity(Message):
     )
     external_id: str | None = Field(None, description="Its id in the system it was imported from.")
     sent_at: Moment | None = Field(
-        None, description="When it was sent, for imported history; null means `created_at`."
+        None,
+        description="When the message was sent, for imported history; null means `created_at`.",
     )
     receipt: JsonObject | None = Field(
         None, description="For a bot's answer: engine, passages with scores, credits."

@@ -66,8 +66,8 @@ class ManualChatMessageDto(NewMessage):
 
     is_note: bool = Field(
         False,
-        description="Whether it is an internal note, which the customer never sees. A note"
-        " notifies the people it mentions: `@` and the full name, or the first name if it is"
+        description="Whether the message is an internal note, which the customer never sees. A"
+        " note notifies the people it mentions: `@` and the full name, or the first name if it is"
         " unambiguous.",
     )
 
@@ -77,7 +77,7 @@ class ManualChatFilesDto(NewFiles):
 
     text: Text = Field("", max_length=8000, description="The agent's text to go with the files.")
     is_note: bool = Field(
-        False, description="Whether it is an internal note, which the customer never sees."
+        False, description="Whether the message is an internal note, which the customer never sees."
     )
 
     @property
@@ -132,14 +132,28 @@ class ChatStep(Shape):
     type: str = Field(description="The event's type, such as `conversation.assigned`.")
     created_at: Moment = Field(description="When it happened.")
     by: Identity | None = Field(
-        None, description="The person who did it; null for the customer or the platform."
+        None, description="The person who took the step; null for the customer or the platform."
     )
-    assignee: Identity | None = Field(None, description="The agent who had it afterwards.")
+    assignee: Identity | None = Field(
+        None,
+        description="The agent who had the conversation after the step; null if none.",
+    )
     assign_type: AssignTypeEnum = Field(description="Who had to act next afterwards.")
-    priority: ConversationPriority = Field(description="Its priority afterwards.")
-    reason: str | None = Field(None, description="Why it was handed over; null for other steps.")
-    snoozed_until: Moment | None = Field(None, description="Until when it was snoozed, if it was.")
-    ended_by: EndedBy | None = Field(None, description="Who ended it; null if it had not ended.")
+    priority: ConversationPriority = Field(
+        description="The conversation's priority after the step.",
+    )
+    reason: str | None = Field(
+        None,
+        description="Why the conversation was handed over; null for other steps.",
+    )
+    snoozed_until: Moment | None = Field(
+        None,
+        description="Until when the conversation was snoozed; null if it was not.",
+    )
+    ended_by: EndedBy | None = Field(
+        None,
+        description="Who ended the conversation; null if it had not ended.",
+    )
 
     @classmethod
     def from_event(cls, event: Event) -> "ChatStep":
@@ -165,15 +179,21 @@ class AssignNotification(Shape):
     """Something for a person of the client to look at."""
 
     id: uuid.UUID = Field(description="The notification's id, a UUIDv7.")
-    chat_id: uuid.UUID = Field(description="The conversation it is about.")
+    chat_id: uuid.UUID = Field(description="The conversation that the notification is about.")
     message_id: uuid.UUID | None = Field(None, description="The note that mentions you, if any.")
     kind: Literal["assigned", "unassigned", "handoff", "unanswered", "mentioned"] = Field(
         description="`assigned`: the conversation was assigned to you. `unassigned`: you no longer"
         " have it. `handoff`: it waits for an agent. `unanswered`: its customer has waited too"
         " long. `mentioned`: a note mentions you."
     )
-    assigned_by: Identity | None = Field(None, description="Who caused it; null for the platform.")
-    is_read: bool = Field(description="Whether it was read; your own actions are read at once.")
+    assigned_by: Identity | None = Field(
+        None,
+        description="Who caused the notification; null for the platform.",
+    )
+    is_read: bool = Field(
+        description="Whether the notification was read; those of your own actions are read at"
+        " once.",
+    )
     created_at: Moment = Field(description="When it happened.")
 
     @classmethod
@@ -241,7 +261,7 @@ class PushSubscription(Shape):
 
     id: uuid.UUID = Field(description="The subscription's id, a UUIDv7.")
     device: str = Field(description="Browser and system, such as `Chrome, Android`; may be empty.")
-    created_at: Moment = Field(description="When it was first subscribed.")
+    created_at: Moment = Field(description="When the browser was first subscribed.")
 
     @classmethod
     def from_row(cls, row: models.PushSubscription) -> "PushSubscription":
@@ -328,11 +348,12 @@ class SavedReplyDto(Shape):
     )
     is_shared: bool = Field(
         False,
-        description="Whether the whole team has it and only admins can change it, or only you.",
+        description="true: the whole team has the saved reply and only admins can change it;"
+        " false: only you have it.",
     )
-    id: int | None = read_only("The id by which it is changed or deleted.")
-    created_at: Moment | None = read_only("When it was made.")
-    updated_at: Moment | None = read_only("When it was last changed.")
+    id: int | None = read_only("The saved reply's id.")
+    created_at: Moment | None = read_only("When the saved reply was made.")
+    updated_at: Moment | None = read_only("When the saved reply was last changed.")
 
     @classmethod
     def from_row(cls, row: models.SavedReply) -> "SavedReplyDto":
@@ -366,8 +387,8 @@ class RenderedReply(Shape):
 
     text: str = Field(description="The text with its variables filled in.")
     language: str = Field(
-        description="Its language: the requested one if the reply has it, else the bot's default,"
-        " else the reply's first."
+        description="The text's language: the requested one if the reply has it, else the bot's"
+        " default, else the reply's first."
     )
     missing: list[str] = Field(
         description="Variables whose value is unknown; the text has their fallback, or nothing."
@@ -381,15 +402,17 @@ class DeskView(Shape):
         name="Late refunds", query="view=unassigned&tag=refund&min_wait_seconds=900"
     )
 
-    name: Text = Field(description="Its name; saving under it again replaces it.", min_length=1,
+    name: Text = Field(
+        description="The view's name; saving under the same name replaces the view.", min_length=1,
                        max_length=60)  # fmt: skip
     query: Text = Field(
-        description="What it shows, as the inbox writes it: its view, and filters of `Get Chats`.",
+        description="What the view shows, as the inbox writes it: its tab, and filters of *Get"
+        " Chats*.",
         max_length=2000,
     )
-    is_shared: bool = Field(False, description="Whether your colleagues see it too.")
-    id: int | None = read_only("The id by which it is changed or deleted.")
-    may_delete: bool | None = read_only("Whether you may delete it.")
+    is_shared: bool = Field(False, description="Whether your colleagues see the view too.")
+    id: int | None = read_only("The view's id.")
+    may_delete: bool | None = read_only("Whether you may delete the view.")
 
     @classmethod
     def of(cls, row: SavedView, may_delete: bool) -> "DeskView":  # noqa: FBT001
@@ -420,7 +443,7 @@ class FeedTicket(Shape):
     """A one-time credential for a live feed."""
 
     ticket: str = Field(description="The ticket, valid for one request.")
-    expires_in: int = Field(description="How many seconds it is valid.", examples=[60])
+    expires_in: int = Field(description="Seconds until the ticket expires.", examples=[60])
 
 
 class Typing(Shape):
@@ -428,7 +451,11 @@ class Typing(Shape):
 
     model_config = example(is_typing=True)
 
-    is_typing: bool = Field(True, description="False to stop; it also stops by itself after 10 s.")
+    is_typing: bool = Field(
+        True,
+        description="true while the person types, false when they stop. It ends by itself after 10"
+        " seconds.",
+    )
 
 
 class Viewing(Shape):
@@ -437,5 +464,7 @@ class Viewing(Shape):
     model_config = example(is_viewing=True)
 
     is_viewing: bool = Field(
-        True, description="False to stop. Repeat it every 20 s; it stops by itself after 45 s."
+        True,
+        description="true while the person has the conversation open: repeat it every 20"
+        " seconds, since it ends by itself after 45. false when they leave.",
     )

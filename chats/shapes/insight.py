@@ -72,7 +72,7 @@ class Tag(Shape):
         description="The tag's name, 1 to 60 characters.", min_length=1, max_length=MAX_TAG_CHARS
     )
     source: Literal["agent", "ai", "customer"] | None = Field(
-        None, description="Who added it; null in the client's list."
+        None, description="Who added the tag; null in the client's list."
     )
     confidence: float | None = Field(
         None,
@@ -83,7 +83,7 @@ class Tag(Shape):
         None,
         ge=0,
         le=MAX_NUMBER,
-        description="How many of your conversations have it; only in your list.",
+        description="How many of your conversations have the tag; only in your list.",
     )
     colour: Text | None = Field(None, max_length=7, description="`#rrggbb`; only in your list.")
 
@@ -148,7 +148,7 @@ class ClientTagRequest(Shape):
     id: int | None = read_only("The tag's id.", path="tag_id")
     source: str | None = read_only("Null in the client's list.")
     confidence: float | None = read_only("Null in the client's list.")
-    count: int | None = read_only("How many conversations have it.")
+    count: int | None = read_only("How many conversations have the tag.")
 
 
 class TagMerge(Shape):
@@ -171,10 +171,12 @@ class ChatSummary(Shape):
     customer_intent: str = Field(
         description="What the customer wants; with the extractive engine, the first request."
     )
-    resolution: str = Field(description="How the problem was solved; empty if it was not.")
-    message_count: int = Field(description="How many messages it covers.")
+    resolution: str = Field(
+        description="How the customer's problem was solved; empty if it was not.",
+    )
+    message_count: int = Field(description="How many messages the summary covers.")
     engine: str = Field(description="`extractive` or `openai_compatible`.")
-    created_at: Moment = Field(description="When it was made.")
+    created_at: Moment = Field(description="When the summary was made.")
 
     @classmethod
     def from_row(cls, row: models.Summary) -> "ChatSummary":
@@ -204,8 +206,8 @@ class SummaryJob(Shape):
     total: int = Field(description="How many to summarise; at least `done` + `failed`.")
     done: int = Field(description="How many conversations are summarised so far.")
     failed: int = Field(description="How many conversations could not be summarised.")
-    created_at: Moment = Field(description="When it was requested.")
-    finished_at: Moment | None = Field(None, description="When it ended.")
+    created_at: Moment = Field(description="When the run was requested.")
+    finished_at: Moment | None = Field(None, description="When the run ended; null: not yet.")
 
 
 class ChatSentiment(Shape):
@@ -215,7 +217,7 @@ class ChatSentiment(Shape):
     sentiment: Sentiment = Field(description="The sentiment; `neutral` if unsure.")
     score: float = Field(description="From -1 (very negative) to 1 (very positive).")
     engine: str = Field(description="`extractive` or `openai_compatible`.")
-    created_at: Moment = Field(description="When it was judged.")
+    created_at: Moment = Field(description="When the sentiment was judged.")
 
 
 Thumb = Literal["up", "down"]
@@ -230,7 +232,10 @@ class ChatFeedBackDto(Shape):
     rating: int | None = Field(
         None, ge=1, le=5, description="From 1 (bad) to 5 (good); null for a thumb.", examples=[5]
     )
-    thumb: Thumb | None = Field(None, description="Instead of `rating`, for one message.")
+    thumb: Thumb | None = Field(
+        None,
+        description="`up` or `down`, instead of `rating`, for one message.",
+    )
     reason: FeedbackReason | None = Field(
         None, description="What was wrong: one of the reasons that your website may offer."
     )
@@ -241,8 +246,10 @@ class ChatFeedBackDto(Shape):
     )
     id: int | None = read_only("The rating's id.")
     chat_id: uuid.UUID | None = read_only("The conversation.", path="chat_id")
-    created_at: Moment | None = read_only("When it was given.")
-    updated_at: Moment | None = read_only("When it was last corrected, if it was.")
+    created_at: Moment | None = read_only("When the customer gave the rating.")
+    updated_at: Moment | None = read_only(
+        "When the customer last corrected the rating; null if never.",
+    )
 
     @model_validator(mode="after")
     def _stars_or_a_thumb(self) -> "ChatFeedBackDto":
@@ -289,7 +296,7 @@ class Suggestion(Shape):
     """A reply that an agent could send."""
 
     text: str = Field(description="The reply.")
-    citations: list[Citation] = Field(description="The passages that support it.")
+    citations: list[Citation] = Field(description="The passages that support the suggestion.")
 
 
 class ReplySuggestions(Shape):

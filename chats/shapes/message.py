@@ -47,9 +47,14 @@ class Sender(Shape):
     """Who wrote a message: the side, and the person or bot on it."""
 
     type: Literal["customer", "bot", "agent", "system"] = Field(
-        description="Who writes it: the customer, the bot, an agent, or the platform (`system`)."
+        description="Who wrote the message: the customer, the bot, an agent, or the platform"
+        " (`system`)."
     )
-    id: Text | None = Field(None, max_length=60, description="Their id; null for the system.")
+    id: Text | None = Field(
+        None,
+        max_length=60,
+        description="The sender's id; null for the system.",
+    )
     name: Text = Field("", max_length=200, description="The name as shown.")
 
 
@@ -60,18 +65,24 @@ class Recipient(Sender):
 class Citation(Shape):
     """A passage that supports an answer."""
 
-    document_id: int = Field(ge=0, le=MAX_ID, description="The document that contains it.")
+    document_id: int = Field(
+        ge=0,
+        le=MAX_ID,
+        description="The id of the document that contains the passage.",
+    )
     title: Text = Field(description="The document's title.", max_length=500)
-    url: Text | None = Field(None, description="Its web address, if it has one.", max_length=2000)
+    url: Text | None = Field(
+        None, description="The document's web address, if it has one.", max_length=2000
+    )
     page: int | None = Field(
         None,
         ge=0,
         le=2**31 - 1,
-        description="Its page in the document, from 1; null if it has none.",
+        description="The page in the document, from 1; null if it has no pages.",
     )
     quote: Text = Field(description="The quoted words that support the answer.", max_length=8000)
     section: Text | None = Field(
-        None, description="The heading of its section; null if it has none.", max_length=1000
+        None, description="The heading above the passage; null if there is none.", max_length=1000
     )
     number: int | None = Field(
         None,
@@ -86,15 +97,18 @@ class MessageOption(Shape):
     """A choice that a message offers."""
 
     label: Text = Field(description="The label that the customer sees.", max_length=200)
-    value: Text = Field(description="The text that choosing it sends.", max_length=500)
+    value: Text = Field(
+        description="The text that is sent as the customer's message if they choose this option.",
+        max_length=500,
+    )
 
 
 class SentTemplate(Shape):
     """An approved template of a channel, with the values it was sent with."""
 
-    name: str = Field(description="Its name at the provider.")
-    language: str = Field(description="Its language code at the provider.")
-    values: list[str] = Field(description="The values of its variables, in order.")
+    name: str = Field(description="The template's name at the provider.")
+    language: str = Field(description="The template's language code at the provider.")
+    values: list[str] = Field(description="The values of the template's variables, in order.")
 
 
 ContentType = Literal["text", "image", "file", "audio", "video", "location", "template", "feedback"]
@@ -114,7 +128,9 @@ class MessageContent(Shape):
         " valid for a day; read the message again for a new link. A link from the sender is passed"
         " on unchanged and never fetched.",
     )
-    file_name: Text | None = Field(None, description="The name the sender gave it.", max_length=255)
+    file_name: Text | None = Field(
+        None, description="The file's name, as the sender called it.", max_length=255
+    )
     mime_type: Text | None = Field(
         None,
         description="The media type, detected from the bytes of a file that we store.",
@@ -165,31 +181,38 @@ class Message(Shape):
     """One message of a conversation."""
 
     id: uuid.UUID = Field(description="The message's id, a UUIDv7.")
-    conversation_id: uuid.UUID = Field(description="The conversation it belongs to.")
+    conversation_id: uuid.UUID = Field(description="The conversation that the message belongs to.")
     seq: int = Field(
         description="Number within the conversation: 1, 2, 3 … Internal notes have numbers too, so"
         " where they are not shown, as with an API key, numbers are missing."
     )
     sender: Sender = Field(description="The sender.")
     recipient: Recipient | None = Field(
-        None, description="Who it was for; null for a note, and if nobody had the conversation."
+        None,
+        description="Who the message was for; null for a note, and if nobody had the conversation.",
     )
     content: list[MessageContent] = Field(description="The content, piece by piece.")
     status: Literal["pending", "sent", "delivered", "read", "failed"] = Field(
-        description="The state of its delivery."
+        description="The state of the message's delivery."
     )
-    error: str | None = Field(None, description="Why it failed; null if it did not.")
-    in_reply_to: uuid.UUID | None = Field(None, description="The message that it answers.")
+    error: str | None = Field(None, description="Why the delivery failed; null if it did not.")
+    in_reply_to: uuid.UUID | None = Field(
+        None,
+        description="The id of the message that this one answers.",
+    )
     is_note: bool = Field(
-        False, description="Whether it is an internal note, which the customer never sees."
+        False, description="Whether the message is an internal note, which the customer never sees."
     )
     is_welcome: bool = Field(
         False,
-        description="Whether it is the bot's welcome at the start of the conversation. A welcome"
-        " has a `seq`, but no count includes it and it triggers no event.",
+        description="Whether the message is the bot's welcome at the start of the conversation. A"
+        " welcome has a `seq`, but no count includes it and it triggers no event.",
     )
     client_message_id: str | None = Field(None, description="The sender's own id of the message.")
-    provider_message_id: str | None = Field(None, description="Its id in the messaging channel.")
+    provider_message_id: str | None = Field(
+        None,
+        description="The message's id in the messaging channel.",
+    )
     language: str | None = Field(None, description="Language of the text, BCP 47.")
     translations: dict[str, str] = Field(description="Translations of the text, by language.")
     sentiment: Sentiment | None = Field(
@@ -198,12 +221,15 @@ class Message(Shape):
         " conversation's sentiment; null if it was not judged or the sender is not the customer.",
     )
     citations: list[Citation] = Field(description="The passages that support a bot's answer.")
-    created_at: Moment = Field(description="When it was stored.")
-    delivered_at: Moment | None = Field(None, description="When it reached the reader's device.")
-    read_at: Moment | None = Field(None, description="When it was read.")
-    edited_at: Moment | None = Field(None, description="When its sender last edited it.")
+    created_at: Moment = Field(description="When the message was stored.")
+    delivered_at: Moment | None = Field(
+        None,
+        description="When the message reached the reader's device.",
+    )
+    read_at: Moment | None = Field(None, description="When the message was read.")
+    edited_at: Moment | None = Field(None, description="When the sender last edited the message.")
     deleted_at: Moment | None = Field(
-        None, description="When its sender deleted it; its content is gone."
+        None, description="When the sender deleted the message; its content is gone."
     )
     customer_reaction: str | None = Field(
         None, description="The customer's reaction in the channel: an emoji, or a word for it."
@@ -252,7 +278,13 @@ class ArrivalReport(Shape):
 
     model_config = example(seq=4)
 
-    seq: int | None = Field(None, ge=1, le=2**31 - 1, description="Up to the one with this `seq`.")
+    seq: int | None = Field(
+        None,
+        ge=1,
+        le=2**31 - 1,
+        description="The `seq` of the last message that arrived; all messages before it count as"
+        " well.",
+    )
     message_id: uuid.UUID | None = Field(None, description="Up to this message.")
 
 
@@ -309,7 +341,10 @@ class ConvMessage(NewMessage):
         description="The customer's text, 1 to 8,000 characters.",
         examples=["How long do I have to return an order?"],
     )
-    language: Language | None = Field(None, description="Its language; detected if left out.")
+    language: Language | None = Field(
+        None,
+        description="The message's language as a BCP 47 code; detected if left out.",
+    )
     reply: ReplyMode = Field(
         "wait",
         description="`wait`: the response contains the answer, or is 202 `pending` after a minute."
@@ -345,9 +380,12 @@ class AttachmentQuery(Shape):
 class ChatTurn(Shape):
     """A customer's message and its outcome."""
 
-    message: Message = Field(description="The message as stored.")
+    message: Message = Field(description="The customer's message, as it was stored.")
     reply: Message | None = Field(
         None, description="The bot's answer, or the message that announces the handover."
     )
     status: TurnStatus
-    handoff_reason: str | None = Field(None, description="Why the bot handed over, if it did.")
+    handoff_reason: str | None = Field(
+        None,
+        description="Why the bot handed over; null if it did not.",
+    )

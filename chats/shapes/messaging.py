@@ -33,14 +33,20 @@ class ConversationRequest(Shape):
     provider: Text = Field("", max_length=60, description="The source system.", examples=["shop"])
     location: Location | None = Field(None, description="Where the requester is.")
     tags: TagNames = Field(default_factory=list, description="At most 20 tags of 1..60 characters.")
-    group_id: Text | None = Field(None, max_length=200, description="Your id of a group of them.")
+    group_id: Text | None = Field(
+        None,
+        max_length=200,
+        description="Your own id of a group of conversations.",
+    )
 
 
 class Responsible(Identity):
     """Who answers a conversation, by your id for them if you gave one, and by ours."""
 
     external_id: Text = Field(description="Your id or address, otherwise our id.", max_length=200)
-    user_id: int | None = Field(description="The agent here who has it; null if none does.")
+    user_id: int | None = Field(
+        description="The person of your team here who has the conversation; null if none does.",
+    )
 
 
 class ConversationResponse(Shape):
@@ -49,12 +55,14 @@ class ConversationResponse(Shape):
     id: uuid.UUID = Field(description="UUIDv7, the same everywhere in the API.")
     requester: Identity = Field(description="The customer.")
     responsible: Responsible | None = Field(description="Who answers, or is meant to.")
-    provider: str = Field(description="The system it comes from; if none was given, the channel.")
+    provider: str = Field(
+        description="The system that the conversation comes from; the channel if you named none.",
+    )
     location: Location | None = Field(description="Where the requester is.")
     tags: list[str] = Field(description="The tags.")
-    group_id: str | None = Field(description="Your own id of its group.")
+    group_id: str | None = Field(description="Your own id of the conversation's group.")
     status: ConversationStatus
-    created_at: Moment = Field(description="When it was opened.")
+    created_at: Moment = Field(description="When the conversation was opened.")
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "ConversationResponse":

@@ -183,6 +183,6 @@ class CustomerErasure(Shape):
         description="`failed`: stopped early after erasing a part; request it again."
     )
     chats_total: int = Field(description="How many conversations the customer had at the request.")
-    chats_erased: int = Field(description="How many conversations are erased so far.")
-    created_at: Moment = Field(description="When it was requested.")
-    finished_at: Moment | None = Field(description="When it ended; null until then.")
+    chats_erased: int = Field(description="How many conversations have been erased so far.")
+    created_at: Moment = Field(description="When the erasure was requested.")
+    finished_at: Moment | None = Field(description="When the erasure ended; null until then.")

@@ -23,7 +23,7 @@ class OriginalReply(Shape):
     """A reply and its sources."""
 
     text: str = Field(description="The text, then each offered choice on its own line after `▸`.")
-    is_answered: bool = Field(description="Whether it answered the question.")
+    is_answered: bool = Field(description="Whether the bot answered the question.")
     decision: str = Field(description=_DECISION)
     sources: list[str] = Field(description="Titles of the cited sources.")
 
@@ -42,7 +42,9 @@ class OriginalReply(Shape):
 class CurrentReply(OriginalReply):
     """The bot's reply today."""
 
-    handoff_reason: str | None = Field(description="Why it would hand over; null if it would not.")
+    handoff_reason: str | None = Field(
+        description="Why the bot would hand over today; null if it would not.",
+    )
     engine: str | None = Field(description="The engine that answered; null if none did.")
     confidence: float | None = Field(
         description="The search's confidence, 0..1; null if there was no search."
@@ -58,9 +60,9 @@ class ReplayedTurn(Shape):
 
     message_id: uuid.UUID = Field(description="The reply.")
     question: str = Field(description="What the customer asked.")
-    said_at: Moment = Field(description="When it was answered.")
+    said_at: Moment = Field(description="When the bot gave the original reply.")
     called_functions: bool = Field(
-        description="Whether functions were called for it; they are not called again."
+        description="Whether the bot called functions for the original reply; a replay calls none."
     )
     then: OriginalReply = Field(description="The original reply.")
     today: CurrentReply = Field(description="The bot's reply today, which is not sent.")
@@ -100,7 +102,7 @@ class ReplayDto(Shape):
     day: date = Field(description="The day.")
     status: ReplayStatus = Field(description="The status: `queued`, `running`, `done` or `failed`.")
     error: str | None = Field(
-        description="Why it failed; null if it did not. Replies already replayed are kept."
+        description="Why the replay failed; null if it did not. Replies already replayed are kept."
     )
     total: int = Field(description="How many replies are replayed.")
     is_cut: bool = Field(description="Whether the day had more replies than `limit`.")
@@ -117,8 +119,8 @@ class ReplayDto(Shape):
     knowledge_version: int | None = Field(
         description="The version of the bot's content; null until the replay ends."
     )
-    created_at: Moment = Field(description="When it was requested.")
-    finished_at: Moment | None = Field(description="When it ended.")
+    created_at: Moment = Field(description="When the replay was requested.")
+    finished_at: Moment | None = Field(description="When the replay ended; null: not yet.")
 
     @classmethod
     def from_row(cls, row: Replay) -> "ReplayDto":
@@ -152,7 +154,7 @@ class ReplayedReplyDto(Shape):
     chat_id: uuid.UUID = Field(description="The conversation.")
     chat_code: str = Field(description="The conversation's code.")
     message_id: uuid.UUID = Field(description="The reply.")
-    change: ReplayChange = Field(description="How it compares with the original.")
+    change: ReplayChange = Field(description="How the reply of today compares with the original.")
     question: str = Field(description="What the customer asked.")
     then: OriginalReply = Field(description="The original reply.")
     today: OriginalReply = Field(description="The bot's reply today, cut at 4,000 characters.")

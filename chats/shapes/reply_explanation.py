@@ -81,7 +81,7 @@ class Passage(Shape):
 
     chunk_id: int = Field(description="The passage's id.")
     score: float = Field(description="The search's score; comparable only within one receipt.")
-    document_id: int | None = Field(description="The document that contains it.")
+    document_id: int | None = Field(description="The id of the document that contains the passage.")
     title: str | None = Field(description="The document's title.")
     url: str | None = Field(description="The document's web address, if it has one.")
     page: int | None = Field(
@@ -106,7 +106,7 @@ class Passage(Shape):
 class ProcedureStep(Shape):
     """What became of one step of a procedure."""
 
-    line: int | None = Field(description="Its line in the procedure; null for the end.")
+    line: int | None = Field(description="The step's line in the procedure; null for the end.")
     kind: str = Field(description="`ask`, `call`, `if`, `confirm`, `say` or `end`.")
     name: str | None = Field(description="The value asked for, or the function called.")
     result: str = Field(
@@ -125,8 +125,8 @@ class ProcedureTrace(Shape):
 
     name: str = Field(description="The procedure's name then.")
     waits_for: str | None = Field(
-        description="`ask`, `confirm` or `call`: what the next message or an approval decides; null"
-        " at its end."
+        description="What the next message or an approval decides: `ask`, `confirm` or `call`;"
+        " null at the procedure's end."
     )
     steps: list[ProcedureStep] = Field(description="The steps taken for the message, in order.")
 
@@ -144,7 +144,8 @@ class ReplyReceipt(Shape):
 
     message_id: uuid.UUID = Field(description="The message.")
     answers: list[uuid.UUID] = Field(
-        description="The customer's messages that it answers; a burst shares one answer."
+        description="The customer's messages that the reply answers; a burst of messages gets one"
+        " reply."
     )
     decision: str | None = Field(
         description="The decision: `answered`, `small_talk`, `below_gate` (the confidence was"
@@ -158,9 +159,13 @@ class ReplyReceipt(Shape):
     passed_over: str | None = Field(
         description="The customer-info field that the customer ignored: asked for once more later."
     )
-    asked_again: bool = Field(description="Whether it asks to rephrase, instead of handing over.")
+    asked_again: bool = Field(
+        description="Whether the bot asks the customer to rephrase, instead of handing over.",
+    )
     while_waiting: bool = Field(description="Whether the conversation was waiting for an agent.")
-    handoff_reason: str | None = Field(description="Why it was handed over; null if it was not.")
+    handoff_reason: str | None = Field(
+        description="Why the conversation was handed over; null if it was not.",
+    )
     confidence: float | None = Field(
         description="The probability, 0..1, that the passages contain the answer."
     )

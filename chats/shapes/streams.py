@@ -26,7 +26,7 @@ class ReplyReset(Shape):
 class FeedReady(Shape):
     """The feed is open."""
 
-    user_id: int = Field(description="The person whose feed it is.")
+    user_id: int = Field(description="The id of the person whose feed this is.")
     online: list[int] = Field(description="The ids of the people who are online.")
 
 
@@ -34,8 +34,8 @@ class FeedPresence(Shape):
     """A colleague came online or went offline."""
 
     user_id: int = Field(description="The person.")
-    name: str = Field(description="Their name.")
-    is_online: bool = Field(description="Whether they are online now.")
+    name: str = Field(description="The person's name.")
+    is_online: bool = Field(description="Whether the person is online now.")
 
 
 class Typist(Shape):
@@ -43,7 +43,7 @@ class Typist(Shape):
 
     type: Literal["agent", "customer"] = Field(description="The side of the conversation.")
     id: str = Field(description="The id of the person or the customer.")
-    name: str = Field(description="Their name.")
+    name: str = Field(description="The typist's name.")
 
 
 class FeedTyping(Shape):
@@ -51,7 +51,7 @@ class FeedTyping(Shape):
 
     conversation_id: uuid.UUID = Field(description="The conversation.")
     sender: Typist = Field(description="The person.")
-    is_typing: bool = Field(description="False if they stopped.")
+    is_typing: bool = Field(description="Whether the sender is typing; false if they stopped.")
 
 
 class FeedViewing(Shape):
@@ -59,8 +59,10 @@ class FeedViewing(Shape):
 
     conversation_id: uuid.UUID = Field(description="The conversation.")
     user_id: int = Field(description="The person.")
-    name: str = Field(description="Their name.")
-    is_viewing: bool = Field(description="False if they left it.")
+    name: str = Field(description="The person's name.")
+    is_viewing: bool = Field(
+        description="Whether the person has the conversation open; false if they left it.",
+    )
 
 
 class FeedDeleted(Shape):

@@ -28,7 +28,7 @@ class AskedQuestion(Shape):
     chat_id: uuid.UUID = Field(description="The conversation.")
     chat_code: str = Field(description="The conversation's code.")
     text: str = Field(description="The question.")
-    asked_at: Moment = Field(description="When it was asked.")
+    asked_at: Moment = Field(description="When the customer asked.")
 
     @classmethod
     def from_row(cls, row: GroupedQuestion) -> "AskedQuestion":
@@ -60,7 +60,7 @@ class UnansweredQuestion(Shape):
     )
     document_id: int | None = Field(description="The document with the written answer, if any.")
     asked_again_at: Moment | None = Field(description="When the bot was last asked again.")
-    answer: str | None = Field(description="The bot's answer then; null if it had none.")
+    answer: str | None = Field(description="What the bot replied then; null if nothing.")
     sources: list[str] = Field(description="Titles of the sources cited in that answer.")
     fault: str | None = Field(description=f"Why the bot had no answer then: {_FAULTS}; else null.")
 

@@ -50,7 +50,8 @@ class VisitorSender(Shape):
     """The sender of a message."""
 
     type: Literal["customer", "bot", "agent", "system"] = Field(
-        description="Who wrote it: the customer, the bot, an agent, or the platform (`system`)."
+        description="Who wrote the message: the customer, the bot, an agent, or the platform"
+        " (`system`)."
     )
     name: str = Field(description="The name as shown.")
 
@@ -59,24 +60,26 @@ class VisitorMessage(Shape):
     """One message of a visitor's conversation."""
 
     id: uuid.UUID = Field(description="The message's id, a UUIDv7.")
-    conversation_id: uuid.UUID = Field(description="The conversation it belongs to.")
+    conversation_id: uuid.UUID = Field(description="The conversation that the message belongs to.")
     seq: int = Field(description="Number in the conversation: increases, and may skip some.")
     sender: VisitorSender = Field(description="The sender.")
     content: list[MessageContent] = Field(description="The content, piece by piece.")
-    in_reply_to: uuid.UUID | None = Field(description="The message that it answers.")
-    is_welcome: bool = Field(description="Whether it is the bot's welcome at the start.")
+    in_reply_to: uuid.UUID | None = Field(
+        description="The id of the message that this one answers.",
+    )
+    is_welcome: bool = Field(description="Whether the message is the bot's welcome at the start.")
     client_message_id: str | None = Field(description="The sender's own id of the message.")
     language: str | None = Field(description="Language of the text, BCP 47.")
     translations: dict[str, str] = Field(description="Translations of the text, by language.")
     citations: list[Citation] = Field(description="The passages that support a bot's answer.")
     is_seen: bool = Field(
-        description="Whether it was read: by an agent, if it is the visitor's own, else by the"
-        " visitor."
+        description="Whether the message was read: by an agent, if it is the visitor's own, else"
+        " by the visitor."
     )
-    created_at: Moment = Field(description="When it was stored.")
-    edited_at: Moment | None = Field(description="When its sender last edited it.")
+    created_at: Moment = Field(description="When the message was stored.")
+    edited_at: Moment | None = Field(description="When the sender last edited the message.")
     deleted_at: Moment | None = Field(
-        description="When its sender deleted it; its content is gone."
+        description="When the sender deleted the message; its content is gone."
     )
 
     @classmethod
@@ -160,35 +163,45 @@ class VisitorConversation(Shape):
 
     id: uuid.UUID = Field(description="The conversation's id, a UUIDv7.")
     chat_code: str = Field(description="A short, unguessable code, for links and the telephone.")
-    bot_id: int = Field(description="The bot that serves it.")
+    bot_id: int = Field(description="The bot that serves the conversation.")
     visitor_token: str = Field(
-        description="Send it in the header `Visitor-Token`; each is valid for 180 days."
+        description="The visitor's token, valid for 180 days: send it as the header"
+        " `Visitor-Token`."
     )
     status: ConversationStatus
     assign_type: AssignTypeEnum = Field(description="Who must act next.")
-    agent: VisitorAgent | None = Field(description="The agent who has it; null if none does.")
+    agent: VisitorAgent | None = Field(
+        description="The agent who has the conversation; null if none does.",
+    )
     customer: VisitorCustomer = Field(description="The visitor's data.")
-    previous_chat_id: uuid.UUID | None = Field(description="The conversation that it continues.")
-    language: str = Field(description="Its language, BCP 47.")
-    message_count: int = Field(description="How many messages it has.")
+    previous_chat_id: uuid.UUID | None = Field(
+        description="The conversation that this one continues; null if none.",
+    )
+    language: str = Field(description="The conversation's language as a BCP 47 code.")
+    message_count: int = Field(description="How many messages the conversation has.")
     last_message_at: Moment | None = Field(description="When the newest message was stored.")
     last_event_seq: int = Field(
         description="Increases with every event of the conversation or its messages, such as a"
         " later translation. When it has increased, read the messages again."
     )
     waiting_since: Moment | None = Field(
-        description="Since when it has waited for an agent; null if it does not wait."
+        description="When the customer began to wait for an agent; null if nobody waits."
     )
     place_in_queue: int | None = Field(
-        description="The place in the bot's queue, from 1, if it waits for an agent."
+        description="The visitor's place in the bot's queue, from 1; null if they do not wait for"
+        " an agent."
     )
-    ended_at: Moment | None = Field(description="When it ended.")
-    is_rated: bool = Field(description="Whether it has ended and the visitor has rated it.")
+    ended_at: Moment | None = Field(
+        description="When the conversation ended; null while it has not.",
+    )
+    is_rated: bool = Field(
+        description="Whether the conversation has ended and the visitor has rated it.",
+    )
     can_reply: bool = Field(description="Whether a message can be sent to the visitor now.")
     is_blocked: bool = Field(
         description="Whether the visitor is blocked: what they send, ratings too, is refused."
     )
-    created_at: Moment = Field(description="When it was opened.")
+    created_at: Moment = Field(description="When the conversation was opened.")
 
     @classmethod
     def from_row(

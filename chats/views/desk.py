@@ -136,7 +136,7 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Get Chat Steps", access=BEARER)
     def steps(self, chat_id: uuid.UUID) -> desk_shapes.ChatSteps:
-        """List what happened to a conversation: who was assigned to it, returned it, ended it."""
+        """List what happened to a conversation: who was assigned, returned it, or ended it."""
         rows = inbox.steps(self._chat(chat_id))
         return desk_shapes.ChatSteps(items=[desk_shapes.ChatStep.from_event(row) for row in rows])
 
@@ -432,7 +432,7 @@ class PushViewSet(TenantViewSet):
         returns=desk_shapes.PushSubscriptionsResponse,
     )
     def list(self, query: Page) -> dict[str, Any]:
-        """List the browsers in which you are called, newest first."""
+        """List the browsers in which you get notifications, newest first."""
         rows = push.list_for_user(self.user)
         return page(rows, query, by="-id", shape=desk_shapes.PushSubscription.from_row)
 
@@ -456,7 +456,7 @@ class PushViewSet(TenantViewSet):
 
     @operation("AI / chat", "Delete Push Subscription", access=BEARER_ANY_ROLE, status=204)
     def destroy(self, subscription_id: uuid.UUID) -> None:
-        """Be called no more in one of your browsers."""
+        """Stop notifications in one of your browsers."""
         push.unsubscribe(self.user, subscription_id)
 
 

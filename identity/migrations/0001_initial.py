@@ -269,6 +269,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('family', models.UUIDField()),
                 ('token_hash', models.CharField(max_length=64, unique=True)),
+                ('scope', models.CharField(blank=True, db_default='', max_length=100)),
                 ('expires_at', models.DateTimeField()),
                 ('rotated_at', models.DateTimeField(null=True)),
                 ('revoked_at', models.DateTimeField(null=True)),

@@ -17,6 +17,8 @@ class RefreshToken(TenantModel):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="refresh_tokens")
     family = models.UUIDField()
     token_hash = models.CharField(max_length=64, unique=True)
+    # The scopes of the sign-in besides the role, separated by spaces.
+    scope = models.CharField(max_length=100, db_default="", blank=True)
     expires_at = models.DateTimeField()
     rotated_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)

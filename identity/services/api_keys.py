@@ -44,7 +44,7 @@ def create(
 ) -> tuple[ApiKey, str]:
     """A new key, and the text that its holder sends; the text of a secret key is not stored."""
     _check_bot(client, scope, bot_id)
-    _check_cap(scope, daily_credits)
+    _check_kind(scope, daily_credits=daily_credits, mcp_write=mcp_write)
     if expires_at and expires_at <= timezone.now():
         raise Invalid.field("body", "expires_at", msg="Must be in the future.")
     prefix, secret = ids.short_code(12), secrets.token_urlsafe(32)
@@ -92,7 +92,11 @@ def change(client: Client, *, api_key_id: int, change: ApiKeyDto, by: User) -> A
     with transaction.atomic():
         rows = ApiKey.objects.for_client(client).select_for_update(no_key=True)
         key = first_or_404(rows.filter(pk=api_key_id))
-        _check_cap(key.scope, fields.get("daily_credits"))
+        _check_kind(
+            key.scope,
+            daily_credits=fields.get("daily_credits"),
+            mcp_write=fields.get("mcp_write", False),
+        )
         changed = {name: value for name, value in fields.items() if value != getattr(key, name)}
         for name, value in changed.items():
             setattr(key, name, value)
@@ -165,9 +169,12 @@ def _check_bot(client: Client, scope: str, bot_id: int | None) -> None:
         raise NotFound("This bot doesn't exist.", field="bot_id")
 
 
-def _check_cap(scope: str, daily_credits: int | None) -> None:
+def _check_kind(scope: str, *, daily_credits: int | None, mcp_write: bool) -> None:
+    """422 if a key of this scope cannot have what is set."""
     if daily_credits is not None and scope != KeyScope.PUBLIC:
         raise Invalid.field("body", "daily_credits", msg="Only public keys have a daily limit.")
+    if mcp_write and scope != KeyScope.SECRET:
+        raise Invalid.field("body", "mcp_write", msg="MCP clients can't use public keys.")
 
 
 def _record_use(key: ApiKey) -> None:

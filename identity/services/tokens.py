@@ -29,7 +29,7 @@ _NOT_VALID = "The refresh token is no longer valid. Sign in again."
 # User id, token version and family of an access token.
 Claims = tuple[int, int, uuid.UUID]
 TICKET_SECONDS = 60
-# What an access token may be asked to allow besides the role's rights.
+# What a sign-in may be asked to allow besides the role's rights.
 SCOPES = {"mcp:write"}
 
 _USER, _CLIENT = Columns(User), Columns(Client)
@@ -65,20 +65,26 @@ class InvalidGrant(OAuthError, NotAuthenticated):
     code = "invalid_grant"
 
 
-def issue(user: User, *, family: uuid.UUID | None = None, asked: str = "") -> TokenResponse:
-    """An access token and a refresh token, for a new sign-in or for the sign-in `family`. `asked`:
-    the scopes that the access token is to have, of `SCOPES`."""
+def issue(user: User, *, asked: str = "") -> TokenResponse:
+    """The tokens of a new sign-in, with the scopes of `SCOPES` that are asked for."""
+    granted = sorted(SCOPES & set(asked.split()))
+    return _issue(user, family=uuid7(), granted=granted, scopes=granted)
+
+
+def _issue(
+    user: User, *, family: uuid.UUID, granted: Sequence[str], scopes: Sequence[str]
+) -> TokenResponse:
+    """An access token with these scopes, and a refresh token with all that the sign-in has."""
     assert user.client_id, "platform staff use the admin site"
-    family = family or uuid7()
     refresh_token = secrets.token_urlsafe(48)
     RefreshToken.objects.create(
         client_id=user.client_id,
         user=user,
         family=family,
         token_hash=hash_secret(refresh_token),
+        scope=" ".join(granted),
         expires_at=timezone.now() + settings.REFRESH_TOKEN_LIFETIME,
     )
-    scopes = [scope for scope in asked.split() if scope in SCOPES]
     return TokenResponse(
         access_token=access_token(user, family=family, scopes=scopes),
         token_type="bearer",
@@ -123,8 +129,8 @@ def find_user_by_claims(claims: Claims) -> User | None:
 
 
 def rotate(refresh_token: str, *, asked: str = "") -> TokenResponse:
-    """The next pair for a refresh token, with the scopes `asked` for. A reused token ends its
-    whole family."""
+    """The next pair for a refresh token. The access token has the sign-in's scopes, or those of
+    them that are asked for. A reused token ends its whole family."""
     row = RefreshToken.objects.filter(token_hash=hash_secret(refresh_token)).first()
     if row is None or row.revoked_at or row.expires_at <= timezone.now():
         raise InvalidGrant(_NOT_VALID)
@@ -138,7 +144,9 @@ def rotate(refresh_token: str, *, asked: str = "") -> TokenResponse:
             rotated_at=timezone.now()
         )
         if won:
-            return issue(user, family=row.family, asked=asked)
+            granted, wanted = row.scope.split(), asked.split()
+            scopes = [scope for scope in granted if not wanted or scope in wanted]
+            return _issue(user, family=row.family, granted=granted, scopes=scopes)
         # Of several concurrent reuses only the first is recorded.
         if revoke_family(row.family):
             log.warning("refresh token %s was used twice: its family is revoked", row.pk)

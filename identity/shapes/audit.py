@@ -39,19 +39,19 @@ class AuditExportQuery(AuditFilter):
 class AuditEvent(Shape):
     """A row of the audit log: who did what, to what. It holds no secret."""
 
-    id: int = Field(description="The row's id; it grows with time.")
+    id: int = Field(description="The event's id; later events have larger ids.")
     action: str = Field(description="What was done, such as `user.role_changed`.")
     subject: str = Field(description="The object of the action, such as `user:12`; may be empty.")
     changes: dict[str, Any] = Field(
         description="Details: names of changed fields, new roles, counts."
     )
-    user_id: int | None = Field(description="The person who did it; null if no person did.")
-    api_key_id: int | None = Field(description="The key it was done with; null if no key was used.")
+    user_id: int | None = Field(description="The person who acted; null if no person did.")
+    api_key_id: int | None = Field(description="The API key that was used; null if none was.")
     address: str = Field(
         description="The caller's network address; empty for the platform and for public keys."
     )
     request_id: str = Field(description="The `X-Request-ID` of the request.")
-    created_at: Moment = Field(description="When it was done.")
+    created_at: Moment = Field(description="When the action happened.")
     hash: str | None = Field(
         description="SHA-256, in hexadecimal, of the previous row's hash and this row. Keep your"
         " exports: if a later export has another hash for the same row, the log was rewritten."

@@ -36,7 +36,7 @@ class SubscriptionDto(Shape):
         " 0 or more."
     )
     period_start: Moment = Field(description="When the period began.")
-    period_end: Moment | None = Field(description="When the period ends; null if it does not.")
+    period_end: Moment | None = Field(description="When the period ends; null if it has no end.")
     is_active: bool = Field(description="Whether credits may be used; false after a trial.")
 
 
@@ -49,8 +49,8 @@ class TopUpAmount(Shape):
 
     amount: Amount = Field(description="Credits to buy, 1..1,000,000.")
     reference: Reference = Field(
-        description="Names the purchase, such as an invoice number; 1..200 characters. Repeating it"
-        " does not create a second order."
+        description="Your name for the purchase, such as an invoice number; 1..200 characters."
+        " Repeating it does not create a second order."
     )
 
 
@@ -64,7 +64,7 @@ class CreditOrder(Shape):
         description="`pending`: waits for the payment; `paid`: the credits were added; `refused`:"
         " they will not be."
     )
-    created_at: Moment = Field(description="When it was ordered.")
+    created_at: Moment = Field(description="When the credits were ordered.")
 
 
 class CreditOrdersResponse(ListPage[CreditOrder]):
@@ -96,10 +96,15 @@ class ClientDto(Shape):
     name: str = Field(description="The company's name, 1..200 characters.")
     code: str = Field(description="The name as a slug, unique on the platform.")
     default_language: Language = Field(description="BCP 47 language used if no other is given.")
-    timezone: str = Field(description="IANA time zone of its reports and business hours.")
-    is_disabled: bool = Field(description="Whether its people and keys are refused.")
-    subscription: SubscriptionDto = Field(description="Its plan and credits.")
-    created_at: Moment = Field(description="When it was registered.")
+    timezone: str = Field(
+        description="The client's IANA time zone, such as `Asia/Ho_Chi_Minh`: reports and business"
+        " hours use it.",
+    )
+    is_disabled: bool = Field(
+        description="Whether the client is disabled: its people and keys are refused.",
+    )
+    subscription: SubscriptionDto = Field(description="The client's plan and credits.")
+    created_at: Moment = Field(description="When the client was registered.")
 
     @classmethod
     def from_row(cls, row: models.Client) -> Self:
@@ -116,8 +121,13 @@ class ClientChange(Shape):
         max_length=60,
     )
     default_language: Language = Field(description="BCP 47 language used if no other is given.")
-    timezone: TimeZone = Field(description="IANA time zone of its reports and business hours.")
-    is_disabled: bool = Field(description="Whether its people and keys are refused.")
+    timezone: TimeZone = Field(
+        description="The client's IANA time zone, such as `Asia/Ho_Chi_Minh`: reports and business"
+        " hours use it.",
+    )
+    is_disabled: bool = Field(
+        description="Whether the client is disabled: its people and keys are refused.",
+    )
     rate_limit_factor: float = Field(
         1,
         description="Multiplies how many requests its people and keys may make in a minute.",
@@ -147,7 +157,10 @@ class CompanyDto(Shape):
         description="The owner's sign-in name; at most 254 characters.",
         examples=["ann@acme.example"],
     )
-    language: Language = Field("en", description="BCP 47 language of the client and its owner.")
+    language: Language = Field(
+        "en",
+        description="The language of the client and its owner, as a BCP 47 code.",
+    )
     timezone: TimeZone = Field(
         "UTC", description="IANA time zone of the client.", examples=["Europe/Berlin"]
     )
@@ -215,7 +228,7 @@ DAILY_CAP: Any = Field(
 
 MCP_WRITE: Any = Field(
     False,
-    description="Whether MCP clients with this secret key may also write to customers.",
+    description="Only for a `secret` key: whether MCP clients may also write to customers with it.",
     examples=[False],
 )
 

@@ -229,8 +229,8 @@ class ClientConfigDto(Shape):
         1440,
         ge=0,
         le=525_600,
-        description="For this many minutes after its end, 0..525,600, a customer's message reopens"
-        " a chat. 0: a message after the end starts a new chat.",
+        description="For how many minutes after its end a customer's message reopens a chat,"
+        " 0..525,600. 0: a message after the end starts a new chat.",
     )
     reuse_open: bool = Field(
         False,
@@ -295,8 +295,9 @@ class ClientConfigDto(Shape):
         None,
         ge=1,
         le=2**31 - 1,
-        description="Grows with every change. An update with any other version is a 409"
-        " `stale_version`; if it is left out or null, versions are not compared.",
+        description="The number of the settings' version; it grows with every change. An update"
+        " with any other version is a 409 `stale_version`; if it is left out or null, versions are"
+        " not compared.",
         examples=[None],
     )
 

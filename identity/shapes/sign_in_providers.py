@@ -62,11 +62,11 @@ class SignInProviderDto(Shape):
         False, description="Whether somebody without an account is added, as an agent."
     )
     admits_owners: bool | None = read_only(
-        "Whether owners can sign in by it: only if an owner made the latest change."
+        "Whether owners can sign in at the provider: only if an owner made the latest change."
     )
     sign_in_url: Uri | None = read_only("The link by which the client's people sign in.")
     redirect_url: Uri | None = read_only("The redirect address to enter at the provider.")
-    updated_at: Moment | None = read_only("When it was last changed.")
+    updated_at: Moment | None = read_only("When the provider's settings were last changed.")
 
     @classmethod
     def from_row(cls, row: SignInProvider, *, sign_in_url: str, redirect_url: str) -> Self:

@@ -147,7 +147,8 @@ class RevokeTokenRequest(Shape):
         max_length=2000,
     )  # fmt: skip
     token_type_hint: Literal["access_token", "refresh_token"] | None = Field(
-        None, description="What `token` is. It is found out without this too."
+        None,
+        description="What kind of token `token` is. Optional: the platform finds out by itself.",
     )
     client_id: Text | None = Field(
         None, max_length=200, description="Accepted, as OAuth clients send it; not used."
@@ -189,8 +190,9 @@ class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - 
     )
     scope: Text | None = Field(
         None,
-        description="`mcp:write` for an access token with which MCP clients may write to customers."
-        " Anything else is ignored: the role decides.",
+        description="At the sign-in: `mcp:write`, if MCP clients may write to customers with the"
+        " access tokens. At a refresh: leave it out to keep the sign-in's scope; none can be added."
+        " Other scopes are ignored, since the role decides.",
         max_length=200,
     )
     client_id: Text | None = Field(None, description="Accepted and ignored.", max_length=200)
@@ -205,13 +207,15 @@ class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - 
 class TokenResponse(Shape):
     """An access token, and a refresh token for the next one."""
 
-    access_token: str = Field(description="Send it as `Authorization: Bearer …`.")
+    access_token: str = Field(description="The access token: send it as `Authorization: Bearer …`.")
     token_type: Literal["bearer"] = Field(description="How to send the access token.")
     expires_in: int = Field(description="Seconds until the access token expires.")
     refresh_token: str = Field(
         description="Can be exchanged once for the next pair; a second use ends the whole sign-in."
     )
-    scope: str = Field(description="The person's role; with `mcp:write` behind it if asked for.")
+    scope: str = Field(
+        description="The person's role, and `mcp:write` if the access token has that scope."
+    )
 
 
 class ForgotPasswordRequest(Shape):

@@ -148,16 +148,16 @@ def test_a_public_key_has_a_cap_that_the_form_shows_and_another_page_changes(sit
     shown_key(site.post(NEW_KEY, {**form, "daily_credits": "500"}))
     key = ApiKey.objects.get()
     assert key.daily_credits == 500
-    path = reverse("admin:identity_apikey_change_cap", args=[key.pk])
+    path = reverse("admin:identity_apikey_change_key", args=[key.pk])
     assert 'value="500"' in site.get(path).content.decode()
     for sent, cap in (("40", 40), ("", None)):
-        assert site.post(path, {"daily_credits": sent}).status_code == 302
+        assert site.post(path, {"name": "Shop", "daily_credits": sent}).status_code == 302
         key.refresh_from_db()
         assert key.daily_credits == cap
     assert AuditEvent.objects.filter(action="api_key.updated").count() == 2
     stranger = signed_in(cara.user)
-    assert stranger.post(path, {"daily_credits": "7"}).status_code == 404
-    assert site.post(path, {"daily_credits": "-7"}).status_code == 200
+    assert stranger.post(path, {"name": "Shop", "daily_credits": "7"}).status_code == 404
+    assert site.post(path, {"name": "Shop", "daily_credits": "-7"}).status_code == 200
     key.refresh_from_db()
     assert key.daily_credits is None
 
@@ -166,10 +166,31 @@ def test_a_secret_key_has_no_cap(site):
     shown_key(site.post(NEW_KEY, {**KEY, "daily_credits": "500"}))
     key = ApiKey.objects.get()
     assert key.daily_credits is None
-    path = reverse("admin:identity_apikey_change_cap", args=[key.pk])
-    assert b"Only public keys have a daily limit" in site.post(path, {"daily_credits": "5"}).content
+    path = reverse("admin:identity_apikey_change_key", args=[key.pk])
+    assert b'name="daily_credits"' not in site.get(path).content
+    assert site.post(path, {"name": "Shop", "daily_credits": "5"}).status_code == 302
     key.refresh_from_db()
     assert key.daily_credits is None
+
+
+def test_whether_mcp_clients_reply_with_a_secret_key_is_chosen_and_changed(site, ann, bot):
+    shown_key(site.post(NEW_KEY, {**KEY, "mcp_write": "on"}))
+    key = ApiKey.objects.get()
+    assert key.mcp_write
+    path = reverse("admin:identity_apikey_change_key", args=[key.pk])
+    for sent in ({}, {"mcp_write": "on"}):
+        assert site.post(path, {"name": "Assistant", **sent}).status_code == 302
+        key.refresh_from_db()
+        assert (key.name, key.mcp_write) == ("Assistant", bool(sent))
+    form = {**KEY, "scope": "public", "bot_id": str(bot.pk), "allowed_domain": "shop.example"}
+    shown_key(site.post(NEW_KEY, {**form, "mcp_write": "on"}))
+    public = ApiKey.objects.get(scope="public")
+    page = reverse("admin:identity_apikey_change_key", args=[public.pk])
+    assert b'name="mcp_write"' not in site.get(page).content
+    refused = ann.put(f"/identity/api-keys/{public.pk}", {"mcp_write": True})
+    assert (refused.status_code, refused.json()["detail"][0]["loc"]) == (422, ["body", "mcp_write"])
+    public.refresh_from_db()
+    assert not public.mcp_write
 
 
 def test_another_clients_bot_is_not_offered_and_not_taken(site, cara, bot):

@@ -30,7 +30,10 @@ class AuditViewSet(TenantViewSet):
         "identity", "Export Audit Log", access=ADMIN, returns=FILE, also={409: Error}, waits=True
     )
     def export(self, query: AuditExportQuery) -> HttpResponseBase:
-        """The same rows as a file, oldest first; 409 `too_many_events` above 100,000 rows."""
+        """Download the audit log as a file, oldest first, with the filters of the list.
+
+        409 `too_many_events` above 100,000 rows.
+        """
         return media.file_response(
             audit_queries.export(self.client, query, by=self.user),
             mime_type=audit_queries.MIME_TYPES[query.format],

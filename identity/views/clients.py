@@ -74,7 +74,7 @@ class ClientViewSet(TenantViewSet):
 
     @operation("identity", "Get Client Info", access=BEARER)
     def retrieve(self) -> client_shapes.ClientDto:
-        """The caller's client, with its plan."""
+        """Get the client of the caller, with its plan and credits."""
         return client_shapes.ClientDto.from_row(self.client)
 
     @operation("identity", "Add Socialnet Access Token", access=ADMIN, status=204)
@@ -89,7 +89,7 @@ class ClientViewSet(TenantViewSet):
 class SubscriptionViewSet(TenantViewSet):
     @operation("identity", "Get Subscription", access=BEARER)
     def retrieve(self) -> client_shapes.SubscriptionDto:
-        """The plan, the credits that are left, and the credits used in this period."""
+        """Get the plan, the credits that are left, and the credits used in this period."""
         return client_shapes.SubscriptionDto.copy_from(self.client.subscription)
 
     @operation("identity", "Top Up", access=ADMIN, status=202, also={409: Error})
@@ -110,13 +110,13 @@ class SubscriptionViewSet(TenantViewSet):
         returns=client_shapes.CreditOrdersResponse,
     )
     def orders(self, query: Page) -> dict[str, Any]:
-        """The client's orders for credits, newest first."""
+        """List the client's orders for credits, newest first."""
         rows = CreditOrder.objects.for_client(self.client)
         return page(rows, query, by="-id", shape=client_shapes.CreditOrder.copy_from)
 
     @operation("identity", "Get Credit Order", access=ADMIN)
     def order(self, order_id: uuid.UUID) -> client_shapes.CreditOrder:
-        """One order for credits, with its status."""
+        """Get one order for credits, with its status."""
         return client_shapes.CreditOrder.copy_from(credit_orders.get(self.client, order_id))
 
     @operation(
@@ -142,19 +142,19 @@ class SubscriptionViewSet(TenantViewSet):
 class ApiKeyViewSet(TenantViewSet):
     @operation("identity", "List Api Keys", access=ADMIN, returns=client_shapes.ApiKeysResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """The client's keys, newest first, including revoked ones; never their secrets."""
+        """List the client's keys, newest first, revoked ones too. Their secrets are never shown."""
         keys = ApiKey.objects.for_client(self.client)
         return page(keys, query, by="-id", shape=client_shapes.ApiKeyDto.from_row)
 
     @operation("identity", "Create Api Key", access=ADMIN, status=201, gives_credentials=True)
     def create(self, body: client_shapes.ApiKeyRequest) -> client_shapes.ApiKeyDto:
-        """Create a key. Only this reply holds it in full."""
+        """Create a key; only this reply holds the whole `key`."""
         row, key = api_keys.create(self.client, created_by=self.user, **dict(body))
         return client_shapes.ApiKeyDto.from_row(row, key)
 
     @operation("identity", "Update Api Key", access=ADMIN)
     def update(self, api_key_id: int, body: client_shapes.ApiKeyDto) -> client_shapes.ApiKeyDto:
-        """Change the fields that the body names. Takes effect everywhere within a second."""
+        """Change the fields of a key that the body names, everywhere within a second."""
         row = api_keys.change(self.client, api_key_id=api_key_id, change=body, by=self.user)
         return client_shapes.ApiKeyDto.from_row(row)
 
@@ -167,7 +167,7 @@ class ApiKeyViewSet(TenantViewSet):
 class ConfigViewSet(TenantViewSet):
     @operation("config", "Getclientchatconfigrouter", access=BEARER)
     def retrieve(self, client_id: int) -> ClientConfigDto:
-        """The settings of your chats."""
+        """Get the settings of your chats."""
         return ClientConfigDto.from_row(configs.get(self.client, client_id))
 
     @operation("config", "Updateclientchatconfigrouter", access=ADMIN, also={409: Error})
@@ -184,12 +184,12 @@ class ConfigViewSet(TenantViewSet):
 class EmailNotificationViewSet(TenantViewSet):
     @operation("config", "Get Email Notification", access=ADMIN)
     def retrieve(self, client_id: int) -> EmailNotificationRequest:
-        """Who gets which notifications by mail."""
+        """Get who is mailed which notifications."""
         return EmailNotificationRequest.copy_from(mails.get_notification(self.client, client_id))
 
     @operation("config", "Update Email Notification", access=ADMIN)
     def update(self, client_id: int, body: EmailNotificationRequest) -> EmailNotificationRequest:
-        """Choose who gets which notifications by mail. Fields left out keep their value."""
+        """Choose who is mailed which notifications; fields left out keep their value."""
         row = mails.get_notification(self.client, client_id)
         return EmailNotificationRequest.copy_from(
             mails.update_notification(row, body, by=self.user)

@@ -28,7 +28,7 @@ LOGIN_FORM = Form(LoginBody, ("application/x-www-form-urlencoded", "multipart/fo
 class UserViewSet(TenantViewSet):
     @operation("identity", "Read Users Me", access=BEARER)
     def me(self) -> user_shapes.UserDto:
-        """The person who calls."""
+        """Get the person whose access token this is."""
         return user_shapes.UserDto.from_row(self.user)
 
     @operation("identity", "Update Users Me", access=BEARER_ANY_ROLE)
@@ -63,7 +63,7 @@ class UserViewSet(TenantViewSet):
 
     @operation("identity", "Get My Company Users", access=BEARER, returns=user_shapes.UsersResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """The client's people in the order in which they were added."""
+        """List the client's people, in the order in which they were added."""
         return page(User.objects.for_client(self.client), query, shape=user_shapes.UserDto.from_row)
 
     @operation("identity", "Update User Disable Flag", access=ADMIN, also={409: None})

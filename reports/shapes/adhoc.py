@@ -98,10 +98,10 @@ class AdhocQuestion(PeriodQuery):
     group_by: list[Grouping] = Field(
         default_factory=list,
         max_length=3,
-        description="The report has a row for each combination of their values. A conversation"
-        " with several tags counts for each tag; one with messages of several price categories"
-        " (what a messaging provider charges a message as) for each of them. Empty: a row for each"
-        " conversation.",
+        description="What the report groups by: it has a row for each combination of values. A"
+        " conversation with several tags counts for each tag; one with messages of several price"
+        " categories (what a messaging provider charges a message as) for each of them. Empty: a"
+        " row for each conversation.",
     )
     metrics: list[Metric] = Field(
         default_factory=lambda: list(DEFAULT_METRICS),
@@ -165,7 +165,7 @@ class ExportAdhocReportParam(AdhocQuestion):
         min_length=1,
         max_length=100,
         pattern=r'^[^/\\:*?"<>|\x00-\x1f\x7f]+$',
-        description="The name of the file without its extension; if left out, `report`.",
+        description="The name of the file without its extension; `report` if left out.",
     )
 
 
@@ -201,23 +201,23 @@ class AdhocExport(Shape):
     id: uuid.UUID = Field(description="The `export_id` for `GET /report/adhoc/export/{export_id}`.")
     status: Literal["queued", "running", "done"] = Field(description="The state of the file.")
     progress: int = Field(description="How much is written, in percent.")
-    rows: int = Field(description="Roughly how many rows it will have.")
+    rows: int = Field(description="Estimated number of rows in the file.")
     url: Uri = Field(
-        description="A link that opens it in your name without a token, until `expires_at`."
+        description="A link that opens the file in your name without a token, until `expires_at`."
     )
-    expires_at: Moment = Field(description="When it is deleted.")
+    expires_at: Moment = Field(description="When the file is deleted.")
 
 
 class ReportColumn(Shape):
     """A column of a report."""
 
-    name: str = Field(description="Its name in the rows.")
-    label: str = Field(description="Its heading in English.")
+    name: str = Field(description="The column's name in the rows.")
+    label: str = Field(description="The column's heading in English.")
     type: Literal["text", "number", "boolean", "date", "moment", "texts"] = Field(
-        description="The type of its values; `texts` is a list."
+        description="The type of the column's values; `texts` is a list."
     )
     unit: Literal["seconds", "credits", "stars"] | None = Field(
-        None, description="The unit of its numbers; null for plain numbers."
+        None, description="The unit of the column's numbers; null for plain numbers."
     )
 
 
@@ -244,7 +244,7 @@ class FilterOption(Shape):
 
     value: str = Field(description="The value to use in the filter.")
     label: str = Field(description="The value for people to read.")
-    chats: int = Field(description="How many conversations of the period have it.")
+    chats: int = Field(description="How many conversations of the period have this value.")
 
 
 class NumberedOption(Shape):
@@ -252,7 +252,7 @@ class NumberedOption(Shape):
 
     id: int = Field(description="The value to use in the filter.")
     name: str = Field(description="The name.")
-    chats: int = Field(description="How many conversations of the period have it.")
+    chats: int = Field(description="How many conversations of the period have this value.")
 
 
 class AdhocFilterOptions(Shape):

@@ -41,8 +41,8 @@ class Figures(Shape):
     )
     bot_response_seconds: Times = Field(description="From the start until the bot's first answer.")
     person_response_seconds: Times = Field(
-        description="From the handover, or the start if there was none before it, until a person's"
-        " first answer."
+        description="From the handover until a person's first answer; from the start if there was"
+        " no handover."
     )
     resolution_seconds: Times = Field(
         description="From the start until the end, for ended conversations."
@@ -86,7 +86,7 @@ class BotFigures(PartFigures):
     """The figures of a bot."""
 
     bot_id: int = Field(description="The bot.")
-    name: str = Field(description="Its name.")
+    name: str = Field(description="The bot's name.")
 
 
 class AgentFigures(PartFigures):
@@ -126,7 +126,9 @@ class ChatOverview(Shape):
     """The figures of a period, of the period before, and of the period's parts."""
 
     current: Figures = Field(description="The period.")
-    previous: Figures = Field(description="The same number of days before it.")
+    previous: Figures = Field(
+        description="The same figures for the period of equal length just before, for comparison.",
+    )
     series: list[DayFigures] = Field(
         description="Every day of the period, including days without conversations."
     )

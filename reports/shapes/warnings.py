@@ -18,8 +18,10 @@ WarningCode = Literal[
 class WarningSample(Shape):
     """One of the items that a warning is about."""
 
-    id: str = Field(description="Its id.")
-    label: str = Field(description="Its label, such as a conversation's code or a file's name.")
+    id: str = Field(description="The item's id.")
+    label: str = Field(
+        description="The item's name, such as a conversation's code or a file's name.",
+    )
 
 
 class Warning(Shape):
@@ -30,25 +32,25 @@ class Warning(Shape):
         description="`critical`: customers now get late answers or none; `warning`: they may."
     )
     title: str = Field(description="The warning in English.")
-    what_to_do: str = Field(description="What to do about it, in English.")
+    what_to_do: str = Field(description="What you can do about the warning, in English.")
     count: int = Field(
-        description="How many items it is about; for warnings about credits, how many credits are"
-        " left."
+        description="How many items the warning is about; for warnings about credits, how many"
+        " credits are left."
     )
     since: Moment | None = Field(
         None, description="Since when the oldest item has the problem; null if unknown."
     )
     due_at: Moment | None = Field(
-        None, description="When it is expected to happen; null if it is happening already."
+        None, description="When the problem is expected; null if it is there already."
     )
     samples: list[WarningSample] = Field(description="At most five of the items, oldest first.")
     link: str = Field(
-        description="The site's list page of its items; for `model_errors`, of the samples."
+        description="The page of the site that lists the items; for `model_errors`, the samples."
     )
     muted_until: Moment | None = Field(
-        None, description="Until when it is muted; null if it is not."
+        None, description="Until when the warning is hidden; null if it is not."
     )
-    muted_by: str | None = Field(None, description="Who muted it.")
+    muted_by: str | None = Field(None, description="Who hid the warning.")
 
 
 class WarningDashboard(Shape):
@@ -65,4 +67,6 @@ class MuteWarningDto(Shape):
     model_config = example(code="low_ratings", until="2026-11-24T09:00:00Z")
 
     code: WarningCode = Field(description="The kind of warning.")
-    until: Moment | None = Field(description="A time within the next 30 days; null to unmute it.")
+    until: Moment | None = Field(
+        description="Hide the warning until this time, at most 30 days ahead; null shows it again.",
+    )

@@ -82,10 +82,10 @@ class WebhookConfigRequest(Shape):
         " the receiver asked to wait; due deliveries wait."
     )
     previous_secret_until: Moment | None = read_only(
-        "Until this moment the secret before the latest rotation also signs."
+        "After a rotation: until when deliveries are also signed with the previous secret."
     )
     secret: str | None = read_only(
-        "The signing secret, `whsec_…`: only in the reply that creates or rotates it."
+        "The endpoint's signing secret, `whsec_…`: only in the reply that creates or rotates it."
     )
     created_at: Moment | None = read_only("When the endpoint was created.")
 
@@ -137,7 +137,7 @@ class WebhookDelivery(Shape):
     id: int = Field(description="The delivery's number.")
     config_id: uuid.UUID = Field(description="The endpoint.")
     event_id: str = Field(description="The event, `evt_…`: also the `webhook-id` of every attempt.")
-    attempt: int = Field(description="Attempts started so far.")
+    attempt: int = Field(description="Number of attempts started so far.")
     status: DeliveryStatus = Field(
         description="`pending`: no attempt has ended yet. `succeeded`: delivered. `failed`: the"
         " latest attempt failed, and another follows. `gave_up`: no attempt follows unless the"
@@ -163,14 +163,14 @@ class StoredEvent(Shape):
         description="`evt_` and the hexadecimal digits of a UUIDv7.", pattern="^evt_[0-9a-f]{32}$"
     )
     type: str = Field(description="The event's type, such as `message.created`.")
-    timestamp: Moment = Field(description="When it happened.")
+    timestamp: Moment = Field(description="When the event happened.")
     client_id: int = Field(description="The client that the event belongs to.")
     conversation_id: uuid.UUID | None = Field(
         description="The conversation that the event belongs to, if any."
     )
     sequence: int | None = Field(
-        description="Its number among the conversation's events: 1, 2, 3 … without gaps; null"
-        " without a conversation."
+        description="The event's number among those of its conversation: 1, 2, 3 … without gaps;"
+        " null without a conversation."
     )
     data: dict[str, Any] = Field(description="The event's data; its schema depends on the type.")
 
@@ -179,8 +179,8 @@ class Event(StoredEvent):
     """An event, with its deliveries."""
 
     is_thin: bool = Field(
-        description="Whether its webhook omits the data, because the body would be larger than 20"
-        " KB."
+        description="Whether the event's webhook omits the data, because the body would be larger"
+        " than 20 KB."
     )
     deliveries: list[WebhookDelivery] = Field(description="The deliveries, one for each endpoint.")
 
@@ -281,4 +281,6 @@ class Replay(Shape):
     created_from: Moment = Field(description="The start of the range.")
     created_to: Moment = Field(description="The end of the range (exclusive).")
     state: ReplayState = Field(description="Which events are sent.")
-    type: str | None = Field(description="Their type; null for every type that the endpoint takes.")
+    type: str | None = Field(
+        description="The events' type; null for every type that the endpoint takes.",
+    )

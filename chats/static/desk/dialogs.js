@@ -16,7 +16,7 @@ import { PRIORITIES } from "./reducer.js";
 import { Filters, Notifications } from "./views.js";
 import { Palette } from "./palette.js";
 import { dispatch } from "./store.js";
-import { Templates } from "./templates.js";
+import { NewChat, Templates } from "./templates.js";
 import { blockPresets, snoozePresets } from "./times.js";
 
 const MINUTE_MS = 60_000;
@@ -272,6 +272,7 @@ const KINDS = {
   delete: [msg("Delete this message?"), Delete],
   tags: [msg("Tags"), Tags],
   templates: [msg("Send a template"), Templates],
+  new: [msg("New conversation"), NewChat],
   source: [msg("Sources"), Source],
   receipt: [msg("Why did the bot say this?"), Receipt],
   replies: [msg("Saved replies"), Replies],

@@ -23,6 +23,7 @@ export function List({ state }) {
       <header class="top">
         ${state.me.role !== "agent" && html`<a class="home" href=${siteOf(state.me).address}><span aria-hidden="true">←</span> ${siteOf(state.me).name}</a>`}
         <p class="title" aria-hidden="true">${t("Inbox")}</p>
+        ${state.me.role !== "viewer" && html`<button type="button" class="plain begin" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "new" } })}><${Icon} name="pen" /><span class="hidden">${t("New conversation")}</span></button>`}
         <${Bell} state=${state} />
         <button type="button" class="plain" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "menu" } })}>
           <${Face} name=${state.me.full_name} /><span class="hidden">${t("Settings")}</span>

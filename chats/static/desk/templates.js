@@ -4,7 +4,7 @@ import { html } from "../common/html.js";
 import { msg, t } from "../common/words.js";
 import { Component } from "../vendor/preact.js";
 import { get, post } from "./api.js";
-import { reasonOf } from "./chats.js";
+import { open, reasonOf } from "./chats.js";
 import { label } from "./labels.js";
 import { dispatch, toast } from "./store.js";
 
@@ -14,6 +14,7 @@ const FILES = {
   file: msg("Link to the document"),
 };
 const MOST = 100;
+const CAN_SEND = ["connected", "error"];
 const close = () => dispatch({ type: "dialog", dialog: null });
 
 /** Whether a chat takes templates, whoever has it. */
@@ -32,16 +33,58 @@ async function templatesOf(path) {
   return found;
 }
 
-export class Templates extends Component {
+/** A template to the customer of a chat. */
+export function Templates({ state, ids: [id] }) {
+  const chat = state.chats[id];
+  return html`<${TemplateForm} state=${state} botId=${chat.bot_id} target=${{ conversation_id: id }} onSent=${close} />`;
+}
+
+/** A template to a number that may never have written, from one of the numbers that can send. */
+export class NewChat extends Component {
+  state = { numbers: null, chosen: 0, fault: null };
+
+  async componentDidMount() {
+    const { config, bots } = this.props.state;
+    const connectionOf = ({ id }) => get(`/chatapp/${config.client_id}/connection/${id}`);
+    try {
+      const found = await Promise.all(Object.values(bots).map(connectionOf));
+      this.setState({ numbers: found.filter(({ status }) => CAN_SEND.includes(status)) });
+    } catch (error) {
+      this.setState({ numbers: [], fault: reasonOf(error) });
+    }
+  }
+
+  sent = ({ conversation_id: id }) => {
+    close();
+    open(id);
+  };
+
+  render({ state }, { numbers, chosen, fault }) {
+    if (!numbers) return html`<p class="quiet" role="status">${t("Loading…")}</p>`;
+    if (fault) return html`<p class="fault" role="alert" dir="auto">${fault}</p>`;
+    if (!numbers.length) return html`<p>${t("You can only write first with a template, from a connected chatapp number. Ask an admin to connect one.")}</p>`;
+    const nameOf = ({ account_name: name, account_id: id, bot_id: bot }) => `${name || id} · ${state.bots[bot].bot_name}`;
+    return html`
+      ${numbers.length > 1 && html`
+        <label>${t("From")} <select onChange=${(event) => this.setState({ chosen: Number(event.target.value) })}>
+          ${numbers.map((number, place) => html`<option key=${place} value=${place}>${nameOf(number)}</option>`)}
+        </select></label>
+      `}
+      <${TemplateForm} key=${chosen} state=${state} botId=${numbers[chosen].bot_id} onSent=${this.sent}>
+        <label>${t("Phone number with country code")} <input type="tel" name="number" autofocus required pattern="[+]?[1-9][0-9 ]{6,20}" autocomplete="off" /></label>
+        <label>${t("How did they agree to get messages?")} <input name="consent" required maxlength="500" dir="auto" /></label>
+      </${TemplateForm}>
+    `;
+  }
+}
+
+/** Chooses a template of the bot's number, fills it in and sends it to the `target`, or to the number in the form. */
+class TemplateForm extends Component {
   state = { items: null, chosen: 0, fault: null };
   ownId = crypto.randomUUID(); // sent twice, it is stored once
 
-  get chat() {
-    return this.props.state.chats[this.props.ids[0]];
-  }
-
   get path() {
-    return `/chatapp/${this.props.state.config.client_id}/templates/${this.chat.bot_id}`;
+    return `/chatapp/${this.props.state.config.client_id}/templates/${this.props.botId}`;
   }
 
   async componentDidMount() {
@@ -57,28 +100,32 @@ export class Templates extends Component {
     const form = new FormData(event.target);
     const { name, language, header_file: kind } = this.state.items[this.state.chosen];
     const header = kind ? { header: { type: kind, url: form.get("header") } } : {};
-    const body = { conversation_id: this.chat.id, name, language, values: form.getAll("value"), ...header, client_message_id: this.ownId };
+    const target = this.props.target ?? { recipient_id: form.get("number").replaceAll(" ", ""), consent: form.get("consent") };
+    const body = { ...target, name, language, values: form.getAll("value"), ...header, client_message_id: this.ownId };
     this.setState({ isSending: true, fault: null });
     try {
-      await post(this.path, body);
-      close();
+      const message = await post(this.path, body);
+      this.props.onSent(message);
       toast(t("Template sent."), { seconds: 3 });
     } catch (error) {
       this.setState({ isSending: false, fault: reasonOf(error) });
     }
   };
 
-  render(_, { items, chosen, fault, isSending }) {
+  render({ children, state }, { items, chosen, fault, isSending }) {
     if (!items) return html`<p class="quiet" role="status">${t("Loading…")}</p>`;
     const problem = fault && html`<p class="fault" role="alert" dir="auto">${fault}</p>`;
     if (!items.length) return problem || html`<p>${t("This number has no templates. Create them with the provider.")}</p>`;
     const template = items[chosen];
+    const price = state.config.message_prices[template.category];
     return html`
       <form onSubmit=${this.send}>
-        <label>${t("Template")} <select autofocus onChange=${(event) => this.setState({ chosen: Number(event.target.value), fault: null })}>
+        ${children}
+        <label>${t("Template")} <select autofocus=${!children} onChange=${(event) => this.setState({ chosen: Number(event.target.value), fault: null })}>
           ${items.map((item, place) => html`<option key=${place} value=${place}>${item.name} (${item.language}) · ${item.category}</option>`)}
         </select></label>
         <p class="said" dir="auto">${template.text}</p>
+        ${price !== undefined && html`<p class="quiet" data-price>${t("Price per message: {price}", { price })}</p>`}
         ${template.problem
           ? html`<p class="fault" role="status">${t("This template can't be sent: {problem}", { problem: template.problem })}</p>`
           : html`<${Fields} key=${chosen} template=${template} />`}

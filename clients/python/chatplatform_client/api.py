@@ -35,7 +35,7 @@ class Client(Core):
         self, body: types.SocialnetAccessToken, *, idempotency_key: str | None = None
     ) -> None:
         """Add Socialnet Access Token."""
-        result: None = self.call("POST", "/identity/socialnet-access-token", {}, {}, body, "", key=idempotency_key)
+        result: None = self.call("POST", "/identity/socialnet-access-token", {}, {}, body=body, key=idempotency_key)
         return result
 
     def list_users(
@@ -49,35 +49,35 @@ class Client(Core):
         self, body: types.UserInput, *, idempotency_key: str | None = None
     ) -> types.UserDto:
         """Create Client User."""
-        result: types.UserDto = self.call("POST", "/identity/users", {}, {}, body, "", key=idempotency_key)
+        result: types.UserDto = self.call("POST", "/identity/users", {}, {}, body=body, key=idempotency_key)
         return result
 
     def disable_user(
         self, user_id: int | str, body: types.UserDisableFlag
     ) -> types.UserDto:
         """Update User Disable Flag."""
-        result: types.UserDto = self.call("PUT", "/identity/users/{user_id}/disable", {"user_id": user_id}, {}, body, "")
+        result: types.UserDto = self.call("PUT", "/identity/users/{user_id}/disable", {"user_id": user_id}, {}, body=body)
         return result
 
     def reset_user_password(
         self, user_id: int | str, body: types.UserPassword
     ) -> None:
         """Reset User Password."""
-        result: None = self.call("PUT", "/identity/users/{user_id}/reset-password", {"user_id": user_id}, {}, body, "")
+        result: None = self.call("PUT", "/identity/users/{user_id}/reset-password", {"user_id": user_id}, {}, body=body)
         return result
 
     def update_user_role(
         self, user_id: int | str, body: types.UserRole
     ) -> types.UserDto:
         """Update User Role."""
-        result: types.UserDto = self.call("PUT", "/identity/users/{user_id}/role", {"user_id": user_id}, {}, body, "")
+        result: types.UserDto = self.call("PUT", "/identity/users/{user_id}/role", {"user_id": user_id}, {}, body=body)
         return result
 
     def sign_in(
         self, body: types.Body_login_for_access_token2_identity_token2_post, *, idempotency_key: str | None = None
     ) -> types.TokenResponse:
         """Login For Access Token2."""
-        result: types.TokenResponse = self.call("POST", "/identity/token2", {}, {}, body, "form", key=idempotency_key)
+        result: types.TokenResponse = self.call("POST", "/identity/token2", {}, {}, body=body, kind="form", key=idempotency_key)
         return result
 
     def get_me(
@@ -91,63 +91,63 @@ class Client(Core):
         self, body: types.OwnUser
     ) -> types.UserDto:
         """Update Users Me."""
-        result: types.UserDto = self.call("PUT", "/identity/users/me", {}, {}, body, "")
+        result: types.UserDto = self.call("PUT", "/identity/users/me", {}, {}, body=body)
         return result
 
     def change_my_password(
         self, body: types.OwnPassword
     ) -> types.TokenResponse:
         """Change My Password."""
-        result: types.TokenResponse = self.call("PUT", "/identity/users/me/password", {}, {}, body, "")
+        result: types.TokenResponse = self.call("PUT", "/identity/users/me/password", {}, {}, body=body)
         return result
 
     def register_trial(
         self, body: types.RegisterTrialDto, *, idempotency_key: str | None = None
     ) -> types.ClientDto:
         """Register Trial."""
-        result: types.ClientDto = self.call("POST", "/identity/register-trial", {}, {}, body, "", key=idempotency_key)
+        result: types.ClientDto = self.call("POST", "/identity/register-trial", {}, {}, body=body, key=idempotency_key)
         return result
 
     def confirm_registration(
         self, body: types.ConfirmRegistrationRequest, *, idempotency_key: str | None = None
     ) -> types.ClientDto:
         """Confirm Registration."""
-        result: types.ClientDto = self.call("POST", "/identity/confirm-registration", {}, {}, body, "", key=idempotency_key)
+        result: types.ClientDto = self.call("POST", "/identity/confirm-registration", {}, {}, body=body, key=idempotency_key)
         return result
 
     def resend_registration(
         self, body: types.ResendRegistrationRequest, *, idempotency_key: str | None = None
     ) -> None:
         """Resend Registration."""
-        result: None = self.call("POST", "/identity/resend-registration", {}, {}, body, "", key=idempotency_key)
+        result: None = self.call("POST", "/identity/resend-registration", {}, {}, body=body, key=idempotency_key)
         return result
 
     def forgot_password(
         self, body: types.ForgotPasswordRequest, *, idempotency_key: str | None = None
     ) -> None:
         """Forgot Password."""
-        result: None = self.call("POST", "/identity/forgot-password", {}, {}, body, "", key=idempotency_key)
+        result: None = self.call("POST", "/identity/forgot-password", {}, {}, body=body, key=idempotency_key)
         return result
 
     def verify_reset_token(
         self, body: types.VerifyResetTokenRequest, *, idempotency_key: str | None = None
     ) -> None:
         """Verify Reset Token."""
-        result: None = self.call("POST", "/identity/verify-reset-token", {}, {}, body, "", key=idempotency_key)
+        result: None = self.call("POST", "/identity/verify-reset-token", {}, {}, body=body, key=idempotency_key)
         return result
 
     def reset_password(
         self, body: types.ResetPasswordRequest, *, idempotency_key: str | None = None
     ) -> None:
         """Reset Password."""
-        result: None = self.call("POST", "/identity/reset-password", {}, {}, body, "", key=idempotency_key)
+        result: None = self.call("POST", "/identity/reset-password", {}, {}, body=body, key=idempotency_key)
         return result
 
     def revoke_token(
         self, body: types.RevokeTokenRequest | None = None, *, idempotency_key: str | None = None
     ) -> None:
         """Revoke Token."""
-        result: None = self.call("POST", "/identity/revoke", {}, {}, body, "form", key=idempotency_key)
+        result: None = self.call("POST", "/identity/revoke", {}, {}, body=body, kind="form", key=idempotency_key)
         return result
 
     def list_api_keys(
@@ -161,7 +161,7 @@ class Client(Core):
         self, body: types.ApiKeyRequest, *, idempotency_key: str | None = None
     ) -> types.ApiKeyDto:
         """Create Api Key."""
-        result: types.ApiKeyDto = self.call("POST", "/identity/api-keys", {}, {}, body, "", key=idempotency_key)
+        result: types.ApiKeyDto = self.call("POST", "/identity/api-keys", {}, {}, body=body, key=idempotency_key)
         return result
 
     def revoke_api_key(
@@ -175,7 +175,7 @@ class Client(Core):
         self, api_key_id: int | str, body: types.ApiKeyInput
     ) -> types.ApiKeyDto:
         """Update Api Key."""
-        result: types.ApiKeyDto = self.call("PUT", "/identity/api-keys/{api_key_id}", {"api_key_id": api_key_id}, {}, body, "")
+        result: types.ApiKeyDto = self.call("PUT", "/identity/api-keys/{api_key_id}", {"api_key_id": api_key_id}, {}, body=body)
         return result
 
     def get_subscription(
@@ -189,7 +189,7 @@ class Client(Core):
         self, body: types.TopUpAmount, *, idempotency_key: str | None = None
     ) -> types.CreditOrder:
         """Top Up."""
-        result: types.CreditOrder = self.call("POST", "/identity/subscription/top-up", {}, {}, body, "", key=idempotency_key)
+        result: types.CreditOrder = self.call("POST", "/identity/subscription/top-up", {}, {}, body=body, key=idempotency_key)
         return result
 
     def list_credit_orders(
@@ -210,7 +210,7 @@ class Client(Core):
         self, body: types.CreditPayment, *, idempotency_key: str | None = None
     ) -> None:
         """Receive Payment."""
-        result: None = self.call("POST", "/identity/subscription/payments", {}, {}, body, "", key=idempotency_key)
+        result: None = self.call("POST", "/identity/subscription/payments", {}, {}, body=body, key=idempotency_key)
         return result
 
     def remove_sign_in_provider(
@@ -231,7 +231,7 @@ class Client(Core):
         self, body: types.SignInProviderInput
     ) -> types.SignInProviderDto:
         """Set Sign In Provider."""
-        result: types.SignInProviderDto = self.call("PUT", "/identity/sign-in-provider", {}, {}, body, "")
+        result: types.SignInProviderDto = self.call("PUT", "/identity/sign-in-provider", {}, {}, body=body)
         return result
 
     def get_audit_log(
@@ -259,7 +259,7 @@ class Client(Core):
         self, client_id: int | str, body: types.ClientConfigInput, *, idempotency_key: str | None = None
     ) -> types.ClientConfigDto:
         """Updateclientchatconfigrouter."""
-        result: types.ClientConfigDto = self.call("POST", "/config/{client_id}/chat", {"client_id": client_id}, {}, body, "", key=idempotency_key)
+        result: types.ClientConfigDto = self.call("POST", "/config/{client_id}/chat", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_email_notification(
@@ -273,7 +273,7 @@ class Client(Core):
         self, client_id: int | str, body: types.EmailNotificationRequest, *, idempotency_key: str | None = None
     ) -> types.EmailNotificationRequest:
         """Update Email Notification."""
-        result: types.EmailNotificationRequest = self.call("POST", "/config/{client_id}/email-notification", {"client_id": client_id}, {}, body, "", key=idempotency_key)
+        result: types.EmailNotificationRequest = self.call("POST", "/config/{client_id}/email-notification", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
     def test_email_notification(
@@ -294,7 +294,7 @@ class Client(Core):
         self, body: types.WebhookConfigRequest, *, idempotency_key: str | None = None
     ) -> types.WebhookConfig:
         """Create Webhook Config."""
-        result: types.WebhookConfig = self.call("POST", "/webhook/config", {}, {}, body, "", key=idempotency_key)
+        result: types.WebhookConfig = self.call("POST", "/webhook/config", {}, {}, body=body, key=idempotency_key)
         return result
 
     def test_webhook(
@@ -343,7 +343,7 @@ class Client(Core):
         self, config_id: int | str, body: types.WebhookConfigRequest
     ) -> types.WebhookConfig:
         """Update Webhook Config."""
-        result: types.WebhookConfig = self.call("PUT", "/webhook/config/{config_id}", {"config_id": config_id}, {}, body, "")
+        result: types.WebhookConfig = self.call("PUT", "/webhook/config/{config_id}", {"config_id": config_id}, {}, body=body)
         return result
 
     def get_webhook_event(
@@ -357,7 +357,7 @@ class Client(Core):
         self, body: types.EventReplayRequest, *, idempotency_key: str | None = None
     ) -> types.Replay:
         """Replay Webhook Events."""
-        result: types.Replay = self.call("POST", "/webhook/replay", {}, {}, body, "", key=idempotency_key)
+        result: types.Replay = self.call("POST", "/webhook/replay", {}, {}, body=body, key=idempotency_key)
         return result
 
     def search_content(
@@ -378,7 +378,7 @@ class Client(Core):
         self, bot_id: int | str, body: types.PromptInput, *, idempotency_key: str | None = None
     ) -> types.PromptDto:
         """Create Prompt."""
-        result: types.PromptDto = self.call("POST", "/ai/{bot_id}/train/prompt", {"bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.PromptDto = self.call("POST", "/ai/{bot_id}/train/prompt", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_prompt_versions(
@@ -406,14 +406,14 @@ class Client(Core):
         self, bot_id: int | str, body: dict[str, Any], *, idempotency_key: str | None = None
     ) -> types.DocumentsResponse:
         """Upload Files."""
-        result: types.DocumentsResponse = self.call("POST", "/ai/{bot_id}/train/document", {"bot_id": bot_id}, {}, body, "files", key=idempotency_key)
+        result: types.DocumentsResponse = self.call("POST", "/ai/{bot_id}/train/document", {"bot_id": bot_id}, {}, body=body, kind="files", key=idempotency_key)
         return result
 
     def retrain_documents(
         self, bot_id: int | str, body: types.ReuploadFilesRequest, *, idempotency_key: str | None = None
     ) -> types.ReuploadFilesResponse:
         """Reupload Files."""
-        result: types.ReuploadFilesResponse = self.call("POST", "/ai/{bot_id}/train/document/reupload", {"bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.ReuploadFilesResponse = self.call("POST", "/ai/{bot_id}/train/document/reupload", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_document(
@@ -448,7 +448,7 @@ class Client(Core):
         self, bot_id: int | str, body: types.TextInput, *, idempotency_key: str | None = None
     ) -> types.TextDto:
         """Create Text."""
-        result: types.TextDto = self.call("POST", "/ai/{bot_id}/train/text", {"bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.TextDto = self.call("POST", "/ai/{bot_id}/train/text", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_text(
@@ -469,7 +469,7 @@ class Client(Core):
         self, bot_id: int | str, text_id: int | str, body: types.TextInput
     ) -> types.TextDto:
         """Update Text By Id."""
-        result: types.TextDto = self.call("PUT", "/ai/{bot_id}/train/text/{text_id}", {"bot_id": bot_id, "text_id": text_id}, {}, body, "")
+        result: types.TextDto = self.call("PUT", "/ai/{bot_id}/train/text/{text_id}", {"bot_id": bot_id, "text_id": text_id}, {}, body=body)
         return result
 
     def get_question_answers(
@@ -483,7 +483,7 @@ class Client(Core):
         self, bot_id: int | str, body: types.QuestionAnswerInput, *, idempotency_key: str | None = None
     ) -> types.QuestionAnswerDto:
         """Create Question Answer."""
-        result: types.QuestionAnswerDto = self.call("POST", "/ai/{bot_id}/train/question-answer", {"bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.QuestionAnswerDto = self.call("POST", "/ai/{bot_id}/train/question-answer", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_question_answer(
@@ -504,7 +504,7 @@ class Client(Core):
         self, bot_id: int | str, question_answer_id: int | str, body: types.QuestionAnswerInput
     ) -> types.QuestionAnswerDto:
         """Update Question Answer By Id."""
-        result: types.QuestionAnswerDto = self.call("PUT", "/ai/{bot_id}/train/question-answer/{question_answer_id}", {"bot_id": bot_id, "question_answer_id": question_answer_id}, {}, body, "")
+        result: types.QuestionAnswerDto = self.call("PUT", "/ai/{bot_id}/train/question-answer/{question_answer_id}", {"bot_id": bot_id, "question_answer_id": question_answer_id}, {}, body=body)
         return result
 
     def get_web_urls(
@@ -518,7 +518,7 @@ class Client(Core):
         self, bot_id: int | str, body: types.WebUrlInput, *, idempotency_key: str | None = None
     ) -> types.WebUrlDto:
         """Add Web Url."""
-        result: types.WebUrlDto = self.call("POST", "/ai/{bot_id}/train/web-url", {"bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.WebUrlDto = self.call("POST", "/ai/{bot_id}/train/web-url", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_web_url(
@@ -532,14 +532,14 @@ class Client(Core):
         self, bot_id: int | str, web_url_id: int | str, body: types.WebUrlInput
     ) -> types.WebUrlDto:
         """Update Web Url By Id."""
-        result: types.WebUrlDto = self.call("PUT", "/ai/{bot_id}/train/web-url/{web_url_id}", {"bot_id": bot_id, "web_url_id": web_url_id}, {}, body, "")
+        result: types.WebUrlDto = self.call("PUT", "/ai/{bot_id}/train/web-url/{web_url_id}", {"bot_id": bot_id, "web_url_id": web_url_id}, {}, body=body)
         return result
 
     def set_important_document(
         self, bot_id: int | str, document_id: int | str, body: types.ImportantDocumentDto
     ) -> types.DocumentDto:
         """Set Important Document."""
-        result: types.DocumentDto = self.call("PUT", "/ai/{bot_id}/train/document/{document_id}/important", {"bot_id": bot_id, "document_id": document_id}, {}, body, "")
+        result: types.DocumentDto = self.call("PUT", "/ai/{bot_id}/train/document/{document_id}/important", {"bot_id": bot_id, "document_id": document_id}, {}, body=body)
         return result
 
     def get_golden_questions(
@@ -553,7 +553,7 @@ class Client(Core):
         self, bot_id: int | str, body: types.GoldenQuestionInput, *, idempotency_key: str | None = None
     ) -> types.GoldenQuestionDto:
         """Create Golden Question."""
-        result: types.GoldenQuestionDto = self.call("POST", "/ai/{bot_id}/golden-questions", {"bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.GoldenQuestionDto = self.call("POST", "/ai/{bot_id}/golden-questions", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_golden_question(
@@ -567,7 +567,7 @@ class Client(Core):
         self, bot_id: int | str, golden_question_id: int | str, body: types.GoldenQuestionInput
     ) -> types.GoldenQuestionDto:
         """Update Golden Question."""
-        result: types.GoldenQuestionDto = self.call("PUT", "/ai/{bot_id}/golden-questions/{golden_question_id}", {"bot_id": bot_id, "golden_question_id": golden_question_id}, {}, body, "")
+        result: types.GoldenQuestionDto = self.call("PUT", "/ai/{bot_id}/golden-questions/{golden_question_id}", {"bot_id": bot_id, "golden_question_id": golden_question_id}, {}, body=body)
         return result
 
     def get_golden_runs(
@@ -581,7 +581,7 @@ class Client(Core):
         self, bot_id: int | str, body: types.GoldenRunRequest, *, idempotency_key: str | None = None
     ) -> types.GoldenRunDto:
         """Start Golden Run."""
-        result: types.GoldenRunDto = self.call("POST", "/ai/{bot_id}/golden-runs", {"bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.GoldenRunDto = self.call("POST", "/ai/{bot_id}/golden-runs", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_golden_run(
@@ -616,7 +616,7 @@ class Client(Core):
         self, body: types.LanguageModelInput, *, bot_id: int | None = None, purpose: Literal['chat', 'embeddings'] | None = None
     ) -> types.LanguageModelDto:
         """Set Language Model."""
-        result: types.LanguageModelDto = self.call("PUT", "/ai/model", {}, {"bot_id": bot_id, "purpose": purpose}, body, "")
+        result: types.LanguageModelDto = self.call("PUT", "/ai/model", {}, {"bot_id": bot_id, "purpose": purpose}, body=body)
         return result
 
     def test_language_model(
@@ -637,7 +637,7 @@ class Client(Core):
         self, bot_id: int | str, body: types.CustomerInfoFields
     ) -> types.CustomerInfoFields:
         """Update Customer Info Field."""
-        result: types.CustomerInfoFields = self.call("PUT", "/ai/{bot_id}/customer-info-field", {"bot_id": bot_id}, {}, body, "")
+        result: types.CustomerInfoFields = self.call("PUT", "/ai/{bot_id}/customer-info-field", {"bot_id": bot_id}, {}, body=body)
         return result
 
     def get_procedures(
@@ -651,7 +651,7 @@ class Client(Core):
         self, bot_id: int | str, body: types.Procedures
     ) -> types.Procedures:
         """Update Procedures."""
-        result: types.Procedures = self.call("PUT", "/ai/{bot_id}/procedures", {"bot_id": bot_id}, {}, body, "")
+        result: types.Procedures = self.call("PUT", "/ai/{bot_id}/procedures", {"bot_id": bot_id}, {}, body=body)
         return result
 
     def get_welcome_messages(
@@ -665,14 +665,14 @@ class Client(Core):
         self, bot_id: int | str, body: types.WelcomeMessages
     ) -> types.WelcomeMessages:
         """Update Client Customer Welcome Message Route."""
-        result: types.WelcomeMessages = self.call("PUT", "/ai/{bot_id}/welcome-message", {"bot_id": bot_id}, {}, body, "")
+        result: types.WelcomeMessages = self.call("PUT", "/ai/{bot_id}/welcome-message", {"bot_id": bot_id}, {}, body=body)
         return result
 
     def upload_banner(
         self, bot_id: int | str, body: dict[str, Any], *, idempotency_key: str | None = None
     ) -> types.BannerUploadResponseDto:
         """Upload Banner Image Route."""
-        result: types.BannerUploadResponseDto = self.call("POST", "/ai/{bot_id}/upload-banner-image", {"bot_id": bot_id}, {}, body, "files", key=idempotency_key)
+        result: types.BannerUploadResponseDto = self.call("POST", "/ai/{bot_id}/upload-banner-image", {"bot_id": bot_id}, {}, body=body, kind="files", key=idempotency_key)
         return result
 
     def delete_bot_banner(
@@ -693,7 +693,7 @@ class Client(Core):
         self, bot_id: int | str, body: types.BotBannerInput
     ) -> types.BotBannerDto:
         """Update Bot Banner."""
-        result: types.BotBannerDto = self.call("PUT", "/ai/{bot_id}/banner", {"bot_id": bot_id}, {}, body, "")
+        result: types.BotBannerDto = self.call("PUT", "/ai/{bot_id}/banner", {"bot_id": bot_id}, {}, body=body)
         return result
 
     def get_banner_by_api_key(
@@ -721,7 +721,7 @@ class Client(Core):
         self, body: types.BotInput, *, idempotency_key: str | None = None
     ) -> types.BotDto:
         """Create Bot."""
-        result: types.BotDto = self.call("POST", "/ai/bot", {}, {}, body, "", key=idempotency_key)
+        result: types.BotDto = self.call("POST", "/ai/bot", {}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_bot(
@@ -742,14 +742,14 @@ class Client(Core):
         self, bot_id: int | str, body: types.BotInput
     ) -> types.BotDto:
         """Update Bot."""
-        result: types.BotDto = self.call("PUT", "/ai/bot/{bot_id}/update-bot", {"bot_id": bot_id}, {}, body, "")
+        result: types.BotDto = self.call("PUT", "/ai/bot/{bot_id}/update-bot", {"bot_id": bot_id}, {}, body=body)
         return result
 
     def disable_bot(
         self, bot_id: int | str, body: types.ToggleDisableBotDto
     ) -> types.BotDto:
         """Toggle Disable Bot."""
-        result: types.BotDto = self.call("PUT", "/ai/bot/{bot_id}/toggle-disable", {"bot_id": bot_id}, {}, body, "")
+        result: types.BotDto = self.call("PUT", "/ai/bot/{bot_id}/toggle-disable", {"bot_id": bot_id}, {}, body=body)
         return result
 
     def replace_bot_identity_secret(
@@ -770,7 +770,7 @@ class Client(Core):
         self, bot_id: int | str, body: types.SampleQuestions
     ) -> types.SampleQuestionsResponse:
         """Update Bot Sample Questions."""
-        result: types.SampleQuestionsResponse = self.call("PUT", "/ai/bot/{bot_id}/sample-questions", {"bot_id": bot_id}, {}, body, "")
+        result: types.SampleQuestionsResponse = self.call("PUT", "/ai/bot/{bot_id}/sample-questions", {"bot_id": bot_id}, {}, body=body)
         return result
 
     def get_languages(
@@ -784,7 +784,7 @@ class Client(Core):
         self, body: types.BotLanguageConfigDto
     ) -> types.BotLanguageConfigDto:
         """Update Client Config Languages."""
-        result: types.BotLanguageConfigDto = self.call("PUT", "/identity/languages", {}, {}, body, "")
+        result: types.BotLanguageConfigDto = self.call("PUT", "/identity/languages", {}, {}, body=body)
         return result
 
     def get_languages_by_api_key(
@@ -805,7 +805,7 @@ class Client(Core):
         self, bot_id: int | str, body: types.FunctionCallingConfigInput, *, idempotency_key: str | None = None
     ) -> types.FunctionCallingConfigDTO:
         """Upsert Function Calling Config."""
-        result: types.FunctionCallingConfigDTO = self.call("POST", "/function-calling/{bot_id}", {"bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.FunctionCallingConfigDTO = self.call("POST", "/function-calling/{bot_id}", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_mcpservers(
@@ -819,7 +819,7 @@ class Client(Core):
         self, bot_id: int | str, body: types.McpServerRequest, *, idempotency_key: str | None = None
     ) -> types.McpServerDto:
         """Connect MCP Server."""
-        result: types.McpServerDto = self.call("POST", "/function-calling/{bot_id}/mcp-servers", {"bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.McpServerDto = self.call("POST", "/function-calling/{bot_id}/mcp-servers", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def remove_mcpserver(
@@ -833,7 +833,7 @@ class Client(Core):
         self, bot_id: int | str, mcp_server_id: int | str, body: types.McpServerChange
     ) -> types.McpServerDto:
         """Update MCP Server."""
-        result: types.McpServerDto = self.call("PUT", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}", {"bot_id": bot_id, "mcp_server_id": mcp_server_id}, {}, body, "")
+        result: types.McpServerDto = self.call("PUT", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}", {"bot_id": bot_id, "mcp_server_id": mcp_server_id}, {}, body=body)
         return result
 
     def refresh_mcpserver(
@@ -854,14 +854,14 @@ class Client(Core):
         self, bot_id: int | str, call_id: int | str, body: types.FunctionCallDecision, *, idempotency_key: str | None = None
     ) -> types.FunctionCallingEventDTO:
         """Decide Function Call."""
-        result: types.FunctionCallingEventDTO = self.call("POST", "/function-calling/{bot_id}/events/{call_id}/decision", {"bot_id": bot_id, "call_id": call_id}, {}, body, "", key=idempotency_key)
+        result: types.FunctionCallingEventDTO = self.call("POST", "/function-calling/{bot_id}/events/{call_id}/decision", {"bot_id": bot_id, "call_id": call_id}, {}, body=body, key=idempotency_key)
         return result
 
     def collect_golden_questions(
         self, bot_id: int | str, body: types.GoldenCollectRequest, *, idempotency_key: str | None = None
     ) -> types.GoldenCollected:
         """Collect Golden Questions."""
-        result: types.GoldenCollected = self.call("POST", "/ai/{bot_id}/golden-questions/collect", {"bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.GoldenCollected = self.call("POST", "/ai/{bot_id}/golden-questions/collect", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_replays(
@@ -875,7 +875,7 @@ class Client(Core):
         self, bot_id: int | str, body: types.ReplayRequest, *, idempotency_key: str | None = None
     ) -> types.ReplayDto:
         """Start Replay."""
-        result: types.ReplayDto = self.call("POST", "/ai/{bot_id}/replays", {"bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.ReplayDto = self.call("POST", "/ai/{bot_id}/replays", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_replay(
@@ -917,7 +917,7 @@ class Client(Core):
         self, bot_id: int | str, question_id: int | str, body: types.AddAnswerRequest, *, idempotency_key: str | None = None
     ) -> types.UnansweredQuestion:
         """Answer Unanswered Question."""
-        result: types.UnansweredQuestion = self.call("POST", "/ai/{bot_id}/unanswered-questions/{question_id}/answer", {"bot_id": bot_id, "question_id": question_id}, {}, body, "", key=idempotency_key)
+        result: types.UnansweredQuestion = self.call("POST", "/ai/{bot_id}/unanswered-questions/{question_id}/answer", {"bot_id": bot_id, "question_id": question_id}, {}, body=body, key=idempotency_key)
         return result
 
     def ask_unanswered_question_again(
@@ -931,21 +931,21 @@ class Client(Core):
         self, bot_id: int | str, body: types.GenerateChatRequest, *, idempotency_key: str | None = None
     ) -> types.GeneratedChat:
         """Generate Chat."""
-        result: types.GeneratedChat = self.call("POST", "/ai/{bot_id}/generate-chat", {"bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.GeneratedChat = self.call("POST", "/ai/{bot_id}/generate-chat", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def continue_preview(
         self, chat_id: int | str, body: types.GenerateChatRequest | None = None, *, idempotency_key: str | None = None
     ) -> types.GeneratedChat:
         """Generate Chat."""
-        result: types.GeneratedChat = self.call("POST", "/ai/chat/{chat_id}/generate", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: types.GeneratedChat = self.call("POST", "/ai/chat/{chat_id}/generate", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def assign_chat(
         self, chat_id: int | str, body: types.ChatAssignDto, *, idempotency_key: str | None = None
     ) -> types.Conversation:
         """Assign Chat."""
-        result: types.Conversation = self.call("POST", "/ai/chat/{chat_id}/assign", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: types.Conversation = self.call("POST", "/ai/chat/{chat_id}/assign", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def chat_unassign(
@@ -959,14 +959,14 @@ class Client(Core):
         self, chat_id: int | str, body: types.ManualChatMessageDto, *, idempotency_key: str | None = None
     ) -> types.Message:
         """Manual Chat."""
-        result: types.Message = self.call("POST", "/ai/chat/{chat_id}/manual", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: types.Message = self.call("POST", "/ai/chat/{chat_id}/manual", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def reply_as_agent_with_files(
         self, chat_id: int | str, body: dict[str, Any], *, idempotency_key: str | None = None
     ) -> types.Message:
         """Manual Chat With Files."""
-        result: types.Message = self.call("POST", "/ai/chat/{chat_id}/manual/files", {"chat_id": chat_id}, {}, body, "files", key=idempotency_key)
+        result: types.Message = self.call("POST", "/ai/chat/{chat_id}/manual/files", {"chat_id": chat_id}, {}, body=body, kind="files", key=idempotency_key)
         return result
 
     def get_history(
@@ -994,7 +994,7 @@ class Client(Core):
         self, chat_id: int | str, message_id: int | str, body: types.MessageEdit
     ) -> types.Message:
         """Edit Message."""
-        result: types.Message = self.call("PUT", "/ai/chat/{chat_id}/messages/{message_id}", {"chat_id": chat_id, "message_id": message_id}, {}, body, "")
+        result: types.Message = self.call("PUT", "/ai/chat/{chat_id}/messages/{message_id}", {"chat_id": chat_id, "message_id": message_id}, {}, body=body)
         return result
 
     def get_reply_receipt(
@@ -1043,7 +1043,7 @@ class Client(Core):
         self, customer_id: int | str, body: types.CustomerInput
     ) -> types.CustomerDto:
         """Update Customer."""
-        result: types.CustomerDto = self.call("PUT", "/ai/customers/{customer_id}", {"customer_id": customer_id}, {}, body, "")
+        result: types.CustomerDto = self.call("PUT", "/ai/customers/{customer_id}", {"customer_id": customer_id}, {}, body=body)
         return result
 
     def export_customer(
@@ -1113,14 +1113,14 @@ class Client(Core):
         self, chat_id: int | str, body: types.ChatSnoozeDto, *, idempotency_key: str | None = None
     ) -> types.Conversation:
         """Snooze Chat."""
-        result: types.Conversation = self.call("POST", "/ai/chat/{chat_id}/snooze", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: types.Conversation = self.call("POST", "/ai/chat/{chat_id}/snooze", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def set_chat_priority(
         self, chat_id: int | str, body: types.ChatPriorityDto
     ) -> types.Conversation:
         """Set Chat Priority."""
-        result: types.Conversation = self.call("PUT", "/ai/chat/{chat_id}/priority", {"chat_id": chat_id}, {}, body, "")
+        result: types.Conversation = self.call("PUT", "/ai/chat/{chat_id}/priority", {"chat_id": chat_id}, {}, body=body)
         return result
 
     def reopen_chat(
@@ -1176,7 +1176,7 @@ class Client(Core):
         self, body: types.NewPushSubscription, *, idempotency_key: str | None = None
     ) -> types.PushSubscription:
         """Create Push Subscription."""
-        result: types.PushSubscription = self.call("POST", "/ai/chat/push-subscriptions", {}, {}, body, "", key=idempotency_key)
+        result: types.PushSubscription = self.call("POST", "/ai/chat/push-subscriptions", {}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_push_subscription(
@@ -1197,7 +1197,7 @@ class Client(Core):
         self, body: types.DeskViewInput, *, idempotency_key: str | None = None
     ) -> types.DeskView:
         """Save Inbox View."""
-        result: types.DeskView = self.call("POST", "/ai/chat/views", {}, {}, body, "", key=idempotency_key)
+        result: types.DeskView = self.call("POST", "/ai/chat/views", {}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_inbox_view(
@@ -1218,7 +1218,7 @@ class Client(Core):
         self, body: types.SavedReplyInput, *, idempotency_key: str | None = None
     ) -> types.SavedReplyDto:
         """Create Saved Reply."""
-        result: types.SavedReplyDto = self.call("POST", "/ai/chat/saved-replies", {}, {}, body, "", key=idempotency_key)
+        result: types.SavedReplyDto = self.call("POST", "/ai/chat/saved-replies", {}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_saved_reply(
@@ -1232,7 +1232,7 @@ class Client(Core):
         self, saved_reply_id: int | str, body: types.SavedReplyInput
     ) -> types.SavedReplyDto:
         """Update Saved Reply."""
-        result: types.SavedReplyDto = self.call("PUT", "/ai/chat/saved-replies/{saved_reply_id}", {"saved_reply_id": saved_reply_id}, {}, body, "")
+        result: types.SavedReplyDto = self.call("PUT", "/ai/chat/saved-replies/{saved_reply_id}", {"saved_reply_id": saved_reply_id}, {}, body=body)
         return result
 
     def render_saved_reply(
@@ -1246,7 +1246,7 @@ class Client(Core):
         self, body: types.SummaryCalculateRequest | None = None, *, idempotency_key: str | None = None
     ) -> types.SummaryJob:
         """Chat Summary Calculate."""
-        result: types.SummaryJob = self.call("POST", "/ai/chat/summary/calculate", {}, {}, body, "", key=idempotency_key)
+        result: types.SummaryJob = self.call("POST", "/ai/chat/summary/calculate", {}, {}, body=body, key=idempotency_key)
         return result
 
     def get_summary_run(
@@ -1274,7 +1274,7 @@ class Client(Core):
         self, body: types.ClientTagRequest, *, idempotency_key: str | None = None
     ) -> types.Tag:
         """Create Client Tag."""
-        result: types.Tag = self.call("POST", "/ai/tags", {}, {}, body, "", key=idempotency_key)
+        result: types.Tag = self.call("POST", "/ai/tags", {}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_client_tag(
@@ -1288,28 +1288,28 @@ class Client(Core):
         self, tag_id: int | str, body: types.ClientTagRequest
     ) -> types.Tag:
         """Update Client Tag."""
-        result: types.Tag = self.call("PUT", "/ai/tags/{tag_id}", {"tag_id": tag_id}, {}, body, "")
+        result: types.Tag = self.call("PUT", "/ai/tags/{tag_id}", {"tag_id": tag_id}, {}, body=body)
         return result
 
     def merge_client_tag(
         self, tag_id: int | str, body: types.TagMerge, *, idempotency_key: str | None = None
     ) -> types.Tag:
         """Merge Client Tag."""
-        result: types.Tag = self.call("POST", "/ai/tags/{tag_id}/merge", {"tag_id": tag_id}, {}, body, "", key=idempotency_key)
+        result: types.Tag = self.call("POST", "/ai/tags/{tag_id}/merge", {"tag_id": tag_id}, {}, body=body, key=idempotency_key)
         return result
 
     def create_tags_for_chat(
         self, chat_id: int | str, body: types.Tags, *, idempotency_key: str | None = None
     ) -> types.Tags:
         """Create Tags For Chat."""
-        result: types.Tags = self.call("POST", "/ai/chat/{chat_id}/tags", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: types.Tags = self.call("POST", "/ai/chat/{chat_id}/tags", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def update_tags_for_chat(
         self, chat_id: int | str, body: types.Tags
     ) -> types.Tags:
         """Update Tags For Chat."""
-        result: types.Tags = self.call("PUT", "/ai/chat/{chat_id}/tags", {"chat_id": chat_id}, {}, body, "")
+        result: types.Tags = self.call("PUT", "/ai/chat/{chat_id}/tags", {"chat_id": chat_id}, {}, body=body)
         return result
 
     def generate_tags(
@@ -1337,14 +1337,14 @@ class Client(Core):
         self, chat_id: int | str, body: types.RewriteRequest, *, idempotency_key: str | None = None
     ) -> types.RewrittenText:
         """Rewrite Reply."""
-        result: types.RewrittenText = self.call("POST", "/ai/chat/{chat_id}/rewrite", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: types.RewrittenText = self.call("POST", "/ai/chat/{chat_id}/rewrite", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def create_chat_feed_back(
         self, chat_id: int | str, body: types.ChatFeedBackInput, *, idempotency_key: str | None = None
     ) -> types.ChatFeedBackDto:
         """Create Chat Feed Back."""
-        result: types.ChatFeedBackDto = self.call("POST", "/ai/chat/{chat_id}/feedback", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: types.ChatFeedBackDto = self.call("POST", "/ai/chat/{chat_id}/feedback", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_chat_feedbacks(
@@ -1372,21 +1372,21 @@ class Client(Core):
         self, chat_id: int | str, body: types.Typing, *, idempotency_key: str | None = None
     ) -> None:
         """Set Typing."""
-        result: None = self.call("POST", "/ai/chat/{chat_id}/typing", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: None = self.call("POST", "/ai/chat/{chat_id}/typing", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def set_viewing(
         self, chat_id: int | str, body: types.Viewing, *, idempotency_key: str | None = None
     ) -> None:
         """Set Viewing."""
-        result: None = self.call("POST", "/ai/chat/{chat_id}/viewing", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: None = self.call("POST", "/ai/chat/{chat_id}/viewing", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def create_chat(
         self, body: types.ChatCreation, *, idempotency_key: str | None = None
     ) -> types.Conversation | types.VisitorConversation:
         """Create new chat conversation."""
-        result: types.Conversation | types.VisitorConversation = self.call("POST", "/ai/client/chat", {}, {}, body, "", key=idempotency_key)
+        result: types.Conversation | types.VisitorConversation = self.call("POST", "/ai/client/chat", {}, {}, body=body, key=idempotency_key)
         return result
 
     def get_chat(
@@ -1400,28 +1400,28 @@ class Client(Core):
         self, chat_id: int | str, body: types.ConvMessage, *, idempotency_key: str | None = None
     ) -> types.ChatTurn | types.VisitorTurn:
         """Send message in existing chat conversation."""
-        result: types.ChatTurn | types.VisitorTurn = self.call("POST", "/ai/client/chat/{chat_id}", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: types.ChatTurn | types.VisitorTurn = self.call("POST", "/ai/client/chat/{chat_id}", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def update_chat_customer(
         self, chat_id: int | str, body: types.ChatCustomer, *, idempotency_key: str | None = None
     ) -> types.Conversation | types.VisitorConversation:
         """Update customer information in chat conversation."""
-        result: types.Conversation | types.VisitorConversation = self.call("POST", "/ai/client/chat/customer/{chat_id}", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: types.Conversation | types.VisitorConversation = self.call("POST", "/ai/client/chat/customer/{chat_id}", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def send_files(
         self, chat_id: int | str, body: dict[str, Any], *, idempotency_key: str | None = None
     ) -> types.ChatTurn | types.VisitorTurn:
         """Send message with files in chat conversation."""
-        result: types.ChatTurn | types.VisitorTurn = self.call("POST", "/ai/client/chat/files/{chat_id}/", {"chat_id": chat_id}, {}, body, "files", key=idempotency_key)
+        result: types.ChatTurn | types.VisitorTurn = self.call("POST", "/ai/client/chat/files/{chat_id}/", {"chat_id": chat_id}, {}, body=body, kind="files", key=idempotency_key)
         return result
 
     def send_assistant_message(
         self, chat_id: int | str, body: types.ConvMessage, *, idempotency_key: str | None = None
     ) -> types.Message:
         """Send assistant reply message in chat conversation."""
-        result: types.Message = self.call("POST", "/ai/client/chat/assistant/{chat_id}", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: types.Message = self.call("POST", "/ai/client/chat/assistant/{chat_id}", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def generate_reply(
@@ -1435,14 +1435,14 @@ class Client(Core):
         self, chat_id: int | str, body: types.ArrivalReport, *, idempotency_key: str | None = None
     ) -> None:
         """Report Messages As Delivered."""
-        result: None = self.call("POST", "/ai/client/chat/{chat_id}/delivered", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: None = self.call("POST", "/ai/client/chat/{chat_id}/delivered", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def report_read(
         self, chat_id: int | str, body: types.ArrivalReport, *, idempotency_key: str | None = None
     ) -> None:
         """Report Messages As Read."""
-        result: None = self.call("POST", "/ai/client/chat/{chat_id}/read", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: None = self.call("POST", "/ai/client/chat/{chat_id}/read", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_transcript(
@@ -1463,7 +1463,7 @@ class Client(Core):
         self, chat_id: int | str, body: types.TranscriptMail, *, idempotency_key: str | None = None
     ) -> None:
         """Mail Transcript."""
-        result: None = self.call("POST", "/ai/client/chat/{chat_id}/transcript/mail", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: None = self.call("POST", "/ai/client/chat/{chat_id}/transcript/mail", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def list_chats(
@@ -1477,7 +1477,7 @@ class Client(Core):
         self, body: types.VisitorIdentity, *, idempotency_key: str | None = None
     ) -> types.KnownVisitor:
         """Identify Visitor."""
-        result: types.KnownVisitor = self.call("POST", "/ai/client/visitor", {}, {}, body, "", key=idempotency_key)
+        result: types.KnownVisitor = self.call("POST", "/ai/client/visitor", {}, {}, body=body, key=idempotency_key)
         return result
 
     def get_chat_messages(
@@ -1533,28 +1533,28 @@ class Client(Core):
         self, chat_id: int | str, body: types.SuggestionRequest | None = None, *, idempotency_key: str | None = None
     ) -> types.ReplySuggestions:
         """Generate intelligent reply suggestions for chat conversation."""
-        result: types.ReplySuggestions = self.call("POST", "/ai/client/chat/suggestions/{chat_id}", {"chat_id": chat_id}, {}, body, "", key=idempotency_key)
+        result: types.ReplySuggestions = self.call("POST", "/ai/client/chat/suggestions/{chat_id}", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def translate_text(
         self, body: types.TranslationRequest, *, idempotency_key: str | None = None
     ) -> types.TranslationResponse:
         """Multi-language text translation."""
-        result: types.TranslationResponse = self.call("POST", "/client/translate", {}, {}, body, "", key=idempotency_key)
+        result: types.TranslationResponse = self.call("POST", "/client/translate", {}, {}, body=body, key=idempotency_key)
         return result
 
     def translate_text_old(
         self, body: types.TranslationRequest, *, idempotency_key: str | None = None
     ) -> types.TranslationResponse:
         """AI translation API."""
-        result: types.TranslationResponse = self.call("POST", "/ai/translate", {}, {}, body, "", key=idempotency_key)
+        result: types.TranslationResponse = self.call("POST", "/ai/translate", {}, {}, body=body, key=idempotency_key)
         return result
 
     def summarize_text(
         self, body: types.SummarizeRequest, *, idempotency_key: str | None = None
     ) -> types.SummarizeResponse:
         """Intelligent content summarization with AI."""
-        result: types.SummarizeResponse = self.call("POST", "/client/summarize", {}, {}, body, "", key=idempotency_key)
+        result: types.SummarizeResponse = self.call("POST", "/client/summarize", {}, {}, body=body, key=idempotency_key)
         return result
 
     def get_platform_words(
@@ -1568,7 +1568,7 @@ class Client(Core):
         self, client_id: int | str, body: types.PlatformWords
     ) -> types.PlatformWords:
         """Update Platform Words."""
-        result: types.PlatformWords = self.call("PUT", "/config/{client_id}/words", {"client_id": client_id}, {}, body, "")
+        result: types.PlatformWords = self.call("PUT", "/config/{client_id}/words", {"client_id": client_id}, {}, body=body)
         return result
 
     def list_conversations(
@@ -1582,7 +1582,7 @@ class Client(Core):
         self, body: types.ConversationRequest, *, idempotency_key: str | None = None
     ) -> types.ConversationResponse:
         """Create Conversation."""
-        result: types.ConversationResponse = self.call("POST", "/mesaging/conversations", {}, {}, body, "", key=idempotency_key)
+        result: types.ConversationResponse = self.call("POST", "/mesaging/conversations", {}, {}, body=body, key=idempotency_key)
         return result
 
     def get_conversation(
@@ -1603,7 +1603,7 @@ class Client(Core):
         self, conversation_id: int | str, body: types.MessageRequest, *, idempotency_key: str | None = None
     ) -> types.MessageEntity:
         """Create Message."""
-        result: types.MessageEntity = self.call("POST", "/mesaging/conversations/{conversation_id}/messages", {"conversation_id": conversation_id}, {}, body, "", key=idempotency_key)
+        result: types.MessageEntity = self.call("POST", "/mesaging/conversations/{conversation_id}/messages", {"conversation_id": conversation_id}, {}, body=body, key=idempotency_key)
         return result
 
     def end_conversation(
@@ -1652,7 +1652,7 @@ class Client(Core):
         self, client_id: int | str, bot_id: int | str, body: types.ChannelMessageRequest, *, idempotency_key: str | None = None
     ) -> types.Message:
         """Post Socialnet."""
-        result: types.Message = self.call("POST", "/socialnet/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.Message = self.call("POST", "/socialnet/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def list_socialnet_pages(
@@ -1666,21 +1666,21 @@ class Client(Core):
         self, client_id: int | str, body: types.SocialnetAccessToken, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
         """Store User Token."""
-        result: types.ChannelConnection = self.call("POST", "/socialnet/{client_id}/user-token", {"client_id": client_id}, {}, body, "", key=idempotency_key)
+        result: types.ChannelConnection = self.call("POST", "/socialnet/{client_id}/user-token", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
     def connect_socialnet_page(
         self, client_id: int | str, bot_id: int | str, body: types.MessengerConnectPageDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
         """Client Messenger Connect Page."""
-        result: types.ChannelConnection = self.call("POST", "/socialnet/{client_id}/connect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.ChannelConnection = self.call("POST", "/socialnet/{client_id}/connect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def connect_socialnet(
         self, client_id: int | str, bot_id: int | str, body: types.MessengerConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
         """Client Messenger Connect."""
-        result: types.ChannelConnection = self.call("POST", "/socialnet/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.ChannelConnection = self.call("POST", "/socialnet/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_socialnet_connection(
@@ -1694,14 +1694,14 @@ class Client(Core):
         self, client_id: int | str, bot_id: int | str, body: types.MessengerConnectPageDto | None = None
     ) -> types.ChannelConnection:
         """Disconnect A Page Of Client."""
-        result: types.ChannelConnection = self.call("PUT", "/socialnet/{client_id}/disconnect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "")
+        result: types.ChannelConnection = self.call("PUT", "/socialnet/{client_id}/disconnect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body)
         return result
 
     def reconnect_socialnet_page(
         self, client_id: int | str, bot_id: int | str, body: types.MessengerConnectPageDto | None = None
     ) -> types.ChannelConnection:
         """Reconnect A Page Of Client."""
-        result: types.ChannelConnection = self.call("PUT", "/socialnet/{client_id}/reconnect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "")
+        result: types.ChannelConnection = self.call("PUT", "/socialnet/{client_id}/reconnect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body)
         return result
 
     def get_photoapp_messages(
@@ -1715,7 +1715,7 @@ class Client(Core):
         self, client_id: int | str, bot_id: int | str, body: types.ChannelMessageRequest, *, idempotency_key: str | None = None
     ) -> types.Message:
         """Post Photoapp Messages."""
-        result: types.Message = self.call("POST", "/photoapp/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.Message = self.call("POST", "/photoapp/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def list_photoapp_accounts(
@@ -1729,21 +1729,21 @@ class Client(Core):
         self, client_id: int | str, body: types.SocialnetAccessToken, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
         """Store User Token."""
-        result: types.ChannelConnection = self.call("POST", "/photoapp/{client_id}/user-token", {"client_id": client_id}, {}, body, "", key=idempotency_key)
+        result: types.ChannelConnection = self.call("POST", "/photoapp/{client_id}/user-token", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
     def connect_photoapp_page(
         self, client_id: int | str, bot_id: int | str, body: types.PhotoappConnectPageDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
         """Client Messenger Connect Page."""
-        result: types.ChannelConnection = self.call("POST", "/photoapp/{client_id}/connect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.ChannelConnection = self.call("POST", "/photoapp/{client_id}/connect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def connect_photoapp(
         self, client_id: int | str, bot_id: int | str, body: types.PhotoappConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
         """Connect Photoapp."""
-        result: types.ChannelConnection = self.call("POST", "/photoapp/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.ChannelConnection = self.call("POST", "/photoapp/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def list_photoapp_connections(
@@ -1764,7 +1764,7 @@ class Client(Core):
         self, client_id: int | str, bot_id: int | str, body: types.LocalappOAConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
         """Client Messenger Connect."""
-        result: types.ChannelConnection = self.call("POST", "/localapp/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.ChannelConnection = self.call("POST", "/localapp/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def disconnect_localapp(
@@ -1792,14 +1792,14 @@ class Client(Core):
         self, client_id: int | str, bot_id: int | str, body: types.ChannelMessageRequest, *, idempotency_key: str | None = None
     ) -> types.Message:
         """Post Localapp Messages."""
-        result: types.Message = self.call("POST", "/localapp/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.Message = self.call("POST", "/localapp/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def store_chatapp_token(
         self, client_id: int | str, body: types.SocialnetAccessToken, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
         """Store User Token."""
-        result: types.ChannelConnection = self.call("POST", "/chatapp/{client_id}/user-token", {"client_id": client_id}, {}, body, "", key=idempotency_key)
+        result: types.ChannelConnection = self.call("POST", "/chatapp/{client_id}/user-token", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
     def list_chatapp_accounts(
@@ -1813,7 +1813,7 @@ class Client(Core):
         self, client_id: int | str, bot_id: int | str, body: types.ChatappConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
         """Connect Chatapp."""
-        result: types.ChannelConnection = self.call("POST", "/chatapp/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.ChannelConnection = self.call("POST", "/chatapp/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def disconnect_chatapp(
@@ -1841,7 +1841,7 @@ class Client(Core):
         self, client_id: int | str, bot_id: int | str, body: types.ChannelMessageRequest, *, idempotency_key: str | None = None
     ) -> types.Message:
         """Post Chatapp Messages."""
-        result: types.Message = self.call("POST", "/chatapp/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.Message = self.call("POST", "/chatapp/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_chatapp_templates(
@@ -1855,14 +1855,14 @@ class Client(Core):
         self, client_id: int | str, bot_id: int | str, body: types.ChatappTemplateRequest, *, idempotency_key: str | None = None
     ) -> types.Message:
         """Post Chatapp Template."""
-        result: types.Message = self.call("POST", "/chatapp/{client_id}/templates/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.Message = self.call("POST", "/chatapp/{client_id}/templates/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def connect_telegram(
         self, client_id: int | str, bot_id: int | str, body: types.TokenConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
         """Connect Telegram."""
-        result: types.ChannelConnection = self.call("POST", "/telegram/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.ChannelConnection = self.call("POST", "/telegram/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_telegram_connection(
@@ -1890,7 +1890,7 @@ class Client(Core):
         self, client_id: int | str, bot_id: int | str, body: types.ChannelMessageRequest, *, idempotency_key: str | None = None
     ) -> types.Message:
         """Post Telegram Messages."""
-        result: types.Message = self.call("POST", "/telegram/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body, "", key=idempotency_key)
+        result: types.Message = self.call("POST", "/telegram/{client_id}/messages/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_report_filters(
@@ -1904,14 +1904,14 @@ class Client(Core):
         self, body: types.SearchAdhocReportParam, *, idempotency_key: str | None = None
     ) -> types.AdhocReport:
         """Searchadhocreportrouter."""
-        result: types.AdhocReport = self.call("POST", "/report/adhoc/search", {}, {}, body, "", key=idempotency_key)
+        result: types.AdhocReport = self.call("POST", "/report/adhoc/search", {}, {}, body=body, key=idempotency_key)
         return result
 
     def export_report(
         self, body: types.ExportAdhocReportParam, *, idempotency_key: str | None = None
     ) -> bytes:
         """Exportadhocreportrouter."""
-        result: bytes = self.call("POST", "/report/adhoc/export", {}, {}, body, "", key=idempotency_key)
+        result: bytes = self.call("POST", "/report/adhoc/export", {}, {}, body=body, key=idempotency_key)
         return result
 
     def get_report_export(
@@ -1946,13 +1946,13 @@ class Client(Core):
         self, body: types.MuteWarningDto
     ) -> types.WarningDashboard:
         """Mute Warning."""
-        result: types.WarningDashboard = self.call("PUT", "/report/warning-dashboard/mute", {}, {}, body, "")
+        result: types.WarningDashboard = self.call("PUT", "/report/warning-dashboard/mute", {}, {}, body=body)
         return result
 
     def call_mcp(
         self, body: types.McpRequest, *, idempotency_key: str | None = None
     ) -> types.McpResult | types.McpFault:
         """Call Mcp."""
-        result: types.McpResult | types.McpFault = self.call("POST", "/mcp", {}, {}, body, "", key=idempotency_key)
+        result: types.McpResult | types.McpFault = self.call("POST", "/mcp", {}, {}, body=body, key=idempotency_key)
         return result
 

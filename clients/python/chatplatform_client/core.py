@@ -48,10 +48,11 @@ class Core:
                 return
 
     def call(
-        self, method: str, path: str, values: Mapping[str, Any], query: Mapping[str, Any],
-        body: Any = None, kind: str = "", *, is_stream: bool = False, key: str | None = None,
+        self, method: str, path: str, values: Mapping[str, Any], query: Mapping[str, Any], *,
+        body: Any = None, kind: str = "", is_stream: bool = False, key: str | None = None,
     ) -> Any:  # fmt: skip
-        """One operation; `key` is the Idempotency-Key, by default a new one for each POST."""
+        """One operation. `kind` of body: `form`, `files`, or empty for JSON. `key` is the
+        Idempotency-Key, by default a new one for each POST."""
         filled = path.format(**{name: quote(str(value), safe="") for name, value in values.items()})
         asked = {name: value for name, value in query.items() if value is not None}
         url = f"{self.server}{filled}" + (f"?{urlencode(asked, doseq=True)}" if asked else "")

@@ -118,12 +118,61 @@ def test_a_key_has_its_own_tools(use, server, bot):
     assert AuditEvent.objects.filter(action="mcp.called", api_key=server.key).count() == 1
 
 
-def test_a_key_that_may_write_is_made_so(use, ann, bot):
+def test_a_key_writes_only_if_it_may(use, ann, bot, server, cara):
+    chat, foreign = make_chat(bot), make_chat(make_bot(cara.client))
+    reply = calling("reply_as_assistant", chat_id=str(chat.pk), text="It's open.")
+    assert use(server.headers, reply).is_error
     made = ann.post("/identity/api-keys", {"name": "MCP", "mcp_write": True}).json()
     assert made["mcp_write"] is True
-    assert "reply_as_assistant" in use({"API-KEY": made["key"]}, names)
+    key = {"API-KEY": made["key"]}
+    assert "reply_as_assistant" in use(key, names)
+    assert not use(key, reply).is_error
+    assert Message.objects.get(text="It's open.").conversation_id == chat.pk
+    there = calling("reply_as_assistant", chat_id=str(foreign.pk), text="It's closed.")
+    assert use(key, there).structured_content["code"] == "not_found"
+    assert not Message.objects.filter(text="It's closed.").exists()
+    kept = AuditEvent.objects.filter(action="mcp.called").order_by("id")
+    assert [(event.api_key_id, event.changes) for event in kept] == [
+        (server.key.pk, {"refused": "mcp:write"}), (made["id"], {}), (made["id"], {}),
+    ]  # fmt: skip
     ann.put(f"/identity/api-keys/{made['id']}", {"mcp_write": False})
     assert ApiKey.objects.get(pk=made["id"]).mcp_write is False
+
+
+def test_an_agent_reads_and_replies(use, ann, ben, bot, cara):
+    chat, foreign = make_chat(bot), make_chat(make_bot(cara.client))
+    assert {"search_conversations", "reply_as_agent"} <= use(may_write(ben), names)
+    found = use(ben.headers, calling("search_conversations"))
+    assert [row["id"] for row in found.structured_content["items"]] == [str(chat.pk)]
+    reply = calling("reply_as_agent", chat_id=str(chat.pk), text="Ben here.")
+    assert use(ben.headers, reply).is_error
+    assert not use(may_write(ben), reply).is_error
+    assert Message.objects.get(text="Ben here.").sender_id == str(ben.user.pk)
+    elsewhere = calling("reply_as_agent", chat_id=str(foreign.pk), text="Ben there.")
+    assert use(may_write(ben), elsewhere).structured_content["code"] == "not_found"
+    assert not Message.objects.filter(text="Ben there.").exists()
+    kept = AuditEvent.objects.filter(action="mcp.called", user=ben.user).order_by("id")
+    assert [event.subject for event in kept] == [
+        "tool:search_conversations", *["tool:reply_as_agent"] * 3,
+    ]  # fmt: skip
+
+
+def test_a_refreshed_token_keeps_the_scope_of_its_sign_in_and_gets_no_other(use, ann):
+    def refreshed(token, scope=""):
+        return tokens.rotate(token.refresh_token, asked=scope)
+
+    def may_reply(token):
+        return "reply_as_agent" in use({"Authorization": f"Bearer {token.access_token}"}, names)
+
+    plain = refreshed(tokens.issue(ann.user), "mcp:write")
+    assert plain.scope == "owner"
+    assert not may_reply(plain)
+    kept = refreshed(refreshed(tokens.issue(ann.user, asked="mcp:write")))
+    assert kept.scope == "owner mcp:write"
+    assert may_reply(kept)
+    narrower = refreshed(kept, "owner")
+    assert not may_reply(narrower)
+    assert may_reply(refreshed(narrower, "owner mcp:write"))
 
 
 def test_wrong_arguments_are_told_to_the_model(use, ann):
