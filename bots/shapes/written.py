@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import Field
 
 from bots.models import Document, DocumentStage, DocumentStatus
-from bots.shapes.content import IS_ANSWERING, STAGE, DocumentError
+from bots.shapes.content import IS_ANSWERING, STAGE, DocumentError, HeldChange
 from chatplatform.api.shapes import Moment, Shape, Text, example, read_only
 
 MAX_TITLE, MAX_TEXT = 200, 20_000
@@ -26,6 +26,10 @@ class Written(Shape):
     progress: int | None = read_only("Progress of the training, 0..100.")
     error: DocumentError | None = read_only("Why training failed; else null.")
     language: str | None = read_only("Language of its text; null until trained.")
+    held_change: HeldChange | None = read_only(
+        "A change that is held back until a golden run has tested it; the other fields say what is"
+        " live. Null: nothing."
+    )
     created_at: Moment | None = read_only("When it was written.")
     updated_at: Moment | None = read_only("When its words were changed last.")
     trained_at: Moment | None = read_only("When it was last trained successfully; null: never.")
@@ -39,6 +43,7 @@ class Written(Shape):
             stage=DocumentStage(row.stage),
             error=error if row.error_code else None,
             language=row.language or None,
+            held_change=HeldChange.from_row(row),
             **fields,
         )
 
