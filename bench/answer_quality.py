@@ -398,6 +398,79 @@ def measure_plain_texts(table: Table, folder: Path, vectors: Vectors, *, is_held
         table.row(f"{name}, other topics: handed over", handed_over)
 
 
+def measure_corrected(table: Table, vectors: Vectors, *, is_held_out: bool) -> None:
+    """Answers that correct a document, asked in other words; and the documents alone, before and
+    after the one that answers is gone."""
+    companies = tomllib.loads((SETS / "corrected_answers.toml").read_text("utf-8"))["companies"]
+    for company in companies:
+        code, corrected = company["language"], company["corrected"]
+        facts = [_piece(n, code, *fact, vectors) for n, fact in enumerate(company["facts"])]
+        pairs = [
+            _piece(len(facts) + n, code, question, answer, vectors, is_pair=True)
+            for n, (question, answer, _) in enumerate(corrected)
+        ]
+        bot, before = Bot(search.Index([*facts, *pairs]), code), Bot(search.Index(facts), code)
+        asked = [
+            (question, answer)
+            for _, answer, others in half(corrected, is_held_out=is_held_out)
+            for question in others
+        ]
+        near = half(company["near"], is_held_out=is_held_out)
+        replies = [(question, answer, bot.ask(question)) for question, answer in asked]
+        table.row(
+            f"{code}, corrected answers in other words: given",
+            [(f"{q} -> {reply and reply.text}", holds(reply, a)) for q, a, reply in replies],
+        )
+        table.row(
+            f"{code}, the old text is not given with them",
+            [(q, reply is None or reply.text == a) for q, a, reply in replies if holds(reply, a)],
+        )
+        answers = tuple(answer for _, answer, _ in corrected)
+        others = [(q, bot.ask(q)) for q in near]
+        table.row(
+            f"{code}, neighbouring questions: no corrected answer leads",
+            [(q, reply is None or not reply.text.startswith(answers)) for q, reply in others],
+        )
+        questions = [*(question for question, _ in asked), *near]
+        sources = {q: before.ask(q) for q in questions}
+        table.row(f"{code}, short texts: answered", [(q, bool(sources[q])) for q in questions])
+        gone = [
+            (q, Bot(_without(facts, reply.citations[0].document_id), code).ask(q))
+            for q, reply in sources.items()
+            if reply
+        ]
+        table.row(
+            f"{code}, the text that answers is gone: handed over",
+            [(f"{q} -> {reply and reply.text}", reply is None) for q, reply in gone],
+        )
+
+
+def _without(pieces: Sequence[search.IndexedChunk], document_id: int) -> search.Index:
+    return search.Index([piece for piece in pieces if piece.document_id != document_id])
+
+
+def _piece(
+    number: int, code: str, heading: str, text: str, vectors: Vectors, *, is_pair: bool = False
+) -> search.IndexedChunk:
+    """A text of one passage, or a question with its answer, as training stores it."""
+    sentences = tuple(re.split(r"(?<=\.) ", text))
+    made = vectors.of([chunking.embedded(heading, text), *([] if is_pair else sentences)])
+    return search.IndexedChunk(
+        id=number,
+        document_id=number,
+        title=heading,
+        url=None,
+        heading=heading,
+        page=None,
+        text=text,
+        language=code,
+        vector=made[0],
+        sentences=sentences,
+        sentence_vectors=made[:1] if is_pair else made[1:],
+        answers=heading if is_pair else "",
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--held-out", action="store_true")
@@ -411,6 +484,7 @@ def main() -> None:
         measure_many_languages(table, vectors, is_held_out=options.held_out)
         measure_near_topic(table, Path(folder), vectors, is_held_out=options.held_out)
         measure_plain_texts(table, Path(folder), vectors, is_held_out=options.held_out)
+        measure_corrected(table, vectors, is_held_out=options.held_out)
         for code, name in (("en", "english"), ("vi", "vietnamese")):
             sets = json.loads((SETS / f"{name}.json").read_text("utf-8"))
             sets["clean"] = [row for row in sets["clean"] if row[1] in files]

@@ -217,7 +217,7 @@ class DocumentAdmin(TrainedAdmin):
     search_fields = ("file_name", "title", "sha256", "bot__bot_name")
     list_select_related = ("bot",)
     # The media store has no URLs: `original` links to the view below.
-    exclude = ("file", "pending_review")
+    exclude = ("file", "pending_review", "draft", "draft_file")
     readonly_fields = ("golden_run", "original")
     actions = ("train_again", "delete_documents")
 

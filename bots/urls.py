@@ -50,6 +50,7 @@ golden_question = GoldenQuestionViewSet.as_view({"put": "update", "delete": "des
 golden_runs = GoldenRunViewSet.as_view({"get": "list", "post": "create"})
 golden_run = GoldenRunViewSet.as_view({"get": "retrieve"})
 publish_held = GoldenRunViewSet.as_view({"post": "publish"})
+discard_held = GoldenRunViewSet.as_view({"post": "discard"})
 language_model = LanguageModelViewSet.as_view({"get": "list", "put": "store", "delete": "destroy"})
 function_calling = FunctionCallingViewSet.as_view({"get": "retrieve", "post": "upsert"})
 function_calls = FunctionCallViewSet.as_view({"get": "list"})
@@ -80,6 +81,7 @@ urlpatterns = [
     path("ai/<int:bot_id>/golden-runs", golden_runs),
     path("ai/<int:bot_id>/golden-runs/<uuid:run_id>", golden_run),
     path("ai/<int:bot_id>/golden-runs/<uuid:run_id>/publish", publish_held),
+    path("ai/<int:bot_id>/golden-runs/<uuid:run_id>/discard", discard_held),
     path("ai/model", language_model),
     path("ai/model/test", LanguageModelViewSet.as_view({"post": "test"})),
     path("ai/<int:bot_id>/customer-info-field", customer_info),

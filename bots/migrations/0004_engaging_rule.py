@@ -144,4 +144,27 @@ class Migration(migrations.Migration):
             model_name='mcpserver',
             constraint=models.UniqueConstraint(fields=('bot', 'name'), name='mcp_server_name'),
         ),
+        migrations.AddField(
+            model_name='document',
+            name='draft',
+            field=models.JSONField(null=True),
+        ),
+        migrations.AddField(
+            model_name='document',
+            name='draft_file',
+            field=models.FileField(blank=True, db_default='', default='', max_length=200, upload_to='documents/'),
+        ),
+        migrations.AddField(
+            model_name='chunk',
+            name='is_draft',
+            field=models.BooleanField(db_default=False, default=False),
+        ),
+        migrations.RemoveConstraint(
+            model_name='chunk',
+            name='chunk_position',
+        ),
+        migrations.AddConstraint(
+            model_name='chunk',
+            constraint=models.UniqueConstraint(fields=('document', 'is_draft', 'position'), name='chunk_position'),
+        ),
     ]

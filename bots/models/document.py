@@ -1,5 +1,6 @@
 """Documents and their passages."""
 
+from copy import copy
 from datetime import UTC, datetime
 
 from django.db import models
@@ -70,9 +71,16 @@ class Document(TenantModel):
     chunk_count = models.PositiveIntegerField(default=0)
     language = models.CharField(max_length=20, default="", blank=True)
     is_important = models.BooleanField(default=False)
-    # Held back: its passages are not searched until a golden run shows that it makes nothing worse,
-    # or a person publishes it.
+    # Held back until a golden run shows that it makes nothing worse, or a person publishes it: the
+    # whole document, or its `draft`.
     pending_review = models.BooleanField(default=False, db_default=False)
+    # A held-back change of a document that the bot uses: the new values of the changed columns and,
+    # if it is a new file, its name in the media store (bots/services/document_drafts.py). The
+    # columns themselves are what is live. Null: no change is held back.
+    draft = models.JSONField(null=True)
+    draft_file = models.FileField(
+        upload_to="documents/", max_length=200, default="", db_default="", blank=True
+    )
     valid_from = models.DateTimeField(null=True)
     valid_to = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -119,10 +127,24 @@ class Document(TenantModel):
     @property
     def is_answering(self) -> bool:
         """Whether the bot uses the text now: it has passages, is valid and not held back."""
-        now = datetime.now(UTC)
+        is_live = not self.pending_review or self.draft is not None
+        return self.chunk_count > 0 and is_live and self.is_valid_at(datetime.now(UTC))
+
+    def drafted(self) -> "Document":
+        """A copy as it would be with its held-back change, not to be saved."""
+        row = copy(self)
+        for name, value in (self.draft or {}).items():
+            is_time = name in ("valid_from", "valid_to") and value
+            setattr(row, name, datetime.fromisoformat(value) if is_time else value)
+        if self.draft_file:
+            row.file = self.draft_file.name
+        return row
+
+    def is_valid_at(self, now: datetime) -> bool:
+        """Whether this is between its first and its last moment of use."""
         has_begun = self.valid_from is None or self.valid_from <= now
         has_ended = self.valid_to is not None and self.valid_to <= now
-        return self.chunk_count > 0 and not self.pending_review and has_begun and not has_ended
+        return has_begun and not has_ended
 
 
 class Chunk(TenantModel):
@@ -148,11 +170,15 @@ class Chunk(TenantModel):
     other_model = models.CharField(max_length=80, default="", db_default="", blank=True)
     other_vector = models.BinaryField(default=b"", db_default=b"")
     other_sentence_vectors = models.BinaryField(default=b"", db_default=b"")
+    # Whether it is of the text in its document's `draft`, which is not searched yet.
+    is_draft = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         verbose_name, verbose_name_plural = "passage", "passages"
         constraints = [
-            models.UniqueConstraint(fields=["document", "position"], name="chunk_position")
+            models.UniqueConstraint(
+                fields=["document", "is_draft", "position"], name="chunk_position"
+            )
         ]
         indexes = [
             models.Index(fields=["bot", "id"], name="chunk_of_bot"),

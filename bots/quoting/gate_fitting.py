@@ -87,7 +87,7 @@ def _chunks(encoder: SearchEncoder, facts: list[list[str]]) -> list[IndexedChunk
     vectors = encoder.passages([f"{heading}\n{text}" for heading, text in facts])
     return [
         IndexedChunk(
-            id=number, document_id=number, title="Facts", url=None, heading=heading, page=None,
+            id=number, document_id=0, title="Facts", url=None, heading=heading, page=None,
             text=text, language="en", vector=vector, sentences=(text,),
             sentence_vectors=vector[np.newaxis],
         )

@@ -216,7 +216,11 @@ def _considered(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _preferred(ranked: list[_Candidate]) -> list[_Candidate]:
-    """Only the important passages, if the best of them scores nearly as well as the best of all."""
+    """Only a written answer that is preferred; else only the important passages, if the best of
+    them scores nearly as well as the best of all."""
+    written = [candidate for candidate in ranked if candidate.hit.is_preferred]
+    if written:
+        return written
     least = ranked[0].score - _WINS_BY_IMPORTANCE
     important = [candidate for candidate in ranked if candidate.chunk.is_important]
     return important if important and important[0].score >= least else ranked
@@ -267,7 +271,8 @@ def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
     ):
         cosines = chunk.sentence_vectors @ result.vector
     is_row = chunking.is_row(chunk.text)  # the cells of a row are one answer
-    if is_row and is_readable:
+    if (is_row or chunk.answers) and is_readable:
+        # The sentences of a written answer have no vectors: they are quoted together.
         cosines = np.maximum(cosines, hit.cosine)
     candidates: list[_Candidate] = []
     for position, sentence in enumerate(chunk.sentences):
@@ -410,14 +415,17 @@ def _run(sentences: Sequence[str], best: int, max_words: int = MAX_WORDS) -> tup
     """The positions of the first and last sentence of the quote around the best one."""
     first = last = best
     left = max_words - chunking.count_words(sentences[best])
-    # Add two following sentences for each preceding one.
-    for step in (1, 1, -1) * len(sentences):
+    ended: set[int] = set()
+    # Add two following sentences for each preceding one, which may say what "it" is.
+    for step in (1, -1, 1) * len(sentences):
         position = last + 1 if step > 0 else first - 1
-        if not 0 <= position < len(sentences):
+        if step in ended or not 0 <= position < len(sentences):
             continue
-        left -= chunking.count_words(sentences[position])
-        if left < 0:
-            break
+        words = chunking.count_words(sentences[position])
+        if words > left:
+            ended.add(step)
+            continue
+        left -= words
         first, last = min(first, position), max(last, position)
     # A trailing question is not part of the answer.
     while last > best and sentences[last].rstrip().endswith(QUESTION_MARKS):

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -19,9 +19,10 @@ from bots.quoting.word_index import STOP_FORMS, STOP_WEIGHT, WordIndex
 
 WORD_SHARE = 0.3
 MEANING_SHARE = 0.7
-# Fewer pieces are often one document on one topic: all are close to a good question, so the best
-# one need not stand out.
-MAX_CHUNKS_OF_ONE_TOPIC = 100
+# Fewer pieces, most of them of one document, are often on one topic: all are close to a good
+# question, so the best one need not stand out. Pieces of several texts are on several topics, and
+# one that does not stand out hardly answers; among fewer than these, standing out says little.
+MAX_CHUNKS_OF_ONE_TOPIC, MIN_CHUNKS_OF_TOPICS = 100, 4
 # Shorter pieces, such as titles, are not taken as answers to questions in another language.
 MIN_FOREIGN_WORDS = 4
 # Shorter ones are single facts, which lie nearer to questions in another language that they do not
@@ -38,6 +39,10 @@ IMPORTANT_PLACES = 5
 # How far an important passage may score below the best (0..1) and still rank before it. Scores of
 # texts that contradict each other differ by less, those of other topics by more.
 NEAR_THE_BEST = 0.2
+# How far a written answer may score below the best passage, and how much less of the question's
+# words it may cover, and still be preferred: whoever wrote it has read what the documents say.
+# Fitted on 16 of 32 answers and 17 of 34 neighbouring questions (bench/answers/corrected_answers).
+NEAR_THE_BEST_PASSAGE, LESS_COVER = 0.12, 0.35
 # A piece that has no vector yet is a hit if it covers this share of the question's rare words.
 MIN_WORD_COVER = 0.6
 # Added to the score of a table row whose amount is the one that the question needs.
@@ -83,7 +88,8 @@ class Hit:
 
     `coverage` is the share of the question's words that the piece contains, weighted so that rare
     words count most. `cosine` compares it with the question's own part. `preceding` and `following`
-    are its neighbours under the same heading.
+    are its neighbours under the same heading. `is_preferred`: a written answer that takes the place
+    of passages which score as well.
     """
 
     chunk: IndexedChunk
@@ -92,6 +98,7 @@ class Hit:
     coverage: float
     preceding: IndexedChunk | None = None
     following: IndexedChunk | None = None
+    is_preferred: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,8 @@ class Features:
     is_cross_language: bool
     is_folded: bool
     chunks: int
+    # Whether most of the pieces are of one document.
+    is_one_document: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,6 +289,9 @@ class Index:
             ],
             dtype=bool,
         )
+        # The number of each piece's document among those of the index.
+        ids = [chunk.document_id for chunk in self.chunks]
+        self._documents = np.unique(ids, return_inverse=True)[1]
         self._is_important = np.array([chunk.is_important for chunk in self.chunks], dtype=bool)
         self._has_vector = np.array([chunk.vector.size > 0 for chunk in self.chunks], dtype=bool)
         self._vectors = self._matrix()
@@ -328,12 +340,19 @@ class Index:
         return np.ascontiguousarray(np.stack(vectors), dtype=np.float32)
 
     def search(
-        self, question: str, *, language: str, limit: int = 5, vector: Vectors | None = None
+        self,
+        question: str,
+        *,
+        language: str,
+        limit: int = 5,
+        vector: Vectors | None = None,
+        leave_out: Callable[[IndexedChunk], bool] | None = None,
     ) -> SearchResult:
         """Find the `limit` best passages, and up to `IMPORTANT_PLACES` of important documents.
 
         If somebody wrote an answer to this very question, it is the only hit. The search takes 2 ms
         for 10,000 pieces, plus 6-12 ms to encode the question unless its `vector` is given.
+        `leave_out` names pieces that are not searched.
         """
         asked = question
         if same_question_key(question) not in self._answers:
@@ -343,7 +362,9 @@ class Index:
             vector = None
         elif vector is None or question != asked:
             vector = self._encoder.query(question)
-        return self.search_vector(question, vector, language=language, limit=limit)
+        return self.search_vector(
+            question, vector, language=language, limit=limit, leave_out=leave_out
+        )
 
     def corrected(self, question: str, *, language: str) -> str:
         """Correct the question's typing errors by the words of the documents.
@@ -375,7 +396,13 @@ class Index:
         return "vi" if len(words) > 2 and known >= 0.75 * len(words) else detected
 
     def search_vector(
-        self, question: str, vector: Vectors | None, *, language: str, limit: int = 5
+        self,
+        question: str,
+        vector: Vectors | None,
+        *,
+        language: str,
+        limit: int = 5,
+        leave_out: Callable[[IndexedChunk], bool] | None = None,
     ) -> SearchResult:
         """As `search`, for an encoded question; if `vector` is None, by words only."""
         if not self.chunks:
@@ -384,16 +411,25 @@ class Index:
             )
         own = None if vector is None else self._encoder.own_part(vector, language=language)
         others = self._pairs_of_other_things(question)
-        near = self._near(vector, own, language).without(others)
         written = self._answers.get(same_question_key(question))
+        if leave_out:
+            left_out = {n for n, chunk in enumerate(self.chunks) if leave_out(chunk)}
+            others = sorted(left_out.union(others))
+            written = None if written in left_out else written
+        near = self._near(vector, own, language).without(others)
         found = self._find(self._field(question), question, near, language, others)
         if found.words is self._folded and self.chunks[found.best].language == language != "vi":
             # The question is not Vietnamese, but in a language without diacritics.
             found = self._find(self._words, question, near, language, others)
         words, weights, cover, scores, best = found
-        features = self._features(near, cover, best, language, folded=words is self._folded)
         has_vectors = near.own is not None and bool(self._has_vector[best])
+        twins = self._preferred(found, language) if has_vectors else None
+        preferred = twins[0] if twins else None
+        features = self._features(near, found, language, folded=words is self._folded, twins=twins)
         confidence = _confidence(features, self._encoder.gate, has_vectors=has_vectors)
+        chosen = [written] if written is not None else self._chosen(scores, limit)
+        if preferred is not None and written is None:
+            chosen = [preferred, *(number for number in chosen if number != preferred)]
         hits = tuple(
             Hit(
                 chunk=self.chunks[number],
@@ -402,8 +438,9 @@ class Index:
                 coverage=float(cover[number]),
                 preceding=self._beside(number, -1),
                 following=self._beside(number, +1),
+                is_preferred=number == preferred,
             )
-            for number in ([written] if written is not None else self._chosen(scores, limit))
+            for number in chosen
         )
         return SearchResult(
             hits,
@@ -493,6 +530,27 @@ class Index:
         best = int(scores.argmax())
         return _Found(words, weights, cover, scores, best)
 
+    def _preferred(self, found: _Found, language: str) -> tuple[int, int] | None:
+        """The indexes of the written answer that takes the place of the best passage, and of that
+        passage; None if none does."""
+        if not self._pairs:
+            return None
+        is_pair = np.zeros(len(self.chunks), dtype=bool)
+        is_pair[[*self._pairs]] = True
+        is_usable = ~self._are_foreign(language, found.cover) & self._has_vector
+        scores = np.where(is_pair & is_usable, found.scores, -1)
+        pair = int(scores.argmax())
+        if is_pair.all() or scores[pair] <= 0:
+            return None
+        important = found.scores[self._is_important & ~is_pair]
+        if (important >= found.scores[pair] - NEAR_THE_BEST).any():
+            # What an important document says may be newer.
+            return None
+        passage = int(np.where(is_pair, -1, found.scores).argmax())
+        is_near = found.scores[pair] >= found.scores[passage] - NEAR_THE_BEST_PASSAGE
+        covers = found.cover[pair] >= found.cover[passage] - LESS_COVER
+        return (pair, passage) if is_near and covers else None
+
     def _are_foreign(self, language: str, cover: Vectors) -> NDArray[np.bool_]:
         # Language detection errs on short questions; shared rare words show the same language.
         foreign: NDArray[np.bool_] = (self._languages != language) & (cover < 0.5)
@@ -527,15 +585,22 @@ class Index:
         return scores
 
     def _features(
-        self, near: _Near, cover: Vectors, best: int, language: str, *, folded: bool
+        self,
+        near: _Near,
+        found: _Found,
+        language: str,
+        *,
+        folded: bool,
+        twins: tuple[int, int] | None,
     ) -> Features:
+        cover, best = found.cover, found.best
         is_cross = bool(self._are_foreign(language, cover)[best])
         # Pieces in one language lie closer to each other than to those in another.
         alike = self._languages == self.chunks[best].language
         if self._has_vector[best]:
             alike &= self._has_vector
         nearness, above_next = (
-            _foreign(near, self.chunks[best], best) if is_cross else _familiar(near, alike)
+            _foreign(near, self.chunks[best], best) if is_cross else _familiar(near, alike, twins)
         )
         return Features(
             above_next=above_next,
@@ -544,6 +609,7 @@ class Index:
             is_cross_language=is_cross,
             is_folded=folded and (language == "vi" or not is_cross),
             chunks=int(alike.sum()),
+            is_one_document=2 * int(np.bincount(self._documents[alike]).max()) > alike.sum(),
         )
 
     def _chosen(self, scores: Vectors, limit: int) -> list[int]:
@@ -584,11 +650,19 @@ def _sentence_share(chunk: IndexedChunk) -> float:
     return SENTENCE_SHARE * (1 - WORDS_OF_ONE_TOPIC / words) if has_sentences else 0.0
 
 
-def _familiar(near: _Near, alike: NDArray[np.bool_]) -> tuple[float, float]:
-    """The nearness of the best of these pieces, and how much nearer it is than the next ones."""
+def _familiar(
+    near: _Near, alike: NDArray[np.bool_], twins: tuple[int, int] | None
+) -> tuple[float, float]:
+    """The nearness of the best of these pieces, and how much nearer it is than the next ones.
+
+    Two that say something about the same, of which one takes the other's place, count as one.
+    """
     if near.all is None or near.own is None:
         return 0.0, 0.0
-    ordered = np.sort(near.all[alike])[::-1]
+    counted = alike.copy()
+    if twins:
+        counted[twins[0 if near.all[twins[0]] < near.all[twins[1]] else 1]] = False
+    ordered = np.sort(near.all[counted])[::-1]
     above_next = ordered[0] - ordered[1:10].mean() if ordered.size > 1 else 0.0
     return float(near.own[alike].max()), float(above_next)
 
@@ -630,4 +704,7 @@ def kind_of(features: Features) -> Literal["few", "many", "foreign"]:
     """Which part of a gate weighs these figures."""
     if features.is_cross_language:
         return "foreign"
-    return "few" if features.chunks < MAX_CHUNKS_OF_ONE_TOPIC else "many"
+    if features.chunks < MIN_CHUNKS_OF_TOPICS:
+        return "few"
+    is_few = features.chunks < MAX_CHUNKS_OF_ONE_TOPIC
+    return "few" if is_few and features.is_one_document else "many"

@@ -3,7 +3,7 @@ installs it."""
 
 from typing import Protocol
 
-from bots.models import Bot
+from bots.models import Bot, Document
 from chatplatform.hooks import Hook
 
 
@@ -22,6 +22,12 @@ class UsageLookup(Protocol):
 
     def answers(self, bot: Bot) -> dict[int, int]:
         """The number of the bot's answers of the last 30 days that cite each document, by id."""
+
+    def questions(self, document: Document) -> list[str]:
+        """The latest questions of the last 30 days whose answers cite a document, newest first."""
+
+    def unanswered_by_language(self, bot: Bot) -> dict[str, int]:
+        """The number of the bot's unanswered questions of the last seven days, by language."""
 
 
 agents = Hook[AgentLookup]()

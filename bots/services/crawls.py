@@ -16,7 +16,7 @@ from bots.ingest import crawler, url_normalization
 from bots.ingest.crawler import KnownPage, Limits, Outcome, Page
 from bots.ingest.extraction import file_types
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
-from bots.services import bots, documents, web_urls
+from bots.services import bots, document_drafts, documents, publish_gate, web_urls
 from chatplatform import jobs, media
 from chatplatform.media_stores import FilesUnavailable
 
@@ -126,6 +126,7 @@ def _pages(web_url: WebUrl) -> Iterator[Page]:
         document = page.document if page else None
         if page is None or document is None or document.status == DocumentStatus.FAILED:
             return None
+        document = document.drafted()
         name = document.file.name or ""
         if not name or not default_storage.exists(name):
             return None
@@ -155,16 +156,16 @@ def _store_page(web_url: WebUrl, page: Page, tally: _Tally) -> None:
     stored = ""
     if page.outcome == Outcome.NEW:
         stored = media.store("documents", ContentFile(page.body))
-    used = ""
+    used: set[str | None] = set()
     try:
         with jobs.commit():
             _lock_and_report(web_url, page, tally)
             document = _upsert_document(web_url, page, stored)
             _record_outcome(web_url, page, document, tally)
-        used = (document and document.file.name) or ""
+        used = {document.file.name, document.draft_file.name} if document else set()
     finally:
         # The document has the same bytes already, or the transaction failed.
-        if stored and stored != used:
+        if stored and stored not in used:
             default_storage.delete(stored)
 
 
@@ -207,7 +208,11 @@ def _upsert_document(web_url: WebUrl, page: Page, stored: str) -> Document | Non
     )
     if document is None:
         return _create_document(web_url, page, stored)
-    if document.sha256 == page.sha256:
+    if document.sha256 == page.sha256 and document_drafts.is_of_content(document.draft):
+        # The page is again as it was before the change that is held back.
+        documents.discard_change(document, by=None)
+        document.refresh_from_db()
+    if document.drafted().sha256 == page.sha256:
         if document.status == DocumentStatus.FAILED:
             documents.retrain(document)
         return document
@@ -230,13 +235,11 @@ def _create_document(web_url: WebUrl, page: Page, stored: str) -> Document | Non
 
 
 def _replace_content(document: Document, page: Page, stored: str) -> Document:
-    """Queue new bytes for training; the bot keeps the old passages until they are trained."""
-    old = document.file.name
-    for name, value in (_content(page, stored) | documents.QUEUED).items():
-        setattr(document, name, value)
-    document.save()
+    """Queue new bytes for training; the bot keeps the old passages until they are trained, and
+    longer if the change is held back."""
+    document_drafts.change(document, _content(page, stored), **documents.QUEUED)
+    document.refresh_from_db()
     documents.enqueue_training(document)
-    media.remove_later(document.client_id, [old])
     return document
 
 
@@ -311,14 +314,27 @@ def _delete_lost_pages(web_url: WebUrl, tally: _Tally) -> None:
         Bot.objects.select_for_update(no_key=True).filter(pk=web_url.bot_id).first()
         if not _running(web_url).exists():
             raise Gone
-        rows = Document.objects.filter(web_url=web_url)
-        lost = [document for document in rows if _is_lost(document.url, web_url, tally)]
+        rows = Document.objects.select_related("bot").filter(web_url=web_url)
+        lost = [
+            document
+            for document in rows
+            if _is_lost(document.url, web_url, tally) and not _is_deletion_held(document)
+        ]
         if lost:
             rows.filter(pk__in=[document.pk for document in lost]).delete()
             bots.bump_knowledge_version(web_url.bot_id)
             media.remove_later(web_url.client_id, [document.file.name for document in lost])
         unseen = WebPage.objects.filter(web_url=web_url).exclude(url__in=tally.seen)
         unseen.filter(document=None).delete()
+
+
+def _is_deletion_held(document: Document) -> bool:
+    """Hold back that a document is deleted, if its bot checks changes."""
+    if not publish_gate.holds_change(document):
+        return False
+    if document.draft != document_drafts.DELETION:
+        document_drafts.hold_deletion(document)
+    return True
 
 
 def _is_lost(url: str, web_url: WebUrl, tally: _Tally) -> bool:

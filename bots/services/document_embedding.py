@@ -17,7 +17,7 @@ from bots.ingest.chunking import embedded
 from bots.ingest.extraction import file_types
 from bots.language.embedding import PACKAGED, EncoderDown, SearchEncoder
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
-from bots.services import bots, documents, encoders, large_bots, publish_gate
+from bots.services import bots, document_drafts, encoders, large_bots, publish_gate
 from bots.shapes.content import DocumentDto
 from chatplatform import jobs
 from webhooks.services import announce
@@ -198,11 +198,12 @@ def _store(
 def _percent(document: Document) -> int:
     """Progress in percent; sentences take about as long to encode as passages."""
     counts = Chunk.objects.filter(document=document).aggregate(
+        all=Count("pk"),
         passages=Count("pk", filter=~Q(vector=b"")),
         sentences=Count("pk", filter=~Q(sentence_vectors=b"")),
     )
     done = counts["passages"] + counts["sentences"]
-    return int(READ_PERCENT + (99 - READ_PERCENT) * done // (2 * max(document.chunk_count, 1)))
+    return int(READ_PERCENT + (99 - READ_PERCENT) * done // (2 * max(counts["all"], 1)))
 
 
 def advance(document: Document, *, may_encode: bool = True) -> None:
@@ -211,6 +212,7 @@ def advance(document: Document, *, may_encode: bool = True) -> None:
     Indexes are rebuilt with what is stored so far. What a remote encoder could not encode is left
     to a later job.
     """
+    document = document.drafted()
     bots.bump_knowledge_version(document.bot_id)
     large_bots.enqueue_backfill(document.bot_id, client_id=document.client_id)
     encoder = encoders.current(document.client_id)
@@ -246,4 +248,4 @@ def announce_end(event: str, document_id: int) -> None:
     document = Document.objects.get(pk=document_id)
     data = DocumentDto.from_row(document).model_dump(mode="json")
     announce(document.client_id, event, {"bot_id": document.bot_id, "document": data})
-    documents.enqueue_crawl_update(document)
+    document_drafts.enqueue_crawl_update(document)

@@ -25,7 +25,7 @@ from bots.models import (
     WebPage,
     WebUrl,
 )
-from bots.services import bots
+from bots.services import bots, document_drafts, publish_gate
 from bots.shapes.content import ImportantDocumentDto, RefusedFile, SkippedFile
 from chatplatform import jobs, media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, TooLarge, first_or_404
@@ -232,7 +232,8 @@ def uploaded_documents(bot: Bot, *, status: DocumentStatus | None = None) -> Que
 def replace(bot: Bot, *, document_id: int, file: File, by: User) -> Document:
     """Replace the file of an uploaded document and train it again; what else is set stays.
 
-    The bot keeps the old version until then. 422 if another document has this file.
+    The bot keeps the old version until then, and longer if the new one is held back. 422 if another
+    document has this file.
     """
     if not uploaded_documents(bot).filter(pk=document_id).exists():
         raise NotFound
@@ -243,15 +244,11 @@ def replace(bot: Bot, *, document_id: int, file: File, by: User) -> Document:
             double = uploaded_documents(bot).filter(sha256=stored.sha256)
             if double.exclude(pk=document.pk).exists():
                 raise Invalid.field("body", "files", 0, msg="The bot already has this file.")
-            old = document.file.name
             # A running training of the old version finds the document queued and stores nothing.
-            uploaded_documents(bot).filter(pk=document.pk).update(
-                **asdict(stored), **QUEUED, updated_at=datetime.now(UTC)
-            )
+            document_drafts.change(document, asdict(stored), **QUEUED, updated_at=datetime.now(UTC))
             document = Document.objects.get(pk=document.pk)
             enqueue_training(document)
-            record(document, "changed", by=by)
-            media.remove_later(bot.client_id, [old])
+            record(document.drafted(), "changed", by=by)
     except BaseException:
         default_storage.delete(stored.file)
         raise
@@ -332,15 +329,16 @@ def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     with transaction.atomic():
         document = _lock_with_bot(bot, document_id)
-        before = {name: getattr(document, name) for name in changes}
-        begins = changes.get("valid_from", document.valid_from)
-        ends = changes.get("valid_to", document.valid_to)
+        drafted = document.drafted()
+        before = {name: getattr(drafted, name) for name in changes}
+        begins = changes.get("valid_from", drafted.valid_from)
+        ends = changes.get("valid_to", drafted.valid_to)
         if begins and ends and begins >= ends:
             raise Invalid.field(
                 "body", "valid_to", msg=("The end date must be after the start date.")
             )
         if changes != before:
-            Document.objects.filter(pk=document.pk).update(**changes)
+            document_drafts.change(document, changes)
             bots.bump_knowledge_version(bot.pk)
             audit.record(
                 bot.client_id,
@@ -353,17 +351,34 @@ def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by
     return Document.objects.get(pk=document.pk)
 
 
-def delete(bot: Bot, *, document_id: int, by: User) -> None:
-    """Delete a document with its passages; its file is deleted after the commit."""
+def delete(bot: Bot, *, document_id: int, by: User) -> bool:
+    """Delete a document with its passages; False if the deletion is held back."""
     with transaction.atomic():
         document = _lock_with_bot(bot, document_id)
-        name = document.file.name
-        record(document, "deleted", by=by)
-        WebPage.objects.filter(document=document).delete()
-        document.delete()
-        enqueue_crawl_update(document)
-        bots.bump_knowledge_version(bot.pk)
-        media.remove_later(bot.client_id, [name])
+        is_held = publish_gate.holds_change(document)
+        if document.draft != document_drafts.DELETION:
+            record(document, "deleted", by=by)
+        if is_held and document.draft != document_drafts.DELETION:
+            document_drafts.hold_deletion(document)
+        elif not is_held:
+            document_drafts.remove(document)
+    return not is_held
+
+
+def discard_change(document: Document, *, by: User | None) -> None:
+    """Discard what is held back of a document: its draft, or all of it if it was never live.
+
+    The caller holds the bot's lock.
+    """
+    record(document, "change_discarded", by=by)
+    if document.draft is None:
+        document_drafts.remove(document)
+        return
+    document_drafts.drop(document)
+    if document_drafts.has_text(document.draft) and document.status != DocumentStatus.TRAINED:
+        # The live text is trained to its end.
+        Document.objects.filter(pk=document.pk).update(**QUEUED)
+        enqueue_training(document)
 
 
 def _lock_with_bot(bot: Bot, document_id: int) -> Document:
@@ -380,7 +395,7 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
     with transaction.atomic():
         bots.lock(bot)
         rows = Document.objects.filter(bot=bot)
-        names = list(rows.values_list("file", flat=True))
+        names = [name for pair in rows.values_list("file", "draft_file") for name in pair]
         if not names:
             return 0
         # With these rows, a later crawl would consider the pages unchanged.
@@ -388,14 +403,6 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
         WebUrl.objects.filter(bot=bot).update(page_count=0)
         rows.delete()
         bots.bump_knowledge_version(bot.pk)
-        bots.record(bot, "documents.deleted", by=by, count=len(names))
+        bots.record(bot, "documents.deleted", by=by, count=len(names) // 2)
         media.remove_later(bot.client_id, names)
-    return len(names)
-
-
-def enqueue_crawl_update(document: Document) -> None:
-    """Enqueue an update of the document's crawl, if any: this may have been its last page."""
-    if document.web_url_id:
-        jobs.enqueue(
-            "bots.update_crawl_status", client_id=document.client_id, web_url_id=document.web_url_id
-        )
+    return len(names) // 2

@@ -24,6 +24,8 @@ from bots.services import (
     answer_preview,
     answers,
     bots,
+    document_drafts,
+    documents,
     engines,
     prompt_versions,
     publish_gate,
@@ -128,6 +130,21 @@ def publish(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
             raise NotHeld(_OVERTAKEN)
         _let_through(run)
         _record(run, "golden_run.published", by)
+    return get(bot, run_id)
+
+
+def discard(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
+    """Discard the changes of documents that wait for a run: new ones are deleted, others stay as
+    they are live. 409 `not_held` if none waits."""
+    with transaction.atomic():
+        bots.lock(bot)
+        run = get(bot, run_id)
+        rows = list(_held_documents(run).select_related("bot"))
+        if not rows:
+            raise NotHeld
+        for document in rows:
+            documents.discard_change(document, by=by)
+        _record(run, "golden_run.discarded", by)
     return get(bot, run_id)
 
 
@@ -356,15 +373,14 @@ def _let_through(run: GoldenRun) -> None:
     has_prompt = _is_prompt_waiting(run)
     if run.prompt and has_prompt:
         prompt_versions.make_current(run.prompt)
-    held = _held_documents(run)
-    answers = list(held.filter(source=DocumentSource.QUESTION_ANSWER).values_list("pk", flat=True))
-    count = held.update(pending_review=False)
-    if count:
-        bots.bump_knowledge_version(run.bot_id)
-    for document_id in answers:
-        jobs.enqueue("chats.ask_learned", client_id=run.client_id, document_id=document_id)
+    held = list(_held_documents(run).order_by("pk"))
+    for document in held:
+        document_drafts.put_live(document)
+        is_answer = document.source == DocumentSource.QUESTION_ANSWER
+        if is_answer and document.draft != document_drafts.DELETION:
+            jobs.enqueue("chats.ask_learned", client_id=run.client_id, document_id=document.pk)
     # Nothing is published if the change was deleted or replaced during the run.
-    run.outcome = GoldenOutcome.PUBLISHED if has_prompt or count else GoldenOutcome.HELD
+    run.outcome = GoldenOutcome.PUBLISHED if has_prompt or held else GoldenOutcome.HELD
     run.save(update_fields=["outcome"])
 
 

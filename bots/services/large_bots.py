@@ -8,7 +8,7 @@ index is built as for a small bot. So the same rules apply to bots of any size.
 import random
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,7 +46,8 @@ _MOST = 0.9
 
 _VALID = """d.id = p.document_id AND (d.valid_from IS NULL OR d.valid_from <= %(now)s)
         AND (d.valid_to IS NULL OR d.valid_to > %(now)s)
-        AND (NOT d.pending_review OR d.id = ANY (%(held)s))"""
+        AND CASE WHEN d.draft IS NULL THEN NOT d.pending_review OR d.id = ANY (%(held)s)
+            ELSE NOT d.id = ANY (%(held)s) END"""
 _NEAR = f"""
 SELECT p.chunk_id FROM bots_passage p JOIN bots_document d ON {_VALID}
 WHERE p.bot_id = %(bot)s ORDER BY p.vector <#> %(vector)s::real[]::halfvec LIMIT %(limit)s
@@ -68,7 +69,8 @@ ORDER BY (p.vector <#> %(vector)s::real[]::halfvec) + 0 LIMIT %(limit)s
 """
 _BESIDE = """
 SELECT beside.id FROM bots_chunk c JOIN bots_chunk beside
-    ON beside.document_id = c.document_id AND beside.position IN (c.position - 1, c.position + 1)
+    ON beside.document_id = c.document_id AND beside.is_draft = c.is_draft
+    AND beside.position IN (c.position - 1, c.position + 1)
 WHERE c.id = ANY (%s)
 """
 _SET = """
@@ -158,18 +160,31 @@ class LargeIndex:
         self._encoder = encoder
         self._params: dict[str, Any] = {"bot": bot_id, "held": list(held)}
         self.usual = self._read(self._drawn())
+        now = datetime.now(UTC)
+        self._drafts = (
+            stored_passages.drafts(bot_id, held, now=now, encoder_id=encoder.id) if held else []
+        )
         shares = Counter(word for piece in self.usual for word in set(piece.words or ()))
         self._shares = {word: count / len(self.usual) for word, count in shares.items()}
 
-    def search(self, question: str, *, language: str, limit: int = 5) -> SearchResult:
+    def search(
+        self,
+        question: str,
+        *,
+        language: str,
+        limit: int = 5,
+        leave_out: Callable[[IndexedChunk], bool] | None = None,
+    ) -> SearchResult:
         """Like `Index.search`, among the candidates for the question and the sample."""
         vector = self._encoder.query(question)
         found = self._candidates(question, vector, language)
         known = {piece.id for piece in self.usual}
-        pieces = [*self.usual, *self._read(found - known)]
+        pieces = [*self.usual, *self._read(found - known), *self._drafts]
         pieces.sort(key=lambda piece: (piece.document_id, piece.position))
         index = Index(pieces, self._encoder)
-        return index.search(question, language=language, limit=limit, vector=vector)
+        return index.search(
+            question, language=language, limit=limit, vector=vector, leave_out=leave_out
+        )
 
     def _candidates(self, question: str, vector: Vectors | None, language: str) -> set[int]:
         found = set[int]()
@@ -242,7 +257,7 @@ def _missing(bot_id: int, encoder_id: str, *, behind: int, limit: int = _BATCH) 
     )
     is_encoded = Q(embedding_model=encoder_id, dimension=embedding.DIMENSION)
     has_none = Q(vector=b"", document__stage=DocumentStage.COMPLETE)
-    rows = Chunk.objects.filter(~is_there, bot_id=bot_id, pk__gt=behind)
+    rows = Chunk.objects.filter(~is_there, bot_id=bot_id, is_draft=False, pk__gt=behind)
     rows = rows.filter((is_encoded & ~Q(vector=b"")) | has_none)
     return list(stored_passages.in_order(rows).order_by("pk")[:limit])
 

@@ -1,4 +1,4 @@
-"""Holds back new prompts and new documents until a golden run has tested them."""
+"""Holds back new prompts and changes of documents until a golden run has tested them."""
 
 from datetime import timedelta
 from typing import Any
@@ -29,12 +29,15 @@ def holds_prompt(bot: Bot) -> bool:
 
 
 def holds_document(document: Document) -> bool:
-    """Whether to hold back a document.
-
-    A document that is already searched is replaced at once: held back, its content would be
-    missing in the meantime.
-    """
+    """Whether to hold back a document that was read for the first time."""
     return _holds(document.bot) and not Chunk.objects.filter(document=document).exists()
+
+
+def holds_change(document: Document) -> bool:
+    """Whether to hold back a change of a document: the bot uses it, or will once it is valid."""
+    is_live = not document.pending_review or document.draft is not None
+    passages = Chunk.objects.filter(document=document, is_draft=False)
+    return is_live and _holds(document.bot) and passages.exists()
 
 
 def hold_prompt(prompt: Prompt) -> None:

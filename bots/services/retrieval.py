@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -119,6 +119,14 @@ def _index_of(bot_id: int, *, held: Sequence[int] = ()) -> AnyIndex:
     return Index(stored_passages.load(bot_id, now=now, held=held, encoder_id=encoder.id), encoder)
 
 
+def elsewhere(
+    bot: Bot, question: str, *, language: str, leave_out: Callable[[IndexedChunk], bool]
+) -> SearchResult:
+    """What is found for a question without some of the bot's passages."""
+    index = _cache.get(bot)
+    return index.search(question, language=language, limit=1, leave_out=leave_out)
+
+
 def find(
     bot: Bot,
     text: str,
@@ -150,7 +158,8 @@ def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
     """
     lists = [result.hits for result in results]
     room = MAX_READ_WORDS // max(1, len(lists))
-    chunks = {hit.chunk.id: hit.chunk for hits in lists for hit in _read(hits, room)}
+    read = {hit.chunk.id: hit for hits in lists for hit in _read(hits, room)}
+    found = [(hit.chunk, hit.is_preferred) for hit in read.values()]
     return tuple(
         Snippet(
             number,
@@ -159,11 +168,11 @@ def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
             chunk.url,
             chunk.text,
             page=chunk.page,
-            is_important=chunk.is_important,
+            is_important=chunk.is_important or is_preferred,
             dated=chunk.dated,
             heading=chunk.heading,
         )
-        for number, chunk in enumerate(chunks.values(), 1)
+        for number, (chunk, is_preferred) in enumerate(found, 1)
     )
 
 

@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 
 from bots.language import embedding
 from bots.language.embedding import Vectors
-from bots.models import Chunk, DocumentSource
+from bots.models import Chunk, Document, DocumentSource
 from bots.quoting.search import IndexedChunk
 
 
@@ -19,9 +19,32 @@ def load(
 
     `held`: ids of the held-back documents to include. `encoder_id`: whose vectors are read.
     """
-    rows = Chunk.objects.filter(valid(now, prefix="document__"), bot_id=bot_id)
-    rows = rows.filter(Q(document__pending_review=False) | Q(document_id__in=held))
-    return [indexed(row, encoder_id=encoder_id) for row in in_order(rows).iterator(500)]
+    rows = Chunk.objects.filter(valid(now, prefix="document__"), bot_id=bot_id, is_draft=False)
+    is_changed = Q(document__draft__isnull=False)
+    rows = rows.filter(is_changed | Q(document__pending_review=False) | Q(document_id__in=held))
+    rows = rows.exclude(is_changed, document_id__in=held)
+    found = [indexed(row, encoder_id=encoder_id) for row in in_order(rows).iterator(500)]
+    if held:
+        found += drafts(bot_id, held, now=now, encoder_id=encoder_id)
+        found.sort(key=lambda piece: (piece.document_id, piece.position or 0))
+    return found
+
+
+def drafts(
+    bot_id: int, held: Sequence[int], *, now: datetime, encoder_id: str
+) -> list[IndexedChunk]:
+    """The passages of these documents as they would be with their held-back changes."""
+    found: list[IndexedChunk] = []
+    changed = Document.objects.filter(bot_id=bot_id, pk__in=held, draft__isnull=False)
+    for document in changed.defer("content"):
+        drafted, draft = document.drafted(), document.draft or {}
+        if draft.get("is_deleted") or not drafted.is_valid_at(now):
+            continue
+        rows = Chunk.objects.filter(document=document, is_draft="chunk_count" in draft)
+        for row in rows.order_by("position"):
+            row.document = drafted
+            found.append(indexed(row, encoder_id=encoder_id))
+    return found
 
 
 def in_order(rows: QuerySet[Chunk]) -> QuerySet[Chunk]:

@@ -15,7 +15,7 @@ from bots.ingest import chunking, extraction
 from bots.ingest.chunking import Piece
 from bots.ingest.extraction.document import ExtractedText, ExtractError
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
-from bots.services import document_embedding, encoders, publish_gate
+from bots.services import document_drafts, document_embedding, encoders, publish_gate
 from chatplatform import jobs, media
 from chatplatform.media_stores import FilesUnavailable
 
@@ -55,12 +55,16 @@ def train(document_id: int) -> None:
         except Gone:
             log.info("document %s went away while it was read", document_id)
             return
-    if Chunk.objects.filter(document_id=document_id).count() <= document_embedding.SHORT_PASSAGES:
+    read = Document.objects.filter(pk=document_id).first()
+    if read and read.drafted().chunk_count <= document_embedding.SHORT_PASSAGES:
         document_embedding.encode_all(document_id)
 
 
 def _begin(document_id: int) -> Document | None:
-    """Mark a document as being read; None if it was read already or is deleted."""
+    """Mark a document as being read; None if it was read already or is deleted.
+
+    The document is as its held-back change would make it.
+    """
     unread = Document.objects.filter(pk=document_id, status__in=_UNFINISHED, stage__in=_UNREAD)
     is_unread = unread.update(
         status=DocumentStatus.TRAINING,
@@ -70,7 +74,8 @@ def _begin(document_id: int) -> Document | None:
         error_message="",
     )
     rows = Document.objects.select_related("bot").filter(pk=document_id)
-    return rows.first() if is_unread else None
+    document = rows.first() if is_unread else None
+    return document.drafted() if document else None
 
 
 def fail(document_id: int, *, code: str, message: str) -> None:
@@ -128,7 +133,8 @@ def _read(document: Document) -> ExtractedText:
 def _store(document: Document, cut: CutDocument) -> None:
     """Replace the document's passages in one transaction, so that readers see all or none.
 
-    Passages copy the vectors of the client's existing passages with the same content.
+    Passages copy the vectors of the client's existing passages with the same content. Those of a
+    held-back text are stored beside those that are live.
     """
     with jobs.commit():
         # Lock the bot, then the document, in the same order as deletions.
@@ -138,21 +144,41 @@ def _store(document: Document, cut: CutDocument) -> None:
             .filter(stage=DocumentStage.READING)
             .update(
                 # After a retry, the shown progress does not decrease.
-                progress=Greatest(F("progress"), document_embedding.READ_PERCENT),
-                title=cut.text.title[:300],
-                language=cut.text.language,
-                warning=cut.text.warning[:500],
-                chunk_count=len(cut.pieces),
+                progress=Greatest(F("progress"), document_embedding.READ_PERCENT)
             )
         )
         if not is_read:
             raise Gone
-        if publish_gate.holds_document(document):
-            Document.objects.filter(pk=document.pk).update(pending_review=True)
         chunks = list(_chunks(document, cut, _known(document, cut.pieces)))
-        Chunk.objects.filter(document=document).delete()
+        is_draft = _write_found(document.pk, cut)
+        for chunk in chunks:
+            chunk.is_draft = is_draft
+        Chunk.objects.filter(document=document, is_draft=is_draft).delete()
         Chunk.objects.bulk_create(chunks, batch_size=200)
         document_embedding.advance(Document.objects.get(pk=document.pk))
+
+
+def _write_found(document_id: int, cut: CutDocument) -> bool:
+    """Write what was found in a document; returns whether its new text is held back as a draft."""
+    document = Document.objects.select_related("bot").get(pk=document_id)
+    found = {
+        "title": cut.text.title[:300],
+        "language": cut.text.language,
+        "warning": cut.text.warning[:500],
+        "chunk_count": len(cut.pieces),
+    }
+    hashes = [piece.content_hash for piece in cut.pieces]
+    live = Chunk.objects.filter(document=document, is_draft=False).order_by("position")
+    is_changed = list(live.values_list("content_hash", flat=True)) != hashes
+    is_new_text = is_changed and publish_gate.holds_change(document)
+    if is_new_text or document_drafts.has_text(document.draft):
+        document_drafts.hold_text(document, found)
+        return True
+    is_held = publish_gate.holds_document(document)
+    Document.objects.filter(pk=document_id).update(
+        **found, **({"pending_review": True} if is_held else {})
+    )
+    return False
 
 
 def _known(document: Document, pieces: Sequence[Piece]) -> dict[str, Chunk]:

@@ -109,7 +109,13 @@ def _extract_questions(bot: Bot, language: str) -> list[str]:
     now = datetime.now(UTC)
     passages = (
         Chunk.objects.for_client(bot.client)
-        .filter(valid(now, prefix="document__"), has_mark, bot=bot, language=language.split("-")[0])
+        .filter(
+            valid(now, prefix="document__"),
+            has_mark,
+            bot=bot,
+            is_draft=False,
+            language=language.split("-")[0],
+        )
         .exclude(document__source=DocumentSource.QUESTION_ANSWER)
         .order_by(F("document__is_important").desc(), "document_id", "position")
         .values_list("heading", "sentences")[:_PASSAGES]

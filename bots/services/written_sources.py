@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from bots.models import Bot, Document, DocumentSource, DocumentStatus
-from bots.services import bots, documents
+from bots.services import bots, document_drafts, documents
 from bots.services.documents import DocumentLimit
 from bots.shapes.written import QuestionAnswerDto, TextDto
 from chatplatform import media
@@ -60,7 +60,8 @@ def create(bot: Bot, *, body: TextDto | QuestionAnswerDto, by: User | None) -> D
 def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by: User) -> Document:
     """Replace a text or a question with its answer, and train it again if it changed.
 
-    The bot keeps the old version until then.
+    The bot keeps the old version until then, and longer if the change is held back. What is live
+    already ends a held-back change.
     """
     columns = _columns(body)
     with transaction.atomic():
@@ -69,14 +70,13 @@ def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by:
         document = first_or_404(
             rows.select_for_update(no_key=True, of=("self",)).filter(pk=document_id)
         )
-        if (document.title, document.content) == (columns["title"], columns["content"]):
+        if _has(document.drafted(), columns):
             return document
+        if _has(document, columns):
+            documents.discard_change(document, by=by)
+            return Document.objects.get(pk=document.pk)
         _refuse_double(rows.exclude(pk=document.pk), columns)
-        rows.filter(pk=document.pk).update(
-            **columns,
-            **documents.QUEUED,
-            updated_at=datetime.now(UTC),
-        )
+        document_drafts.change(document, columns, **documents.QUEUED, updated_at=datetime.now(UTC))
         # A running training of the old version finds the document queued and stores nothing.
         documents.enqueue_training(document)
         document.file_name = columns["file_name"]
@@ -106,6 +106,10 @@ def _columns(body: TextDto | QuestionAnswerDto) -> dict[str, Any]:
         "size_bytes": len(data),
         "sha256": hashlib.sha256(data).hexdigest(),
     }
+
+
+def _has(document: Document, columns: dict[str, Any]) -> bool:
+    return (document.title, document.content) == (columns["title"], columns["content"])
 
 
 def _refuse_double(rows: QuerySet[Document], columns: dict[str, Any]) -> None:

@@ -215,9 +215,9 @@ class BotDto(Shape):
     allow_preview: bool = Field(True, description="Whether your team may try the bot in a preview.")
     hold_back_worse: bool = Field(
         False,
-        description="New documents and, if a language model answers, new instructions are tested"
-        " with the golden questions first. If a question fails that passed before, the change is"
-        " held back.",
+        description="New, changed and deleted documents and, if a language model answers, new"
+        " instructions are tested with the golden questions first. If a question fails that passed"
+        " before, the change is held back.",
     )
     agent_reply: bool = Field(
         False, description="People answer instead of the bot: new conversations go to the queue."

@@ -126,6 +126,32 @@ IS_ANSWERING = (
 )
 
 
+class HeldChange(Shape):
+    """What will change of a document that the bot uses, once it is published."""
+
+    is_deleted: bool = Field(description="Whether it will be deleted.")
+    title: str | None = Field(description="Its new title or question; null: unchanged.")
+    content: str | None = Field(description="Its new text or answer; null: unchanged.")
+    file_name: str | None = Field(description="The name of its new file; null: unchanged.")
+    changed: list[str] = Field(
+        description="The changed fields among `is_important`, `valid_from`, `valid_to` and `file`."
+    )
+
+    @classmethod
+    def from_row(cls, row: Document) -> "HeldChange | None":
+        """The change that is held back; null if there is none."""
+        if row.draft is None:
+            return None
+        used = [name for name in ("is_important", "valid_from", "valid_to") if name in row.draft]
+        return cls(
+            is_deleted=bool(row.draft.get("is_deleted")),
+            title=row.draft.get("title"),
+            content=row.draft.get("content"),
+            file_name=row.draft.get("file_name"),
+            changed=[*used, *(["file"] if row.draft_file else [])],
+        )
+
+
 class DocumentDto(Shape):
     """One item of a bot's content: a file, crawled page, written text, or question and answer."""
 
@@ -158,7 +184,11 @@ class DocumentDto(Shape):
     )
     is_held: bool = Field(
         description="Whether the document is held back until a golden run has tested it or a"
-        " person publishes it."
+        " person publishes it. If the bot used it before, only its `held_change` is."
+    )
+    held_change: HeldChange | None = Field(
+        description="What is held back of a document that the bot uses; the other fields say what"
+        " is live. Null: nothing."
     )
     valid_from: Moment | None = Field(
         description="Bots answer from the document from this time on; null: from the start."
@@ -194,6 +224,7 @@ class DocumentDto(Shape):
             error=error if row.error_code else None,
             warning=row.warning or None,
             is_held=row.pending_review,
+            held_change=HeldChange.from_row(row),
         )
 
 

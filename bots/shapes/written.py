@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import Field
 
 from bots.models import Document, DocumentStage, DocumentStatus
-from bots.shapes.content import IS_ANSWERING, STAGE, DocumentError
+from bots.shapes.content import IS_ANSWERING, STAGE, DocumentError, HeldChange
 from chatplatform.api.pagination import ListPage
 from chatplatform.api.shapes import Moment, Shape, Text, example, read_only
 
@@ -27,6 +27,10 @@ class Written(Shape):
     progress: int | None = read_only("Progress of the training, 0..100.")
     error: DocumentError | None = read_only("Why training failed; else null.")
     language: str | None = read_only("Language of the text; null until trained.")
+    held_change: HeldChange | None = read_only(
+        "A change that is held back until a golden run has tested it; the other fields say what is"
+        " live. Null: nothing."
+    )
     created_at: Moment | None = read_only("When the text was written.")
     updated_at: Moment | None = read_only("When the words were last changed.")
     trained_at: Moment | None = read_only(
@@ -42,6 +46,7 @@ class Written(Shape):
             stage=DocumentStage(row.stage),
             error=error if row.error_code else None,
             language=row.language or None,
+            held_change=HeldChange.from_row(row),
             **fields,
         )
 

@@ -113,7 +113,7 @@ class DocumentViewSet(TenantViewSet):
 
     @operation("AI / train", "Delete Document By Id", access=TRAINER, status=204)
     def destroy(self, bot_id: int, document_id: int) -> None:
-        """Delete a document; the bot stops using it at once."""
+        """Delete a document; the bot stops using it at once, unless that is held back."""
         bot = bots.get(self.client, bot_id)
         documents.delete(bot, document_id=document_id, by=self.user)
 
@@ -179,6 +179,7 @@ class TextViewSet(TenantViewSet):
     def update(self, bot_id: int, text_id: int, body: TextDto) -> TextDto:
         """Replace a text and train it again; the bot uses the old one until then.
 
+        If the bot has `hold_back_worse`, the change may wait for a golden run: see `held_change`.
         409 `source_exists` if the bot has this text already.
         """
         bot = bots.get(self.client, bot_id)
@@ -186,7 +187,7 @@ class TextViewSet(TenantViewSet):
 
     @operation("AI / train", "Delete Text By Id", access=TRAINER, status=204)
     def destroy(self, bot_id: int, text_id: int) -> None:
-        """Delete a text; the bot stops using it at once."""
+        """Delete a text; the bot stops using it at once, unless that is held back."""
         bot = bots.get(self.client, bot_id)
         written_sources.delete(bot, DocumentSource.TEXT, text_id, by=self.user)
 
@@ -226,7 +227,8 @@ class QuestionAnswerViewSet(TenantViewSet):
     ) -> QuestionAnswerDto:
         """Replace a question and its answer and train them again.
 
-        The bot uses the old ones until then. 409 `source_exists` if the bot has this question.
+        The bot uses the old ones until then; if it has `hold_back_worse`, the change may wait for a
+        golden run: see `held_change`. 409 `source_exists` if the bot has this question.
         """
         bot = bots.get(self.client, bot_id)
         row = written_sources.update(bot, question_answer_id, body=body, by=self.user)
@@ -234,7 +236,7 @@ class QuestionAnswerViewSet(TenantViewSet):
 
     @operation("AI / train", "Delete Question Answer By Id", access=TRAINER, status=204)
     def destroy(self, bot_id: int, question_answer_id: int) -> None:
-        """Delete a question and its answer; the bot stops using them at once."""
+        """Delete a question and its answer; the bot stops using them, unless that is held back."""
         bot = bots.get(self.client, bot_id)
         written_sources.delete(
             bot, DocumentSource.QUESTION_ANSWER, question_answer_id, by=self.user

@@ -87,3 +87,13 @@ class GoldenRunViewSet(TenantViewSet):
         """
         bot = bots.get(self.client, bot_id)
         return GoldenRunDto.from_row(golden_runs.publish(bot, run_id, by=self.user))
+
+    @operation("AI / train", "Discard Held Change", access=TRAINER, also={409: Error})
+    def discard(self, bot_id: int, run_id: uuid.UUID) -> GoldenRunDto:
+        """Discard the changes of documents that the run tests or holds back.
+
+        New documents are deleted; documents that are live stay as they are. 409 `not_held` if none
+        waits for the run.
+        """
+        bot = bots.get(self.client, bot_id)
+        return GoldenRunDto.from_row(golden_runs.discard(bot, run_id, by=self.user))

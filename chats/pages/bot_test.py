@@ -146,6 +146,7 @@ class BotTestPages(TenantAdmin):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             document = written_answers.write(bot, data, asked=asked, by=viewer(request))
+            written_answers.warn_of_others(request, document)
             query = urlencode({"fixed": reply.pk, "document": document.pk})
             return redirect(f"{place}?{query}#answer-{reply.pk}")
 

@@ -5,7 +5,6 @@ from typing import Any, ClassVar, cast
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -15,7 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, gettext_lazy
 
 from bots.models import Bot, Document, GoldenOutcome, GoldenQuestion, GoldenRun, GoldenStatus
-from bots.services import bots, documents, golden_questions, golden_runs, publish_gate
+from bots.services import bots, golden_questions, golden_runs, publish_gate
 from bots.shapes.golden import GoldenCollectRequest, GoldenQuestionDto, GoldenRunRequest
 from chatplatform.admin_base import (
     TenantAdmin,
@@ -309,7 +308,7 @@ class GoldenRunAdmin(TenantAdmin):
         return golden_runs.with_outcome(super().get_queryset(request))
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """The buttons of a run that holds something back: only new content can be discarded."""
+        """The buttons of a run that holds something back: only content can be discarded."""
         run: Any = self.get_object(request, unquote(str(object_id)))
         if run is None or run.shown_outcome != GoldenOutcome.HELD:
             return []
@@ -393,13 +392,11 @@ class GoldenRunAdmin(TenantAdmin):
 
     @button(gettext_lazy("Discard"), url_path="discard", permissions=["train"], icon="delete")
     def discard_run(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Delete the content that this run holds back."""
+        """Discard the changes of content that this run holds back."""
         run: GoldenRun = self.row(request, object_id)
 
-        @transaction.atomic
         def act(data: dict[str, Any]) -> HttpResponse:
-            for document in _held(run):
-                documents.delete(run.bot, document_id=document.pk, by=viewer(request))
+            golden_runs.discard(run.bot, run.pk, by=viewer(request))
             messages.success(request, gettext("Discarded."))
             return redirect("admin:bots_goldenrun_change", run.pk)
 
@@ -407,7 +404,11 @@ class GoldenRunAdmin(TenantAdmin):
             request, act, title=gettext("Discard changes"), button=gettext("Discard"),
             variant="danger", cancel=reverse("admin:bots_goldenrun_change", args=[run.pk]),
             intro=format_html(
-                "{}<br>{}", gettext("This deletes the content below. It can't be undone."),
+                "{}<br>{}",
+                gettext(
+                    "New content below is deleted. Content that is live already stays as it is."
+                    " This can't be undone."
+                ),
                 format_html_join(mark_safe("<br>"), "{}", [(str(row),) for row in _held(run)]),
             ),
         )  # fmt: skip

@@ -134,7 +134,7 @@ class QuestionGroupAdmin(TenantAdmin):
         def act(data: dict[str, Any]) -> HttpResponse:
             given = {name: data[name] for name in ("question", "answer")}
             try:
-                unanswered_questions.add_answer(group, **given, by=viewer(request))
+                answered = unanswered_questions.add_answer(group, **given, by=viewer(request))
             except SourceExists as exc:
                 # If the bot has learned it since, the question leaves the list.
                 unanswered_questions.request_again(group)
@@ -143,6 +143,8 @@ class QuestionGroupAdmin(TenantAdmin):
                 request,
                 gettext("Saved. We'll ask the bot again once it has learned the answer."),
             )
+            if answered.document:
+                written_answers.warn_of_others(request, answered.document)
             return redirect("admin:chats_questiongroup_change", group.pk)
 
         title = gettext("Write answer")

@@ -58,8 +58,9 @@ class SingleQuestionPages(TenantAdmin):
         assert asked, "the rows are replies"
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            written_answers.write(bot, data, asked=asked, by=viewer(request))
+            document = written_answers.write(bot, data, asked=asked, by=viewer(request))
             messages.success(request, gettext("Saved. Ask the bot again in a moment."))
+            written_answers.warn_of_others(request, document)
             if viewer(request).client_id != bot.client_id:
                 return redirect("admin:chats_unanswered")
             query = urlencode({"question": data["question"]})

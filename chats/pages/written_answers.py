@@ -2,12 +2,15 @@
 
 from typing import Any
 
+from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext
 
 from bots.models import Bot, Document, DocumentSource
+from bots.pages.bot import gaps
 from bots.services import written_sources
 from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chats.models import Message
@@ -47,6 +50,13 @@ def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Docume
             raise exists_already(exc) from exc
     unanswered_questions.note_answer(asked, document)
     return document
+
+
+def warn_of_others(request: HttpRequest, document: Document) -> None:
+    """Tell the person of another document that answers the same question."""
+    words = gaps.contradiction(document.drafted())
+    if words:
+        messages.warning(request, words)
 
 
 def exists_already(exc: written_sources.SourceExists) -> ValidationError:

@@ -180,8 +180,9 @@ class ReviewForm(BotForm):
         Setting(
             "hold_back_worse", heading,
             gettext_lazy(
-                "New content and instructions are checked with your test questions first. If an"
-                " answer gets worse, you decide whether to publish. Requires test questions."
+                "Every change of content or instructions is checked with your test questions"
+                " first. If an answer gets worse, you decide whether to publish. Requires test"
+                " questions."
             ),
         ),
     )  # fmt: skip

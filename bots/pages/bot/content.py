@@ -14,8 +14,8 @@ from django.utils.translation import gettext, gettext_lazy
 
 from bots.forms import BotForm
 from bots.models import Bot, Chunk, Document, DocumentSource, WebUrl
-from bots.pages.bot import content_forms, frame, states
-from bots.services import chat_hooks, documents, publish_gate, web_urls
+from bots.pages.bot import content_forms, frame, gaps, states
+from bots.services import chat_hooks, documents, other_sources, publish_gate, web_urls
 from chatplatform.admin_base import TenantAdmin, viewer
 
 _ON_A_PAGE = 50
@@ -59,6 +59,7 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         actions=[add] if may_add else [],
         add=add if may_add else None,
         items=[_item(bot, row, used) for row in rows],
+        language_gaps=gaps.languages(bot),
         is_busy=any(map(states.is_busy, rows)),
         kinds=[(name, words, name == kind) for name, (words, _) in KINDS.items()],
         kind=kind,
@@ -180,7 +181,8 @@ def add(page: TenantAdmin, request: HttpRequest, bot: Bot, way: str) -> HttpResp
 
 def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int) -> HttpResponse:
     """One document: its text, which can be edited or its file replaced, and when it is used."""
-    row = _document(bot, document_id)
+    live = _document(bot, document_id)
+    row = live.drafted()
     made: dict[str, type[BotForm]] = {}
     if row.source in _EDIT_FORMS:
         made["edit"] = _EDIT_FORMS[row.source]
@@ -190,7 +192,7 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
     if not row.web_url_id:
         made["again"] = content_forms.ReadAgainForm
     has_text_in_form = "edit" in made and frame.may(page, request, "train")
-    passages = Chunk.objects.filter(document=row).order_by("position")
+    passages = Chunk.objects.filter(document=live, is_draft=False).order_by("position")
     return _show_row(
         page, request, row, made,
         template="admin/bots/document.html",
@@ -198,10 +200,24 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
         document_page=page.admin_site.get_model_admin(Document),
         is_file=bool(row.file),
         used=chat_hooks.document_usage().answers(bot).get(row.pk, 0),
-        passages=[] if has_text_in_form else passages[:_PASSAGES_SHOWN],
-        more=max(0, row.chunk_count - _PASSAGES_SHOWN),
+        passages=[] if has_text_in_form and not live.draft else passages[:_PASSAGES_SHOWN],
+        more=max(0, live.chunk_count - _PASSAGES_SHOWN),
         delete=reverse("admin:bots_bot_delete_document", args=[bot.pk, row.pk]),
+        **_beside(row),
     )  # fmt: skip
+
+
+def _beside(row: Document) -> dict[str, Any]:
+    """What the page of a document tells about others: which contradicts it, and whether any would
+    answer its questions once it has expired."""
+    if states.is_busy(row):
+        return {}
+    if row.source == DocumentSource.QUESTION_ANSWER:
+        return {"contradiction": gaps.contradiction(row)}
+    if row.valid_to is None:
+        return {}
+    answered, lost = other_sources.questions_of(row)
+    return {"lost_questions": lost, "kept_questions": answered}
 
 
 def website(page: TenantAdmin, request: HttpRequest, bot: Bot, web_url_id: int) -> HttpResponse:
@@ -274,8 +290,13 @@ def _delete(
     frame.check(page, request, "train")
 
     def remove(data: dict[str, Any]) -> HttpResponse:
-        act()
-        messages.success(request, gettext("Deleted “%(name)s”.") % {"name": name})
+        is_held = act() is False
+        words = (
+            gettext("“%(name)s” will be deleted if your test questions still pass without it.")
+            if is_held
+            else gettext("Deleted “%(name)s”.")
+        )
+        messages.success(request, words % {"name": name})
         return redirect("admin:bots_bot_content", bot.pk)
 
     return page.confirm_page(

@@ -8,10 +8,12 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from bots.forms import BotForm, changed_times, day_field, days_of
 from bots.models import Bot, Document, DocumentSource, DocumentStatus, WebUrl
+from bots.pages.bot import gaps
 from bots.services import documents, web_urls, written_sources
 from bots.shapes.content import ImportantDocumentDto
 from bots.shapes.web_url import WebUrlDto
@@ -180,6 +182,9 @@ class TextForm(WrittenForm):
 
 
 class QuestionForm(WrittenForm):
+    # Filled once it is saved: what another source says.
+    contradiction: SafeString | str = ""
+
     heading = gettext_lazy("Answer")
     add_button = gettext_lazy("Add answer")
     shapes = (QuestionAnswerDto,)
@@ -193,6 +198,20 @@ class QuestionForm(WrittenForm):
             lines=6,
         ),
     )  # fmt: skip
+
+    def submit(self, data: dict[str, Any], by: User) -> Document:
+        document = super().submit(data, by)
+        self.contradiction = gaps.contradiction(document.drafted())
+        return document
+
+    def saved_message(self, result: Document) -> str:
+        words = super().saved_message(result.drafted())
+        if not self.contradiction:
+            return words
+        return format_html("{} {}", words, self.contradiction)
+
+    def is_warning(self, result: Document) -> bool:
+        return bool(self.contradiction)
 
 
 # The ways to add content, by the name in the page's address.

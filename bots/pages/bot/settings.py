@@ -13,6 +13,7 @@ from bots.pages.bot import (
     behaviour_forms,
     contact_forms,
     frame,
+    gaps,
     hours_forms,
     look_forms,
     procedure_forms,
@@ -85,6 +86,7 @@ def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse
     return _show(
         page, request, bot, "behaviour", BEHAVIOUR, _BEHAVIOUR_SECTIONS,
         title=gettext("Behavior"),
+        language_gaps=gaps.languages(bot),
         model=own.filter(bot=bot).first() or own.filter(bot=None).first(),
         has_default_model=engines.platform_has_model(),
         models=reverse("admin:bots_languagemodel_changelist"),

@@ -69,6 +69,8 @@ def details(row: Any) -> SafeString | str:
         parts.append(_validity(row))
     if getattr(row, "run_id", None):
         parts.append(held_words(row))
+    if isinstance(row, Document) and row.draft is not None:
+        parts.append(_change_words(row))
     return format_html_join(" · ", "{}", ((part,) for part in parts if part))
 
 
@@ -81,6 +83,12 @@ def _validity(row: Document) -> str:
         if day:
             words.append(template % {"day": date_format(day, "j M Y")})
     return " ".join(words)
+
+
+def _change_words(row: Document) -> str:
+    if row.draft and row.draft.get("is_deleted"):
+        return gettext("Not deleted yet: the bot still uses it")
+    return gettext("Your changes aren't live yet: the bot still uses the old version")
 
 
 def held_words(document: Any) -> SafeString:

@@ -1,14 +1,19 @@
-"""How often a bot's answers cited each of its documents."""
+"""How customers used a bot's documents: the answers that cite them, and questions without one."""
 
 from datetime import UTC, datetime, timedelta
 
 from django.core.cache import cache
 from django.db import connection
+from django.db.models import Count
 
-from bots.models import Bot
+from bots.models import Bot, Document
 from chatplatform.ids import first_id
+from chats.models import GroupedQuestion, GroupStatus, Message, SenderType
 
 _PERIOD = timedelta(days=30)
+_WEEK = timedelta(days=7)
+# So many of the latest answers of a document are read for their questions.
+_ANSWERS_READ = 50
 # The count reads all messages of the client's last 30 days.
 _CACHE_SECONDS = 600
 _COUNTS = """
@@ -34,3 +39,40 @@ def answers(bot: Bot) -> dict[int, int]:
             found = dict(cursor.fetchall())
         cache.set(key, found, _CACHE_SECONDS)
     return found
+
+
+def questions(document: Document) -> list[str]:
+    """The latest questions of the last 30 days whose answers cite a document, newest first; at
+    most ten minutes old."""
+    key = f"cited-document-questions:{document.pk}"
+    found: list[str] | None = cache.get(key)
+    if found is None:
+        replies = Message.objects.filter(
+            client_id=document.client_id,
+            pk__gte=first_id(datetime.now(UTC) - _PERIOD),
+            sender_type=SenderType.BOT,
+            conversation__bot=document.bot_id,
+            conversation__is_preview=False,
+            citations__contains=[{"document_id": document.pk}],
+            in_reply_to__isnull=False,
+        )
+        texts = replies.order_by("-pk").values_list("in_reply_to__text", flat=True)
+        found = list({" ".join(text.split()): None for text in texts[:_ANSWERS_READ]})
+        cache.set(key, found, _CACHE_SECONDS)
+    return found
+
+
+def unanswered_by_language(bot: Bot) -> dict[str, int]:
+    """The number of the bot's unanswered questions of the last seven days, by language."""
+    open_ones = GroupedQuestion.objects.filter(
+        group__bot=bot,
+        group__status=GroupStatus.OPEN,
+        asked_at__gte=datetime.now(UTC) - _WEEK,
+    )
+    rows = open_ones.values_list("message__language").annotate(Count("pk")).order_by()
+    counts: dict[str, int] = {}
+    for language, count in rows:
+        code = language.partition("-")[0]
+        if code:
+            counts[code] = counts.get(code, 0) + count
+    return counts

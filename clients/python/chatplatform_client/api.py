@@ -598,6 +598,13 @@ class Client(Core):
         result: types.GoldenRunDto = self.call("POST", "/ai/{bot_id}/golden-runs/{run_id}/publish", {"bot_id": bot_id, "run_id": run_id}, {}, key=idempotency_key)
         return result
 
+    def discard_held_change(
+        self, bot_id: int | str, run_id: int | str, *, idempotency_key: str | None = None
+    ) -> types.GoldenRunDto:
+        """Discard Held Change."""
+        result: types.GoldenRunDto = self.call("POST", "/ai/{bot_id}/golden-runs/{run_id}/discard", {"bot_id": bot_id, "run_id": run_id}, {}, key=idempotency_key)
+        return result
+
     def remove_language_model(
         self, *, bot_id: int | None = None, purpose: Literal['chat', 'embeddings'] | None = None
     ) -> None:

@@ -1164,6 +1164,7 @@ class DocumentDto(TypedDict):
     chunk_count: int
     is_important: bool
     is_held: bool
+    held_change: HeldChange | None
     valid_from: str | None
     valid_to: str | None
     language: str | None
@@ -1586,6 +1587,14 @@ class HandoverFigures(TypedDict):
 class Health(TypedDict):
     status: Literal['ok', 'failed']
     parts: list[Part]
+
+
+class HeldChange(TypedDict):
+    is_deleted: bool
+    title: str | None
+    content: str | None
+    file_name: str | None
+    changed: list[str]
 
 
 class Holiday(TypedDict):
@@ -2257,6 +2266,7 @@ class QuestionAnswerDto(TypedDict):
     progress: int | None
     error: DocumentError | None
     language: str | None
+    held_change: HeldChange | None
     created_at: str | None
     updated_at: str | None
     trained_at: str | None
@@ -2272,6 +2282,7 @@ class QuestionAnswerInput(TypedDict):
     progress: NotRequired[int | None]
     error: NotRequired[DocumentError | None]
     language: NotRequired[str | None]
+    held_change: NotRequired[HeldChange | None]
     created_at: NotRequired[str | None]
     updated_at: NotRequired[str | None]
     trained_at: NotRequired[str | None]
@@ -2698,6 +2709,7 @@ class TextDto(TypedDict):
     progress: int | None
     error: DocumentError | None
     language: str | None
+    held_change: HeldChange | None
     created_at: str | None
     updated_at: str | None
     trained_at: str | None
@@ -2713,6 +2725,7 @@ class TextInput(TypedDict):
     progress: NotRequired[int | None]
     error: NotRequired[DocumentError | None]
     language: NotRequired[str | None]
+    held_change: NotRequired[HeldChange | None]
     created_at: NotRequired[str | None]
     updated_at: NotRequired[str | None]
     trained_at: NotRequired[str | None]

@@ -339,6 +339,10 @@ export class Client extends Core {
   publishHeldChange(bot_id: number | string, run_id: number | string, idempotencyKey?: string): Promise<types.GoldenRunDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-runs/${encodeURIComponent(run_id)}/publish`, { idempotencyKey });
   }
+  /** Discard Held Change. */
+  discardHeldChange(bot_id: number | string, run_id: number | string, idempotencyKey?: string): Promise<types.GoldenRunDto> {
+    return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-runs/${encodeURIComponent(run_id)}/discard`, { idempotencyKey });
+  }
   /** Remove Language Model. */
   removeLanguageModel(query?: { bot_id?: number; purpose?: "chat" | "embeddings"; }): Promise<void> {
     return this.call("DELETE", `/ai/model`, { query });

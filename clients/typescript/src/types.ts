@@ -224,7 +224,7 @@ export type DeskViewInput = { "name": string; "query": string; "is_shared"?: boo
 
 export type DeskViews = { "items": Array<DeskView>; };
 
-export type DocumentDto = { "id": number; "source": "file" | "web_page" | "text" | "question_answer"; "url": string | null; "file_name": string; "title": string | null; "mime_type": string; "size_bytes": number; "status": DocumentStatus; "stage": DocumentStage; "is_answering": boolean; "progress": number; "error": DocumentError | null; "warning": string | null; "chunk_count": number; "is_important": boolean; "is_held": boolean; "valid_from": string | null; "valid_to": string | null; "language": string | null; "sha256": string; "created_at": string; "started_at": string | null; "trained_at": string | null; };
+export type DocumentDto = { "id": number; "source": "file" | "web_page" | "text" | "question_answer"; "url": string | null; "file_name": string; "title": string | null; "mime_type": string; "size_bytes": number; "status": DocumentStatus; "stage": DocumentStage; "is_answering": boolean; "progress": number; "error": DocumentError | null; "warning": string | null; "chunk_count": number; "is_important": boolean; "is_held": boolean; "held_change": HeldChange | null; "valid_from": string | null; "valid_to": string | null; "language": string | null; "sha256": string; "created_at": string; "started_at": string | null; "trained_at": string | null; };
 
 export type DocumentError = { "code": string; "message": string; };
 
@@ -329,6 +329,8 @@ export type HTTPValidationError = { "detail": Array<ValidationError>; };
 export type HandoverFigures = { "chats": number; "messages": number; "bot_resolved": number; "handed_off": number; "rating_mean": number | null; "handoff_reason": string | null; };
 
 export type Health = { "status": "ok" | "failed"; "parts": Array<Part>; };
+
+export type HeldChange = { "is_deleted": boolean; "title": string | null; "content": string | null; "file_name": string | null; "changed": Array<string>; };
 
 export type Holiday = { "date": string; "name"?: string; "hours"?: Array<DayHours>; };
 
@@ -490,9 +492,9 @@ export type PushSubscription = { "id": string; "device": string; "created_at": s
 
 export type PushSubscriptionsResponse = { "items": Array<PushSubscription>; "next_cursor": string | null; };
 
-export type QuestionAnswerDto = { "status": DocumentStatus | null; "stage": DocumentStage | null; "is_answering": boolean | null; "progress": number | null; "error": DocumentError | null; "language": string | null; "created_at": string | null; "updated_at": string | null; "trained_at": string | null; "id": number | null; "question": string; "answer": string; };
+export type QuestionAnswerDto = { "status": DocumentStatus | null; "stage": DocumentStage | null; "is_answering": boolean | null; "progress": number | null; "error": DocumentError | null; "language": string | null; "held_change": HeldChange | null; "created_at": string | null; "updated_at": string | null; "trained_at": string | null; "id": number | null; "question": string; "answer": string; };
 
-export type QuestionAnswerInput = { "status"?: DocumentStatus | null; "stage"?: DocumentStage | null; "is_answering"?: boolean | null; "progress"?: number | null; "error"?: DocumentError | null; "language"?: string | null; "created_at"?: string | null; "updated_at"?: string | null; "trained_at"?: string | null; "id"?: number | null; "question": string; "answer": string; };
+export type QuestionAnswerInput = { "status"?: DocumentStatus | null; "stage"?: DocumentStage | null; "is_answering"?: boolean | null; "progress"?: number | null; "error"?: DocumentError | null; "language"?: string | null; "held_change"?: HeldChange | null; "created_at"?: string | null; "updated_at"?: string | null; "trained_at"?: string | null; "id"?: number | null; "question": string; "answer": string; };
 
 export type QuestionAnswersResponse = { "items": Array<QuestionAnswerDto>; "next_cursor": string | null; };
 
@@ -610,9 +612,9 @@ export type TelegramUpdate = { "update_id"?: number | null; "message"?: Record<s
 
 export type TestedRecipients = { "recipients": Array<string>; };
 
-export type TextDto = { "status": DocumentStatus | null; "stage": DocumentStage | null; "is_answering": boolean | null; "progress": number | null; "error": DocumentError | null; "language": string | null; "created_at": string | null; "updated_at": string | null; "trained_at": string | null; "id": number | null; "title": string; "text": string; };
+export type TextDto = { "status": DocumentStatus | null; "stage": DocumentStage | null; "is_answering": boolean | null; "progress": number | null; "error": DocumentError | null; "language": string | null; "held_change": HeldChange | null; "created_at": string | null; "updated_at": string | null; "trained_at": string | null; "id": number | null; "title": string; "text": string; };
 
-export type TextInput = { "status"?: DocumentStatus | null; "stage"?: DocumentStage | null; "is_answering"?: boolean | null; "progress"?: number | null; "error"?: DocumentError | null; "language"?: string | null; "created_at"?: string | null; "updated_at"?: string | null; "trained_at"?: string | null; "id"?: number | null; "title": string; "text": string; };
+export type TextInput = { "status"?: DocumentStatus | null; "stage"?: DocumentStage | null; "is_answering"?: boolean | null; "progress"?: number | null; "error"?: DocumentError | null; "language"?: string | null; "held_change"?: HeldChange | null; "created_at"?: string | null; "updated_at"?: string | null; "trained_at"?: string | null; "id"?: number | null; "title": string; "text": string; };
 
 export type TextsResponse = { "items": Array<TextDto>; "next_cursor": string | null; };
 

@@ -1,0 +1,51 @@
+"""What a bot's content lacks or contradicts, in words for its owner."""
+
+from typing import Any
+
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from django.utils.translation import gettext, ngettext
+
+from bots.models import Bot, Document
+from bots.services import other_sources
+from chatplatform.form_fields import language_name
+
+_SHOWN_WORDS = 40
+# Fewer questions may be in a language that was guessed wrongly.
+_MIN_QUESTIONS = 3
+
+
+def contradiction(document: Document) -> SafeString | str:
+    """The passage of another document that may contradict a written answer; empty if none does."""
+    passage = other_sources.passage_beside(document)
+    if passage is None:
+        return ""
+    link = reverse("admin:bots_bot_document", args=[document.bot_id, passage.document_id])
+    return format_html(
+        '<span data-other-source="{}">{} <a class="underline" href="{}">{}</a>: “{}”</span>',
+        passage.document_id,
+        gettext("Another source answers this question too. If it's out of date, change it:"),
+        link,
+        passage.title,
+        Truncator(" ".join(passage.text.split())).words(_SHOWN_WORDS),
+    )
+
+
+def languages(bot: Bot) -> list[dict[str, Any]]:
+    """The languages in which customers asked this week without an answer, if the bot has no content
+    in them."""
+    return [
+        {
+            "code": code,
+            "words": ngettext(
+                "%(count)s question in %(language)s had no answer this week.",
+                "%(count)s questions in %(language)s had no answer this week.",
+                count,
+            )
+            % {"count": count, "language": language_name(code)},
+        }
+        for code, count in other_sources.languages_without_content(bot).items()
+        if count >= _MIN_QUESTIONS
+    ]

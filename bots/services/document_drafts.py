@@ -1,0 +1,149 @@
+"""Changes of what a bot knows: made at once, or held back as the document's draft.
+
+The columns of a document and its passages are what is live. Its `draft` has the columns that a
+held-back change sets; the passages of a new text are stored beside the live ones. Callers hold the
+bot's lock.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from bots.models import Chunk, Document, DocumentStatus, WebPage
+from bots.services import bots, large_bots, publish_gate
+from chatplatform import jobs, media
+
+# The draft of a document that is to be deleted.
+DELETION: dict[str, Any] = {"is_deleted": True}
+
+
+def change(document: Document, columns: Mapping[str, Any], **training: Any) -> bool:
+    """Change columns of a document, at once or held back; returns whether it is held back.
+
+    `training`: columns that queue it for training, which are written in any case.
+    """
+    if not publish_gate.holds_change(document):
+        _change_at_once(document, {**columns, **training})
+        return False
+    draft: dict[str, Any] = {}
+    if document.draft is not None and document.draft != DELETION:
+        draft = document.draft
+    if training:
+        # A new text replaces the held-back one.
+        draft = {name: value for name, value in draft.items() if name != "chunk_count"}
+    draft = draft | {name: _as_json(columns[name]) for name in columns if name != "file"}
+    if "file" in columns:
+        media.remove_later(document.client_id, [document.draft_file.name])
+        training["draft_file"] = columns["file"]
+    if not has_text(draft):
+        live = {name: _as_json(getattr(document, name)) for name in draft}
+        draft = {name: value for name, value in draft.items() if value != live[name]}
+    _hold(document, draft, training)
+    return True
+
+
+def hold_deletion(document: Document) -> None:
+    """Hold back that a document is deleted, instead of an earlier change of it."""
+    drop(document)
+    # What failed was the training of a text that is dropped now.
+    failed = Document.objects.filter(pk=document.pk, status=DocumentStatus.FAILED)
+    failed.update(status=DocumentStatus.TRAINED, error_code="", error_message="")
+    _hold(document, DELETION, {})
+
+
+def hold_text(document: Document, found: Mapping[str, Any]) -> None:
+    """Make what was found in a text that was read part of the document's draft."""
+    draft = (document.draft or {}) | found
+    Document.objects.filter(pk=document.pk).update(draft=draft, pending_review=True)
+
+
+def has_text(draft: Mapping[str, Any] | None) -> bool:
+    """Whether a draft has a new text."""
+    return draft is not None and ("sha256" in draft or "chunk_count" in draft)
+
+
+def is_of_content(draft: Mapping[str, Any] | None) -> bool:
+    """Whether a draft changes or deletes the text, and not only when it is used."""
+    return draft == DELETION or has_text(draft)
+
+
+def put_live(document: Document) -> None:
+    """Publish what is held back of a document; a text that another one has by now is dropped."""
+    draft, rows = document.draft, Document.objects.filter(pk=document.pk)
+    bots.bump_knowledge_version(document.bot_id)
+    if draft is None:
+        rows.update(pending_review=False)
+    elif draft == DELETION:
+        remove(document)
+    elif "sha256" in draft and _is_double(document, draft["sha256"]):
+        drop(document)
+    else:
+        if "chunk_count" in draft:
+            passages = Chunk.objects.filter(document=document)
+            passages.filter(is_draft=False).delete()
+            passages.update(is_draft=False)
+            large_bots.enqueue_backfill(document.bot_id, client_id=document.client_id)
+        drafted = document.drafted()
+        columns = {name: getattr(drafted, name) for name in draft}
+        if document.draft_file:
+            columns["file"] = document.draft_file.name
+            media.remove_later(document.client_id, [document.file.name])
+        rows.update(**columns, draft=None, draft_file="", pending_review=False)
+
+
+def drop(document: Document) -> None:
+    """Drop the held-back change of a document; what is live stays."""
+    media.remove_later(document.client_id, [document.draft_file.name])
+    Chunk.objects.filter(document=document, is_draft=True).delete()
+    Document.objects.filter(pk=document.pk).update(draft=None, draft_file="", pending_review=False)
+
+
+def remove(document: Document) -> None:
+    """Delete a document with its passages; its files are deleted after the commit."""
+    names = [document.file.name, document.draft_file.name]
+    WebPage.objects.filter(document=document).delete()
+    document.delete()
+    enqueue_crawl_update(document)
+    bots.bump_knowledge_version(document.bot_id)
+    media.remove_later(document.client_id, names)
+
+
+def enqueue_crawl_update(document: Document) -> None:
+    """Enqueue an update of the document's crawl, if any: this may have been its last page."""
+    if document.web_url_id:
+        jobs.enqueue(
+            "bots.update_crawl_status", client_id=document.client_id, web_url_id=document.web_url_id
+        )
+
+
+def _change_at_once(document: Document, columns: Mapping[str, Any]) -> None:
+    if document.draft == DELETION:
+        drop(document)
+    elif document.draft is not None:
+        # It waits for a gate that is off by now.
+        put_live(document)
+        document.refresh_from_db()
+    if "file" in columns:
+        media.remove_later(document.client_id, [document.file.name])
+    Document.objects.filter(pk=document.pk).update(**columns)
+
+
+def _hold(document: Document, draft: Mapping[str, Any], columns: Mapping[str, Any]) -> None:
+    if not draft:
+        drop(document)
+        return
+    rows = Document.objects.filter(pk=document.pk)
+    rows.update(draft=draft, pending_review=True, **columns)
+    if rows.filter(status=DocumentStatus.TRAINED).exists():
+        publish_gate.hold_document(document)
+
+
+def _is_double(document: Document, sha256: str) -> bool:
+    same = Document.objects.filter(
+        bot_id=document.bot_id, source=document.source, sha256=sha256, web_url=None
+    )
+    return document.web_url_id is None and same.exclude(pk=document.pk).exists()
+
+
+def _as_json(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -1,0 +1,59 @@
+"""What a bot would answer without one of its documents."""
+
+from bots.language.normalization import tokens
+from bots.models import Bot, Document
+from bots.quoting.search import IndexedChunk
+from bots.services import answer_preview, chat_hooks, retrieval
+
+# A passage with this share of an answer's words says the same.
+_SAME_SHARE = 0.8
+# Of a document, so many of the latest questions are asked again.
+_MAX_QUESTIONS = 10
+
+
+def passage_beside(document: Document) -> IndexedChunk | None:
+    """The passage that answers the question of a written answer too, but in other words.
+
+    None if no other document answers it. Other written answers do not count.
+    """
+    request = answer_preview.standalone(document.bot, document.title)
+    result = retrieval.elsewhere(
+        document.bot, request.text, language=request.language,
+        leave_out=lambda passage: bool(passage.answers),
+    )  # fmt: skip
+    if not result.reaches(request.threshold):
+        return None
+    passage = result.hits[0].chunk
+    said = set(tokens(document.content, language=request.language))
+    shared = said.intersection(tokens(passage.text, language=request.language))
+    return None if len(shared) >= _SAME_SHARE * len(said) else passage
+
+
+def questions_of(document: Document) -> tuple[list[str], list[str]]:
+    """The latest questions that a document answered, at most ten: those that another document
+    would answer without it, and those that none would."""
+    answered: list[str] = []
+    lost: list[str] = []
+    for question in chat_hooks.document_usage().questions(document)[:_MAX_QUESTIONS]:
+        (answered if _is_answered(document, question) else lost).append(question)
+    return answered, lost
+
+
+def _is_answered(document: Document, question: str) -> bool:
+    request = answer_preview.standalone(document.bot, question)
+    result = retrieval.elsewhere(
+        document.bot, question, language=request.language,
+        leave_out=lambda passage: passage.document_id == document.pk,
+    )  # fmt: skip
+    return result.reaches(request.threshold)
+
+
+def languages_without_content(bot: Bot) -> dict[str, int]:
+    """How many questions of the last seven days had no answer, by their language, most first.
+
+    Only languages in which the bot has no content.
+    """
+    known = set(Document.objects.filter(bot=bot, chunk_count__gt=0).values_list("language"))
+    counts = chat_hooks.document_usage().unanswered_by_language(bot) if known else {}
+    found = {code: count for code, count in counts.items() if (code,) not in known}
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
