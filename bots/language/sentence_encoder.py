@@ -67,7 +67,7 @@ class _ModelFile:
             self._tensors[name] = self._data[first : first + size]
 
     def _read(self, form: str) -> tuple[Any, ...]:
-        values = struct.unpack_from(form, self._data, self._place)
+        values = struct.unpack_from(form, self.map, self._place)
         self._place += struct.calcsize(form)
         return values
 
@@ -323,4 +323,5 @@ class Encoder:
             words = ((weights - np.float32(8)) * scales).reshape(*ids.shape, _WIDTH)
             (output,) = self._session.run(None, {"input": words + self._places[: ids.shape[1]]})
             total += len(windows[0]) * output.mean(axis=1)
-        return total / np.linalg.norm(total, axis=1, keepdims=True)
+        unit: Array = total / np.linalg.norm(total, axis=1, keepdims=True)
+        return unit
