@@ -645,8 +645,11 @@ export function createChat({ api, store, memory, stash, language }) {
   // Another tab of the same visitor opened a chat or wrote.
   memory.onChange(() => {
     if (!store.state.isReady) return;
-    if (memory.isLost()) begin();
-    else if ((memory.read().chat ?? undefined) !== store.state.chat?.id) look();
+    if (memory.isLost()) return void begin();
+    const { chat, askedAt = 0 } = memory.read();
+    if ((chat ?? undefined) === store.state.chat?.id && askedAt === store.state.askedAt) return;
+    set({ askedAt });
+    look();
   });
   addEventListener("online", () => (flush(), look()));
   addEventListener("offline", () => set({ isOnline: false }));
