@@ -53,7 +53,7 @@ def hold_deletion(document: Document) -> None:
 
 def hold_text(document: Document, found: Mapping[str, Any]) -> None:
     """Make what was found in a text that was read part of the document's draft."""
-    draft = (document.draft or {}) | found
+    draft = {**(document.draft or {}), **found}
     Document.objects.filter(pk=document.pk).update(draft=draft, pending_review=True)
 
 
