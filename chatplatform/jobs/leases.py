@@ -247,7 +247,7 @@ def report_progress(percent: int) -> None:
         _row(lease).update(progress=percent)
 
 
-def _update(statement: str, lease: Lease, **values: Any) -> bool:
+def _update(statement: str, lease: Lease, /, **values: Any) -> bool:
     """Change the row of a job; False if another worker has the job by now."""
     with connection.cursor() as cursor:
         cursor.execute(statement, {"id": lease.job_id, "token": lease.token, **values})
