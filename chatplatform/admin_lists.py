@@ -104,7 +104,8 @@ class RowsShown(ChangeList):
     def get_filters(self, request: HttpRequest) -> Any:
         """The filters, with titles and fixed choices in the reader's language."""
         found = super().get_filters(request)
-        for spec in found[0]:
+        filters: list[Any] = list(found[0])
+        for spec in filters:
             title = str(capfirst(spec.title))
             words = gettext(title)
             spec.title = words if words != title else spec.title

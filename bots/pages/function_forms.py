@@ -37,7 +37,10 @@ _TYPES = [
     ("boolean", gettext_lazy("Yes or no")),
 ]
 # Left to the method: whoever adds a function that changes something need not think of it.
-_BY_METHOD = ("", gettext_lazy("The customer, unless it only looks up data (recommended)"))
+_BY_METHOD: tuple[Any, Any] = (
+    "",
+    gettext_lazy("The customer, unless it only looks up data (recommended)"),
+)
 _NEW = {"method": "GET", "timeout_seconds": 10}
 _HEADER = re.compile(r"\s*([^:\s]+)\s*:\s*(.*?)\s*")
 

@@ -74,7 +74,7 @@ class FunctionHttpDTO(Shape):
     )
 
 
-def _safe_approval(given: dict[str, Any]) -> str:
+def _safe_approval(given: dict[str, Any]) -> Literal["none", "customer"]:
     """Who approves the calls of a function that does not say: nobody, if it only reads."""
     http: FunctionHttpDTO | None = given.get("http")
     return "none" if http is None or http.method == "GET" else "customer"

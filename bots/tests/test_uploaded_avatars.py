@@ -82,7 +82,7 @@ def test_a_logo_that_is_replaced_or_removed_goes_from_the_store(site, ann, bot):
         bot.refresh_from_db()
         site.post(look(bot), branding(bot, drawn()))
         run_jobs()
-        assert stored_files() == {Path(Bot.objects.get().icon_file.name).name}
+        assert stored_files() == {Path(str(Bot.objects.get().icon_file)).name}
     site.post(look(bot), branding(bot, bot_icon=""))
     run_jobs()
     assert (stored_files(), ann.get(f"/ai/bot/{bot.pk}").json()["bot_icon"]) == (set(), None)

@@ -95,7 +95,7 @@ def settings(noun: str) -> dict[str, tuple[Any, dict[Any, Any]]]:
         for form in vars(import_module(f"{package}.{name}")).values()
         if isinstance(form, type) and issubclass(form, SettingsForm)
     ]
-    declared = {
+    declared: dict[str, tuple[Any, dict[Any, Any]]] = {
         name: (field.label, {}) for form in forms for name, field in form.base_fields.items()
     }
     return declared | {
