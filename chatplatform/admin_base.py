@@ -84,7 +84,7 @@ def confirm_action(question: Words) -> Callable[[Callable[..., Any]], Callable[.
             if "confirmed" in request.POST:
                 return action(page, request, rows)
             return page.page(
-                request, "admin/confirm_action.html", question,
+                request, "admin/confirm_action.html", str(question),
                 rows=rows, action=action.__name__, checkbox=ACTION_CHECKBOX_NAME,
             )  # fmt: skip
 
