@@ -21,7 +21,6 @@ _LAYERS, _HEADS, _WIDTH, _INNER = 12, 12, 384, 1536
 _EPSILON = 1e-12
 # So many weights share a scale.
 _BLOCK = 32
-_POOL_BYTES = 14 << 20
 # The model has 512 positions, two of them for the marks, so longer texts are encoded in windows.
 _WINDOW_TOKENS = 510
 # Texts of one length are computed together up to so many tokens; with more, none is quicker.
@@ -189,9 +188,6 @@ class _Model:
     def __init__(self, file: _ModelFile) -> None:
         self._file = file
         self._graph: list[bytes] = []
-        # The memory of all weights, which can be given back at once.
-        self.pool = np.frombuffer(mmap.mmap(-1, _POOL_BYTES), np.uint8)
-        self._used = 0
         self.weights: dict[str, Array] = {}
         hidden = self._normalized("emb.ln", "input")
         for number in range(_LAYERS):
@@ -246,10 +242,7 @@ class _Model:
         kind = _field(2, 1 if values.dtype == np.float32 else 2)
         elsewhere = _field(13, _field(1, "location") + _field(2, "memory")) + _field(14, 1)
         self._graph.append(_field(5, shape + kind + _field(8, name) + elsewhere))
-        room = self.pool[self._used : self._used + values.nbytes]
-        room[:] = values.ravel().view(np.uint8)
-        self._used += len(room)
-        self.weights[name] = room.view(values.dtype).reshape(values.shape)
+        self.weights[name] = np.ascontiguousarray(values)
         return name
 
 
@@ -285,12 +278,8 @@ class Encoder:
         self._places = places + file.floats("emb.type")[:_WIDTH]
         model = _Model(file)
         self._session = _session(model)
-        before = self.query("")
-        np.invert(model.pool, out=model.pool)
-        if not np.array_equal(self.query(""), before):
-            # This version of ONNX Runtime reads the weights where they are instead of copying them.
-            np.invert(model.pool, out=model.pool)
-            self._pool = model.pool
+        # ONNX Runtime may read weights where they are instead of copying them.
+        self._weights = model.weights
         file.map.madvise(mmap.MADV_DONTNEED)  # what was read once
 
     def query(self, text: str) -> Array:
