@@ -41,8 +41,8 @@ LONGEST_WAIT_SECONDS = 60.0
 WAITS_FOR_FILES = 66
 # After this time without a renewal a process hangs for good, or a connection pooler holds its lock.
 HANGS_FOR = timedelta(minutes=10)
-# What this many processes in a row died with is the cause. Two deaths may be chance: a host without
-# memory, somebody's `kill`.
+# A job that this many processes in a row died with is the cause. Two deaths may be chance: a host
+# without memory, somebody's `kill`.
 DEATHS = 3
 # The jobs of a process that died start again this far apart, four times as far after each death:
 # together, one of them could kill the others again.
