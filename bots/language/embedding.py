@@ -71,7 +71,7 @@ def _capped(text: str, *, characters: int, words: int) -> str:
 
 
 def _composed(text: str) -> str:
-    """The text as the encoder's vocabulary spells it, with one sign for a letter and its accent."""
+    """The text in the vocabulary's spelling, with one character for a letter and its accent."""
     text = _NO_SIGN.sub(" ", text[:MAX_PASSAGE_CHARACTERS])
     return normalize("NFKC", text)[:MAX_PASSAGE_CHARACTERS]
 
@@ -81,7 +81,8 @@ def embed_passages(
 ) -> Vectors | None:
     """Unit vectors (n, 384) of passages, some 70 of 20 words per second; None without an encoder.
 
-    Passages of one length are encoded together, and `on_progress(done, total)` is called then.
+    Passages of one length are encoded together; after each such group `on_progress(done, total)` is
+    called.
     """
     encoder = _encoder()
     if encoder is None:

@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 
 _LAYERS, _HEADS, _WIDTH, _INNER = 12, 12, 384, 1536
 _EPSILON = 1e-12
-# So many weights share a scale.
+# This many weights share a scale.
 _BLOCK = 32
 # The model has 512 positions, two of them for the marks, so longer texts are encoded in windows.
 _WINDOW_TOKENS = 510
-# Texts of one length are computed together up to so many tokens; with more, none is quicker.
+# Texts of one length are computed together, up to this many tokens; more is no quicker.
 _BATCH_TOKENS = 160
 _BEGIN, _END, _UNKNOWN = 0, 2, 3
 # Stands for a space in the vocabulary.
 _SPACE = "\u2581"
-# The longest token has so many letters.
+# The longest token has this many letters.
 _TOKEN_LETTERS = 16
 _HASHED_AT_ONCE = 10_000
 _FNV_PRIME = np.uint64(1099511628211)
@@ -288,7 +288,7 @@ class Encoder:
         return vector
 
     def passages(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Array]]:
-        """The unit vectors of passages, with their places; texts of one length come together."""
+        """The unit vectors of passages with their places; texts of one length come together."""
         found = [self._tokenizer.ids(f"passage: {text}") for text in texts]
         alike: dict[int, list[int]] = {}
         for place, ids in enumerate(found):
@@ -303,7 +303,7 @@ class Encoder:
         return len(self._tokenizer.ids(f"query: {text}")) + 2
 
     def _unit_vectors(self, texts: list[list[int]]) -> Array:
-        """Of texts of one length, which are the mean of their outputs."""
+        """The unit vectors of texts of one length: the means of the model's outputs."""
         total = np.zeros((len(texts), _WIDTH), np.float32)
         for at in range(0, len(texts[0]), _WINDOW_TOKENS):
             windows = [ids[at : at + _WINDOW_TOKENS] for ids in texts]

@@ -338,7 +338,7 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
         _record(
             call,
             CallStatus.FAILED,
-            error=_failure(str(error), may_have_acted=not is_get),
+            error=_failure(str(error), may_have_acted=not (is_get or error.nothing_sent)),
             duration_ms=round((time.monotonic() - started) * 1000),
         )
     else:

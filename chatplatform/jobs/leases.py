@@ -41,8 +41,8 @@ LONGEST_WAIT_SECONDS = 60.0
 WAITS_FOR_FILES = 66
 # After this time without a renewal a process hangs for good, or a connection pooler holds its lock.
 HANGS_FOR = timedelta(minutes=10)
-# What this many processes in a row died with is the cause. Two deaths may be chance: a host without
-# memory, somebody's `kill`.
+# A job that this many processes in a row died with is the cause. Two deaths may be chance: a host
+# without memory, somebody's `kill`.
 DEATHS = 3
 # The jobs of a process that died start again this far apart, four times as far after each death:
 # together, one of them could kill the others again.
@@ -166,9 +166,12 @@ def claim(job_id: int) -> Lease | None:
     # Retried while the database is away: the relay sends a consumed message again only later.
     ends_at = time.monotonic() + CLAIM_SECONDS
     while True:
+        token = uuid.uuid4()
         try:
-            return _try_claim(job_id)
+            return _try_claim(job_id, token)
         except (OperationalError, InterfaceError) as exc:
+            # It may be stored all the same: a job of this process, which does not know of it.
+            lease_renewer.leave(token)
             if time.monotonic() > ends_at:
                 raise
             log.warning("job %s could not be claimed, trying again: %s", job_id, exc)
@@ -176,8 +179,7 @@ def claim(job_id: int) -> Lease | None:
         time.sleep(CLAIM_PAUSE_SECONDS)
 
 
-def _try_claim(job_id: int) -> Lease | None:
-    token = uuid.uuid4()
+def _try_claim(job_id: int, token: uuid.UUID) -> Lease | None:
     try:
         with connection.cursor() as cursor:
             values: dict[str, Any] = {"id": job_id, "token": token}
@@ -209,7 +211,7 @@ def commit(*, is_progress: bool = False, ends_job: bool = False) -> Iterator[Non
 
     It renews the lease, and raises `LeaseLost` if another worker has the job by now. `is_progress`:
     no later attempt repeats this work, so earlier failures are forgotten. `ends_job`: the job is
-    done with this transaction, and stores nothing more.
+    done with this transaction, which contains no other `commit`, and stores nothing more.
     """
     with transaction.atomic():
         lease = _current.get()

@@ -24,9 +24,9 @@ log = logging.getLogger(__name__)
 POLL_SECONDS, WATCH_SECONDS, IDLE_SECONDS = 0.02, 1.0, 5.0
 # A poll over ten thousand waiting jobs takes tens of milliseconds. First comes a pause of this many
 # times the poll's length, which no signal ends: so a flood of signals costs a fifth of a core, and
-# jobs that come meanwhile are taken together. It is shorter than the heartbeat lasts, and at most
-# POLL_SECONDS if something was dispatched.
-LOOKS_APART, LONGEST_PAUSE_SECONDS = 4, 10.0
+# jobs that come meanwhile are taken together. It is at most POLL_SECONDS if something was
+# dispatched, and short in any case: the database may have stalled for once.
+LOOKS_APART, LONGEST_PAUSE_SECONDS = 4, 2.0
 # The most jobs that one poll dispatches.
 BATCH_SIZE = 200
 SWEEP_SECONDS = 1.0
@@ -177,7 +177,7 @@ class Relay:
     """A relay. Any number may run; only one of them dispatches a row."""
 
     def __init__(self) -> None:
-        self._swept_at = 0.0
+        self._swept_at = self._polled_at = 0.0
         self._gone = set[int]()
         self._newest_first = False
         self._broker = valkey.connect(timeout_seconds=2)
@@ -194,14 +194,14 @@ class Relay:
             if stop.is_set():
                 return
             self._heartbeat.write_if_due()
-            began = time.monotonic()
             try:
                 dispatched = self.tick()
                 outages.over("database")
                 if dispatched == BATCH_SIZE:
                     continue
                 longest = POLL_SECONDS if dispatched else LONGEST_PAUSE_SECONDS
-                stop.wait(min(LOOKS_APART * (time.monotonic() - began), longest))
+                spent = time.monotonic() - self._polled_at
+                stop.wait(min(LOOKS_APART * spent, longest))
                 if not signalled.is_set():
                     signalled.wait(seconds_to_next())
             except Error as exc:
@@ -218,6 +218,7 @@ class Relay:
         # Channel messages go newest and oldest first by turns: behind a thousand waiting customers
         # a new one is still answered soon, and the oldest are answered too.
         self._newest_first = not self._newest_first
+        self._polled_at = time.monotonic()
         due = take_due(newest_first=self._newest_first)
         for job_id, name in due:
             self._dispatch(job_id, name)

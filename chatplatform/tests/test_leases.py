@@ -20,8 +20,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_claim_is_retried_while_the_database_is_away(work, monkeypatch):
-    job = add()
+    job, left = add(), []
     monkeypatch.setattr(leases, "CLAIM_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(lease_renewer, "leave", left.append)
     database = connections["default"]
     backend, connect = database.connection.info.backend_pid, database.get_new_connection
 
@@ -42,19 +43,42 @@ def test_a_claim_is_retried_while_the_database_is_away(work, monkeypatch):
     assert leases.run(job.pk) is True
     job.refresh_from_db()
     assert (job.state, job.attempts, tries) == (JobState.DONE, 1, [])
+    assert job.lease_token not in left
 
 
 def test_a_claim_fails_if_the_database_stays_away(work, monkeypatch):
-    job = add()
+    job, left = add(), []
     monkeypatch.setattr(leases, "CLAIM_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(leases, "CLAIM_SECONDS", 0.05)
+    monkeypatch.setattr(lease_renewer, "leave", left.append)
     with (
         mock.patch.object(leases, "_try_claim", side_effect=OperationalError("no")) as tried,
         pytest.raises(OperationalError),
     ):
         leases.run(job.pk)
     assert tried.call_count > 1
+    assert left == [call.args[1] for call in tried.mock_calls]
     assert work.calls == []
+
+
+def test_a_claim_that_is_stored_though_its_answer_is_lost_is_left_to_others(
+    work, holder, monkeypatch
+):
+    job, left, claim = add(), [], leases._try_claim
+
+    def lose(*args):
+        assert claim(*args)
+        raise OperationalError("the connection is lost")
+
+    monkeypatch.setattr(leases, "CLAIM_SECONDS", 0)
+    monkeypatch.setattr(lease_renewer, "leave", left.append)
+    with mock.patch.object(leases, "_try_claim", lose), pytest.raises(OperationalError):
+        leases.run(job.pk)
+    assert Job.objects.get(pk=job.pk).lease_holder == holder
+    lease_renewer._leave(left)
+    expire_lease(job)
+    relay.sweep()
+    assert Job.objects.get(pk=job.pk).state == JobState.QUEUED
 
 
 def test_a_lost_worker_is_replaced_and_its_result_dropped(work):

@@ -10,6 +10,7 @@ from django.db import connection
 
 from bots.models import Function, FunctionCall, FunctionCalling
 from bots.testing import make_bot, trained
+from chatplatform import egress
 from chatplatform.jobs import leases, relay
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
@@ -229,6 +230,19 @@ def test_a_failing_server_is_recorded_and_the_chat_handed_over(
     # The call may have taken effect: the chat is handed over, and no document is quoted.
     chat.refresh_from_db()
     assert chat.handoff_reason == "engine_failed"
+
+
+@pytest.mark.usefixtures("refund_function")
+def test_a_call_that_was_never_sent_is_not_uncertain(server, chat, stub, settings):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        pair = f"127.0.0.1:{taken.getsockname()[1]}"
+        settings.EGRESS_ALLOW = [pair]
+        Function.objects.update(url=f"http://{pair}/refunds")
+        stub.play([function_call("refund"), "no_answer"])
+        ask(server, chat)
+        run_jobs()
+    assert get_call("failed").error == str(egress.ConnectionRefused())
 
 
 def test_a_secret_in_the_response_is_masked(server, chat, configure, get_order, stub, tool):

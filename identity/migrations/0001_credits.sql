@@ -25,7 +25,7 @@ BEGIN
 END $$;
 
 -- Reserves credits: true if they are, or were before, or if the call was paid. False, with nothing
--- changed, if more is to decide: the account lacks them or is not active, or the key has a daily cap.
+-- changed, if more must be decided: the account lacks them or is not active, or the key has a daily cap.
 CREATE FUNCTION identity_reserve_credits(
     of_client bigint, cost bigint, of_reference text, job bigint, of_key bigint
 ) RETURNS boolean LANGUAGE plpgsql AS $$

@@ -12,7 +12,7 @@ from chats.models import GroupedQuestion, GroupStatus, Message, SenderType
 
 _PERIOD = timedelta(days=30)
 _WEEK = timedelta(days=7)
-# So many of the latest answers of a document are read for their questions.
+# This many of a document's latest answers are read for their questions.
 _ANSWERS_READ = 50
 # The count reads all messages of the client's last 30 days.
 _CACHE_SECONDS = 600
