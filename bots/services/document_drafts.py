@@ -6,7 +6,7 @@ bot's lock.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from bots.models import Chunk, Document, DocumentStage, DocumentStatus, WebPage
@@ -151,4 +151,4 @@ def _is_double(document: Document, sha256: str) -> bool:
 
 
 def _as_json(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value
+    return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
