@@ -412,6 +412,7 @@ class Index:
         own = None if vector is None else self._encoder.own_part(vector, language=language)
         others = self._pairs_of_other_things(question)
         written = self._answers.get(same_question_key(question))
+        left_out = set[int]()
         if leave_out:
             left_out = {n for n, chunk in enumerate(self.chunks) if leave_out(chunk)}
             others = sorted(left_out.union(others))
@@ -441,6 +442,7 @@ class Index:
                 is_preferred=number == preferred,
             )
             for number in chosen
+            if number not in left_out
         )
         return SearchResult(
             hits,
@@ -525,6 +527,7 @@ class Index:
         scores = self._mixed(words.scores(terms), near, cover, language, is_folded=is_folded)
         cover[others] = scores[others] = 0
         fitting = quantities.fitting(question, self._amounts)
+        fitting[others] = 0
         if fitting.any():
             scores = _scaled(scores + FITTING_ROW * fitting)
         best = int(scores.argmax())

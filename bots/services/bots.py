@@ -217,7 +217,7 @@ def delete(bot: Bot, *, by: User) -> None:
         if not locked.delete_available:
             raise DeleteNotAvailable
         names = [
-            *locked.documents.values_list("file", flat=True),
+            *file_names(locked.documents.all()),
             locked.banner.name,
             locked.icon_file.name,
         ]
@@ -228,6 +228,12 @@ def delete(bot: Bot, *, by: User) -> None:
         keys = api_keys.revoke_of_bot(bot.client, bot_id=bot.pk)
         record(bot, "bot.deleted", by=by, bot_name=locked.bot_name, keys_revoked=keys)
         media.remove_later(bot.client_id, names)
+
+
+def file_names(documents: QuerySet[Document]) -> list[str]:
+    """The stored files of documents, and those of their held-back changes."""
+    pairs = documents.values_list("file", "draft_file")
+    return [name for pair in pairs for name in pair if name]
 
 
 def record(bot: Bot, action: str, *, by: User | ApiKey | None, **changes: Any) -> None:

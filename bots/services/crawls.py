@@ -316,14 +316,15 @@ def _delete_lost_pages(web_url: WebUrl, tally: _Tally) -> None:
             raise Gone
         rows = Document.objects.select_related("bot").filter(web_url=web_url)
         lost = [
-            document
+            document.pk
             for document in rows
             if _is_lost(document.url, web_url, tally) and not _is_deletion_held(document)
         ]
         if lost:
-            rows.filter(pk__in=[document.pk for document in lost]).delete()
+            going = Document.objects.filter(pk__in=lost)
+            media.remove_later(web_url.client_id, bots.file_names(going))
+            going.delete()
             bots.bump_knowledge_version(web_url.bot_id)
-            media.remove_later(web_url.client_id, [document.file.name for document in lost])
         unseen = WebPage.objects.filter(web_url=web_url).exclude(url__in=tally.seen)
         unseen.filter(document=None).delete()
 

@@ -6,10 +6,10 @@ bot's lock.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from bots.models import Chunk, Document, DocumentStatus, WebPage
+from bots.models import Chunk, Document, DocumentStage, DocumentStatus, WebPage
 from bots.services import bots, large_bots, publish_gate
 from chatplatform import jobs, media
 
@@ -17,14 +17,14 @@ from chatplatform import jobs, media
 DELETION: dict[str, Any] = {"is_deleted": True}
 
 
-def change(document: Document, columns: Mapping[str, Any], **training: Any) -> bool:
-    """Change columns of a document, at once or held back; returns whether it is held back.
+def change(document: Document, columns: Mapping[str, Any], **training: Any) -> None:
+    """Change columns of a document, at once or held back.
 
     `training`: columns that queue it for training, which are written in any case.
     """
     if not publish_gate.holds_change(document):
         _change_at_once(document, {**columns, **training})
-        return False
+        return
     draft: dict[str, Any] = {}
     if document.draft is not None and document.draft != DELETION:
         draft = document.draft
@@ -39,15 +39,19 @@ def change(document: Document, columns: Mapping[str, Any], **training: Any) -> b
         live = {name: _as_json(getattr(document, name)) for name in draft}
         draft = {name: value for name, value in draft.items() if value != live[name]}
     _hold(document, draft, training)
-    return True
 
 
 def hold_deletion(document: Document) -> None:
     """Hold back that a document is deleted, instead of an earlier change of it."""
     drop(document)
-    # What failed was the training of a text that is dropped now.
-    failed = Document.objects.filter(pk=document.pk, status=DocumentStatus.FAILED)
-    failed.update(status=DocumentStatus.TRAINED, error_code="", error_message="")
+    # What failed, or goes on, is the training of a text that is dropped now.
+    rows = Document.objects.filter(pk=document.pk)
+    if not has_text(document.draft):
+        rows = rows.filter(status=DocumentStatus.FAILED)
+    rows.update(
+        status=DocumentStatus.TRAINED, stage=DocumentStage.COMPLETE, progress=100,
+        error_code="", error_message="",
+    )  # fmt: skip
     _hold(document, DELETION, {})
 
 
@@ -78,9 +82,10 @@ def put_live(document: Document) -> None:
     elif "sha256" in draft and _is_double(document, draft["sha256"]):
         drop(document)
     else:
+        passages = Chunk.objects.filter(document=document)
+        # Without a count, those of a draft are of an earlier one: the text was not read yet.
+        passages.filter(is_draft="chunk_count" not in draft).delete()
         if "chunk_count" in draft:
-            passages = Chunk.objects.filter(document=document)
-            passages.filter(is_draft=False).delete()
             passages.update(is_draft=False)
             large_bots.enqueue_backfill(document.bot_id, client_id=document.client_id)
         drafted = document.drafted()
@@ -146,4 +151,4 @@ def _is_double(document: Document, sha256: str) -> bool:
 
 
 def _as_json(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value
+    return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value

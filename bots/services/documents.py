@@ -395,14 +395,14 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
     with transaction.atomic():
         bots.lock(bot)
         rows = Document.objects.filter(bot=bot)
-        names = [name for pair in rows.values_list("file", "draft_file") for name in pair]
-        if not names:
+        count, names = rows.count(), bots.file_names(rows)
+        if not count:
             return 0
         # With these rows, a later crawl would consider the pages unchanged.
         WebPage.objects.filter(web_url__bot=bot).delete()
         WebUrl.objects.filter(bot=bot).update(page_count=0)
         rows.delete()
         bots.bump_knowledge_version(bot.pk)
-        bots.record(bot, "documents.deleted", by=by, count=len(names) // 2)
+        bots.record(bot, "documents.deleted", by=by, count=count)
         media.remove_later(bot.client_id, names)
-    return len(names) // 2
+    return count

@@ -158,8 +158,8 @@ def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
     """
     lists = [result.hits for result in results]
     room = MAX_READ_WORDS // max(1, len(lists))
-    read = {hit.chunk.id: hit for hits in lists for hit in _read(hits, room)}
-    found = [(hit.chunk, hit.is_preferred) for hit in read.values()]
+    chunks = {hit.chunk.id: hit.chunk for hits in lists for hit in _read(hits, room)}
+    preferred = {hit.chunk.id for hits in lists for hit in hits if hit.is_preferred}
     return tuple(
         Snippet(
             number,
@@ -168,11 +168,11 @@ def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
             chunk.url,
             chunk.text,
             page=chunk.page,
-            is_important=chunk.is_important or is_preferred,
+            is_important=chunk.is_important or chunk.id in preferred,
             dated=chunk.dated,
             heading=chunk.heading,
         )
-        for number, (chunk, is_preferred) in enumerate(found, 1)
+        for number, chunk in enumerate(chunks.values(), 1)
     )
 
 

@@ -11,6 +11,9 @@ from bots.language.embedding import Vectors
 from bots.models import Chunk, Document, DocumentSource
 from bots.quoting.search import IndexedChunk
 
+# The condition that the document of a passage is not held back, whatever change of it is.
+PUBLISHED = Q(document__pending_review=False) | Q(document__draft__isnull=False)
+
 
 def load(
     bot_id: int, *, now: datetime, held: Sequence[int] = (), encoder_id: str = embedding.MODEL_ID
@@ -20,9 +23,8 @@ def load(
     `held`: ids of the held-back documents to include. `encoder_id`: whose vectors are read.
     """
     rows = Chunk.objects.filter(valid(now, prefix="document__"), bot_id=bot_id, is_draft=False)
-    is_changed = Q(document__draft__isnull=False)
-    rows = rows.filter(is_changed | Q(document__pending_review=False) | Q(document_id__in=held))
-    rows = rows.exclude(is_changed, document_id__in=held)
+    rows = rows.filter(PUBLISHED | Q(document_id__in=held))
+    rows = rows.exclude(document__draft__isnull=False, document_id__in=held)
     found = [indexed(row, encoder_id=encoder_id) for row in in_order(rows).iterator(500)]
     if held:
         found += drafts(bot_id, held, now=now, encoder_id=encoder_id)

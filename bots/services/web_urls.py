@@ -190,10 +190,11 @@ def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
         # Lock the bot, then the address, in the same order as crawls.
         bots.lock(bot)
         row = first_or_404(WebUrl.objects.select_for_update().filter(bot=bot, pk=web_url_id))
-        names = list(Document.objects.filter(web_url=row).values_list("file", flat=True))
-        _record(row, "deleted", by=by, url=row.url, documents=len(names))
+        documents = Document.objects.filter(web_url=row)
+        count, names = documents.count(), bots.file_names(documents)
+        _record(row, "deleted", by=by, url=row.url, documents=count)
         row.delete()
-        if names:
+        if count:
             bots.bump_knowledge_version(bot.pk)
         media.remove_later(bot.client_id, names)
 

@@ -11,7 +11,7 @@ from django.db.models import F, Q
 from bots.language.normalization import QUESTION_MARKS, fold
 from bots.models import Bot, Chunk, DocumentSource, SampleQuestion
 from bots.services import bots
-from bots.services.stored_passages import valid
+from bots.services.stored_passages import PUBLISHED, valid
 from bots.shapes.widget import SampleQuestionDto, SampleQuestions, WelcomeMessages
 from chatplatform.api.errors import Invalid
 from identity.models import User
@@ -111,6 +111,7 @@ def _extract_questions(bot: Bot, language: str) -> list[str]:
         Chunk.objects.for_client(bot.client)
         .filter(
             valid(now, prefix="document__"),
+            PUBLISHED,
             has_mark,
             bot=bot,
             is_draft=False,

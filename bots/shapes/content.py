@@ -142,12 +142,16 @@ class HeldChange(Shape):
         """The change that is held back; null if there is none."""
         if row.draft is None:
             return None
-        used = [name for name in ("is_important", "valid_from", "valid_to") if name in row.draft]
+        is_deleted, drafted = "is_deleted" in row.draft, row.drafted()
+        columns = [] if is_deleted else [*row.draft]
+        values = {name: getattr(drafted, name) for name in columns}
+        new = {name: value for name, value in values.items() if value != getattr(row, name)}
+        used = [name for name in ("is_important", "valid_from", "valid_to") if name in new]
         return cls(
-            is_deleted=bool(row.draft.get("is_deleted")),
-            title=row.draft.get("title"),
-            content=row.draft.get("content"),
-            file_name=row.draft.get("file_name"),
+            is_deleted=is_deleted,
+            title=new.get("title"),
+            content=new.get("content"),
+            file_name=new.get("file_name"),
             changed=[*used, *(["file"] if row.draft_file else [])],
         )
 

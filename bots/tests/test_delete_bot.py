@@ -25,8 +25,10 @@ def fill(bot):
     Prompt.objects.create(client=bot.client, bot=bot, version=1, content="Be kind")
     document = trained(bot, "Our shop opens at nine.")
     document.file.save("x", ContentFile(b"Our shop opens at nine."))
+    document.draft_file.save("z", ContentFile(b"Our shop opens at ten."))
     bot.banner.save("y.png", ContentFile(b"png"))
-    return [Path(document.file.path), Path(bot.banner.path)]
+    stored = (document.file, document.draft_file, bot.banner)
+    return [Path(file.path) for file in stored]
 
 
 def chats(name):
@@ -107,4 +109,4 @@ def test_a_file_that_another_row_names_stays(ann, bot):
         size_bytes=1, sha256="0" * 64,
     )  # fmt: skip
     run_jobs()
-    assert [file.exists() for file in files] == [True, False]
+    assert [file.exists() for file in files] == [True, False, False]

@@ -80,6 +80,12 @@ def test_at_most_six_with_important_documents_first(page, bot):
     assert get_questions(page, bot)[0] == "Is the shop closed for works?"
 
 
+def test_documents_that_are_held_back_offer_no_questions(page, bot):
+    held = trained(bot, GUIDE)
+    Document.objects.filter(pk=held.pk).update(pending_review=True)
+    assert get_questions(page, bot) == []
+
+
 def test_expired_documents_offer_no_questions(page, bot):
     document = trained(bot, GUIDE)
     Document.objects.filter(pk=document.pk).update(

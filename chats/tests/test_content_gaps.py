@@ -112,6 +112,15 @@ def test_an_expiring_text_names_the_questions_that_it_leaves_unanswered(ann, bot
     assert 'data-lost="0"' in page_of(site, bot, text.pk)
 
 
+def test_the_only_text_leaves_its_questions_unanswered(ann, bot, site, server):
+    text = trained(bot, SHIPPING, title="Shipping")
+    question = "How many working days do parcels take?"
+    assert [item["document_id"] for item in ask(server, question).citations] == [text.pk]
+    ends = (datetime.now(UTC) + timedelta(days=3)).isoformat()
+    ann.put(f"/ai/{bot.pk}/train/document/{text.pk}/important", {"valid_to": ends})
+    assert 'data-lost="1"' in page_of(site, bot, text.pk)
+
+
 def test_questions_in_a_language_without_content_are_counted(ann, ben, bot, site, server):
     Bot.objects.filter(pk=bot.pk).update(default_language="en")
     trained(bot, SHIPPING, title="Shipping")

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from bots.models import Bot, Chunk, Document
 from chatplatform.models import Job
-from chatplatform.testing import run_jobs
+from chatplatform.testing import run_before, run_jobs
 from chats.models import Message
 from identity.testing import make_key
 
@@ -80,7 +80,9 @@ def shown(ann, bot, document_id):
 def edit_answer(ann, bot, pk):
     body = {"question": QUESTION, "answer": WRONG}
     reply = ann.put(f"/ai/{bot.pk}/train/question-answer/{pk}", body)
-    assert (reply.status_code, reply.json()["held_change"]["content"]) == (200, WRONG)
+    assert reply.status_code == 200
+    held = reply.json()["held_change"]
+    assert (held["content"], held["title"], held["changed"]) == (WRONG, None, [])
     assert reply.json()["answer"] == RIGHT, "what is live"
 
 
@@ -173,6 +175,21 @@ def test_a_change_that_breaks_nothing_goes_live_by_itself(ann, bot, live):
     assert latest_run(ann, bot)["outcome"] == "published"
     assert "express" in asked(bot)
     assert shown(ann, bot, live)["held_change"] is None
+
+
+def test_a_document_that_is_deleted_while_its_change_is_read_has_no_other_change(ann, bot, live):
+    edit_text(ann, bot, live)
+    with run_before("bots.ingest.chunking.chunk", lambda: delete(ann, bot, live)):
+        run_jobs()
+    held = shown(ann, bot, live)
+    assert (held["status"], held["stage"], held["is_answering"]) == ("trained", "complete", True)
+    assert (held["held_change"]["is_deleted"], held["held_change"]["content"]) == (True, None)
+    assert not Chunk.objects.filter(is_draft=True).exists()
+    try_it()
+    run = latest_run(ann, bot)
+    assert (run["outcome"], run["broke"]) == ("held", [QUESTION])
+    assert ann.post(f"/ai/{bot.pk}/golden-runs/{run['id']}/publish").status_code == 200
+    assert not Document.objects.filter(pk=live).exists()
 
 
 def test_what_is_live_written_again_ends_a_held_change(ann, bot, live):

@@ -178,12 +178,14 @@ function opened(state, { id }) {
 /** Nothing is left of a chat, nor of what is typed for it. */
 function deleted(state, { id }) {
   const isOpen = state.openId === id;
+  const isOf = ({ ids, message }) => ids?.includes(id) || message?.conversation_id === id;
   const without = (byChat) => Object.fromEntries(Object.entries(byChat).filter(([key]) => key !== id));
   const kept = Object.fromEntries(["chats", "threads", "drafts", "files", "selected"].map((part) => [part, without(state[part])]));
   return {
     ...state, ...kept,
     openId: isOpen ? null : state.openId,
     pane: isOpen ? "list" : state.pane,
+    dialog: state.dialog && isOf(state.dialog) ? null : state.dialog,
     notifications: state.notifications.filter((one) => one.chat_id !== id),
   };
 }
