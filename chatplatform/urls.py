@@ -25,7 +25,7 @@ urlpatterns = [
         "reports",
         "mcp_server",
         also=health,
-    ),  # fmt: skip
+    ),
     path("openapi.json", start_page.of_docs(openapi_json), name="schema"),
     path(
         "docs",

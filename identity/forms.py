@@ -253,7 +253,7 @@ def mcp_write_field() -> forms.BooleanField:
 class KeyChangeForm(ServiceForm):
     """What may be changed of a key, depending on its type."""
 
-    name = forms.CharField(label="Name", max_length=100)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=100)
     daily_credits = daily_credits_field()
     mcp_write = mcp_write_field()
 

@@ -21,10 +21,6 @@ from identity.testing import signed_in
 from webhooks.services import announce, event_history
 
 
-def browser_of(user):
-    return signed_in(user)
-
-
 def page_of(browser, row):
     meta = row._meta
     return browser.get(reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk]))
@@ -43,14 +39,14 @@ def test_who_did_what_and_when_stands_on_the_page_the_newest_first(ann, ben):
     users.set_role(ann.client, user_id=ben.user.pk, role="viewer", by=ann.user)
     audit.record(ann.client.pk, "user.locked", by=None, subject=f"user:{ben.user.pk}")
     audit.record(ann.client.pk, "user.locked", by=None, subject=f"user:{ann.user.pk}99")
-    shown = activity(page_of(browser_of(ann.user), ben.user))
+    shown = activity(page_of(signed_in(ann.user), ben.user))
     assert shown.count("Sign-in locked") == 1
     assert re.search("Role changed Role: agent → viewer Today [^,]+, Ann", shown)
     assert shown.index("Sign-in locked") < shown.index("Role changed")
     assert "System" in shown
-    link = page_of(browser_of(ann.user), ben.user).content.decode()
+    link = page_of(signed_in(ann.user), ben.user).content.decode()
     (path,) = re.findall(r'href="([^"]*subject__exact[^"]*)"', link)
-    assert len(browser_of(ann.user).get(path).context["cl"].result_list) == 2
+    assert len(signed_in(ann.user).get(path).context["cl"].result_list) == 2
 
 
 def test_a_chat_shows_its_moves_without_its_messages(ann, bot):
@@ -62,7 +58,7 @@ def test_a_chat_shows_its_moves_without_its_messages(ann, bot):
     ]
     for number, (kind, data) in enumerate(told, start=1):
         announce(ann.client.pk, kind, data, conversation_id=chat.pk, sequence=number)
-    shown = activity(page_of(browser_of(ann.user), chat))
+    shown = activity(page_of(signed_in(ann.user), chat))
     assert re.search("Assigned .* Bao .*Handed over The bot had no answer", shown)
     assert "Message created" not in shown
     assert "All events" in shown
@@ -74,7 +70,7 @@ def test_a_document_shows_its_training_by_an_index(ann, bot, mine_document, cara
     announce(ann.client.pk, "document.trained", {"document": {"id": mine_document.pk + 1}})
     announce(cara.client.pk, "document.trained", {"document": data})
     announce(ann.client.pk, "customer.updated", {"customer": {"id": mine_document.pk}})
-    shown = activity(page_of(browser_of(ann.user), mine_document))
+    shown = activity(page_of(signed_in(ann.user), mine_document))
     assert "Content couldn't be read It is empty." in shown
     assert "trained" not in shown
     assert "Customer" not in shown
@@ -101,7 +97,7 @@ def test_a_name_that_people_gave_stays_as_it_is(ann, bot):
     assert sent.status_code == 202, sent.content
     made = ann.post("/ai/bot", {"bot_name": "late_check"})
     assert made.status_code == 201, made.content
-    log = browser_of(ann.user)
+    log = signed_in(ann.user)
     assert "File name: sauna.md" in activity(page_of(log, Document.objects.get()))
     named = activity(page_of(log, Bot.objects.get(bot_name="late_check")))
     assert "Name: late_check" in named
@@ -113,7 +109,7 @@ def test_it_is_bounded_and_stands_on_the_page_that_sets_a_bot_up_too(ann, bot):
     for _ in range(MOST_SHOWN + 5):
         audit.record(ann.client.pk, "bot.updated", by=ann.user, subject=f"bot:{bot.pk}",
                      changes={"fields": ["default_language", "style"]})  # fmt: skip
-    browser = browser_of(ann.user)
+    browser = signed_in(ann.user)
     behaviour = browser.get(reverse("admin:bots_bot_behaviour", args=[bot.pk]))
     for page in (page_of(browser, bot), behaviour):
         shown = activity(page)
@@ -122,7 +118,7 @@ def test_it_is_bounded_and_stands_on_the_page_that_sets_a_bot_up_too(ann, bot):
 
 def test_another_clients_entries_do_not_show(ann, bot, cara):
     audit.record(cara.client.pk, "bot.renamed", by=cara.user, subject=f"bot:{bot.pk}")
-    shown = activity(page_of(browser_of(ann.user), bot))
+    shown = activity(page_of(signed_in(ann.user), bot))
     assert "renamed" not in shown
     assert cara.user.email not in shown
 
@@ -130,12 +126,12 @@ def test_another_clients_entries_do_not_show(ann, bot, cara):
 def test_only_whoever_reads_the_logs_sees_it(ben, bot):
     bots.toggle_disabled(bot, is_disabled=True, by=ben.user)
     assert AuditEvent.objects.exists()
-    assert b'id="activity"' not in page_of(browser_of(ben.user), bot).content
+    assert b'id="activity"' not in page_of(signed_in(ben.user), bot).content
 
 
 def test_every_page_of_a_row_shows_it_in_words(db):
     rows = world("Ourownword")
-    browser, logs = browser_of(rows[User]), {"auditevent", "event"}
+    browser, logs = signed_in(rows[User]), {"auditevent", "event"}
     for model, row in rows.items():
         if model._meta.model_name in logs:
             assert b'id="activity"' not in page_of(browser, row).content

@@ -11,7 +11,7 @@ import pytest
 from chatplatform.api.errors import BodyTimeout
 from chatplatform.web import bodies
 from chatplatform.web.application import Application
-from identity.testing import make_key
+from identity.testing import make_key, signed_in
 
 NAMED = "X-Request-ID: look-for-me-1"
 FORM = "Content-Type: multipart/form-data; boundary=x"
@@ -53,6 +53,22 @@ def test_what_no_operation_should_see_is_refused_before_it(web_port, ann, bot):
     whole = parts + half + b"\r\n--x--\r\n"
     sent = f"Content-Length: {len(whole)}"
     assert exchange(web_port, upload, FORM, sent, owner, body=whole) == (202, None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_is_signed_in_to_the_site_sends_it_files(web_port, ann, settings):
+    page, token = "POST /admin/profile/", "a" * 32
+    named = 'Content-Disposition: form-data; name="{}"'.format
+    fields = {"form": "profile", "csrfmiddlewaretoken": token, "full_name": "A", "language": "en"}
+    parts = [f"--x\r\n{named(name)}\r\n\r\n{value}\r\n" for name, value in fields.items()]
+    parts += [f'--x\r\n{named("file")}; filename="no-picture.png"\r\n\r\n']
+    whole = "".join(parts).encode() + b"a" * 1_200_000 + b"\r\n--x--\r\n"
+    sent, cookies = f"Content-Length: {len(whole)}", f"Cookie: csrftoken={token}"
+    assert exchange(web_port, page, FORM, sent, cookies, body=whole) == (413, "too_large")
+    session = signed_in(ann.user).cookies[settings.SESSION_COOKIE_NAME].value
+    cookies += f"; {settings.SESSION_COOKIE_NAME}={session}"
+    # The page says beside the field that the file is no picture.
+    assert exchange(web_port, page, FORM, sent, cookies, body=whole) == (200, None)
 
 
 CHUNKED = {"http_version": "1.1", "headers": [(b"transfer-encoding", b"chunked")]}

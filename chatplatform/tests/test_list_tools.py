@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.db import connection
-from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 
 from bots.models import Document, GoldenQuestion
@@ -26,10 +25,6 @@ CHATS, CUSTOMERS, PEOPLE = (
 SAVE, DELETE = "/admin/views/save/", "/admin/views/delete/"
 
 
-def browser_of(person: Any) -> Browser:
-    return signed_in(person.user)
-
-
 def chips(reply):
     """Each chip, with the address that takes it away."""
     found = re.search(r'<ul class="chips".*?</ul>', reply.content.decode(), re.DOTALL)
@@ -42,7 +37,7 @@ def rows_of(reply):
 
 
 def test_each_filter_is_a_chip_that_can_be_taken_away(ann, bot):
-    browser = browser_of(ann)
+    browser = signed_in(ann.user)
     page = browser.get(f"{CHATS}?q=Zoe&status__exact=open&o=1")
     shown = dict(chips(page))
     assert [words.partition(":")[0] for words in shown] == ["Search", "Status"]
@@ -54,7 +49,7 @@ def test_each_filter_is_a_chip_that_can_be_taken_away(ann, bot):
 
 
 def test_a_filter_that_no_list_offers_is_a_chip_too(ann):
-    page = browser_of(ann).get("/admin/identity/auditevent/?subject__exact=user:1")
+    page = signed_in(ann.user).get("/admin/identity/auditevent/?subject__exact=user:1")
     assert chips(page) == [("Subject: user:1", "?")]
 
 
@@ -64,7 +59,7 @@ def save(browser, **form):
 
 
 def test_a_view_is_saved_found_again_replaced_and_deleted(ann, ben):
-    own, colleague = browser_of(ann), browser_of(ben)
+    own, colleague = signed_in(ann.user), signed_in(ben.user)
     assert save(own)["Location"] == f"{PEOPLE}?role__exact=agent"
     page = own.get(PEOPLE)
     assert b'href="?role__exact=agent">Agents</a>' in page.content
@@ -78,15 +73,15 @@ def test_a_view_is_saved_found_again_replaced_and_deleted(ann, ben):
 
 
 def test_shared_views_are_the_clients_and_owners_may_delete_them(ann, ben, cara):
-    save(browser_of(ben), is_shared="on")
+    save(signed_in(ben.user), is_shared="on")
     row = SavedView.objects.get()
-    assert b">Agents</a>" in browser_of(ann).get(PEOPLE).content
-    assert b">Agents</a>" not in browser_of(cara).get(PEOPLE).content
+    assert b">Agents</a>" in signed_in(ann.user).get(PEOPLE).content
+    assert b">Agents</a>" not in signed_in(cara.user).get(PEOPLE).content
     for who in (cara, make_person(ann.client, "agent", "Zoe")):
-        reply = browser_of(who).post(DELETE, {"page": "identity.user", "view": row.pk})
+        reply = signed_in(who.user).post(DELETE, {"page": "identity.user", "view": row.pk})
         assert reply.status_code == 403
     assert SavedView.objects.exists()
-    browser_of(ann).post(DELETE, {"page": "identity.user", "view": row.pk})
+    signed_in(ann.user).post(DELETE, {"page": "identity.user", "view": row.pk})
     assert not SavedView.objects.exists()
     actions = AuditEvent.objects.filter(action__startswith="saved_view").order_by("pk")
     assert list(actions.values_list("action", "user")) == [
@@ -99,13 +94,13 @@ def test_shared_views_are_the_clients_and_owners_may_delete_them(ann, ben, cara)
              {"page": ""}, {"query": "x" * 2001}]
 )  # fmt: skip
 def test_nonsense_saves_nothing(ben, form):
-    assert save(browser_of(ben), **form).status_code in {302, 404}
+    assert save(signed_in(ben.user), **form).status_code in {302, 404}
     assert not SavedView.objects.exists()
 
 
 def test_columns_are_chosen_in_the_address(ann, bot):
     Customer.objects.create(client=ann.client, name="Zoe", email="zoe@x.example")
-    browser = browser_of(ann)
+    browser = signed_in(ann.user)
     page = browser.get(f"{CUSTOMERS}?columns=who&columns=phone&columns=secret&q=Zoe")
     shown = [item for item in page.context["cl"].list_display if item != "action_checkbox"]
     assert shown == ["who", "phone"]
@@ -120,7 +115,7 @@ def test_what_is_filtered_is_exported_without_formulas(ann, cara):
     for name in ("=1+1", "Zoe", "Bo"):
         Customer.objects.create(client=ann.client, name=name)
     Customer.objects.create(client=cara.client, name="Zoe of another")
-    browser = browser_of(ann)
+    browser = signed_in(ann.user)
     header, *rows = rows_of(browser.get(f"{CUSTOMERS}export-list/?columns=who"))
     assert header == ["Customer"]
     assert rows == [["Bo"], ["Zoe"], ["'=1+1"]]
@@ -133,7 +128,7 @@ def test_what_is_filtered_is_exported_without_formulas(ann, cara):
 def test_a_cell_without_a_value_is_empty_in_the_file(ann):
     Customer.objects.create(client=ann.client, name="Zoe")
     columns = "columns=who&columns=email&columns=channels"
-    reply = browser_of(ann).get(f"{CUSTOMERS}export-list/?{columns}")
+    reply = signed_in(ann.user).get(f"{CUSTOMERS}export-list/?{columns}")
     assert reply["Content-Disposition"] == 'attachment; filename="customers.csv"'
     assert rows_of(reply)[1:] == [["Zoe", "", ""]]
 
@@ -155,9 +150,9 @@ def test_each_client_reads_of_its_rows_that_the_staff_took_away(ann, cara, query
 
 
 def test_agents_and_viewers_take_no_list_away(ann, ben):
-    assert browser_of(ben).get(f"{CUSTOMERS}export-list/").status_code == 403
-    assert b"Export as CSV" not in browser_of(ben).get(CUSTOMERS).content
-    assert b"Export as CSV" in browser_of(ann).get(CUSTOMERS).content
+    assert signed_in(ben.user).get(f"{CUSTOMERS}export-list/").status_code == 403
+    assert b"Export as CSV" not in signed_in(ben.user).get(CUSTOMERS).content
+    assert b"Export as CSV" in signed_in(ann.user).get(CUSTOMERS).content
 
 
 def test_every_list_is_exported_as_it_is_shown(db):
@@ -184,7 +179,7 @@ def test_a_longer_export_costs_the_same(ann, bot):
     for _ in range(2):
         add(20)
         with CaptureQueriesContext(connection) as seen:
-            assert len(rows_of(browser_of(ann).get("/admin/bots/document/export-list/"))) > 20
+            assert len(rows_of(signed_in(ann.user).get("/admin/bots/document/export-list/"))) > 20
         costs.append(len(seen))
     assert costs[0] == costs[1]
 
@@ -210,8 +205,8 @@ def test_the_empty_list_of_a_bot_says_what_to_do_next_too(ann, bot):
     golden = url(GoldenQuestion, "changelist")
     of_bot = f"{golden}?bot__id__exact={bot.pk}"
     said = EMPTY_STATES["bots.GoldenQuestion"]
-    assert said in " ".join(texts(browser_of(ann).get(of_bot)))
-    assert said not in " ".join(texts(browser_of(ann).get(f"{of_bot}&q=nobody")))
+    assert said in " ".join(texts(signed_in(ann.user).get(of_bot)))
+    assert said not in " ".join(texts(signed_in(ann.user).get(f"{of_bot}&q=nobody")))
 
 
 def test_an_empty_list_names_buttons_that_are_there():

@@ -12,9 +12,11 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth import get_user
 from django.http import HttpRequest
 
 from chatplatform.api import proxies
@@ -162,7 +164,8 @@ def largest(request: HttpRequest) -> BodyLimit:
     proxies.apply_forwarded_headers(request.META)
     match = find_operation(request.path_info.rstrip("/"))
     if match is None:
-        return BodyLimit(settings.MAX_JSON_BYTES)
+        may_send_files = request.path_info.startswith("/admin/") and _is_signed_in(request)
+        return BodyLimit(settings.MAX_REQUEST_BYTES if may_send_files else settings.MAX_JSON_BYTES)
     view: Any = match.func
     declared = operations_of(view.cls, view.actions).get((request.method or "").lower())
     if declared is None:
@@ -178,6 +181,13 @@ def largest(request: HttpRequest) -> BodyLimit:
     key, address = request.headers["API-KEY"], counted_address(request.META["REMOTE_ADDR"])
     caps = {key: PUBLIC_KEY_UPLOADS, f"{key} {address}": ADDRESS_UPLOADS}
     return BodyLimit(size, PUBLIC_KEY_SECONDS, caps)
+
+
+def _is_signed_in(request: HttpRequest) -> bool:
+    """Whether a person is signed in to the site, whose middleware has not run yet."""
+    key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
+    request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
+    return get_user(request).is_authenticated
 
 
 def _size(declared: Operation) -> int:

@@ -46,7 +46,7 @@ def waiting_chat(body: bytes, headers: Mapping[str, str], secret: str) -> str | 
 
 
 def main(server: str, key: str, customer: str, question: str) -> None:
-    """Ask one question, then print the table of this year's conversations."""
+    """Ask one question, then print the table of the conversations since the start of 2026."""
     shop = Client(server, key=key)
     try:
         print(ask(shop, customer, question) or "An agent will answer.")
