@@ -30,8 +30,8 @@ _WORDS = (
     " passes."
 )
 _ANSWER = (
-    "What the right answer says, in your words; a model judges whether the bot's answer says so."
-    " Without a model only words and source are checked. Null: nothing is judged."
+    "What the right answer says, in your words; a model judges whether the bot's answer says the"
+    " same. Without a model only words and source are checked. Null: nothing is judged."
 )
 
 
