@@ -109,7 +109,7 @@ class ReplayDto(Shape):
     with_calls: int = Field(description="Replies of the day with function calls: not replayed.")
     done: int = Field(description="How many replies have been replayed so far.")
     gained: int = Field(
-        description="Answered today and not then; a person must judge whether rightly."
+        description="Answered today, but not then; a person must check whether the answer is right."
     )
     lost: int = Field(description="Answered by this bot then, not answered today.")
     changed: int = Field(description="Answered both times from different sources: may be wrong.")
