@@ -105,7 +105,9 @@ class ConversationEntity(Conversation):
         default_factory=list, description="The conversation's tags, with who added them and when."
     )
     feedback: PortableFeedback | None = Field(None, description="The conversation's rating.")
-    summaries: list[PortableSummary] = Field(default_factory=list, description="Newest last.")
+    summaries: list[PortableSummary] = Field(
+        default_factory=list, description="The conversation's summaries, newest last."
+    )
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "ConversationEntity":

@@ -168,7 +168,7 @@ class TagMerge(Shape):
 class ChatSummary(Shape):
     """A summary of a conversation."""
 
-    chat_id: uuid.UUID = Field(description="The conversation.")
+    chat_id: uuid.UUID = Field(description="The conversation's id.")
     summary: str = Field(
         description="A model's prose; without a model, labelled lines from the conversation."
     )
@@ -221,7 +221,7 @@ class SummaryJob(Shape):
 class ChatSentiment(Shape):
     """A customer's sentiment in a conversation."""
 
-    chat_id: uuid.UUID = Field(description="The conversation.")
+    chat_id: uuid.UUID = Field(description="The conversation's id.")
     sentiment: Sentiment = Field(description="The sentiment; `neutral` if unsure.")
     score: float = Field(description="From -1 (very negative) to 1 (very positive).")
     engine: str = Field(description="`extractive` or `openai_compatible`.")

@@ -30,7 +30,13 @@ class ConversationRequest(Shape):
         description="Who should answer. A person of your team here, given by id or e-mail address,"
         " gets the conversation; anyone else is only stored as a name.",
     )
-    provider: Text = Field("", max_length=60, description="The source system.", examples=["shop"])
+    provider: Text = Field(
+        "",
+        max_length=60,
+        description="Your name for the system that the conversation comes from; if left out, the"
+        " channel.",
+        examples=["shop"],
+    )
     location: Location | None = Field(None, description="Where the requester is.")
     tags: TagNames = Field(default_factory=list, description="At most 20 tags of 1..60 characters.")
     group_id: Text | None = Field(
