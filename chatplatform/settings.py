@@ -591,8 +591,8 @@ CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "trai
 JOB_LEASE_SECONDS = env.integer("JOB_LEASE_SECONDS", default=15, least=2)
 
 #: ## Retention
-#: Whole months of the [audit log](operations.md#two-roles-of-the-database) that are kept besides the
-#: current one; 0 keeps all.
+#: Whole months of the [audit log](operations.md#two-roles-of-the-database) that are kept besides
+#: the current one; 0 keeps all.
 AUDIT_RETENTION_MONTHS = env.integer("AUDIT_RETENTION_MONTHS", default=24)
 #: Whole months of [events](operations.md#what-is-kept-and-how-it-goes) that are kept besides the
 #: current one; 0 keeps them as long as their conversations.
