@@ -27,7 +27,7 @@ EMPTY_STATES = {
         "Your bots use the platform's language model. Select “Connect model” to use your own."
     ),
     "bots.McpServer": gettext_noop(
-        "An MCP server offers tools that your bot can use, such as those of your shop. Select"
+        "An MCP server offers tools that your bot can use, such as your shop's. Select"
         " “Connect MCP server” to add one."
     ),
     "bots.Prompt": (

@@ -297,7 +297,7 @@ SESSION_ENGINE = "identity.services.site_sessions"
 #: Seconds without a request after which somebody is signed out of the site.
 SESSION_COOKIE_AGE = env.integer("SITE_IDLE_SECONDS", default=28_800)
 SESSION_SAVE_EVERY_REQUEST = True
-#: Whether anybody may register a company. If not, the platform's staff add companies in the site.
+#: Whether anybody may register a company. If not, the platform's staff add companies on the site.
 #: Default: on if `DEBUG` is on.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=DEVELOPMENT)
 #: Whether the platform's staff must have a second factor. Default: on unless `DEBUG` is on.
@@ -591,10 +591,10 @@ CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "trai
 JOB_LEASE_SECONDS = env.integer("JOB_LEASE_SECONDS", default=15, least=2)
 
 #: ## Retention
-#: Whole months of the [audit log](operations.md#two-roles-of-the-database) that are kept beside the
-#: current one; 0 keeps all.
+#: Whole months of the [audit log](operations.md#two-roles-of-the-database) that are kept besides
+#: the current one; 0 keeps all.
 AUDIT_RETENTION_MONTHS = env.integer("AUDIT_RETENTION_MONTHS", default=24)
-#: Whole months of [events](operations.md#what-is-kept-and-how-it-goes) that are kept beside the
+#: Whole months of [events](operations.md#what-is-kept-and-how-it-goes) that are kept besides the
 #: current one; 0 keeps them as long as their conversations.
 EVENT_MONTHS = env.integer("EVENT_MONTHS", default=0)
 

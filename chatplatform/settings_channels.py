@@ -9,7 +9,7 @@ CHANNEL_TIMEOUT_SECONDS = env.decimal("CHANNEL_TIMEOUT_SECONDS", default=12, lea
 CALLBACK_RETENTION_DAYS = env.integer("CALLBACK_RETENTION_DAYS", default=30, least=1)
 
 # Without an app's secret its callbacks are refused, since their sender cannot be verified.
-#: The app at the provider of [socialnet](channels.md), and the word entered beside the callback
+#: The app at the provider of [socialnet](channels.md), and the word entered next to the callback
 #: address. Without the secret every callback is refused.
 SOCIALNET_APP_ID = env.text("SOCIALNET_APP_ID", default="")
 SOCIALNET_APP_SECRET = env.text("SOCIALNET_APP_SECRET", default="")

@@ -244,8 +244,8 @@ def mcp_write_field() -> forms.BooleanField:
         label=gettext_lazy("MCP clients can reply to customers"),
         required=False,
         help_text=gettext_lazy(
-            "For secret keys: AI apps that use this key can send messages to customers, not only"
-            " read conversations and content."
+            "For secret keys: AI apps that use this key can message customers, not just read"
+            " conversations and content."
         ),
     )
 

@@ -57,7 +57,7 @@ STATES: dict[str, Any] = {
 _FAILED = (DeliveryState.FAILED, DeliveryState.GAVE_UP)
 FAULTS: dict[str, Any] = {
     Fault.TIMEOUT: gettext_lazy("Your server didn't respond in time"),
-    Fault.NAME_NOT_FOUND: gettext_lazy("The name of your server doesn't exist"),
+    Fault.NAME_NOT_FOUND: gettext_lazy("Your server's name couldn't be found"),
     Fault.CONNECTION_REFUSED: gettext_lazy("Your server refused the connection. Is it running?"),
     Fault.CONNECTION_FAILED: gettext_lazy("Your server couldn't be reached"),
     Fault.BLOCKED_DESTINATION: gettext_lazy("The address isn't public"),

@@ -36,8 +36,8 @@ class ModelForm(SettingsForm):
         Setting(
             "base_url", gettext_lazy("Address"),
             gettext_lazy(
-                "A public server with an OpenAI-compatible API, without the last part such as"
-                " /chat/completions or /embeddings."
+                "The address of a public server with an OpenAI-compatible API. Leave out the last"
+                " part, such as /chat/completions or /embeddings."
             ),
             attrs={"placeholder": "https://api.openai.com/v1"},
         ),
@@ -49,19 +49,19 @@ class ModelForm(SettingsForm):
             widget=UnfoldAdminPasswordWidget, attrs={"autocomplete": "new-password"},
         ),
         Setting(
-            "reads_pictures", gettext_lazy("Reads pictures"),
-            gettext_lazy("The model gets the pictures that customers send with their questions."),
+            "reads_pictures", gettext_lazy("Reads images"),
+            gettext_lazy("The model sees the images that customers send with their questions."),
         ),
         Setting(
             "transcription_model", gettext_lazy("Model for voice notes"),
             gettext_lazy(
-                "The name of that server's model that transcribes speech, such as whisper-1. Leave"
-                " empty if it has none."
+                "The server's model for transcribing speech, such as whisper-1. Leave empty if it"
+                " doesn't have one."
             ),
         ),
         Setting(
             "credits_per_1000_tokens", gettext_lazy("Price"),
-            gettext_lazy("Credits per 1,000 tokens, rounded up. Searches cost none."),
+            gettext_lazy("Credits per 1,000 tokens, rounded up. Searches are free."),
         ),
     )  # fmt: skip
     removes_key = forms.BooleanField(
@@ -96,8 +96,8 @@ class NewModelForm(ModelForm):
         initial="chat",
         required=False,
         help_text=gettext_lazy(
-            "A search model finds passages by meaning, for all bots. Answers go on while the"
-            " content is indexed anew."
+            "A search model finds passages by meaning, for all bots. Bots keep answering while"
+            " your content is reindexed."
         ),
     )
     bot = forms.ChoiceField(label=gettext_lazy("For"), required=False)
@@ -143,7 +143,7 @@ class LanguageModelAdmin(TenantAdmin):
             return gettext("Write answers")
         if row.indexed_percent == 100:
             return gettext("Search the content")
-        words = gettext("Search the content, once it is indexed:")
+        words = gettext("Search the content once it's indexed:")
         return format_html("{} {}", words, progress_bar(row.indexed_percent, 100))
 
     @column(gettext_lazy("Key"))

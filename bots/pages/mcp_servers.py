@@ -127,7 +127,7 @@ class McpServerAdmin(TenantAdmin):
     """Servers whose tools bots may call. The token itself is never shown."""
 
     intro = gettext_lazy(
-        "MCP servers offer tools for AI. Connect one, and choose which of its tools a bot may use."
+        "MCP servers offer tools for AI. Connect one, then choose which of its tools a bot can use."
     )
     list_display = ("shown_name", "bot", "url", "is_enabled", "listed_at")
     list_display_links = None

@@ -30,8 +30,8 @@ _WORDS = (
     " passes."
 )
 _ANSWER = (
-    "What the right answer says, in your words; a model judges whether the bot's answer says so."
-    " Without a model only words and source are checked. Null: nothing is judged."
+    "What the right answer says, in your words; a model judges whether the bot's answer says the"
+    " same. Without a model only words and source are checked. Null: nothing is judged."
 )
 
 
@@ -145,7 +145,7 @@ class GoldenTurnResult(Shape):
 
 
 class GoldenResult(GoldenTurnResult):
-    """One question of a run; of several messages, the answer and the fault are the last one's."""
+    """One question of a run; with several messages, `answer` and `fault` are the last one's."""
 
     is_passed: bool = Field(description="Whether all answers were as expected.")
     turns: list[GoldenTurnResult] = Field(

@@ -66,14 +66,16 @@ class ChatappLocation(Tolerant):
 class ChatappReaction(Tolerant):
     """A reaction to a message."""
 
-    message_id: ProviderId = Field(description="The message.")
+    message_id: ProviderId = Field(description="The provider's id of the message.")
     emoji: str | None = Field(None, description="The emoji; empty or missing if taken back.")
 
 
 class ChatappContext(Tolerant):
     """The message that a message refers to."""
 
-    id: ProviderId | None = Field(None, description="The message that it answers.")
+    id: ProviderId | None = Field(
+        None, description="The provider's id of the message that it answers."
+    )
     forwarded: bool | None = Field(None, description="Whether it was forwarded.")
     referred_product: dict[str, Any] | None = Field(
         None, description="The product of the catalogue that it asks about."
@@ -83,7 +85,7 @@ class ChatappContext(Tolerant):
 class ChatappTarget(Tolerant):
     """A message that the customer changed or took back."""
 
-    original_message_id: ProviderId = Field(description="The message.")
+    original_message_id: ProviderId = Field(description="The provider's id of the message.")
     message: dict[str, Any] | None = Field(None, description="Its new type and content.")
 
 

@@ -285,7 +285,7 @@ class ChannelMessagesQuery(Page):
 def _own_id() -> Any:
     return Field(
         None, min_length=1, max_length=200,
-        description="Your own id of this message. Sent twice to a chat, it is stored and delivered"
+        description="Your own id for this message. Sent twice to a chat, it is stored and delivered"
         " once. An `Idempotency-Key` does the same; without either it is sent twice.",
     )  # fmt: skip
 

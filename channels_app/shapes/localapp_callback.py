@@ -21,7 +21,9 @@ class LocalappMessage(Tolerant):
     msg_id: ProviderId | None = Field(None, description="The provider's id of the message.")
     msg_ids: list[ProviderId] | None = Field(None, description="The messages that were read.")
     text: str | None = Field(None, description="The text.")
-    quote_msg_id: ProviderId | None = Field(None, description="The message that it answers.")
+    quote_msg_id: ProviderId | None = Field(
+        None, description="The provider's id of the message that it answers."
+    )
     react_icon: str | None = Field(None, description="The reaction; empty if taken back.")
     attachments: list[LocalappAttachment] | None = Field(None, description="Files, places, links.")
     product_id: str | None = Field(None, description="The product that it asks about.")

@@ -81,7 +81,7 @@ class ChannelViewSet(TenantViewSet):
     def connect_with_token(
         self, client_id: int, bot_id: int, body: TokenConnectDto
     ) -> ChannelConnection:
-        """Connect the account that a token is for; it may be repeated, with a new token.
+        """Connect the account that a token is for; repeat it to store a new token.
 
         422 if the provider does not know the token. 409 `account_taken` if another bot has the
         account, `bot_has_account` if the bot has another account.

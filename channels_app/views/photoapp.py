@@ -53,7 +53,7 @@ class PhotoappViewSet(ChannelViewSet):
     def connect(
         self, client_id: int, bot_id: int, body: PhotoappConnectPageDto
     ) -> ChannelConnection:
-        """Connect an account to the bot with a person's stored token; it may be repeated.
+        """Connect an account to the bot with a person's stored token; repeating it is safe.
 
         409 `account_taken` if another bot has the account, `bot_has_account` if the bot has
         another one, `token_missing` if there is no valid token.

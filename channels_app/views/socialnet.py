@@ -54,7 +54,7 @@ class SocialnetViewSet(ChannelViewSet):
     def connect(
         self, client_id: int, bot_id: int, body: MessengerConnectPageDto
     ) -> ChannelConnection:
-        """Connect a page to the bot with a person's stored token; it may be repeated.
+        """Connect a page to the bot with a person's stored token; repeating it is safe.
 
         409 `account_taken` if another bot has the page, `bot_has_account` if the bot has another
         page, `token_missing` if there is no valid token.

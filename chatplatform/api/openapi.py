@@ -24,6 +24,7 @@ from chatplatform.api.operation import (
     listed,
 )
 from chatplatform.api.operation_ids import operation_id
+from chatplatform.api.path_words import path_words
 from chatplatform.live.streaming import STORED_EVENT
 
 REASONS = {
@@ -108,9 +109,7 @@ class OperationSchema(AutoSchema):
                 "in": "path",
                 "name": name,
                 "required": True,
-                "description": f"The {name.removesuffix('_id').replace('_', ' ')}'s id."
-                if name.endswith("_id")
-                else f"The {name.replace('_', ' ')}.",
+                "description": path_words(name),
                 "schema": CONVERTED[converter] | PATTERNS.get(name, {}),
             }
             for converter, name in re.findall(r"<(?:(\w+):)?(\w+)>", self.path_regex)
@@ -347,9 +346,10 @@ IDEMPOTENCY_KEY: dict[str, Any] = {
     "in": "header",
     "name": idempotency.HEADER,
     "required": False,
-    "description": "Makes a repetition harmless for 24 hours: the same key with the same body gets"
-    " the first answer again, with `Idempotent-Replayed: true`; with another body a 422"
-    " `idempotency_key_reused`; while the first is being served a 409 `request_in_flight`.",
+    "description": "Makes it safe to repeat the request for 24 hours. The same key with the same"
+    " body returns the first response again, with `Idempotent-Replayed: true`; with a different"
+    " body, it is a 422 `idempotency_key_reused`; while the first request is still being served, a"
+    " 409 `request_in_flight`.",
     # No example: tools would send it, and every request after the first would do nothing.
     "schema": {"type": "string", "minLength": 1, "maxLength": idempotency.MAX_KEY_CHARACTERS},
 }
@@ -364,9 +364,10 @@ VISITOR_TOKEN: dict[str, Any] = {
 }
 IDEMPOTENCY_KEY_OF_ANYBODY = {
     **IDEMPOTENCY_KEY,
-    "description": "Makes a repetition harmless for 24 hours: the same key with the same body gets"
-    " the first answer again, with `Idempotent-Replayed: true`; while the first is being served a"
-    " 409 `request_in_flight`. With another body it is another request.",
+    "description": "Makes it safe to repeat the request for 24 hours. The same key with the same"
+    " body returns the first response again, with `Idempotent-Replayed: true`; while the first"
+    " request is still being served, it is a 409 `request_in_flight`. With a different body, it is"
+    " a new request.",
 }
 _HEADERS = "#/components/headers/"
 # The schemas of the values that Django's URL converters accept.

@@ -111,7 +111,9 @@ class NameNotFound(ConnectionFailed):
     """The name does not resolve."""
 
     def __init__(self) -> None:
-        super().__init__(gettext_noop("The name of the server doesn't exist. Check the spelling."))
+        super().__init__(
+            gettext_noop("We couldn't find a server with this name. Check the spelling.")
+        )
 
 
 class ConnectionRefused(ConnectionFailed):

@@ -13,7 +13,8 @@ from django.utils.translation import get_language_info, gettext, gettext_noop
 from chatplatform.templatetags.action_words import ACTIONS
 
 register = template.Library()
-_ABBREVIATION = re.compile(r"\b(api|id|ip|url)\b", re.IGNORECASE)
+_ABBREVIATION = re.compile(r"\b(api|http|id|ip|url)\b", re.IGNORECASE)
+_MILLISECONDS = re.compile(r" ms$")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+\d\d:\d\d)")
 # The year of a time that never comes.
 _FOREVER = 9999
@@ -95,6 +96,7 @@ def humanize_code(code: object) -> str:
     if words:
         return gettext(words)
     plain = str(code).replace("_", " ").replace(".", " ").capitalize()
+    plain = _MILLISECONDS.sub(" (ms)", plain)
     return gettext(_ABBREVIATION.sub(lambda found: found[0].upper(), plain))
 
 

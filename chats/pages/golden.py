@@ -86,7 +86,7 @@ class QuestionForm(OfBotForm):
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text=gettext_lazy(
             "What the right answer says, in your words. The language model judges whether the"
-            " bot's answer says so."
+            " bot's answer says the same."
         ),
     )
 

@@ -53,7 +53,9 @@ class Conversation(Shape):
     """A conversation between a customer and a bot or agent."""
 
     id: uuid.UUID = Field(description="The conversation's id, a UUIDv7.")
-    chat_code: str = Field(description="A short, unguessable code, for links and the telephone.")
+    chat_code: str = Field(
+        description="A short, unguessable code to use in links or over the phone."
+    )
     bot_id: int = Field(description="The bot that serves the conversation.")
     channel: ChannelName = Field(
         description="The website (`web`), your server (`api`) or a messaging channel."
@@ -281,20 +283,37 @@ class ChatsResponse(ListPage[ListedConversation]):
 class ChatsQuery(Page):
     """Filters and order of conversations; all filters given must match."""
 
-    status: ConversationStatus | None = Field(None, description="Only those with this status.")
-    assign_type: AssignTypeEnum | None = Field(
-        None, description="Only those where this side must act next."
+    status: ConversationStatus | None = Field(
+        None, description="Only conversations with this status."
     )
-    priority: ConversationPriority | None = Field(None, description="Only with this priority.")
-    mine: bool | None = Field(None, description="Only yours; false: the others. No API keys.")
-    is_assigned: bool | None = Field(None, description="Only those of agents; false: the others.")
+    assign_type: AssignTypeEnum | None = Field(
+        None, description="Only conversations in which this side must act next."
+    )
+    priority: ConversationPriority | None = Field(
+        None, description="Only conversations with this priority."
+    )
+    mine: bool | None = Field(
+        None,
+        description="true: only conversations assigned to you; false: only the others. With an API"
+        " key, a 422.",
+    )
+    is_assigned: bool | None = Field(
+        None,
+        description="true: only conversations that an agent has; false: only the others.",
+    )
     is_unread: bool | None = Field(
-        None, description="Only those that an agent has not read; false: the others."
+        None,
+        description="true: only conversations with messages that no agent has read; false: only"
+        " the others.",
     )
     is_waiting: bool | None = Field(
-        None, description="Only those that wait for a person's answer; false: the others."
+        None,
+        description="true: only conversations whose customer waits for a person's answer; false:"
+        " only the others.",
     )
-    previews: bool = Field(False, description="Only your team's previews; false: no previews.")
+    previews: bool = Field(
+        False, description="true: only your team's previews; false: no previews."
+    )
     bot_id: RowId | None = Field(None, description="Only conversations with this bot.")
     customer_id: RowId | None = Field(None, description="Only conversations of this customer.")
     channel: ChannelName | None = Field(None, description="Only conversations of this channel.")
@@ -322,7 +341,9 @@ class ChatsQuery(Page):
     created_from: Moment | None = Field(
         None, description="Only conversations opened at this time or later."
     )
-    created_to: Moment | None = Field(None, description="Only those opened before this time.")
+    created_to: Moment | None = Field(
+        None, description="Only conversations opened before this time."
+    )
     sort: Literal["newest", "longest_wait", "priority"] = Field(
         "newest",
         description="`newest`: the newest activity first. `longest_wait`: those whose customer has"

@@ -74,7 +74,7 @@ class ConversationEntity(Conversation):
         "",
         description="The system that the conversation comes from, as in the messaging API.",
     )
-    group_id: str = Field("", description="Your own id of the conversation's group.")
+    group_id: str = Field("", description="Your own id for the conversation's group.")
     requester: Identity | None = Field(None, description="The customer, by the caller's own id.")
     responsible: Identity | None = Field(None, description="Who should answer, by the caller's id.")
     external_id: str | None = Field(
@@ -105,7 +105,9 @@ class ConversationEntity(Conversation):
         default_factory=list, description="The conversation's tags, with who added them and when."
     )
     feedback: PortableFeedback | None = Field(None, description="The conversation's rating.")
-    summaries: list[PortableSummary] = Field(default_factory=list, description="Newest last.")
+    summaries: list[PortableSummary] = Field(
+        default_factory=list, description="The conversation's summaries, newest last."
+    )
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "ConversationEntity":

@@ -422,7 +422,7 @@ class DeskView(Shape):
 class DeskViews(Shape):
     """The views of the inbox that a person can choose."""
 
-    items: list[DeskView] = Field(description="By name; at most 120.")
+    items: list[DeskView] = Field(description="The views, sorted by name; at most 120.")
 
 
 class FeedQuery(Shape):

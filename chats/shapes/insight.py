@@ -67,12 +67,13 @@ TagNames = Annotated[list[Text], Field(max_length=MAX_TAGS), AfterValidator(_tag
 class Tag(Shape):
     """A tag. A request needs only the name; responses have the other fields too."""
 
-    id: RowId | None = Field(None, description="The tag's id; only in the client's list.")
+    id: RowId | None = Field(None, description="The tag's id; null in the tags of a conversation.")
     name: Text = Field(
         description="The tag's name, 1 to 60 characters.", min_length=1, max_length=MAX_TAG_CHARS
     )
     source: Literal["agent", "ai", "customer"] | None = Field(
-        None, description="Who added the tag; null in the client's list."
+        None,
+        description="Who added the tag to the conversation; null in the client's list of tags.",
     )
     confidence: float | None = Field(
         None,
@@ -83,9 +84,14 @@ class Tag(Shape):
         None,
         ge=0,
         le=MAX_NUMBER,
-        description="How many of your conversations have the tag; only in your list.",
+        description="How many of your conversations have the tag; null in the tags of a"
+        " conversation.",
     )
-    colour: Text | None = Field(None, max_length=7, description="`#rrggbb`; only in your list.")
+    colour: Text | None = Field(
+        None,
+        max_length=7,
+        description="`#rrggbb`; null if none is set, and in the tags of a conversation.",
+    )
 
     @classmethod
     def given(cls, row: models.Tagging | Suggested, **fields: Any) -> "Tag":
@@ -162,7 +168,7 @@ class TagMerge(Shape):
 class ChatSummary(Shape):
     """A summary of a conversation."""
 
-    chat_id: uuid.UUID = Field(description="The conversation.")
+    chat_id: uuid.UUID = Field(description="The conversation's id.")
     summary: str = Field(
         description="A model's prose; without a model, labelled lines from the conversation."
     )
@@ -192,7 +198,9 @@ class SummaryCalculateRequest(Shape):
     created_from: Moment | None = Field(
         None, description="Only conversations opened at this time or later."
     )
-    created_to: Moment | None = Field(None, description="Only those opened before this time.")
+    created_to: Moment | None = Field(
+        None, description="Only conversations opened before this time."
+    )
     force: bool = Field(False, description="Also summarise conversations whose summary is current.")
 
 
@@ -213,7 +221,7 @@ class SummaryJob(Shape):
 class ChatSentiment(Shape):
     """A customer's sentiment in a conversation."""
 
-    chat_id: uuid.UUID = Field(description="The conversation.")
+    chat_id: uuid.UUID = Field(description="The conversation's id.")
     sentiment: Sentiment = Field(description="The sentiment; `neutral` if unsure.")
     score: float = Field(description="From -1 (very negative) to 1 (very positive).")
     engine: str = Field(description="`extractive` or `openai_compatible`.")

@@ -37,7 +37,7 @@ MessageText = Annotated[Text, Field(min_length=1, max_length=8000)]
 ClientMessageId = Annotated[
     OwnId | None,
     Field(
-        description="Your own id of this message. If you send the same id twice, the message is"
+        description="Your own id for this message. If you send the same id twice, the message is"
         " stored once."
     ),
 ]
@@ -47,13 +47,12 @@ class Sender(Shape):
     """Who wrote a message: the side, and the person or bot on it."""
 
     type: Literal["customer", "bot", "agent", "system"] = Field(
-        description="Who wrote the message: the customer, the bot, an agent, or the platform"
-        " (`system`)."
+        description="The side: the customer, the bot, an agent, or the platform (`system`)."
     )
     id: Text | None = Field(
         None,
         max_length=60,
-        description="The sender's id; null for the system.",
+        description="The id of the customer, bot or agent; null for the platform.",
     )
     name: Text = Field("", max_length=200, description="The name as shown.")
 
@@ -285,7 +284,11 @@ class ArrivalReport(Shape):
         description="The `seq` of the last message that arrived; all messages before it count as"
         " well.",
     )
-    message_id: uuid.UUID | None = Field(None, description="Up to this message.")
+    message_id: uuid.UUID | None = Field(
+        None,
+        description="The id of the last message that arrived, instead of `seq`. Without either,"
+        " all messages have arrived.",
+    )
 
 
 class MessagesResponse(ListPage[Message]):

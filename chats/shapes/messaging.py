@@ -30,13 +30,20 @@ class ConversationRequest(Shape):
         description="Who should answer. A person of your team here, given by id or e-mail address,"
         " gets the conversation; anyone else is only stored as a name.",
     )
-    provider: Text = Field("", max_length=60, description="The source system.", examples=["shop"])
+    provider: Text = Field(
+        "",
+        max_length=60,
+        description="Your name for the system that the conversation comes from; if left out, the"
+        " channel.",
+        examples=["shop"],
+    )
     location: Location | None = Field(None, description="Where the requester is.")
     tags: TagNames = Field(default_factory=list, description="At most 20 tags of 1..60 characters.")
     group_id: Text | None = Field(
         None,
         max_length=200,
-        description="Your own id of a group of conversations.",
+        description="Your own id for a group that the conversation belongs to. Lists can be"
+        " filtered by it.",
     )
 
 
@@ -60,7 +67,7 @@ class ConversationResponse(Shape):
     )
     location: Location | None = Field(description="Where the requester is.")
     tags: list[str] = Field(description="The tags.")
-    group_id: str | None = Field(description="Your own id of the conversation's group.")
+    group_id: str | None = Field(description="Your own id for the conversation's group.")
     status: ConversationStatus
     created_at: Moment = Field(description="When the conversation was opened.")
 
@@ -96,16 +103,25 @@ def _responsible(row: models.Conversation) -> Responsible | None:
 class MessagingQuery(Page):
     """Filters of conversations; all that are given must match."""
 
-    group_id: OwnId | None = Field(None, description="Only conversations of this group.")
-    status: ConversationStatus | None = Field(None, description="Only those with this status.")
-    tags: Annotated[TagNames, _as_list] = Field(
-        default_factory=list, description="Only those with all of these tags: `tags=a&tags=b`."
+    group_id: OwnId | None = Field(
+        None, description="Only conversations that were opened with this `group_id`."
     )
-    requester_id: OwnId | None = Field(None, description="Only those of this requester.")
+    status: ConversationStatus | None = Field(
+        None, description="Only conversations with this status."
+    )
+    tags: Annotated[TagNames, _as_list] = Field(
+        default_factory=list,
+        description="Only conversations with all of these tags: `tags=a&tags=b`.",
+    )
+    requester_id: OwnId | None = Field(
+        None, description="Only conversations of the requester with this id of yours."
+    )
     created_from: Moment | None = Field(
         None, description="Only conversations opened at this time or later."
     )
-    created_to: Moment | None = Field(None, description="Only those opened before this time.")
+    created_to: Moment | None = Field(
+        None, description="Only conversations opened before this time."
+    )
 
 
 class ConversationResponses(ListPage[ConversationResponse]):
@@ -127,7 +143,9 @@ class MessageRequest(Shape):
         " e-mail address, takes the conversation if no agent has it; anyone else is only stored as"
         " a name. `bot`: your own assistant; refused while an agent has the conversation."
     )
-    recipient: Recipient | None = Field(None, description="By default the other side.")
+    recipient: Recipient | None = Field(
+        None, description="Who the message is for; if left out, the other side."
+    )
     content: list[MessageContent] = Field(
         default_factory=list, max_length=20, description="At most 20 pieces, instead of `text`."
     )

@@ -58,7 +58,7 @@ class CurrentReply(OriginalReply):
 class ReplayedTurn(Shape):
     """A reply of the bot next to its reply today."""
 
-    message_id: uuid.UUID = Field(description="The reply.")
+    message_id: uuid.UUID = Field(description="The id of the message with the reply.")
     question: str = Field(description="What the customer asked.")
     said_at: Moment = Field(description="When the bot gave the original reply.")
     called_functions: bool = Field(
@@ -109,7 +109,7 @@ class ReplayDto(Shape):
     with_calls: int = Field(description="Replies of the day with function calls: not replayed.")
     done: int = Field(description="How many replies have been replayed so far.")
     gained: int = Field(
-        description="Answered today and not then; a person must judge whether rightly."
+        description="Answered today, but not then; a person must check whether the answer is right."
     )
     lost: int = Field(description="Answered by this bot then, not answered today.")
     changed: int = Field(description="Answered both times from different sources: may be wrong.")
@@ -151,9 +151,9 @@ class ReplayedQuery(Page):
 class ReplayedReplyDto(Shape):
     """One reply of a replay, with its conversation."""
 
-    chat_id: uuid.UUID = Field(description="The conversation.")
+    chat_id: uuid.UUID = Field(description="The conversation's id.")
     chat_code: str = Field(description="The conversation's code.")
-    message_id: uuid.UUID = Field(description="The reply.")
+    message_id: uuid.UUID = Field(description="The id of the message with the reply.")
     change: ReplayChange = Field(description="How the reply of today compares with the original.")
     question: str = Field(description="What the customer asked.")
     then: OriginalReply = Field(description="The original reply.")

@@ -142,7 +142,7 @@ class ProcedureTrace(Shape):
 class ReplyReceipt(Shape):
     """How a message of the bot or the platform came about. Fields that do not apply are null."""
 
-    message_id: uuid.UUID = Field(description="The message.")
+    message_id: uuid.UUID = Field(description="The message's id.")
     answers: list[uuid.UUID] = Field(
         description="The customer's messages that the reply answers; a burst of messages gets one"
         " reply."

@@ -33,7 +33,7 @@ class FeedReady(Shape):
 class FeedPresence(Shape):
     """A colleague came online or went offline."""
 
-    user_id: int = Field(description="The person.")
+    user_id: int = Field(description="The person's id.")
     name: str = Field(description="The person's name.")
     is_online: bool = Field(description="Whether the person is online now.")
 
@@ -49,7 +49,7 @@ class Typist(Shape):
 class FeedTyping(Shape):
     """Somebody started or stopped typing in a conversation."""
 
-    conversation_id: uuid.UUID = Field(description="The conversation.")
+    conversation_id: uuid.UUID = Field(description="The conversation's id.")
     sender: Typist = Field(description="The person.")
     is_typing: bool = Field(description="Whether the sender is typing; false if they stopped.")
 
@@ -57,8 +57,8 @@ class FeedTyping(Shape):
 class FeedViewing(Shape):
     """A colleague opened or left a conversation."""
 
-    conversation_id: uuid.UUID = Field(description="The conversation.")
-    user_id: int = Field(description="The person.")
+    conversation_id: uuid.UUID = Field(description="The conversation's id.")
+    user_id: int = Field(description="The person's id.")
     name: str = Field(description="The person's name.")
     is_viewing: bool = Field(
         description="Whether the person has the conversation open; false if they left it.",
@@ -68,7 +68,7 @@ class FeedViewing(Shape):
 class FeedDeleted(Shape):
     """A conversation was deleted, with all that was said in it."""
 
-    conversation_id: uuid.UUID = Field(description="The conversation.")
+    conversation_id: uuid.UUID = Field(description="The conversation's id.")
 
 
 FEED_EVENTS: Mapping[str, type[BaseModel]] = {

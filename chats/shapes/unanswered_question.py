@@ -25,7 +25,7 @@ class AskedQuestion(Shape):
     """A customer's question that got no answer."""
 
     message_id: uuid.UUID = Field(description="The customer's message.")
-    chat_id: uuid.UUID = Field(description="The conversation.")
+    chat_id: uuid.UUID = Field(description="The conversation's id.")
     chat_code: str = Field(description="The conversation's code.")
     text: str = Field(description="The question.")
     asked_at: Moment = Field(description="When the customer asked.")

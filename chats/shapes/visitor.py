@@ -162,7 +162,9 @@ class VisitorConversation(Shape):
     """A visitor's own conversation."""
 
     id: uuid.UUID = Field(description="The conversation's id, a UUIDv7.")
-    chat_code: str = Field(description="A short, unguessable code, for links and the telephone.")
+    chat_code: str = Field(
+        description="A short, unguessable code to use in links or over the phone."
+    )
     bot_id: int = Field(description="The bot that serves the conversation.")
     visitor_token: str = Field(
         description="The visitor's token, valid for 180 days: send it as the header"

@@ -170,7 +170,7 @@ def test_a_blocked_customer_is_told_and_keeps_their_words(
     field = widget.get_by_label("Write a message")
     field.fill("You!")
     field.press("Enter")
-    widget.get_by_text("You can't write here right now.").wait_for()
+    widget.get_by_text("You can't send messages right now.").wait_for()
     expect(field).to_have_value("You!")
     # Nobody is to come, and no answer to be mailed.
     expect(widget.locator(".notices [role=status]")).to_be_empty()

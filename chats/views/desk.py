@@ -440,11 +440,11 @@ class PushViewSet(TenantViewSet):
     def create(
         self, request: HttpRequest, body: desk_shapes.NewPushSubscription
     ) -> desk_shapes.PushSubscription:
-        """Be called in this browser: when a conversation is assigned to you, a note mentions you,
-        or a customer writes in your conversation, and you have not seen it five seconds later.
+        """Get push notifications in this browser for what you have not seen after five seconds.
 
-        It ends with the sign-in that subscribed. The same `endpoint` again replaces it; of more
-        than 20 browsers the oldest are dropped.
+        They tell you that a conversation was assigned to you, that a note mentions you, or that a
+        customer wrote in your conversation. They end with the sign-in that subscribed. Sending the
+        same `endpoint` again replaces the subscription; beyond 20 browsers, the oldest are dropped.
         """
         row = push.subscribe(
             self.user,

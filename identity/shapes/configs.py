@@ -153,7 +153,7 @@ class ClientConfigDto(Shape):
         5,
         ge=1,
         le=1000,
-        description="Most open chats that the strategy assigns to an agent, 1..1,000.",
+        description="How many open chats the strategy assigns to an agent at most, 1..1,000.",
     )
     handoff_on_request: bool = Field(
         True, description="Whether a chat is handed over if the customer asks for a person."

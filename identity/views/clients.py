@@ -154,7 +154,7 @@ class ApiKeyViewSet(TenantViewSet):
 
     @operation("identity", "Update Api Key", access=ADMIN)
     def update(self, api_key_id: int, body: client_shapes.ApiKeyDto) -> client_shapes.ApiKeyDto:
-        """Change the fields of a key that the body names, everywhere within a second."""
+        """Change a key, everywhere within a second; fields left out keep their value."""
         row = api_keys.change(self.client, api_key_id=api_key_id, change=body, by=self.user)
         return client_shapes.ApiKeyDto.from_row(row)
 
@@ -184,7 +184,7 @@ class ConfigViewSet(TenantViewSet):
 class EmailNotificationViewSet(TenantViewSet):
     @operation("config", "Get Email Notification", access=ADMIN)
     def retrieve(self, client_id: int) -> EmailNotificationRequest:
-        """Get who is mailed which notifications."""
+        """Get who receives which notifications by mail."""
         return EmailNotificationRequest.copy_from(mails.get_notification(self.client, client_id))
 
     @operation("config", "Update Email Notification", access=ADMIN)

@@ -52,7 +52,7 @@ class UserViewSet(TenantViewSet):
         "identity", "Create Client User", access=ADMIN, status=201, also={409: None, 429: None}
     )
     def create(self, body: user_shapes.UserDto) -> user_shapes.UserDto:
-        """Add a person. They are mailed a welcome or, without a password, a link to choose one.
+        """Add a person, who gets a welcome mail or, without a `password`, a link to choose one.
 
         409 `email_taken` if an account has this address. Only an owner may add an owner: 403. After
         100 within an hour: 429.

@@ -85,7 +85,7 @@ class ChannelFigures(PartFigures):
 class BotFigures(PartFigures):
     """The figures of a bot."""
 
-    bot_id: int = Field(description="The bot.")
+    bot_id: int = Field(description="The bot's id.")
     name: str = Field(description="The bot's name.")
 
 

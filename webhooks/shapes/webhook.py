@@ -135,7 +135,7 @@ class WebhookDelivery(Shape):
     """One event for one endpoint, with the result of the latest attempt."""
 
     id: int = Field(description="The delivery's number.")
-    config_id: uuid.UUID = Field(description="The endpoint.")
+    config_id: uuid.UUID = Field(description="The endpoint's id.")
     event_id: str = Field(description="The event, `evt_…`: also the `webhook-id` of every attempt.")
     attempt: int = Field(description="Number of attempts started so far.")
     status: DeliveryStatus = Field(
@@ -277,7 +277,7 @@ class EventReplayRequest(Shape):
 class Replay(Shape):
     """An accepted replay; a worker carries it out."""
 
-    config_id: uuid.UUID = Field(description="The endpoint.")
+    config_id: uuid.UUID = Field(description="The endpoint's id.")
     created_from: Moment = Field(description="The start of the range.")
     created_to: Moment = Field(description="The end of the range (exclusive).")
     state: ReplayState = Field(description="Which events are sent.")

@@ -44,7 +44,10 @@ class ConfigViewSet(TenantViewSet):
         "Webhook", "Rotate Webhook Secret", access=ADMIN, also={404: None}, gives_credentials=True
     )
     def rotate_secret(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
-        """Create a new signing secret, shown once. The old one also signs for 24 hours."""
+        """Create a new signing secret, shown only in this response.
+
+        For 24 hours, deliveries are signed with the old secret as well.
+        """
         config = endpoints.get(self.client, query.config_id)
         rotated = endpoints.rotate_secret(config, by=self.user)
         return webhook_shapes.WebhookConfig.from_row(rotated, rotated.secret)

@@ -106,8 +106,8 @@ class AnsweringForm(BotForm):
 class InstructionsForm(BotForm):
     heading = gettext_lazy("Instructions")
     intro = gettext_lazy(
-        "How the bot should sound and the rules it should follow. Used with a language model."
-        " Earlier versions are kept."
+        "How the bot should sound and the rules it should follow. Only used with a"
+        " language model. Earlier versions are kept."
     )
     right = "train"
     shapes = (PromptDto,)
@@ -180,9 +180,8 @@ class ReviewForm(BotForm):
         Setting(
             "hold_back_worse", heading,
             gettext_lazy(
-                "Every change of content or instructions is checked with your test questions"
-                " first. If an answer gets worse, you decide whether to publish. Requires test"
-                " questions."
+                "Changes to content or instructions are checked against your test questions first."
+                " If an answer gets worse, you decide whether to publish. Requires test questions."
             ),
         ),
     )  # fmt: skip

@@ -85,7 +85,7 @@ function Piece({ piece, message }) {
     ${piece.text && html`<${Said} text=${piece.text} message=${message} />`}
     ${isPicture && html`<${Picture} address=${address} name=${name} />`}
     ${address && html`<p><a class="file" href=${address} target="_blank" rel="noopener noreferrer"><${Icon} name="clip" /> <bdi>${name}</bdi></a></p>`}
-    ${piece.transcript && html`<div class="translation" data-transcript><p class="quiet">${t("Voice note as text")}</p><p class="said" dir="auto">${piece.transcript}</p></div>`}
+    ${piece.transcript && html`<div class="translation" data-transcript><p class="quiet">${t("Voice note transcript")}</p><p class="said" dir="auto">${piece.transcript}</p></div>`}
     ${piece.error && html`<p class="fault">${piece.error}</p>`}
     ${piece.options && html`<ul class="options">${piece.options.map(({ label }) => html`<li dir="auto">${label}</li>`)}</ul>`}
   `;

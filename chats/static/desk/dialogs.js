@@ -120,7 +120,7 @@ function Block({ state, ids: [id] }) {
   return html`
     <form>
       <p>${t("While blocked, they can't message you on any channel, and no one sees what they send.")}</p>
-      <p class="quiet">${t("On your website, they're told they can't write right now. They can still see the conversation.")}</p>
+      <p class="quiet">${t("On your website, they're told they can't send messages right now. They can still see the conversation.")}</p>
       <label>${t("Reason (only your team sees it)")} <input name="reason" maxlength="300" dir="auto" /></label>
       <ul class="choices">
         ${blockPresets(state.now).map(([name, moment], place) => html`<li key=${name}><button type="button" autofocus=${place === 0} onClick=${until(moment)}>${t(name)}</button></li>`)}

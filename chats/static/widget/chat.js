@@ -332,7 +332,7 @@ export function createChat({ api, store, memory, stash, language }) {
   }
 
   function refusal({ code, status }) {
-    if (code === "customer_blocked") return t("You can't write here right now. Your message is back in the message box.");
+    if (code === "customer_blocked") return t("You can't send messages right now. Your message is back in the message box.");
     if (status === 429) return t("Your message wasn't sent: you've reached today's limit. It's back in the message box.");
     return t("Your message wasn't sent. It's back in the message box, so you can try again.");
   }

@@ -11,8 +11,8 @@ CALLERS = ("owner", "admin", "trainer", "agent", "viewer", "secret key", "public
 HEAD = """\
 # Who may call what
 
-Written by `make openapi` from the operations themselves, and tried by a test: every operation, by
-every one of these callers. People send an access token, servers a secret key, web pages a public
+`make openapi` writes this page from the operations themselves, and a test calls every operation as
+each of these callers. People send an access token, servers a secret key, web pages a public
 key. A trainer is a person with `can_train`: that column is what it adds to the rights of the role.
 A person or key without the right gets 403; one that the operation does not know at all, such as a
 key where only people are admitted, gets 401. "anyone" needs neither: no credential, or one of

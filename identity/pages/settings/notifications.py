@@ -37,7 +37,9 @@ class NotificationsForm(SettingsForm):
         Setting("on_assigned", gettext_lazy("A conversation is assigned to an agent")),
         Setting(
             "on_channel_error", gettext_lazy("A channel stops working"),
-            gettext_lazy("Or its quality or limits get worse, such as by a paused template."),
+            gettext_lazy(
+                "Or its quality or limits drop, for example because a template is paused."
+            ),
         ),
         Setting("on_low_credit", gettext_lazy("Credits run low")),
         Setting(

@@ -27,7 +27,7 @@ globalThis.catalogue = { plural: (n) => Number((n==0 ? 0 : n==1 ? 1 : n==2 ? 2 :
 ],
 "This chat is no longer available. Your next message starts a new one.": "لم تعد هذه المحادثة متاحة. رسالتك التالية تبدأ محادثة جديدة.",
 "Attach again if needed: {names}": "أرفق مرة أخرى عند الحاجة: {names}",
-"You can't write here right now. Your message is back in the message box.": "لا يمكنك الكتابة هنا الآن. عادت رسالتك إلى حقل النص.",
+"You can't send messages right now. Your message is back in the message box.": "لا يمكنك الكتابة هنا الآن. عادت رسالتك إلى حقل النص.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "لم تُرسل: بلغت حد اليوم. عادت رسالتك إلى حقل النص.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "لم تُرسل. عادت رسالتك إلى حقل النص.",
 "Files are turned off in this chat.": "إرسال الملفات متوقف في هذه المحادثة.",

@@ -24,7 +24,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "Diese Unterhaltung ist nicht mehr erreichbar. Was Sie jetzt schreiben, beginnt eine neue.",
 "Attach again if needed: {names}": "Bei Bedarf erneut anhängen: {names}",
-"You can't write here right now. Your message is back in the message box.": "Sie können hier im Moment nicht schreiben. Ihr Text steht wieder im Feld.",
+"You can't send messages right now. Your message is back in the message box.": "Sie können hier im Moment nicht schreiben. Ihr Text steht wieder im Feld.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "Nicht gesendet: Das heutige Limit ist erreicht. Ihr Text steht wieder im Eingabefeld.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "Nicht gesendet. Ihr Text steht wieder im Eingabefeld.",
 "Files are turned off in this chat.": "Dateien sind in diesem Chat ausgeschaltet.",

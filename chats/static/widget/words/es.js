@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "Este chat ya no está disponible. Su próximo mensaje iniciará uno nuevo.",
 "Attach again if needed: {names}": "Vuelva a adjuntar si es necesario: {names}",
-"You can't write here right now. Your message is back in the message box.": "Ahora no puede escribir aquí. Su mensaje está de nuevo en el campo de texto.",
+"You can't send messages right now. Your message is back in the message box.": "Ahora no puede escribir aquí. Su mensaje está de nuevo en el campo de texto.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "No enviado: ha alcanzado el límite de hoy. Su mensaje está de nuevo en el campo de texto.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "No enviado. Su mensaje está de nuevo en el campo de texto.",
 "Files are turned off in this chat.": "Los archivos están desactivados en este chat.",

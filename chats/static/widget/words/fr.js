@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n > 1)), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "Cette conversation n'est plus disponible. Votre prochain message en commence une nouvelle.",
 "Attach again if needed: {names}": "À joindre de nouveau si nécessaire : {names}",
-"You can't write here right now. Your message is back in the message box.": "Vous ne pouvez pas écrire ici pour le moment. Votre message est de nouveau dans le champ de saisie.",
+"You can't send messages right now. Your message is back in the message box.": "Vous ne pouvez pas écrire ici pour le moment. Votre message est de nouveau dans le champ de saisie.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "Non envoyé : vous avez atteint la limite du jour. Votre message est de nouveau dans le champ de saisie.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "Non envoyé. Votre message est de nouveau dans le champ de saisie.",
 "Files are turned off in this chat.": "Les fichiers sont désactivés dans cette conversation.",

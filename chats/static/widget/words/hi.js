@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "यह चैट अब उपलब्ध नहीं है। आपका अगला संदेश नई चैट शुरू करेगा।",
 "Attach again if needed: {names}": "ज़रूरत हो तो फिर से जोड़ें: {names}",
-"You can't write here right now. Your message is back in the message box.": "आप अभी यहाँ नहीं लिख सकते। आपका संदेश टेक्स्ट फ़ील्ड में वापस है।",
+"You can't send messages right now. Your message is back in the message box.": "आप अभी यहाँ नहीं लिख सकते। आपका संदेश टेक्स्ट फ़ील्ड में वापस है।",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "नहीं भेजा गया: आज की सीमा पूरी हो गई है। आपका संदेश टेक्स्ट फ़ील्ड में वापस है।",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "नहीं भेजा गया। आपका संदेश टेक्स्ट फ़ील्ड में वापस है।",
 "Files are turned off in this chat.": "इस चैट में फ़ाइलें बंद हैं।",

@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "Obrolan ini tidak tersedia lagi. Pesan Anda berikutnya memulai obrolan baru.",
 "Attach again if needed: {names}": "Lampirkan lagi bila perlu: {names}",
-"You can't write here right now. Your message is back in the message box.": "Saat ini Anda tidak dapat menulis di sini. Pesan Anda kembali di kolom teks.",
+"You can't send messages right now. Your message is back in the message box.": "Saat ini Anda tidak dapat menulis di sini. Pesan Anda kembali di kolom teks.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "Tidak terkirim: Anda telah mencapai batas hari ini. Pesan Anda kembali di kolom teks.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "Tidak terkirim. Pesan Anda kembali di kolom teks.",
 "Files are turned off in this chat.": "Berkas dinonaktifkan di obrolan ini.",

@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "Questa chat non è più disponibile. Il prossimo messaggio ne inizierà una nuova.",
 "Attach again if needed: {names}": "Allegare di nuovo se necessario: {names}",
-"You can't write here right now. Your message is back in the message box.": "Al momento non può scrivere qui. Il messaggio è di nuovo nel campo di testo.",
+"You can't send messages right now. Your message is back in the message box.": "Al momento non può scrivere qui. Il messaggio è di nuovo nel campo di testo.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "Non inviato: ha raggiunto il limite di oggi. Il messaggio è di nuovo nel campo di testo.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "Non inviato. Il messaggio è di nuovo nel campo di testo.",
 "Files are turned off in this chat.": "I file sono disattivati in questa chat.",

@@ -12,7 +12,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "このチャットは利用できなくなりました。次のメッセージから新しいチャットが始まります。",
 "Attach again if needed: {names}": "必要であればもう一度添付してください：{names}",
-"You can't write here right now. Your message is back in the message box.": "現在ここには書き込めません。メッセージは入力欄に戻りました。",
+"You can't send messages right now. Your message is back in the message box.": "現在ここには書き込めません。メッセージは入力欄に戻りました。",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "送信されませんでした：本日の上限に達しました。メッセージは入力欄に戻りました。",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "送信されませんでした。メッセージは入力欄に戻りました。",
 "Files are turned off in this chat.": "このチャットではファイルを送信できません。",

@@ -12,7 +12,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "이 대화는 더 이상 이용할 수 없습니다. 다음 메시지부터 새 대화가 시작됩니다.",
 "Attach again if needed: {names}": "필요하면 다시 첨부하세요: {names}",
-"You can't write here right now. Your message is back in the message box.": "지금은 여기에 쓸 수 없습니다. 메시지가 입력란에 다시 있습니다.",
+"You can't send messages right now. Your message is back in the message box.": "지금은 여기에 쓸 수 없습니다. 메시지가 입력란에 다시 있습니다.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "전송되지 않음: 오늘 한도에 도달했습니다. 메시지가 입력란에 다시 있습니다.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "전송되지 않았습니다. 메시지가 입력란에 다시 있습니다.",
 "Files are turned off in this chat.": "이 대화에서는 파일을 보낼 수 없습니다.",

@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "Sembang ini tidak lagi tersedia. Mesej anda yang seterusnya memulakan sembang baharu.",
 "Attach again if needed: {names}": "Lampirkan semula jika perlu: {names}",
-"You can't write here right now. Your message is back in the message box.": "Anda tidak boleh menulis di sini sekarang. Mesej anda kembali dalam medan teks.",
+"You can't send messages right now. Your message is back in the message box.": "Anda tidak boleh menulis di sini sekarang. Mesej anda kembali dalam medan teks.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "Tidak dihantar: anda telah mencapai had hari ini. Mesej anda kembali dalam medan teks.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "Tidak dihantar. Mesej anda kembali dalam medan teks.",
 "Files are turned off in this chat.": "Fail dimatikan dalam sembang ini.",

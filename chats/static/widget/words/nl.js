@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "Deze chat is niet meer beschikbaar. Uw volgende bericht begint een nieuwe.",
 "Attach again if needed: {names}": "Voeg zo nodig opnieuw toe: {names}",
-"You can't write here right now. Your message is back in the message box.": "U kunt hier nu niet schrijven. Uw bericht staat weer in het tekstveld.",
+"You can't send messages right now. Your message is back in the message box.": "U kunt hier nu niet schrijven. Uw bericht staat weer in het tekstveld.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "Niet verstuurd: u hebt de limiet van vandaag bereikt. Uw bericht staat weer in het tekstveld.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "Niet verstuurd. Uw bericht staat weer in het tekstveld.",
 "Files are turned off in this chat.": "Bestanden zijn in deze chat uitgeschakeld.",

@@ -18,7 +18,7 @@ globalThis.catalogue = { plural: (n) => Number((n==1 ? 0 : n%10>=2 && n%10<=4 &&
 ],
 "This chat is no longer available. Your next message starts a new one.": "Ta rozmowa nie jest już dostępna. Następna wiadomość rozpocznie nową.",
 "Attach again if needed: {names}": "W razie potrzeby dołącz ponownie: {names}",
-"You can't write here right now. Your message is back in the message box.": "Nie można tu teraz pisać. Wiadomość wróciła do pola tekstowego.",
+"You can't send messages right now. Your message is back in the message box.": "Nie można tu teraz pisać. Wiadomość wróciła do pola tekstowego.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "Nie wysłano: osiągnięto dzisiejszy limit. Wiadomość wróciła do pola tekstowego.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "Nie wysłano. Wiadomość wróciła do pola tekstowego.",
 "Files are turned off in this chat.": "W tej rozmowie nie można wysyłać plików.",

@@ -15,7 +15,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "Esta conversa já não está disponível. A sua próxima mensagem inicia uma nova.",
 "Attach again if needed: {names}": "Anexe novamente, se necessário: {names}",
-"You can't write here right now. Your message is back in the message box.": "De momento não pode escrever aqui. A sua mensagem está de novo no campo de texto.",
+"You can't send messages right now. Your message is back in the message box.": "De momento não pode escrever aqui. A sua mensagem está de novo no campo de texto.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "Não enviada: atingiu o limite de hoje. A sua mensagem está de novo no campo de texto.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "Não enviada. A sua mensagem está de novo no campo de texto.",
 "Files are turned off in this chat.": "Os ficheiros estão desativados nesta conversa.",

@@ -18,7 +18,7 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 ],
 "This chat is no longer available. Your next message starts a new one.": "Этот чат больше недоступен. Следующее сообщение начнёт новый.",
 "Attach again if needed: {names}": "При необходимости прикрепите снова: {names}",
-"You can't write here right now. Your message is back in the message box.": "Сейчас вы не можете здесь писать. Ваше сообщение снова в поле ввода.",
+"You can't send messages right now. Your message is back in the message box.": "Сейчас вы не можете здесь писать. Ваше сообщение снова в поле ввода.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "Не отправлено: достигнут лимит на сегодня. Ваше сообщение снова в поле ввода.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "Не отправлено. Ваше сообщение снова в поле ввода.",
 "Files are turned off in this chat.": "В этом чате нельзя отправлять файлы.",

@@ -12,7 +12,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "การสนทนานี้ใช้ไม่ได้แล้ว ข้อความถัดไปของคุณจะเริ่มการสนทนาใหม่",
 "Attach again if needed: {names}": "แนบใหม่หากจำเป็น: {names}",
-"You can't write here right now. Your message is back in the message box.": "ตอนนี้คุณเขียนที่นี่ไม่ได้ ข้อความของคุณกลับไปอยู่ในช่องข้อความแล้ว",
+"You can't send messages right now. Your message is back in the message box.": "ตอนนี้คุณเขียนที่นี่ไม่ได้ ข้อความของคุณกลับไปอยู่ในช่องข้อความแล้ว",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "ส่งไม่ได้: ถึงขีดจำกัดของวันนี้แล้ว ข้อความของคุณกลับไปอยู่ในช่องข้อความแล้ว",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "ส่งไม่ได้ ข้อความของคุณกลับไปอยู่ในช่องข้อความแล้ว",
 "Files are turned off in this chat.": "การสนทนานี้ปิดการส่งไฟล์",

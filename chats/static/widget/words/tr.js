@@ -12,7 +12,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "Bu sohbete artık ulaşılamıyor. Sonraki mesajınız yeni bir sohbet başlatır.",
 "Attach again if needed: {names}": "Gerekirse yeniden ekleyin: {names}",
-"You can't write here right now. Your message is back in the message box.": "Şu anda buraya yazamazsınız. Mesajınız yeniden metin alanında.",
+"You can't send messages right now. Your message is back in the message box.": "Şu anda buraya yazamazsınız. Mesajınız yeniden metin alanında.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "Gönderilmedi: bugünkü sınıra ulaştınız. Mesajınız yeniden metin alanında.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "Gönderilmedi. Mesajınız yeniden metin alanında.",
 "Files are turned off in this chat.": "Bu sohbette dosya gönderme kapalı.",

@@ -18,7 +18,7 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 ],
 "This chat is no longer available. Your next message starts a new one.": "Цей чат більше недоступний. Наступне повідомлення почне новий.",
 "Attach again if needed: {names}": "За потреби прикріпіть знову: {names}",
-"You can't write here right now. Your message is back in the message box.": "Зараз ви не можете тут писати. Ваше повідомлення знову в полі введення.",
+"You can't send messages right now. Your message is back in the message box.": "Зараз ви не можете тут писати. Ваше повідомлення знову в полі введення.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "Не надіслано: досягнуто ліміту на сьогодні. Ваше повідомлення знову в полі введення.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "Не надіслано. Ваше повідомлення знову в полі введення.",
 "Files are turned off in this chat.": "У цьому чаті не можна надсилати файли.",

@@ -21,7 +21,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "Không mở lại được cuộc trò chuyện này. Tin nhắn tiếp theo sẽ bắt đầu cuộc trò chuyện mới.",
 "Attach again if needed: {names}": "Hãy đính kèm lại nếu cần: {names}",
-"You can't write here right now. Your message is back in the message box.": "Hiện bạn không thể nhắn tin ở đây. Nội dung bạn viết vẫn còn trong ô nhập.",
+"You can't send messages right now. Your message is back in the message box.": "Hiện bạn không thể nhắn tin ở đây. Nội dung bạn viết vẫn còn trong ô nhập.",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "Chưa gửi được: bạn đã đạt giới hạn hôm nay. Nội dung bạn viết vẫn còn trong ô nhập.",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "Chưa gửi được. Nội dung bạn viết vẫn còn trong ô nhập.",
 "Files are turned off in this chat.": "Cuộc trò chuyện này không nhận tệp.",

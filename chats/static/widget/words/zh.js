@@ -12,7 +12,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 ],
 "This chat is no longer available. Your next message starts a new one.": "此对话已无法使用。您的下一条消息将开始新的对话。",
 "Attach again if needed: {names}": "如有需要请重新添加：{names}",
-"You can't write here right now. Your message is back in the message box.": "您现在无法在此留言。您的消息已放回输入框。",
+"You can't send messages right now. Your message is back in the message box.": "您现在无法在此留言。您的消息已放回输入框。",
 "Your message wasn't sent: you've reached today's limit. It's back in the message box.": "未发送：已达到今日上限。您的消息已放回输入框。",
 "Your message wasn't sent. It's back in the message box, so you can try again.": "未发送。您的消息已放回输入框。",
 "Files are turned off in this chat.": "此对话不能发送文件。",
