@@ -162,8 +162,11 @@ class StoredField(forms.BoundField):
         else:
             shown = dict(mark.partition("=")[::2] for mark in sent.split())
         # A language that was not shown has come meanwhile, or its box was added in the browser.
-        empty = _mark(self.field, "")
-        return {part for part, mark in own.items() if shown.get(part, part and empty) != mark}
+        return {
+            part
+            for part, mark in own.items()
+            if shown.get(part, part and _mark(self.field, "")) != mark
+        }
 
     def _has_changed(self) -> bool:
         if not self._has_marks:

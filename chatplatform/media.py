@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from django.apps import apps
+from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import models
@@ -35,6 +36,11 @@ LOOKED_AT, LOOKED_UP = 4_000, 1_000
 def store(folder: str, file: "File[Any]", *, suffix: str = "") -> str:
     """Store a file and return its random name in the store."""
     return default_storage.save(f"{folder}/{secrets.token_hex(16)}{suffix}", file)
+
+
+def public_url(name: str) -> str:
+    """The public URL of a stored picture."""
+    return f"{settings.PUBLIC_URL.rstrip('/')}/media/{name}"
 
 
 def check_store() -> None:

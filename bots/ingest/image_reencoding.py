@@ -38,17 +38,15 @@ class Picture:
 class ImageError(Exception):
     """`code`: unsupported_type, too_large, malformed or timeout."""
 
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
         self.code = code
-        self.message = message
 
 
-_UNSUPPORTED = ImageError("unsupported_type", "The file isn't a PNG, JPEG, or WebP image.")
-_TOO_LARGE = ImageError("too_large", f"Images can have up to {MAX_PIXELS:,} pixels.")
-_MALFORMED = ImageError("malformed", "The image is damaged. Save it again.")
-_TOO_MANY_BYTES = ImageError("too_large", "The image is too large. Make it smaller.")
-_TIMEOUT = ImageError("timeout", "The image took too long to read.")
+_UNSUPPORTED = ImageError("unsupported_type")
+_TOO_LARGE = ImageError("too_large")
+_MALFORMED = ImageError("malformed")
+_TIMEOUT = ImageError("timeout")
 
 
 def reencode(data: bytes, *, largest_side: int = 0) -> Picture:
@@ -68,7 +66,7 @@ def reencode(data: bytes, *, largest_side: int = 0) -> Picture:
         except child_process.TimedOut as exc:
             raise _TIMEOUT from exc
         except child_process.OutputTooLarge as exc:
-            raise _TOO_MANY_BYTES from exc
+            raise _TOO_LARGE from exc
     return _parse_output(finished)
 
 
@@ -77,10 +75,10 @@ def _parse_output(finished: child_process.Finished) -> Picture:
     if not head:
         raise _TIMEOUT if finished.ran_out_of_time else _TOO_LARGE
     if len(data) > MAX_STORED_BYTES:
-        raise _TOO_MANY_BYTES
+        raise _TOO_LARGE
     result: dict[str, Any] = json.loads(head)
     if "code" in result:
-        raise ImageError(result["code"], result["message"])
+        raise ImageError(result["code"])
     return Picture(data, **result)
 
 
@@ -128,9 +126,7 @@ def _main(path: str, largest_side: str) -> None:
         with open(path, "rb") as file:  # noqa: PTH123 - nothing else is loaded yet
             picture = reencode_here(file.read(), int(largest_side))
     except ImageError as error:
-        child_process.print_and_exit(
-            json.dumps({"code": error.code, "message": error.message}).encode()
-        )
+        child_process.print_and_exit(json.dumps({"code": error.code}).encode())
         return
     head = {"mime_type": picture.mime_type, "width": picture.width, "height": picture.height}
     child_process.print_and_exit(json.dumps(head).encode() + b"\n" + picture.data)

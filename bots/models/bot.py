@@ -1,10 +1,14 @@
 """Bots, and the sample questions that their widgets offer."""
 
+from collections.abc import Collection
+from typing import Any, Self
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models.functions import Now
 
+from chatplatform import media
 from chatplatform.crypto import EncryptedTextField
 from identity.models import Client, TenantModel
 
@@ -112,6 +116,14 @@ class Bot(TenantModel):
             # Used by every CORS preflight: does any bot allow this host?
             GinIndex(ALLOWED_HOSTS, name="bot_allowed_hosts"),
         ]
+
+    @classmethod
+    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
+        row = super().from_db(db, field_names, values)
+        # The platform's address may have changed since.
+        if name := row.__dict__.get("icon_file"):
+            row.bot_icon = media.public_url(name)
+        return row
 
     def __str__(self) -> str:
         return self.bot_name

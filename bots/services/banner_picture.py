@@ -101,7 +101,7 @@ def for_bot(bot: Bot) -> BotBannerDto:
     has_banner = bool(bot.banner)
     return BotBannerDto(
         bot_id=bot.pk,
-        url=pictures.url(str(bot.banner.name)) if has_banner else None,
+        url=media.public_url(str(bot.banner.name)) if has_banner else None,
         link=(bot.banner_link or None) if has_banner else None,
         alt=(bot.banner_alt or None) if has_banner else None,
         valid_from=bot.banner_valid_from,

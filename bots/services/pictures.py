@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
-from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
@@ -20,6 +19,13 @@ from identity.services.picture_hooks import StoredPicture
 _SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
 _NAME = re.compile(r"[0-9a-f]{32}(\.png|\.jpg|\.webp)")
 _FOLDER = "banners"
+# What is wrong with a picture, by the code of `ImageError`.
+_FAULTS = {
+    "unsupported_type": gettext_noop("The file isn't a PNG, JPEG, or WebP image."),
+    "too_large": gettext_noop("The image is too large. Make it smaller."),
+    "malformed": gettext_noop("The image is damaged. Save it again."),
+    "timeout": gettext_noop("The image took too long to read."),
+}
 
 
 class PictureTooLarge(TooLarge):
@@ -35,7 +41,12 @@ def stored(file: Any, *, largest_side: int = 0) -> Iterator[StoredPicture]:
     name = media.store(_FOLDER, ContentFile(image.data), suffix=_SUFFIXES[image.mime_type])
     try:
         yield StoredPicture(
-            name, url(name), image.mime_type, image.width, image.height, len(image.data)
+            name,
+            media.public_url(name),
+            image.mime_type,
+            image.width,
+            image.height,
+            len(image.data),
         )
     except BaseException:
         default_storage.delete(name)
@@ -50,12 +61,7 @@ def _reencoded(file: Any, largest_side: int) -> image_reencoding.Picture:
     try:
         return image_reencoding.reencode(file.read(), largest_side=largest_side)
     except image_reencoding.ImageError as exc:
-        raise Invalid.field("body", "file", msg=exc.message, type=exc.code) from exc
-
-
-def url(name: str) -> str:
-    """The public URL of a stored picture."""
-    return f"{settings.PUBLIC_URL.rstrip('/')}/media/{name}"
+        raise Invalid.field("body", "file", msg=_FAULTS[exc.code], type=exc.code) from exc
 
 
 def open_stored(name: str) -> tuple[IO[bytes], str] | None:

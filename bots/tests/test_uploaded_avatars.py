@@ -125,3 +125,28 @@ def test_people_upload_their_own_photo(site, ann, nobody):
     assert site.post(PROFILE, profile(ann.user, avatar_url="")).status_code == 302
     run_jobs()
     assert (stored_files(), ann.get("/identity/users/me").json()["avatar_url"]) == (set(), None)
+
+
+def test_pictures_are_found_after_the_platforms_address_has_changed(site, ann, page, bot, settings):
+    site.post(look(bot), branding(bot, drawn()))
+    site.post(PROFILE, profile(ann.user, drawn("JPEG")))
+    settings.PUBLIC_URL = "https://new.example"
+    icon = page.get("/ai/bot/config").json()["bot_icon"]
+    photo = ann.get("/identity/users/me").json()["avatar_url"]
+    assert {url.rpartition("/")[0] for url in (icon, photo)} == {
+        "https://new.example/media/banners"
+    }
+    # What is sent back unchanged keeps the picture.
+    assert ann.put(f"/ai/bot/{bot.pk}/update-bot", {"bot_icon": icon}).status_code < 300
+    assert ann.put("/identity/users/me", {"avatar_url": photo}).status_code < 300
+    run_jobs()
+    assert len(stored_files()) == 2
+
+
+def test_why_a_picture_is_refused_is_said_in_the_readers_language(site, ann, bot):
+    said = set()
+    for language in ("en", "vi", "de"):
+        User.objects.filter(pk=ann.user.pk).update(language=language)
+        reply = site.post(look(bot), branding(bot, SVG))
+        said.add(reply.context["parts"]["appearance"].form.errors["file"][0])
+    assert len(said) == 3

@@ -73,7 +73,9 @@ def send(
     chat = _chat(bot, body)
     if chat and chat.channel != "chatapp":
         raise NoTemplates
-    known = [chat.customer] if chat else identities.customers_at(bot.client, _number(body))
+    known = identities.customers_at(bot.client, chat.provider_user_id if chat else _number(body))
+    if chat:
+        known.append(chat.customer)
     for customer in known:
         customers.ensure_not_blocked(customer)
     wishes = {customer.opt_out for customer in known}

@@ -364,12 +364,18 @@ def test_a_template_opens_a_chat_with_a_number_that_agreed(chatapp, number, ben)
         ({"opt_out": "all"}, (409, "customer_opted_out")),
     ],
 )
-@pytest.mark.parametrize("is_elsewhere", [False, True])
+@pytest.mark.parametrize("where", ["here", "elsewhere", "elsewhere too"])
 def test_who_is_blocked_or_said_stop_gets_none_from_any_number(
-    chatapp, chat, ben, change, refusal, is_elsewhere
+    chatapp, chat, ben, change, refusal, where
 ):
-    Customer.objects.update(**change)
-    if is_elsewhere:  # they wrote to another of the company's numbers
+    if where == "elsewhere too":  # they have a chat here, and wrote that to another number
+        other = Customer.objects.create(client=chat.client, **change)
+        identity = CustomerIdentity.objects.get()
+        identity.pk, identity.account_id, identity.customer = None, "another", other
+        identity.save()
+    else:
+        Customer.objects.update(**change)
+    if where == "elsewhere":
         CustomerIdentity.objects.update(account_id="another")
         ChannelChat.objects.all().delete()
     chats = Conversation.objects.count()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import FrameLocator, Page, expect
+from playwright.sync_api import FrameLocator, Page, Route, expect
 
 from chats.models import Conversation
 from chats.tests.shop import Shop, news, running, statuses, write
@@ -160,6 +160,37 @@ def test_two_tabs_of_nobody_go_on_with_the_same_chat(
     for _ in range(2):
         expect(two.locator(".message.customer .words")).to_have_text(["Somebody else"])
         tab.reload()
+    tab.close()
+    assert statuses(problems) == set()
+
+
+@pytest.mark.parametrize("held", ["history/", ""])
+def test_words_that_wait_in_a_chat_that_another_tab_has_left_are_back_in_the_field(
+    shop: Shop, screen: Page, keeper, held, problems
+):
+    screen.add_init_script(DEAF)
+    one = start(shop, screen)
+    # The first tab reads the chat that it has opened, or sends to it, for as long as this takes.
+    waiting: list[Route] = []
+    asked = re.compile(rf"/ai/client/chat/{held}[0-9a-f-]{{36}}")
+    screen.route(asked, waiting.append)
+    with screen.expect_request(asked):
+        for text in ("First words", "Second words"):
+            one.locator(".composer textarea").fill(text)
+            one.locator(".composer textarea").press("Enter")
+    tab = screen.context.new_page()
+    two = start(shop, tab)
+    write(two, SECRET)
+    two.get_by_role("button", name="Chat options").click()
+    two.get_by_role("button", name="End chat").click()
+    two.get_by_role("button", name="End chat").click()
+    two.get_by_role("button", name="Start a new chat").click()
+    write(two, "A new chat")
+    screen.unroute(asked)
+    for route in waiting:
+        route.continue_() if held else route.abort()
+    expect(one.get_by_label("Write a message")).to_have_value("First words\nSecond words")
+    expect(one.locator(".message.customer .words")).to_have_text(["A new chat"])
     tab.close()
     assert statuses(problems) == set()
 

@@ -1,11 +1,13 @@
 """Users, of clients and of the platform, and their saved views."""
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, Self
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.db import models
 from django.db.models.functions import Now
 
+from chatplatform import media
 from identity.models.client import Client
 
 
@@ -64,6 +66,14 @@ class User(AbstractBaseUser, PermissionsMixin):
                 name="user_has_client",
             )
         ]
+
+    @classmethod
+    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
+        row = super().from_db(db, field_names, values)
+        # The platform's address may have changed since.
+        if name := row.__dict__.get("avatar_file"):
+            row.avatar_url = media.public_url(name)
+        return row
 
     def __str__(self) -> str:
         return self.email

@@ -46,12 +46,10 @@ export class NewChat extends Component {
   async componentDidMount() {
     const { config, bots } = this.props.state;
     const connectionOf = ({ id }) => get(`/chatapp/${config.client_id}/connection/${id}`);
-    try {
-      const found = await Promise.all(Object.values(bots).map(connectionOf));
-      this.setState({ numbers: found.filter(({ status }) => CAN_SEND.includes(status)) });
-    } catch (error) {
-      this.setState({ numbers: [], fault: reasonOf(error) });
-    }
+    const found = await Promise.allSettled(Object.values(bots).map(connectionOf));
+    const numbers = found.flatMap(({ value }) => (CAN_SEND.includes(value?.status) ? value : []));
+    const failed = found.find(({ reason }) => reason);
+    this.setState({ numbers, fault: !numbers.length && failed ? reasonOf(failed.reason) : null });
   }
 
   sent = ({ conversation_id: id }) => {

@@ -30,6 +30,7 @@ export function createChat({ api, store, memory, stash, language }) {
   let asked = false;
   let isUnread = false;
   let turn = 0;
+  let left = []; // what waits where another tab has gone on with another chat: it is given back
   let recalled = 0; // the turn whose earlier chats were asked for
   let configuredAt = 0;
   let identity = null; // {who, proof} as the page says it
@@ -47,6 +48,10 @@ export function createChat({ api, store, memory, stash, language }) {
   /** Shows what the person whom the page names has at this browser. */
   async function begin() {
     const mine = (turn += 1);
+    if (memory.isLost()) {
+      left.push(...store.state.outbox);
+      set({ outbox: [] });
+    }
     set({ isReady: false });
     await settled;
     if (mine !== turn) return;
@@ -65,7 +70,8 @@ export function createChat({ api, store, memory, stash, language }) {
     if (mine !== turn) return;
     if (store.state.isOpen) memory.write({ open: true });
     const stored = new Set(store.state.messages.map((message) => message.client_message_id));
-    giveBack(waiting.filter((item) => item.names && !stored.has(item.id)));
+    giveBack([...left, ...waiting.filter((item) => item.names)].filter(({ id }) => !stored.has(id)));
+    left = [];
     keepOutbox();
     set({ isReady: true });
     flush();
@@ -301,6 +307,7 @@ export function createChat({ api, store, memory, stash, language }) {
   /** Nothing that was refused is lost: it goes back to where it was typed, with the reason. */
   async function refuse(item, error) {
     if (!store.state.outbox.includes(item)) return;
+    if (error.code === "left") return begin();
     if (isGone(error)) return giveUp(error);
     if (isUnproven(error)) return (identity.proof = null);
     const faults = Object.fromEntries(error.faults?.map(({ loc, type }) => [loc.at(-1), type]) ?? []);
@@ -313,7 +320,6 @@ export function createChat({ api, store, memory, stash, language }) {
     if (!store.state.outbox.includes(item)) return;
     const waiting = store.state.outbox;
     set({ outbox: [] });
-    for (const { id } of waiting) stash.put(id, []);
     giveBack(waiting, error);
     keepOutbox();
   }
@@ -321,6 +327,7 @@ export function createChat({ api, store, memory, stash, language }) {
   /** Puts messages back into the field, before what stands there. After a reload only their files' names are known. */
   function giveBack(items, error = null) {
     const { drafts, files, config } = store.state;
+    for (const { id } of items) stash.put(id, []);
     const names = [...items.flatMap((item) => item.names ?? []), ...(files.length ? [] : drafts.names ?? [])];
     const sent = items.flatMap((item) => item.files ?? []);
     const entries = sent.map((file, place) => ({ file, fault: place < (items[0].files?.length ?? 0) ? faultBy(error, place) : null }));
@@ -352,7 +359,7 @@ export function createChat({ api, store, memory, stash, language }) {
   person, nor shown to them; what is written where another tab has just gone on with another chat is given back. */
   async function deliver(item) {
     const mine = turn;
-    if (memory.isLost()) return void begin().then(() => giveBack([item]));
+    if (memory.isLost()) return void begin();
     const isOurs = () => mine === turn && store.state.isReady && store.state.outbox.includes(item);
     const id = isOurs() && (await opened());
     if (!isOurs()) return false;
@@ -588,6 +595,7 @@ export function createChat({ api, store, memory, stash, language }) {
     if (isSame) return;
     settled = settled.then(() => settle(who, proof));
     if (store.state.config) begin();
+    left = []; // Whoever was here before wrote that.
   }
 
   /** A chat that was begun before anybody was named becomes the named person's, if the server agrees. */
