@@ -1,4 +1,4 @@
-"""The last stage: render the decision, pay for it and store it, unless the chat changed hands."""
+"""The last stage: renders, charges and stores the decision, unless the chat changed hands."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -58,9 +58,11 @@ def publish_reply(
     earlier: Sequence[str] = (),
     filled: Mapping[str, Any] | None = None,
 ) -> None:
-    """Store the reply to a message, unless the message has one or the chat has changed hands,
-    together with the values of customer-info fields from the message (`filled`). That ends the job
-    of the reply."""
+    """Store the reply and the customer-info values found in the message (`filled`), and complete
+    the job.
+
+    Stores nothing if the message already has a reply or the chat changed hands.
+    """
     reply = None if isinstance(decision, NoReply) else render(message, decision)
     with jobs.commit(ends_job=True):
         chat, is_answered, scope = conversations.lock_for_reply(message)
