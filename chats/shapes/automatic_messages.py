@@ -9,16 +9,16 @@ from pydantic import Field, model_validator
 from chatplatform.api.shapes import Language, Shape, Text, example, read_only
 
 MAX_TEXT = 2_000
-WordName = Literal[
+MessageName = Literal[
     "greeting", "thanks", "goodbye", "about_bot", "person_possible", "unknown",
     "nearest", "person_button", "part_unknown", "found", "found_foreign", "handover",
     "handover_no_answer", "closed", "no_person", "approval_needed", "confirm", "done", "declined",
     "agent_declined", "ask_info", "info_noted", "info_declined", "not_email", "not_phone",
     "not_number", "not_date", "not_option", "survey_question", "survey_note", "survey_button",
 ]  # fmt: skip
-NAMES: tuple[WordName, ...] = get_args(WordName)
+NAMES: tuple[MessageName, ...] = get_args(MessageName)
 # When customers get each sentence.
-SAID_WHEN: Mapping[WordName, str] = {
+SAID_WHEN: Mapping[MessageName, str] = {
     "greeting": "In reply to a greeting, if the bot has no welcome message or has already sent it.",
     "thanks": "In reply to thanks.",
     "goodbye": "In reply to a goodbye.",
@@ -71,7 +71,7 @@ OwnTexts = dict[Language, Annotated[Text, Field(max_length=MAX_TEXT)]]
 class PlatformWord(Shape):
     """One sentence of the platform in all languages."""
 
-    name: WordName = Field(description="The sentence's name.")
+    name: MessageName = Field(description="The sentence's name.")
     said_when: str | None = read_only("When customers get this sentence.")
     default: dict[str, str] | None = read_only("The platform's own text by language.")
     own: OwnTexts = Field(

@@ -26,6 +26,7 @@ from chats.models import (
 )
 from chats.services.core import (
     attachments,
+    automatic_messages,
     channel_hooks,
     conversations,
     customers,
@@ -33,7 +34,6 @@ from chats.services.core import (
     lifecycle,
     message_status,
     row_json,
-    standard_replies,
     team_notifications,
     translations,
 )
@@ -118,7 +118,7 @@ def append(
 
 def append_sentence(
     chat: LockedConversation,
-    reply: standard_replies.ReplyText,
+    reply: automatic_messages.ReplyText,
     *,
     author: Author = Author(SenderType.SYSTEM),
     **fields: Unpack[MessageFields],
@@ -149,7 +149,7 @@ def count_stored(chat_ids: Iterable[uuid.UUID]) -> None:
 def append_welcome(chat: LockedConversation) -> None:
     """Store the bot's welcome, if it has one, as the first message of a new chat. It takes a
     number, but no counter, time, search, event or channel has it."""
-    words = standard_replies.welcome(language=chat.language, chat=chat)
+    words = automatic_messages.welcome(language=chat.language, chat=chat)
     if words and not chat.bot.is_disabled:
         append_sentence(chat, words, author=Author.bot_of(chat), is_welcome=True)
 

@@ -73,7 +73,7 @@ class Offers:
 
 @dataclass(frozen=True)
 class CannedReply:
-    """The bot replies with one of the platform's sentences; `standard_replies` has its text."""
+    """The bot replies with an automatic message, by its name."""
 
     name: str
     receipt: Receipt
