@@ -37,7 +37,7 @@ tracing.start()
 application = Application()
 # Loads every view, which would otherwise slow the first request.
 _ = get_resolver().url_patterns
-# What is loaded by now stays. A garbage collection that walked it all would stop every open stream
-# for a quarter of a second.
+# Objects loaded by now stay. A garbage collection that visited them all would stall every open
+# stream for a quarter of a second.
 gc.freeze()
 gc.enable()

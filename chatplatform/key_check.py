@@ -46,7 +46,7 @@ class KeysMissing(KeysUnusable):
 def require() -> None:
     """End this process with a one-line message if it lacks a key.
 
-    While the database is away, nothing can be stored; the check then runs once it answers.
+    While the database is down, nothing can be stored; the check then runs once it answers.
     """
     if not _is_checked():
         threading.Thread(target=_require_later, name="key check", daemon=True).start()

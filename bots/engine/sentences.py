@@ -74,7 +74,8 @@ def statements(answer: str) -> list[str]:
 
 
 def _is_shortened(before: str, piece: str) -> bool:
-    """Whether `before` ends in an abbreviation or ordinal number, so that the sentence goes on."""
+    """Whether `before` ends in an abbreviation or ordinal number, so that the sentence
+    continues."""
     tail = before[-_TAIL:]
     return bool(
         _TITLE.search(tail)

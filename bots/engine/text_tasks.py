@@ -148,7 +148,7 @@ class ExpectationDraft(_Draft):
 
 
 class ConditionDraft(_Draft):
-    """Whether a condition holds, and whether what is known tells."""
+    """Whether a condition holds, and whether the known facts suffice to tell."""
 
     is_known: bool
     holds: bool

@@ -19,7 +19,7 @@ MAX_CHARACTERS = 4_000
 # With this many Chinese characters and no kana, a text is Chinese even if Japanese is expected.
 _MIN_CHINESE = 12
 
-# From so many words on, the language of a text is sure enough to refuse it.
+# A text of at least this many words has a language sure enough to refuse it.
 _MIN_SURE_WORDS = 5
 # Languages that are taken for each other.
 _ALIKE = ({"id", "ms"}, {"ru", "uk"}, {"ja", "zh"})

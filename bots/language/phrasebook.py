@@ -151,7 +151,7 @@ class Phrasebook:
         # A polite request after other sentences: "My boots are torn. A person, please."
         if any(map(self._asked_politely.fullmatch, map(self._joined, heard.sentences))):
             return True
-        # A wish may go on behind a comma: "Stop the bot, human now."
+        # A wish may continue after a comma: "Stop the bot, human now."
         sentences = map(self._joined, heard.sentences)
         return any(
             (self._asks.search(clause) or self._whole_clause.fullmatch(clause))

@@ -19,17 +19,18 @@ from numpy.typing import NDArray
 
 _LAYERS, _HEADS, _WIDTH, _INNER = 12, 12, 384, 1536
 _EPSILON = 1e-12
-# So many weights share a scale.
+# The number of weights that share a scale.
 _BLOCK = 32
 _POOL_BYTES = 14 << 20
 # The model has 512 positions, two of them for the marks, so longer texts are encoded in windows.
 _WINDOW_TOKENS = 510
-# Texts of one length are computed together up to so many tokens; with more, none is quicker.
+# Texts of one length are encoded in batches of up to this many tokens; larger batches are no
+# faster.
 _BATCH_TOKENS = 160
 _BEGIN, _END, _UNKNOWN = 0, 2, 3
 # Stands for a space in the vocabulary.
 _SPACE = "\u2581"
-# The longest token has so many letters.
+# The length of the longest token.
 _TOKEN_LETTERS = 16
 _HASHED_AT_ONCE = 10_000
 _FNV_PRIME = np.uint64(1099511628211)
@@ -189,7 +190,7 @@ class _Model:
     def __init__(self, file: _ModelFile) -> None:
         self._file = file
         self._graph: list[bytes] = []
-        # The memory of all weights, which can be given back at once.
+        # The memory of all weights, in one piece so that it can be freed at once.
         self.pool = np.frombuffer(mmap.mmap(-1, _POOL_BYTES), np.uint8)
         self._used = 0
         self.weights: dict[str, Array] = {}

@@ -36,7 +36,7 @@ _TYPES = [
     ("number", gettext_lazy("Number")),
     ("boolean", gettext_lazy("Yes or no")),
 ]
-# Left to the method: whoever adds a function that changes something need not think of it.
+# By default the HTTP method decides, so that a function that changes something needs no setting.
 _BY_METHOD: tuple[Any, Any] = (
     "",
     gettext_lazy("The customer, unless it only looks up data (recommended)"),

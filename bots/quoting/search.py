@@ -250,7 +250,7 @@ def _logistic(value: float) -> float:
 
 
 def words_of(chunk: IndexedChunk) -> list[str]:
-    """The words by which a piece is found."""
+    """The words that find a passage."""
     return tokens(_whole(chunk), language=chunk.language)
 
 

@@ -214,7 +214,7 @@ def _loggable(arguments_json: str) -> dict[str, Any]:
 def _get_or_create(
     bot: Bot, function: Function, values: dict[str, Any], subject: Subject
 ) -> FunctionCall:
-    """The call's row: that of an earlier attempt, or a new one that is running or waiting."""
+    """The call's row: from an earlier attempt, or a new one that is running or waiting."""
     canonical = json.dumps([function.name, values], sort_keys=True)
     fingerprint = hashlib.sha256(canonical.encode()).hexdigest()
     needs_approval = function.requires_approval != Approval.NONE

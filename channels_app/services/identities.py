@@ -56,8 +56,8 @@ def customers_at(client: Client, number: str) -> list[Customer]:
 
 
 def current_chat(links: QuerySet[ChannelChat]) -> Conversation | None:
-    """The chat in which a customer goes on: an open one, if possible with an agent or waiting for
-    one, and the newest of those."""
+    """The chat in which a customer continues: preferably one with an agent or waiting for one, else
+    another open one; of several, the newest."""
     state = Case(
         When(conversation__status=Status.ENDED, then=Value(2)),
         When(conversation__assign_type=AssignType.BOT, then=Value(1)),

@@ -1,4 +1,4 @@
-"""The relay dispatches due jobs to Celery, and takes back jobs whose worker is gone."""
+"""The relay dispatches due jobs to Celery, and requeues jobs whose worker is gone."""
 
 import logging
 import threading

@@ -14,7 +14,7 @@ from django.conf import settings
 
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
-# The errors of a call while Valkey is away.
+# The errors of a call while Valkey is down.
 ERRORS = (redis.RedisError, OSError)
 _PAUSE_SECONDS = 2.0
 
@@ -100,7 +100,7 @@ class BestEffort:
         self._paused_until = 0.0
 
     def __call__(self, action: Callable[[redis.Redis], Result], default: Result) -> Result:
-        """The action's result; `default` if Valkey is away."""
+        """The action's result; `default` if Valkey is down."""
         if time.monotonic() < self._paused_until:
             return default
         try:

@@ -32,7 +32,7 @@ from chatplatform.web.turns import THREADS, Turns
 
 # Check Health answers even while every other thread hangs.
 HEALTH_THREADS = 2
-# If a reader takes nothing of a stream or file for this long, the answer is broken off.
+# If a client reads nothing of a stream or file for this long, the response is aborted.
 READER_SECONDS = 60.0
 # Live answers even while Check Health is flooded: it decides whether a container is restarted.
 LIVE_THREADS = 1

@@ -37,7 +37,7 @@ _MAX_MERGED_COLUMNS = 60
 _MAX_MERGED = 1_000
 # The most columns that a sheet can have.
 _MAX_COLUMNS = 16_384
-# Values of what is switched off.
+# XML values that mean false.
 OFF = frozenset({"0", "false", "off"})
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^<>]*?\bref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
 _YEARS = range(1900, 2101)
@@ -231,7 +231,7 @@ class Row:
 
     @property
     def is_named(self) -> bool:
-        """Whether it surely names columns: no word of it holds a figure."""
+        """Whether it surely names columns: none of its words contains a digit."""
         words = (word for word in self.values.values() if not word.isdecimal())
         return self.is_header and self.words > 0 and not any(map(_DIGIT.search, words))
 

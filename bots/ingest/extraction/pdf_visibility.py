@@ -255,7 +255,7 @@ def _drawn(document: Any, number: int, frame: _Frame) -> Any:
 
 
 def _is_on(picture: Any, frame: _Frame, span: Any) -> bool:
-    """Whether the dots at the place of a text differ; if there is no picture, they do."""
+    """Whether a text is visible: its pixels differ in colour. True without a picture."""
     if picture is None:
         return True
     x, y, width, height = span.page_bbox

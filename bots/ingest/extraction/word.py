@@ -82,7 +82,7 @@ class _Styles:
         return bool(_first(_is_hidden(style) for style in self.chain(style_id)))
 
     def hides_paragraph(self, style_id: str | None) -> bool:
-        """As `hides`, with what holds for all paragraphs."""
+        """Like `hides`, with the document's defaults for all paragraphs."""
         by_style = (_is_hidden(style) for style in self.chain(style_id or self._usual))
         return bool(_first((*by_style, self._hides_all)))
 

@@ -48,8 +48,9 @@ _USUAL_WAIT = """
 
 
 def touch(user: User) -> None:
-    """Count a person as online for the next 90 seconds; never raises. If they were away, waiting
-    chats are assigned, provided that the client assigns by strategy. Viewers never count."""
+    """Count a person as online for the next 90 seconds; never raises. If they were offline before,
+    waiting chats are assigned, provided that the client assigns by strategy. Viewers never
+    count."""
     client_id = user.client_id
     if user.role == Role.VIEWER or client_id is None:
         return

@@ -36,7 +36,7 @@ class Receipt:
     while_waiting: bool | None = None
     # The procedure, what it did for this message, and where it waits.
     procedure: Mapping[str, Any] | None = None
-    # What is said before and behind the sentence; not stored.
+    # Text before and after the sentence; not stored.
     before: str = ""
     after: str = ""
 
@@ -177,7 +177,7 @@ class HandoffPolicy:
     on_request: bool = True
     # At the chat's first unanswered question, ask the customer to rephrase it.
     asks_again: bool = False
-    # While the chat waits for an agent, the bot goes on.
+    # The bot keeps answering while the chat waits for an agent.
     replies_while_waiting: bool = False
 
 

@@ -52,7 +52,7 @@ def open_preview(
         raise Invalid.field("body", "messages", msg="A new chat needs a message.", type="missing")
     _ensure_paid(bot)
     with transaction.atomic():
-        # The customer that stands for a user in previews.
+        # The customer who represents a user in previews.
         customer, _ = Customer.objects.get_or_create(
             client=by.client,
             external_id=f"{customers.STAFF}{by.pk}",

@@ -59,13 +59,13 @@ class Waiting:
     calls: dict[str, str] = field(default_factory=dict)
     asks: Literal["ask", "confirm", "call", ""] = ""
     tries: int = 0
-    # What it asked; not needed to go on, but to ask again.
+    # Its question, to ask again; continuing does not need it.
     question: str = ""
 
     def asked_again_behind(self, decision: Decision) -> Decision:
-        """The reply to something else that the customer said, with the question behind it.
+        """The reply to a message that does not answer the question, followed by the question.
 
-        Another procedure that began takes the place of this one.
+        If the reply begins another procedure, that one replaces this one.
         """
         is_reply = isinstance(decision, Answer | CannedReply | AskCustomer)
         if not is_reply or decision.receipt.procedure:
