@@ -45,14 +45,14 @@ def change(document: Document, columns: Mapping[str, Any], **training: Any) -> b
 def hold_deletion(document: Document) -> None:
     """Hold back that a document is deleted, instead of an earlier change of it."""
     drop(document)
-    # What failed was the training of a text that is dropped now.
+    # The training that failed was of a text that is now dropped.
     failed = Document.objects.filter(pk=document.pk, status=DocumentStatus.FAILED)
     failed.update(status=DocumentStatus.TRAINED, error_code="", error_message="")
     _hold(document, DELETION, {})
 
 
 def hold_text(document: Document, found: Mapping[str, Any]) -> None:
-    """Make what was found in a text that was read part of the document's draft."""
+    """Add what was found in a newly read text to the document's draft."""
     draft = {**(document.draft or {}), **found}
     Document.objects.filter(pk=document.pk).update(draft=draft, pending_review=True)
 
@@ -68,7 +68,7 @@ def is_of_content(draft: Mapping[str, Any] | None) -> bool:
 
 
 def put_live(document: Document) -> None:
-    """Publish what is held back of a document; a text that another one has by now is dropped."""
+    """Publish a document's held-back change; a text that another document has by now is dropped."""
     draft, rows = document.draft, Document.objects.filter(pk=document.pk)
     bots.bump_knowledge_version(document.bot_id)
     if draft is None:

@@ -358,7 +358,8 @@ def table(name: str, rows: Iterator[Row]) -> Iterator[Section]:
         names = following.values
         is_above = is_header and following.is_named and len(names) > len(values) > 1
         is_short = is_above and min(values) == min(names)
-        # The names of groups are to the right of those of the rows, and stand above equal ones.
+        # Group names begin to the right of the row names, and repeat the same column names below
+        # them.
         if is_above and not is_short and len({*names.values()}) < len(names):
             row.is_group = True
             values = _filled(values, names)
@@ -374,7 +375,7 @@ def table(name: str, rows: Iterator[Row]) -> Iterator[Section]:
 
 
 def _filled(groups: dict[int, str], names: dict[int, str]) -> dict[int, str]:
-    """The name of the group of each column, which stands above its first one."""
+    """The group name of each column; the sheet has it only above the group's first column."""
     filled: dict[int, str] = {}
     for column in sorted(groups.keys() | names.keys()):
         above = groups.get(column) or filled.get(column - 1, "")

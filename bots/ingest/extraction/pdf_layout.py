@@ -21,7 +21,7 @@ _ALIGNED = 1
 _NEAR, _MIN_ALIGNED = 3, 2
 # In points: the width of a rule, and its least length.
 _MAX_RULE, _MIN_RULE = 3, 8
-# The height at which a rule crosses letters out, in multiples of the font size.
+# The heights between which a rule strikes letters out, in multiples of the font size.
 _STRUCK = 0.18, 0.45
 _MOST_STRUCK = 0.4
 # A page with more rules is a drawing.

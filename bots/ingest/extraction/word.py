@@ -111,7 +111,7 @@ class _Numbers:
         kinds = {} if root is None else {
             attribute(kind, "abstractNumId"): kind for kind in root.iterfind("{*}abstractNum")
         }  # fmt: skip
-        # By its id: what a list counts on with, and its kind.
+        # By id: the counter that the list uses, and its kind.
         self._lists: dict[str | None, tuple[str | None, Any]] = {}
         for item in () if root is None else root.iterfind("{*}num"):
             own, kind = attribute(item, "numId"), _value(item, "{*}abstractNumId")

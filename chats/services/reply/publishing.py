@@ -84,7 +84,7 @@ def publish_reply(
 
 
 def _outcome(decision: Decision, *, is_dropped: bool) -> str:
-    """What became of a reply, for the metrics."""
+    """The outcome of a reply, for the metrics."""
     trace = decision.receipt.trace
     match decision:
         case _ if is_dropped:
