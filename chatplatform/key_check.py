@@ -1,5 +1,5 @@
-"""Checks, when a process starts, that FIELD_KEYS holds every key that secrets may be stored with.
-Otherwise new secrets would be stored with a wrong key before anybody notices."""
+"""Checks, when a process starts, that FIELD_KEYS contains every key that secrets may be stored
+with. Otherwise new secrets would be stored with a wrong key before anybody notices."""
 
 import logging
 import threading

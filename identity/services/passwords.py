@@ -89,7 +89,8 @@ def send_reset_link(*, email: str, asked_from: str) -> None:
 
 
 def send_invitation(*, user_id: int, by_id: int | None) -> None:
-    """Mail a new user who invites them, as what, and a link to choose the first password."""
+    """Mail a new user an invitation (by whom, in which role) with a link to choose the first
+    password."""
     user = User.objects.select_related("client").filter(pk=user_id).first()
     if user is None or not user.is_active or user.has_usable_password():
         return
