@@ -122,7 +122,7 @@ class NewIds:
         return self._new.get(label, {}).get(old)
 
     def of(self, label: str, old: int) -> int:
-        """The new number of a row; for a deleted row a number that no row will ever have.
+        """The new number of a row; for a deleted row, a number that no row will ever have.
 
         Its old number could belong to another client's row here.
         """

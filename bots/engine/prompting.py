@@ -96,10 +96,10 @@ def _returned(answer: str, wish: str) -> list[dict[str, Any]]:
 
 
 def head_of(snippet: Snippet) -> str:
-    """The two lines above a snippet's text: its number with its marks, and where it stands.
+    """The two lines above a snippet's text: its number with its marks, and its place.
 
-    No text can imitate the first line, since `_written` changes lines that begin like it. So a
-    snippet cannot mark itself.
+    No text can imitate the first line, since `_written` changes lines that begin like it; so a
+    snippet cannot mark itself as important.
     """
     marks = ["IMPORTANT"] if snippet.is_important else []
     marks += [f"valid from {snippet.dated}"] if snippet.dated else []

@@ -35,7 +35,7 @@ WHERE datname = current_database() GROUP BY 1
 
 
 def read() -> Readings:
-    """The metrics of each part; if a part does not answer, only that it is down."""
+    """The metrics of each part; for a part that does not answer, only that it is down."""
     try:
         with connection.cursor() as cursor:
             found = [*_jobs(cursor), *_database(cursor)]

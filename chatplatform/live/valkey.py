@@ -35,8 +35,8 @@ def connect_async() -> redis.asyncio.Redis:
 
 
 def can_save(persistence: Mapping[str, Any]) -> bool:
-    """Whether Valkey can write to its disk, by what it says of its persistence. If not, it refuses
-    all that would change something."""
+    """Whether Valkey can write to its disk, judging by its persistence status. If not, it refuses
+    all writes."""
     states = ("aof_last_write_status", "aof_last_bgrewrite_status", "rdb_last_bgsave_status")
     return all(persistence.get(state, "ok") == "ok" for state in states)
 

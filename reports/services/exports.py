@@ -148,7 +148,7 @@ def write_file(export_id: str) -> None:
     export = rows.filter(pk=export_id).first()
     if export is None or export.status not in _UNFINISHED:
         return
-    media.check_store()  # Checked first, so that no long report is made in vain.
+    media.check_store()  # Checked first, so that no long report is written in vain.
     try:
         param = shapes.PageReport.model_validate(export.param)
     except ValidationError as exc:
