@@ -76,7 +76,7 @@ class Bot(TenantModel):
     # The bot may be deleted.
     delete_available = models.BooleanField(default=True)
     is_disabled = models.BooleanField(default=False)
-    # Null: those of the client's ClientConfig.
+    # Null: the business hours in the client's ClientConfig apply.
     business_hours = models.JSONField(null=True, blank=True)
     holidays = models.JSONField(null=True, blank=True)
     # Set-up steps that the client has marked by hand, if the mark differs from what we detect:
@@ -84,7 +84,7 @@ class Bot(TenantModel):
     setup_overrides = models.JSONField(default=dict)
     # What the bot asks its customers for: a list of the API's customer-info fields.
     customer_info_fields = models.JSONField(default=list)
-    # What it does step by step: a list of the API's procedures.
+    # What the bot does step by step: a list of the API's procedures.
     procedures = models.JSONField(db_default=models.Value([], models.JSONField()), default=list)
     # Key of the signature that proves a website visitor's identity; empty: no visitor can be
     # identified.
