@@ -48,7 +48,7 @@ class Client(Core):
     def create_user(
         self, body: types.UserInput, *, idempotency_key: str | None = None
     ) -> types.UserDto:
-        """Add a person."""
+        """Add a person, who gets a welcome mail or, without a `password`, a link to choose one."""
         result: types.UserDto = self.call("POST", "/identity/users", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -174,7 +174,7 @@ class Client(Core):
     def update_api_key(
         self, api_key_id: int | str, body: types.ApiKeyInput
     ) -> types.ApiKeyDto:
-        """Change the fields of a key that the body names, everywhere within a second."""
+        """Change a key, everywhere within a second; fields left out keep their value."""
         result: types.ApiKeyDto = self.call("PUT", "/identity/api-keys/{api_key_id}", {"api_key_id": api_key_id}, {}, body=body)
         return result
 
@@ -265,7 +265,7 @@ class Client(Core):
     def get_email_notification(
         self, client_id: int | str
     ) -> types.EmailNotificationRequest:
-        """Get who is mailed which notifications."""
+        """Get who receives which notifications by mail."""
         result: types.EmailNotificationRequest = self.call("GET", "/config/{client_id}/email-notification", {"client_id": client_id}, {})
         return result
 
@@ -321,7 +321,7 @@ class Client(Core):
     def rotate_webhook_secret(
         self, *, config_id: str | None = None, idempotency_key: str | None = None
     ) -> types.WebhookConfig:
-        """Create a new signing secret, shown once."""
+        """Create a new signing secret, shown only in this response."""
         result: types.WebhookConfig = self.call("POST", "/webhook/config/rotate-secret", {}, {"config_id": config_id}, key=idempotency_key)
         return result
 
@@ -1182,7 +1182,7 @@ class Client(Core):
     def create_push_subscription(
         self, body: types.NewPushSubscription, *, idempotency_key: str | None = None
     ) -> types.PushSubscription:
-        """Be called in this browser: when a conversation is assigned to you, a note mentions you, or a customer writes in your conversation, and you have not seen it five seconds later."""
+        """Get push notifications in this browser for what you have not seen after five seconds."""
         result: types.PushSubscription = self.call("POST", "/ai/chat/push-subscriptions", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1679,7 +1679,7 @@ class Client(Core):
     def connect_socialnet_page(
         self, client_id: int | str, bot_id: int | str, body: types.MessengerConnectPageDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Connect a page to the bot with a person's stored token; it may be repeated."""
+        """Connect a page to the bot with a person's stored token; repeating it is safe."""
         result: types.ChannelConnection = self.call("POST", "/socialnet/{client_id}/connect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1742,7 +1742,7 @@ class Client(Core):
     def connect_photoapp_page(
         self, client_id: int | str, bot_id: int | str, body: types.PhotoappConnectPageDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Connect an account to the bot with a person's stored token; it may be repeated."""
+        """Connect an account to the bot with a person's stored token; repeating it is safe."""
         result: types.ChannelConnection = self.call("POST", "/photoapp/{client_id}/connect_page/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1868,7 +1868,7 @@ class Client(Core):
     def connect_telegram(
         self, client_id: int | str, bot_id: int | str, body: types.TokenConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Connect the account that a token is for; it may be repeated, with a new token."""
+        """Connect the account that a token is for; repeat it to store a new token."""
         result: types.ChannelConnection = self.call("POST", "/telegram/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 

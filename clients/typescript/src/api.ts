@@ -23,7 +23,7 @@ export class Client extends Core {
   listUsers(query?: { cursor?: string; limit?: number; }): Promise<types.UsersResponse> {
     return this.call("GET", `/identity/users`, { query });
   }
-  /** Add a person. */
+  /** Add a person, who gets a welcome mail or, without a `password`, a link to choose one. */
   createUser(body: types.UserInput, idempotencyKey?: string): Promise<types.UserDto> {
     return this.call("POST", `/identity/users`, { body, idempotencyKey });
   }
@@ -95,7 +95,7 @@ export class Client extends Core {
   revokeApiKey(api_key_id: number | string): Promise<void> {
     return this.call("DELETE", `/identity/api-keys/${encodeURIComponent(api_key_id)}`);
   }
-  /** Change the fields of a key that the body names, everywhere within a second. */
+  /** Change a key, everywhere within a second; fields left out keep their value. */
   updateApiKey(api_key_id: number | string, body: types.ApiKeyInput): Promise<types.ApiKeyDto> {
     return this.call("PUT", `/identity/api-keys/${encodeURIComponent(api_key_id)}`, { body });
   }
@@ -147,7 +147,7 @@ export class Client extends Core {
   updateChatConfig(client_id: number | string, body: types.ClientConfigInput, idempotencyKey?: string): Promise<types.ClientConfigDto> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/chat`, { body, idempotencyKey });
   }
-  /** Get who is mailed which notifications. */
+  /** Get who receives which notifications by mail. */
   getEmailNotification(client_id: number | string): Promise<types.EmailNotificationRequest> {
     return this.call("GET", `/config/${encodeURIComponent(client_id)}/email-notification`);
   }
@@ -179,7 +179,7 @@ export class Client extends Core {
   replayWebhookEvent(event_id: number | string, query?: { config_id?: string; }, idempotencyKey?: string): Promise<types.Event> {
     return this.call("POST", `/webhook/events/${encodeURIComponent(event_id)}/replay`, { query, idempotencyKey });
   }
-  /** Create a new signing secret, shown once. */
+  /** Create a new signing secret, shown only in this response. */
   rotateWebhookSecret(query?: { config_id?: string; }, idempotencyKey?: string): Promise<types.WebhookConfig> {
     return this.call("POST", `/webhook/config/rotate-secret`, { query, idempotencyKey });
   }
@@ -671,7 +671,7 @@ export class Client extends Core {
   getPushSubscriptions(query?: { cursor?: string; limit?: number; }): Promise<types.PushSubscriptionsResponse> {
     return this.call("GET", `/ai/chat/push-subscriptions`, { query });
   }
-  /** Be called in this browser: when a conversation is assigned to you, a note mentions you, or a customer writes in your conversation, and you have not seen it five seconds later. */
+  /** Get push notifications in this browser for what you have not seen after five seconds. */
   createPushSubscription(body: types.NewPushSubscription, idempotencyKey?: string): Promise<types.PushSubscription> {
     return this.call("POST", `/ai/chat/push-subscriptions`, { body, idempotencyKey });
   }
@@ -955,7 +955,7 @@ export class Client extends Core {
   storeSocialnetToken(client_id: number | string, body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/socialnet/${encodeURIComponent(client_id)}/user-token`, { body, idempotencyKey });
   }
-  /** Connect a page to the bot with a person's stored token; it may be repeated. */
+  /** Connect a page to the bot with a person's stored token; repeating it is safe. */
   connectSocialnetPage(client_id: number | string, bot_id: number | string, body: types.MessengerConnectPageDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/socialnet/${encodeURIComponent(client_id)}/connect_page/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
@@ -991,7 +991,7 @@ export class Client extends Core {
   storePhotoappToken(client_id: number | string, body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/photoapp/${encodeURIComponent(client_id)}/user-token`, { body, idempotencyKey });
   }
-  /** Connect an account to the bot with a person's stored token; it may be repeated. */
+  /** Connect an account to the bot with a person's stored token; repeating it is safe. */
   connectPhotoappPage(client_id: number | string, bot_id: number | string, body: types.PhotoappConnectPageDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/photoapp/${encodeURIComponent(client_id)}/connect_page/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
@@ -1063,7 +1063,7 @@ export class Client extends Core {
   sendChatappTemplate(client_id: number | string, bot_id: number | string, body: types.ChatappTemplateRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/templates/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Connect the account that a token is for; it may be repeated, with a new token. */
+  /** Connect the account that a token is for; repeat it to store a new token. */
   connectTelegram(client_id: number | string, bot_id: number | string, body: types.TokenConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/telegram/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
