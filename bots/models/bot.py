@@ -1,6 +1,5 @@
 """Bots, and the sample questions that their widgets offer."""
 
-from collections.abc import Collection
 from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
@@ -118,8 +117,8 @@ class Bot(TenantModel):
         ]
 
     @classmethod
-    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
-        row = super().from_db(db, field_names, values)
+    def from_db(cls, *args: Any, **options: Any) -> Self:
+        row = super().from_db(*args, **options)
         # The platform's address may have changed since.
         if name := row.__dict__.get("icon_file"):
             row.bot_icon = media.public_url(name)
