@@ -66,7 +66,7 @@ def quick_encoder(request: pytest.FixtureRequest) -> Iterator[None]:
     )
 
     def one_by_one(encoder: Encoder, texts: list[str]) -> Iterator[Any]:
-        yield from (([place], passage(encoder, text)) for place, text in enumerate(texts))
+        yield from (([place], passage(encoder, text)[None]) for place, text in enumerate(texts))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Encoder, "query", query)
