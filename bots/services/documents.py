@@ -55,7 +55,7 @@ class DocumentLimit(ApiError):
 
 class DeletionHeld(ApiError):
     code, status = "deletion_held", 409
-    detail = gettext_noop("This document is on hold to be deleted. Discard that first.")
+    detail = gettext_noop("The deletion of this document is on hold. Discard the deletion first.")
 
 
 @dataclass(frozen=True)
