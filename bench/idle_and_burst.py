@@ -33,7 +33,7 @@ from drills.platform import ROOT, DemoShop, Platform, command_of, wait_until  # 
 IDLE_SECONDS, SETTLE_SECONDS = 60, 60
 CUSTOMERS, MESSAGES, SPAN_SECONDS = 50, 10, 0.9
 CLIENTS = 10_000
-# Each has an account and a bot, which jobs for all clients go through.
+# Each client has an account and a bot, so jobs for all clients have work to do.
 ADD_CLIENTS = f"""
 from bots.models import Bot
 from identity.models import Client, ClientConfig, Subscription

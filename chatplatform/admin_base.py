@@ -201,7 +201,7 @@ def in_words(name: str) -> Any:
 
 @functools.cache
 def moment(name: str) -> Any:
-    """A column that shows a time as people say it."""
+    """A column that shows a time in words."""
 
     @column(_in_words(name.removesuffix("_at")), ordering=name)
     def shown(row: Any) -> Any:
@@ -295,7 +295,7 @@ class TenancyMixin(ModelAdmin):
         return rows.filter(**{self.client_path: user.client_id})
 
     def get_field_queryset(self, db: Any, db_field: Any, request: HttpRequest) -> Any:
-        """The choices of a foreign key in a form: rows that the viewer may see on the site."""
+        """The choices of a foreign key in a form: only rows that the viewer may see."""
         model = db_field.remote_field.model
         if not self.admin_site.is_registered(model):
             return model._default_manager.none()
@@ -317,7 +317,7 @@ class ColumnsMixin(ModelAdmin):
 
     # Columns that hold codes of the API, shown in words.
     codes: ClassVar[frozenset[str]] = frozenset()
-    # Headings of columns whose names say too little.
+    # Headings of columns whose names are not clear enough.
     labels: ClassVar[dict[str, Any]] = {}
     # Columns that a person may add to the list.
     more_columns: Any = ()
@@ -365,7 +365,7 @@ class ColumnsMixin(ModelAdmin):
 
     @cached_property
     def _moments(self) -> set[str]:
-        """The names of the columns that hold a time, but for those that the page's form changes."""
+        """The names of the columns that hold a time, except those that the page's form changes."""
         fields = self.model._meta.concrete_fields
         names = {field.name for field in fields if isinstance(field, DateTimeField)}
         is_form = self.changed_by is not None  # type: ignore[attr-defined]
@@ -373,7 +373,7 @@ class ColumnsMixin(ModelAdmin):
 
     @cached_property
     def _labelled(self) -> dict[str, Any]:
-        """The columns that a row's page shows in its own way: those with a label or JSON."""
+        """The columns with a label or JSON, which a row's page shows in its own way."""
         found = {field.name: field for field in self.model._meta.concrete_fields}
         json = {name for name, item in found.items() if isinstance(item, JSONField)}
         labels = {name: humanize_code(name) for name in json} | self.labels
@@ -458,7 +458,7 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
     show_facets = admin.ShowFacets.NEVER
     actions_list: Any = ()
     actions_detail: Any = ()
-    # What the rows are, in a sentence above a list whose name says too little.
+    # A sentence above a list whose name does not say what the rows are.
     intro: ClassVar[Any] = ""
     change_form_outer_after_template: Any = "admin/activity_log.html"
     list_before_template: Any = "admin/list_tools.html"

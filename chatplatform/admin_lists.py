@@ -39,7 +39,7 @@ MOST_COUNTED = 1000
 # The most characters of a list's query string, characters of a search, and words of a search. Each
 # word is looked for in every searched column.
 MOST_ADDRESS, MOST_SEARCHED, MOST_WORDS = 4_000, 200, 10
-# What lists show where there is nothing.
+# What lists show for an empty value.
 _NOTHING = "–"
 _NOUN = re.compile(r"^[a-z_]+(?=:)")
 _QUOTED = re.compile(r"""("|').*\1""", re.DOTALL)

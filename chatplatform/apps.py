@@ -18,6 +18,7 @@ class Config(AppConfig):
         register(checks.channels, Tags.security)
         register(checks.static_files, Tags.security, deploy=True)
         register(checks.field_keys, Tags.security)
-        # What is loaded by now stays, so collections skip it. The settings have disabled them.
+        # Objects loaded by now stay, so garbage collections skip them. The settings have disabled
+        # collections until here.
         gc.freeze()
         gc.enable()

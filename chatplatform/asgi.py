@@ -7,7 +7,7 @@ import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 django.setup(set_prefix=False)
-# No collection until the views below are loaded: they stay too.
+# No garbage collection until the views below are loaded, since they stay too.
 gc.disable()
 
 from django.conf import settings  # noqa: E402
@@ -21,8 +21,8 @@ from chatplatform import checks, environment, key_check  # noqa: E402
 from chatplatform.observing import exporter, tracing  # noqa: E402
 from chatplatform.web.application import Application  # noqa: E402
 
-# Work of Django around each request that is not needed here: the cache is in this process, all
-# requests have the same URLs, and statements are listed only with DEBUG.
+# Disconnects work that Django does around each request and that is not needed here: the cache is in
+# this process, all requests have the same URLs, and queries are logged only with DEBUG.
 signals.request_finished.disconnect(close_caches)
 signals.request_finished.disconnect(reset_urlconf)
 if not settings.DEBUG:
@@ -37,7 +37,7 @@ tracing.start()
 application = Application()
 # Loads every view, which would otherwise slow the first request.
 _ = get_resolver().url_patterns
-# What is loaded by now stays. A garbage collection that walked it all would stop every open stream
-# for a quarter of a second.
+# Objects loaded by now stay. A garbage collection that visited them all would stall every open
+# stream for a quarter of a second.
 gc.freeze()
 gc.enable()

@@ -1,7 +1,7 @@
 """Secrets at rest: encrypted values that are bound to their row, hashes, comparison.
 
 A stored value is `v1:key_id:base64(nonce + ciphertext)`, AES-256-GCM, authenticated with its
-context (`table.column:tenant:row`). Two keys may have had one id at different times, so only
+context (`table.column:tenant:row`). The same id may have named two keys at different times, so only
 decrypting shows whether a key fits.
 """
 
@@ -54,7 +54,7 @@ def encrypt(text: str, *, context: str) -> str:
 
 
 def decrypt(value: str, *, context: str) -> str:
-    """The text behind a stored value; raises KeyMissing or DecryptionFailed."""
+    """Decrypt a stored value; raises KeyMissing or DecryptionFailed."""
     keys = _keys()
     key_id = _parts(value)[1]
     # The key with this id first, then all others: a key may have had another name.

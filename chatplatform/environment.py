@@ -1,6 +1,6 @@
 """Reads settings from environment variables, and finds those that are wrong.
 
-Reading goes on after a fault, so that a start names all of them at once, a line each.
+Reading continues after a fault, so that a start reports all faults at once, one per line.
 """
 
 import difflib
@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 T = TypeVar("T")
 _ON, _OFF = {"true", "on", "yes", "y", "ok", "1"}, {"false", "off", "no", "n", "0"}
 _PLACE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(?P<port>\d{1,5}))?")
-# What a database's address may say after `?`, for libpq.
+# The options that a database's address may have after `?`, for libpq.
 _DATABASE_OPTIONS = {
     "application_name", "channel_binding", "gssencmode", "sslcert", "sslcrl", "sslkey", "sslmode",
     "sslnegotiation", "sslrootcert", "target_session_attrs",
@@ -41,7 +41,7 @@ _ELSEWHERE = {
     "OPENAI_BASE_URL": "LLM_BASE_URL",
     "SECURE_HSTS_SECONDS": "HSTS_SECONDS",
 }
-# How alike two names are, from 0 to 1, when one is a slip of the other.
+# From this similarity on (0..1), a name counts as a misspelling of a setting's name.
 _ALIKE = 0.85
 
 
@@ -102,12 +102,12 @@ class Environment:
         return default
 
     def entries(self, name: str, *, default: Sequence[str] = ()) -> list[str]:
-        """What commas separate."""
+        """A list of entries separated by commas."""
         found = [entry.strip() for entry in self.text(name, default="").split(",")]
         return [entry for entry in found if entry] or list(default)
 
     def pairs(self, name: str, *, default: Mapping[str, str]) -> dict[str, str]:
-        """What commas separate, each a key, `=` and a value."""
+        """Pairs `key=value` separated by commas."""
         found = [entry.partition("=") for entry in self.entries(name)]
         if any(not key.strip() or not value.strip() for key, _, value in found):
             self.fault(name, "an entry has no key or no value. Write KEY=VALUE,KEY=VALUE.")
@@ -162,7 +162,7 @@ class Environment:
         self.faults.append(f"{name}: {what}")
 
     def find_unknown(self, also: Collection[str] = ()) -> None:
-        """Note names that are slips of a setting's name: nothing would read them."""
+        """Note names that are misspellings of a setting's name, since nothing would read them."""
         known = self.names | set(also)
         known |= {f"{name}_FILE" for name in known}
         candidates = [name for name in sorted(known) if len(name) > 4]
@@ -176,7 +176,7 @@ class Environment:
                 self.fault(name, f"no setting has this name. Write {meant[0]}.")
 
     def end_if_wrong(self) -> None:
-        """End the process, whichever it is, if a setting is wrong: a line for each."""
+        """End the process if a setting is wrong, with one line per fault."""
         if self.faults:
             sys.exit("\n".join(dict.fromkeys(self.faults)))
 

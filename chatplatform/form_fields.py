@@ -190,7 +190,7 @@ class StoredField(forms.BoundField):
 
 
 def _mark(field: forms.Field, value: Any) -> str:
-    """The same for values that differ only in how a browser sends them."""
+    """A mark of a value; the same for values that differ only in how a browser sends them."""
     try:
         value = field.to_python(value)
     except ValidationError:

@@ -29,7 +29,7 @@ _THEME: dict[type[forms.Widget], Callable[..., forms.Widget]] = {
     forms.CheckboxInput: widgets.UnfoldBooleanSwitchWidget,
 }
 
-# From a chosen value to the type of the API's setting.
+# Converts a chosen value to the type of the API's setting.
 _COERCE: dict[str, Callable[[str], Any]] = {
     "string": str,
     "integer": int,
@@ -48,7 +48,7 @@ def refusals(exc: pydantic.ValidationError | ApiError) -> list[tuple[tuple[Any, 
 
 
 def _words(error: Any) -> str:
-    """An error of pydantic in words for people, to whom a pattern says nothing."""
+    """A pydantic error in words for people, who can't read patterns."""
     if error["type"] == "string_pattern_mismatch":
         return gettext_noop("Check the format of this field.")
     described = describe_error(error)
@@ -70,8 +70,8 @@ def _words(error: Any) -> str:
 class ServiceForm(forms.Form):
     """A form in the site's theme that hands its values to a service.
 
-    `initial` has what is stored. If two people edit it at the same time, whoever saves later keeps
-    what they have not changed as the other left it.
+    `initial` has what is stored. If two people edit at the same time, the later save keeps the
+    other's changes in fields that it did not change itself.
     """
 
     bound_field_class = StoredField
@@ -105,7 +105,7 @@ class ServiceForm(forms.Form):
         return (name,)
 
     def is_warning(self, result: Any) -> bool:
-        """Whether the form is saved, but something of it does not work."""
+        """Whether the form was saved, but something in it will not work."""
         return False
 
     def offer(self, name: str, choices: list[tuple[Any, str]]) -> None:
@@ -192,7 +192,7 @@ class SettingsForm(ServiceForm):
 
 @functools.cache
 def _properties(shape: type[pydantic.BaseModel]) -> list[tuple[str, dict[str, Any]]]:
-    """What the API's documentation says of each of a shape's fields."""
+    """The JSON Schema of each of a shape's fields."""
     return list(shape.model_json_schema()["properties"].items())
 
 

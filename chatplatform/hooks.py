@@ -6,7 +6,8 @@ Interface = TypeVar("Interface")
 
 
 class Hook(Generic[Interface]):
-    """What implements an interface; the higher app installs it when the apps are loaded."""
+    """A slot for the implementation of an interface; the higher app fills it when the apps are
+    loaded."""
 
     _installed: Interface | None = None
 

@@ -1,5 +1,5 @@
-"""Checks, when a process starts, that FIELD_KEYS holds every key that secrets may be stored with.
-Otherwise new secrets would be stored with a wrong key before anybody notices."""
+"""Checks, when a process starts, that FIELD_KEYS contains every key that secrets may be stored
+with. Otherwise new secrets would be stored with a wrong key before anybody notices."""
 
 import logging
 import threading
@@ -46,7 +46,7 @@ class KeysMissing(KeysUnusable):
 def require() -> None:
     """End this process with a one-line message if it lacks a key.
 
-    While the database is away, nothing can be stored; the check then runs once it answers.
+    While the database is down, nothing can be stored; the check then runs once it answers.
     """
     if not _is_checked():
         threading.Thread(target=_require_later, name="key check", daemon=True).start()

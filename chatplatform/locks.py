@@ -36,10 +36,10 @@ def lock_in_transaction(name: str) -> None:
 
 @contextmanager
 def single_flight(name: str, *, patience: float) -> Iterator[bool]:
-    """Run the block while nobody else does; after `patience` seconds of waiting, run it anyway.
+    """Run the block while nobody else runs it; after `patience` seconds of waiting, run it anyway.
 
-    Yields whether nobody else does. If you go on either way, this saves work but protects nothing:
-    check again under a row lock before you store.
+    Yields whether nobody else runs it. If you continue either way, this saves work but protects
+    nothing: check again under a row lock before you store.
     """
     until = time.monotonic() + patience
     # This polls, because a statement that waits would exceed the statement and lock timeouts.

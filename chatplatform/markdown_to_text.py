@@ -4,7 +4,7 @@ and mails. The widget draws the same marks (`static/common/rich_text.js`)."""
 import re
 from dataclasses import dataclass
 
-# What a bot cites, such as [1] or [1, 2]: its sources are shown on the website alone.
+# A bot's citations, such as [1] or [1, 2]; only the website shows their sources.
 _CITED = re.compile(r"\s*\[\d{1,4}(?:, ?\d{1,4})*\]")
 _FENCE = re.compile(r"^```\w*\n?(.*?)\n?(?:```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#{1,6}\s+(\S.*?)\s*#*$", re.MULTILINE)
@@ -16,7 +16,7 @@ _LINK = re.compile(r"(?<!!)\[([^\[\]\n]+)\]\((https?://[^\s()<>]+(?:\([^\s()<>]*
 
 @dataclass(frozen=True)
 class Marks:
-    """What a channel puts around bold words and code; empty: it has no such mark."""
+    """The marks that a channel puts around bold words and code; empty if it has none."""
 
     bold: str = ""
     code: str = ""

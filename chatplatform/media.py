@@ -100,9 +100,9 @@ def remove(names: Sequence[str]) -> None:
 
 def clean_up() -> None:
     """Remove files that no row names: uploads whose process died before the commit. Each run checks
-    a part of each folder, from a random name on."""
+    part of each folder, starting at a random name."""
     listing, latest = cast(Listing, default_storage), timezone.now() - UNNAMED_FOR
-    # Other folders of the store are left alone.
+    # Other folders of the store are not touched.
     for folder in sorted({str(field.upload_to).strip("/") for _, field in _file_fields()}):
         files = listing.some_files(folder, start=secrets.token_hex(16), most=LOOKED_AT)
         names = [name for name, came_at in files if came_at < latest]

@@ -30,7 +30,7 @@ _TIMEOUT_SECONDS = 10
 
 
 def public_key() -> str:
-    """The key by which a browser's push service knows our messages, in Base64 for URLs."""
+    """The key that identifies us to a browser's push service, in URL-safe Base64."""
     return to_base64(_point(own_key().public_key()))
 
 
@@ -96,7 +96,7 @@ def _derived(secret: bytes, length: int, *, salt: bytes, info: bytes) -> bytes:
 
 
 def own_key() -> ec.EllipticCurvePrivateKey:
-    """VAPID_PRIVATE_KEY, or what is derived from SECRET_KEY; ValueError if it is no key."""
+    """VAPID_PRIVATE_KEY, or else a key derived from SECRET_KEY; ValueError if it is invalid."""
     given, derived = settings.VAPID_PRIVATE_KEY, b"push-key:" + settings.SECRET_KEY.encode()
     secret = from_base64(given) if given else hashlib.sha256(derived).digest()
     return ec.derive_private_key(int.from_bytes(secret, "big"), _CURVE)

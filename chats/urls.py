@@ -3,7 +3,7 @@
 from django.urls import path
 
 from chats.views import widget_pages
-from chats.views.automatic_messages import WordsViewSet
+from chats.views.automatic_messages import AutomaticMessagesViewSet
 from chats.views.chat_analysis import ClientLanguageViewSet, InsightViewSet
 from chats.views.customer_chat import AttachmentViewSet, ClientChatViewSet
 from chats.views.data_exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
@@ -28,7 +28,7 @@ saved_replies = SavedReplyViewSet.as_view
 views = DeskViewViewSet.as_view
 chat_tags = InsightViewSet.as_view({"post": "add_tags", "put": "replace_tags"})
 conversations = messaging({"post": "create", "get": "list"})
-words = WordsViewSet.as_view({"get": "retrieve", "put": "update"})
+automatic_messages = AutomaticMessagesViewSet.as_view({"get": "retrieve", "put": "update"})
 conversation_messages = messaging({"post": "send", "get": "messages"})
 
 urlpatterns = [
@@ -171,7 +171,7 @@ urlpatterns = [
     path("ai/translate", ClientLanguageViewSet.as_view({"post": "translate_old"})),
     path("client/summarize", ClientLanguageViewSet.as_view({"post": "summarize"})),
     # config
-    path("config/<int:client_id>/words", words),
+    path("config/<int:client_id>/words", automatic_messages),
     # messaging (the specification spells its paths this way)
     path("mesaging/conversations", conversations),
     path("mesaging/conversations/<uuid:conversation_id>", messaging({"get": "retrieve"})),

@@ -122,7 +122,7 @@ class NewIds:
         return self._new.get(label, {}).get(old)
 
     def of(self, label: str, old: int) -> int:
-        """The new number of a row; for a deleted row a number that no row will ever have.
+        """The new number of a row; for a deleted row, a number that no row will ever have.
 
         Its old number could belong to another client's row here.
         """
@@ -250,7 +250,7 @@ class NewIds:
         ]
 
     def _reference(self, _: Row, value: str) -> str:
-        """The reference of a golden question's charge, by which a repeated job must find it."""
+        """The reference of a golden question's charge, which a retried job must find again."""
         parts = value.split(":")
         if parts[0] == "golden" and len(parts) == 4:
             parts[2] = self._text("bots.GoldenQuestion", parts[2])

@@ -26,7 +26,7 @@ WHERE datname = current_database() AND backend_type = 'client backend'
 
 
 def under_way(client: Client) -> Iterator[str]:
-    """A few words for each kind of work of a frozen client that has not ended yet."""
+    """A short description of each kind of work of a frozen client that has not ended yet."""
     assert client.frozen_at
     admitted_until = client.frozen_at + ADMITTED_FOR
     if timezone.now() < admitted_until:

@@ -93,7 +93,7 @@ def _rows(model: type[models.Model], client: Client) -> Rows | None:
 
 
 def _steps(model: type[models.Model]) -> int:
-    """The place in the order: people come last, since other rows are found through them."""
+    """The sort key: people come last, since other rows are found through them."""
     names = {field.attname for field in model._meta.concrete_fields}
     return 2 if model is User else int("client_id" in names)
 

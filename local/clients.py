@@ -83,8 +83,7 @@ def _python_methods(document: Schema) -> Iterator[str]:
         returned = "Iterator[dict[str, Any]]" if is_stream else reply or "None"
         yield f"    def {snake_case(operation['operationId'])}("
         yield f"        self, {', '.join(declared)}" if declared else "        self"
-        words = operation["summary"] + ("" if operation["summary"].endswith(".") else ".")
-        yield f'    ) -> {returned}:\n        """{words}"""'
+        yield f'    ) -> {returned}:\n        """{_first_sentence(operation)}"""'
         call = f'self.call("{method.upper()}", "{path}", {", ".join(given)})'
         yield f"        result: {returned} = {call}\n        return result\n"
 
@@ -115,7 +114,7 @@ def _typescript_methods(document: Schema) -> Iterator[str]:
         call = f'"{method.upper()}", `{filled}`' + (f", {{ {', '.join(given)} }}" if given else "")
         is_stream = reply == "stream"
         returned = "AsyncGenerator<ServerEvent>" if is_stream else f"Promise<{reply or 'void'}>"
-        yield f"  /** {operation['summary']}. */"
+        yield f"  /** {_first_sentence(operation)} */"
         yield f"  {operation['operationId']}({', '.join(declared)}): {returned} {{"
         yield f"    return this.{'events' if is_stream else 'call'}({call});\n  }}"
     yield "}"
@@ -129,7 +128,8 @@ def _called(document: Schema) -> Iterator[tuple[str, str, Any]]:
 
 
 def _parts(path: str, operation: Schema, kind_of: Any) -> tuple[Any, Any, Any, str, str]:
-    """The names in the path, the query's schemas, the types of body and reply, the body's form."""
+    """The names in the path, the schemas in the query, the types of body and reply, and the kind of
+    body: `form`, `files` or empty for JSON."""
     query = {
         parameter["name"]: parameter["schema"]
         for parameter in operation.get("parameters", ())
@@ -151,6 +151,11 @@ def _parts(path: str, operation: Schema, kind_of: Any) -> tuple[Any, Any, Any, s
     is_files = media_type == "multipart/form-data"
     body_type = None if body is None else asked if is_files else kind_of(body["schema"])
     return re.findall(r"{(\w+)}", path), query, body_type, _KINDS.get(media_type, ""), reply
+
+
+def _first_sentence(operation: Schema) -> str:
+    """The first sentence of an operation's description, in one line."""
+    return re.split(r"(?<=\.)\s", " ".join(operation["description"].split()))[0]
 
 
 def _pairs(names: Any) -> str:

@@ -14,7 +14,8 @@ _EARLIER_MODE = 0o711
 def make_data_dir(path: Path) -> Path:
     """Make a folder that other accounts cannot enter.
 
-    An existing folder keeps its mode, except that of earlier releases.
+    An existing folder keeps its mode, unless it still has the mode of earlier releases (0711);
+    that becomes 0700.
     """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -51,7 +52,7 @@ class Lock:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only we can read, whole or not at all."""
+    """Atomically write a file that only this account can read."""
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:

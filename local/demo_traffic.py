@@ -163,7 +163,7 @@ def run(environ: Mapping[str, str]) -> int:
 
 
 def _has_ended(one: Future[None]) -> bool:
-    """Whether a visit is over. An error in it ends the demo with a sentence."""
+    """Whether a visit is over. If it failed, the demo ends with an error message."""
     if not one.done():
         return False
     try:

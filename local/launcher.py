@@ -42,7 +42,7 @@ def read_config(environ: Mapping[str, str]) -> Config:
     port = _port(environ, "PORT", "8000")
     metrics_port = _port(environ, "METRICS_PORT", "0")
     data_dir = make_data_dir(Path(environ.get("DATA_DIR") or ROOT / "var"))
-    # The same at each start, since webhooks and functions may lead there.
+    # The same port at each start, since webhooks and functions may point to it.
     simulator_port = free_port(port + _TO_SIMULATOR) if is_development else None
     return Config(host, port, data_dir, simulator_port, metrics_port or None)
 

@@ -117,7 +117,7 @@ def _texts_of_django_and_unfold() -> set[str]:
 
 
 def _marked(root: Path, *folders: str) -> Catalog:
-    """The texts that modules, templates or scripts in these folders mark for translation."""
+    """The texts marked for translation in the modules, templates or scripts of these folders."""
     found = Catalog()
     for folder in folders:
         for name, _, text, _, context in extract_from_dir(
@@ -150,7 +150,7 @@ def _as_script(catalog: Catalog, used: set[str]) -> str:
         if text in used:
             translated[text] = message.string
     lines = json.dumps(translated, ensure_ascii=False, indent=0)
-    # The expression of the plural forms is one of C, and means the same in JavaScript.
+    # The plural expression is C, and means the same in JavaScript.
     plural = f"(n) => Number({catalog.plural_expr})"
     return f"globalThis.catalogue = {{ plural: {plural}, texts: {lines} }};\n"
 
@@ -160,7 +160,7 @@ if __name__ == "__main__":
         path.write_text(written(updated(path), path.read_text().partition("\n\n")[0]))
         if path.name == "django.po":
             compiled = _read(path)
-            # The same words make the same file.
+            # A fixed date, so that the same texts result in the same file.
             compiled.creation_date = datetime.fromtimestamp(0, UTC)
             with path.with_suffix(".mo").open("wb") as file:
                 write_mo(file, compiled)

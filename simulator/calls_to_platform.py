@@ -41,7 +41,7 @@ class Sockets:
                 data = response.read()
             except (OSError, HTTPException) as error:
                 self._close(connection)
-                # The platform may have closed a kept connection meanwhile: try a new one.
+                # The platform may have closed the idle connection: try a new one.
                 if not is_kept or isinstance(error, TimeoutError):
                     raise
                 continue

@@ -214,7 +214,7 @@ MESSAGES: dict[str, Callable[[Simulator, Thread, Json], Json]] = {
 
 
 def _agent_wrote(sim: Simulator, thread: Thread, values: Json) -> None:
-    """An agent answers in the phone app; only numbers used in app and API have such echoes."""
+    """An agent answers in the phone app; only numbers used in both app and API have such echoes."""
     number, now = thread.account, sim.world.now
     text = str(values.get("text", "An agent writes elsewhere"))
     message_id = sim.world.message_id(number, thread.user_id)

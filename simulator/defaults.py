@@ -10,7 +10,7 @@ PERSON_ID = "5000000000000001"
 
 @dataclass(frozen=True)
 class Bases:
-    """The path prefixes under which the simulator serves the providers' hosts, and a company's own
+    """The path prefixes of the providers' hosts that the simulator plays, and of a company's own
     server."""
 
     graph: str = "/graph"
@@ -111,9 +111,9 @@ class Settings:
     """A simulator's settings; `callback_base` is the platform's address."""
 
     callback_base: str = "http://127.0.0.1:8000"
-    # Seeds message ids, tokens and shuffling; None for different ones at each start.
+    # Seeds message ids, tokens and shuffling; None for a new seed at each start.
     seed: int | None = None
-    # Seconds since 1970 at which the clock stands still; None for the real time.
+    # Unix time at which the clock is frozen; None for the real time.
     now: float | None = None
     bases: Bases = field(default_factory=Bases)
     apps: tuple[DemoApp, ...] = APPS

@@ -235,7 +235,7 @@ def delivered(sim: Simulator, thread: Thread, sent: Message, delay: float | None
 
 
 def read(sim: Simulator, thread: Thread, sent: Message, delay: float) -> None:
-    """Report that the customer has read up to this message."""
+    """Report that the customer has read the messages up to this one."""
     item = _to_account(sim, thread, delay)
     if thread.account.kind == "photo":
         item["read"] = {"mid": sent.id}

@@ -24,12 +24,12 @@ def orders() -> dict[str, dict[str, str]]:
 
 
 def is_page(request: Request) -> bool:
-    """Whether a person looks at what has come, which is no call."""
+    """Whether a person opens the list of received calls, which itself is not a call."""
     return request.method == "GET" and not segments(request.path)
 
 
 def page(sim: "Simulator") -> Response:
-    """What has come, the latest first."""
+    """The received calls, latest first."""
     calls = [call for call in sim.calls if call.base == BASE][-_SHOWN:]
     return html(html_pages.own_server(sim.origin, calls[::-1], sim.orders))
 

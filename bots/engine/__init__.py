@@ -50,4 +50,4 @@ class Engine(Protocol):
     def transcribe(
         self, recording: Recording, *, deadline_seconds: float
     ) -> Written[TranscriptDraft]:
-        """Write down what is said in a recording; needs `Capability.TRANSCRIBE`."""
+        """Transcribe a recording; needs `Capability.TRANSCRIBE`."""

@@ -28,7 +28,7 @@ class SourceCheck:
 
     @classmethod
     def of_snippets(cls, snippets: Iterable[Snippet], *more: str) -> "SourceCheck":
-        """A check against snippets, with their titles and addresses, and further texts."""
+        """A check against snippets (with their titles and URLs) and further texts."""
         texts = (f"{s.title}\n{s.heading}\n{s.url or ''}\n{s.text}" for s in snippets)
         return cls([*texts, *more])
 

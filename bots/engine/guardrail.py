@@ -70,12 +70,12 @@ class StreamingGuardrail:
 
     @property
     def never_cites(self) -> bool:
-        """Whether the model itself cited nothing although it had to; nothing was shown then."""
+        """Whether the model itself cited nothing although it had to. If so, nothing was shown."""
         return not self._has_own_citation and self.results is None
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the answer is in another language than the customer's, and none was shown."""
+        """Whether the answer is in another language than the customer's, and not shown yet."""
         if self.text != "".join(self._waiting):
             return False
         language = phrasebook.base_of(self._question.language)
@@ -83,7 +83,7 @@ class StreamingGuardrail:
 
     @property
     def is_full(self) -> bool:
-        """Whether the rest of the answer is ignored: it is a refusal, or too long."""
+        """Whether the rest is ignored, because the answer is a refusal or too long."""
         return self.is_refusal or self._taken >= MAX_ANSWER_CHARS
 
     def feed(self, piece: str) -> str:
@@ -116,8 +116,8 @@ class StreamingGuardrail:
     def approve(self) -> str:
         """Accept the answer; returns what was not shown yet.
 
-        An answer without a citation gets that of the snippet that has most of its words. If several
-        do, the first is cited, since the best snippets come first.
+        An answer without a citation cites the snippet that shares most words with it, and of equal
+        ones the first, since the best snippets come first.
         """
         if self.lacks_citation and self._snippets:
             alone = ((self._check((number,)), number) for number in self._snippets)
@@ -147,15 +147,15 @@ class StreamingGuardrail:
         self._waiting.append(sentence)
 
     def _repeats(self, sentence: str) -> bool:
-        """Whether the answer has a line of the request around somebody's text."""
+        """Whether the answer repeats a delimiter or a snippet's header line from the request."""
         marks = filter(None, (_FENCE, self._question.fence))
         heads = (head_of(snippet) for snippet in self._snippets.values())
         return any(mark in sentence for mark in marks) or any(f"{h}\n" in self.text for h in heads)
 
     def _cite_holders(self) -> None:
-        """Cite, after each sentence, a snippet that supports it; the model itself cited none.
+        """After each sentence, cite a snippet that supports it, since the model cited none.
 
-        A statement that no snippet supports is in doubt.
+        A sentence that no snippet supports raises a doubt.
         """
         for place, sentence in enumerate(self._waiting):
             if sentence.strip().endswith(_NO_STATEMENT):
@@ -184,7 +184,7 @@ class StreamingGuardrail:
         return f"{text} [{number}]{sentence[len(text) :]}"
 
     def _check(self, numbers: tuple[int, ...]) -> SourceCheck:
-        """A check against these snippets, the customer's message and the functions' results."""
+        """Checks against these snippets, the customer's message and the functions' results."""
         if numbers not in self._checks:
             self._checks[numbers] = SourceCheck.of_snippets(
                 map(self._snippets.__getitem__, numbers), self._question.text, self.results or ""

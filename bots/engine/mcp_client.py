@@ -1,7 +1,7 @@
 """Speaks to an MCP server by streamable HTTP: JSON-RPC in a POST, answered as JSON or as events.
 
 The `mcp` package brings an HTTP client of its own, and requests may leave only through
-`chatplatform.egress`. Of the protocol, this is what a caller of tools needs.
+`chatplatform.egress`. This implements only the part of the protocol that calling tools needs.
 """
 
 import itertools
@@ -19,7 +19,7 @@ PROTOCOL = "2025-11-25"
 MAX_BYTES = 2_000_000
 MAX_TOOLS = 100
 _MAX_ERROR_CHARS = 300
-# A customer waits meanwhile.
+# Short, since a customer is waiting.
 _ENDING_SECONDS = 2
 _CLIENT = {"name": "chatplatform", "version": "1.0"}
 
@@ -78,7 +78,7 @@ class McpSession:
             )  # fmt: skip
 
     def tools(self) -> list[McpTool]:
-        """The tools that the server offers; of those with one name, the last."""
+        """The tools that the server offers; if several have the same name, the last of them."""
         found: list[McpTool] = []
         cursor: Any = None
         while len(found) < MAX_TOOLS:
@@ -111,7 +111,7 @@ class McpSession:
         return result
 
     def _post(self, message: dict[str, Any]) -> dict[str, Any] | None:
-        """Send a message; its answer, or None if the server sends none."""
+        """Send a message; returns its answer, or None if the server sends none."""
         with egress.stream(
             self._url,
             headers=self._headers,
@@ -147,7 +147,8 @@ def _answer(reply: egress.OpenReply, number: Any) -> dict[str, Any] | None:
             message = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise egress.ConnectionFailed("The server's answer isn't valid JSON.") from error
-        # Other events are notifications, or questions of the server, which we offered nothing for.
+        # Other events are notifications, or requests of the server, for which we declared no
+        # capabilities.
         if isinstance(message, dict) and "method" not in message and message.get("id") == number:
             return message
     return None

@@ -38,24 +38,24 @@ from chatplatform.observing import tracing
 # A little more than MAX_ANSWER_CHARS needs in most languages: the server stops soon after that cap.
 MAX_ANSWER_TOKENS = 1_500
 MAX_STREAM_BYTES = 4_000_000
-# What a picture or a minute of sound counts if the server does not count it.
+# The tokens of a picture or a minute of sound if the server reports none.
 TOKENS_OF_MEDIA = 1_000
-# What a server may say that one call has used; more is a fault of it, and would be charged.
+# The most tokens of one call that we believe; more is a fault of the server, and would be charged.
 MAX_TOKENS = 2_000_000
 _RETRY_PAUSE_SECONDS = 0.3
 _PATH = "/chat/completions"
 # Reasoning models write what they think into the text, between these tags; some servers swallow the
 # first tag.
 _THOUGHTS = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-# What may be the beginning of such a tag, at the end of a piece.
+# What may be the beginning of such a tag at the end of a piece.
 _TAG_BEGUN = re.compile(r"</?[a-z]{0,9}\Z", re.IGNORECASE)
 
 
 class OpenAICompatible:
     """A chat model behind `base_url`, which may be a private address only if `is_operators`.
 
-    `price` is what 1,000 tokens cost, in credits. `listener` names the server's model that
-    transcribes recordings; empty if there is none.
+    `price` is what 1,000 tokens cost, in credits. `listener` is the name of the server's
+    transcription model; empty if there is none.
     """
 
     name = "openai_compatible"
@@ -137,7 +137,7 @@ class OpenAICompatible:
         on_delta: Callable[[str], None],
         ends_at: float,
     ) -> tuple[str, StreamingGuardrail, Usage]:
-        """The model's name, its answer after all function calls, and the usage so far."""
+        """The model's name, the answer after all function calls, and the usage so far."""
         while True:
             results = exchange.evidence if exchange.has_results else None
             guardrail = StreamingGuardrail(question, results)
@@ -186,7 +186,7 @@ class OpenAICompatible:
     def transcribe(
         self, recording: Recording, *, deadline_seconds: float
     ) -> Written[TranscriptDraft]:
-        """Let the server's listener write down what is said."""
+        """Transcribe a recording with the server's transcription model."""
         ends_at = time.monotonic() + deadline_seconds
         file = (recording.file_name, recording.data, recording.mime_type)
         hint = {"language": recording.language} if recording.language else {}

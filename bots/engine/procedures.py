@@ -1,4 +1,4 @@
-"""The text of a procedure, read into steps; and what in it needs no judgement.
+"""Parses the text of a procedure into steps, and decides the conditions that need no model.
 
 A step is a line that begins with what to do:
 
@@ -26,7 +26,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 MAX_STEPS = 40
-# As of the choices of a customer-info field.
+# The same limits as for the choices of a customer-info field.
 MAX_CHOICES, MAX_CHOICE = 50, 100
 _MAX_VALUE = 500
 _NAME = r"[A-Za-z][A-Za-z0-9_]{0,39}"
@@ -45,7 +45,7 @@ Kind = Literal["ask", "call", "if", "go", "confirm", "say", "hand over", "end"]
 
 
 class WrongProcedure(ValueError):
-    """The text is no procedure; the message says what is wrong in which line."""
+    """The text is not a valid procedure; the message names the line and what is wrong."""
 
     def __init__(self, line: int, words: str) -> None:
         super().__init__(f"Line {line}: {words}")
@@ -53,7 +53,7 @@ class WrongProcedure(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step. `go_to` is the step after an `if` that is false, and after a `go`."""
+    """One step. `go_to` is the next step after a false `if`, and after a `go`."""
 
     kind: Kind
     line: int
@@ -68,7 +68,7 @@ class Step:
 
     @property
     def as_field(self) -> dict[str, Any]:
-        """What is asked for, as a customer-info field, which the customer's words are read by."""
+        """The value to ask for as a customer-info field, whose rules read the customer's answer."""
         label = self.name.replace("_", " ")
         options = [{"label": option, "value": option} for option in self.options]
         return {"name": self.name, "type": self.type, "label": {"en": label}, "options": options}
@@ -102,7 +102,7 @@ def parse(text: str) -> tuple[Step, ...]:
 
 
 def _block(lines: list[_Line], at: int, indent: int, steps: list[Step]) -> int:
-    """Read lines of one indentation, with those below their conditions; the line after them."""
+    """Read the lines of one indentation and the blocks nested in them; returns the next line."""
     while at < len(lines) and lines[at].indent == indent:
         line = lines[at]
         condition = _rest_of(line.text, "if")
@@ -126,7 +126,7 @@ def _block(lines: list[_Line], at: int, indent: int, steps: list[Step]) -> int:
 
 
 def _branch(lines: list[_Line], at: int, inline: str, steps: list[Step]) -> int:
-    """The steps of a condition: one behind its colon, or the lines indented below it."""
+    """The steps of a condition: the one after its colon, or the lines indented below it."""
     line = lines[at]
     if inline:
         steps.append(_step(_Line(line.number, line.indent, inline)))
@@ -137,7 +137,7 @@ def _branch(lines: list[_Line], at: int, inline: str, steps: list[Step]) -> int:
 
 
 def _rest_of(text: str, word: str) -> tuple[str, str] | None:
-    """The condition of an `if` or `else`, and the step behind its colon."""
+    """The condition of an `if` or `else`, and the step after its colon."""
     if not re.match(rf"{word}\b", text, re.IGNORECASE):
         return None
     condition, mark, inline = text[len(word) :].partition(":")
@@ -200,8 +200,8 @@ def _call(line: _Line, rest: str) -> Step:
 
 
 def _check_places(steps: list[Step]) -> None:
-    """Each value in braces must have been asked for or returned by a call before, and a call that
-    a condition asks about must have been made."""
+    """Check that an earlier step asks for or calls whatever a later step uses in braces or tests
+    for failure."""
     known: set[str] = set()
     for step in steps:
         failed = _FAILED.fullmatch(step.text) if step.kind == "if" else None
@@ -228,7 +228,7 @@ def fill(text: str, values: Mapping[str, Any]) -> str:
 
 
 def argument(text: str, values: Mapping[str, Any]) -> Any:
-    """The value of an argument: that in braces as it is, or a text."""
+    """The value of an argument: a single value in braces keeps its type, all else is text."""
     whole = _PLACE.fullmatch(text)
     return look_up(whole[1], values) if whole else fill(text, values).strip("\"'")
 
@@ -248,7 +248,7 @@ def look_up(place: str, values: Mapping[str, Any]) -> Any:
 
 
 def result_of(text: str) -> Any:
-    """What a function returned, as JSON if it is any; never None, since a call that failed is."""
+    """A function's result, parsed if it is JSON. Never None, which stands for a failed call."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -257,7 +257,7 @@ def result_of(text: str) -> Any:
 
 
 def decide(condition: str, values: Mapping[str, Any], *, today: date) -> bool | None:
-    """Whether a condition holds, if it needs no judgement; None if it does or a value is missing.
+    """Whether a condition holds; None if that takes a model's judgement or a value is missing.
 
     A call that failed has no value.
     """

@@ -23,10 +23,10 @@ from bots.language.embedding import (
 from chatplatform import egress
 
 log = logging.getLogger(__name__)
-# A customer waits for the vector of a question, and for those of all usual ones once in a process;
-# without them, the words are searched.
+# Timeouts: a customer waits for a question's vector and, once per process, for those of the usual
+# questions; without vectors, only words are searched.
 _QUESTION_SECONDS, _USUAL_SECONDS, _PASSAGES_SECONDS = 3.0, 8.0, 60.0
-# After a failure no question waits for the server for so long.
+# After a failure, questions do not try the server for this long.
 _PAUSE_SECONDS = 10.0
 _TEXTS_A_REQUEST, _MAX_BYTES, _MAX_DIMENSION = 64, 20_000_000, 4_096
 _failed_at: dict[str, float] = {}

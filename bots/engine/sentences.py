@@ -12,7 +12,7 @@ _END = re.compile(
     rf"|[。！？]+[”’」』]*{_CITED}(?=\s*[^\s\[(【［])"
     r"|\n(?=\s{0,99}+[^\s\[])"
 )
-# Enough characters to tell how a text ends.
+# Enough characters to recognise how a text ends.
 _TAIL = 16
 _TITLE = re.compile(rf"\b{language_data.pattern('sentences', 'titles')}\.[ \t]*\Z", re.IGNORECASE)
 # This may be an abbreviation or an ordinal number; it is one if a lower-case letter follows.
@@ -74,7 +74,8 @@ def statements(answer: str) -> list[str]:
 
 
 def _is_shortened(before: str, piece: str) -> bool:
-    """Whether `before` ends in an abbreviation or ordinal number, so that the sentence goes on."""
+    """Whether `before` ends in an abbreviation or ordinal number, so that the sentence
+    continues."""
     tail = before[-_TAIL:]
     return bool(
         _TITLE.search(tail)
@@ -84,7 +85,7 @@ def _is_shortened(before: str, piece: str) -> bool:
 
 
 def _goes_on(before: str, piece: str) -> bool:
-    """Whether the sentence may go on after an initial, or an ordinal number before a month."""
+    """Whether the sentence may continue after an initial, or an ordinal number before a month."""
     tail = before[-_TAIL:]
     is_month = _ORDINAL.search(tail) and _MONTH.match(piece)
     return bool(_INITIAL.search(tail) or is_month)

@@ -44,7 +44,7 @@ class Suggested:
 
 
 def suggest(text: str, known: Sequence[KnownTag]) -> list[Suggested]:
-    """The three nearest tags, nearest first; none if the text cannot be compared."""
+    """The three nearest tags, nearest first; empty if the text cannot be compared."""
     vector = _vector(text)
     if vector is None:
         return []

@@ -1,4 +1,4 @@
-"""The texts that a model writes besides answers: their prompts, and how their JSON is read.
+"""The texts that a model writes besides answers: their prompts, and the parsing of their JSON.
 
 A model's output is foreign input: it must fit a shape, and its texts are cut to a length and
 stripped of control characters.
@@ -148,7 +148,7 @@ class ExpectationDraft(_Draft):
 
 
 class ConditionDraft(_Draft):
-    """Whether a condition holds, and whether what is known tells."""
+    """Whether a condition holds, and whether the known facts suffice to tell."""
 
     is_known: bool
     holds: bool

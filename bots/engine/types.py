@@ -8,7 +8,7 @@ from bots.ingest.image_reencoding import Picture
 from bots.quoting.question_splitting import Part
 from bots.quoting.quotation import Citation, section_of
 
-# How much of a passage a citation shows.
+# The most characters of a passage that a citation shows.
 MAX_CITED_CHARS = 500
 
 
@@ -24,7 +24,7 @@ class Snippet:
     page: int | None = None
     # Prevails over snippets that contradict it.
     is_important: bool = False
-    # The day from which its document is valid, such as 2026-11-21; empty if it was always.
+    # The day from which its document is valid, such as 2026-11-21; empty if it has no start date.
     dated: str = ""
     # The heading above it in the document; empty if there is none.
     heading: str = ""
@@ -53,14 +53,14 @@ class Line:
     is_answer: bool = True
 
 
-# The platform's sentences around a quotation. `part_unknown` replaces the answer to a `{question}`
-# if another question of the message has one; `found` introduces what a model does not take for an
-# answer, and `found_foreign` a quotation in another language.
+# The platform's sentences around a quotation. `part_unknown` stands in for the answer to a
+# `{question}` if another question of the message has one; `found` introduces a quotation although
+# a model found no answer in it; `found_foreign` introduces a quotation in another language.
 SentenceName = Literal["part_unknown", "found", "found_foreign"]
 
 
 def no_sentence(_: SentenceName) -> str:
-    """Quotations stand alone."""
+    """The default: no sentences around quotations."""
     return ""
 
 
@@ -68,15 +68,21 @@ def no_sentence(_: SentenceName) -> str:
 class Question:
     """A customer's question; `instructions` are the bot's, `language` is a code such as "vi".
 
-    The engine that quotes needs four fields: `found` are the search results behind the snippets,
-    one for each question of the message; `threshold` is the confidence that a result must reach;
-    `is_doubted` says that a model found no answer in the snippets; `sentence` makes the platform's
-    sentences around a quotation, in the customer's language. `model` replaces the engine's
-    own; `temperature` is 0..2, and None stands for 0, or for the model's default at OpenAI.
-    `setting` tells the model whom it speaks for, and `now` the time; their figures are no evidence.
-    `fence` marks texts of others, and stays the same in a chat; empty: a new one each time.
-    `verify_answer`: a judge must confirm the answer before any of it is shown. `pictures` came with
-    the message, whose text may be empty then.
+    For the engine that quotes:
+    - `found`: the search results behind the snippets, one for each question of the message
+    - `threshold`: the confidence that a result must reach
+    - `is_doubted`: a model found no answer in the snippets
+    - `sentence`: gives the platform's sentences around a quotation, in the customer's language
+
+    For engines with a model:
+    - `model`: used instead of the engine's own
+    - `temperature`: 0..2; None means 0, or the model's default at OpenAI
+    - `setting`: whom the model speaks for; numbers in it and in `now` don't count as sources
+    - `now`: the time
+    - `fence`: the random delimiter around untrusted text, constant per chat; empty for a new one
+      per request
+    - `verify_answer`: a judge must confirm the answer before any of it is shown
+    - `pictures`: those sent with the message, whose text may then be empty
     """
 
     text: str
@@ -101,7 +107,7 @@ class Question:
 class Recording:
     """A sound file to transcribe.
 
-    `language` is a guess at the language that is spoken, a code such as "vi"; empty if unknown.
+    `language` is a guess at the spoken language, a code such as "vi"; empty if unknown.
     """
 
     data: bytes
@@ -155,7 +161,7 @@ class EngineError(Exception):
 
 
 class EngineUnavailable(EngineError):
-    """There is no usable answer: the server is unreachable, late, or sent an error or nonsense."""
+    """No usable answer: the server is unreachable, too slow, or sent an error or nonsense."""
 
 
 class RequestRefused(EngineUnavailable):

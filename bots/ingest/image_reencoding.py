@@ -16,7 +16,7 @@ from bots.ingest import child_process
 MAX_PIXELS = 16_000_000
 MAX_STORED_BYTES = 20_000_000
 _MEMORY_MB, _SECONDS = 512, 10
-# A process runs so many children at once: each takes a core.
+# How many children a process runs at once; each takes a core.
 _CHILDREN = threading.BoundedSemaphore(2)
 # Keys are the names that Pillow gives to formats.
 _TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
@@ -50,8 +50,10 @@ _TIMEOUT = ImageError("timeout")
 
 
 def reencode(data: bytes, *, largest_side: int = 0) -> Picture:
-    """The picture, re-encoded without metadata; ImageError if the file holds none. If it is larger
-    than `largest_side` pixels, it is made smaller; 0: it is not."""
+    """The picture, re-encoded without metadata; ImageError if the file holds none.
+
+    It is scaled down to `largest_side` pixels; 0 keeps its size.
+    """
     if not data.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF")):
         raise _UNSUPPORTED
     with tempfile.NamedTemporaryFile() as file:
@@ -86,7 +88,7 @@ def _parse_output(finished: child_process.Finished) -> Picture:
 
 
 def reencode_here(data: bytes, largest_side: int = 0) -> Picture:
-    """As `reencode`, in this process."""
+    """Like `reencode`, but in this process."""
     from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415 - only in the child
 
     # The library itself refuses only twice as many pixels; the check below is exact.

@@ -12,16 +12,16 @@ from chatplatform.call_once import call_once
 
 LANGUAGES = list(language_data.LEXICONS)
 MIN_WORDS = 3
-# The probability from which a guess counts, and from which it counts if its language is expected.
+# The least probability at which a guess counts, and at which it counts if its language is expected.
 SURE_FROM, EXPECTED_FROM = 0.6, 0.2
 # More text does not improve the guess and costs time.
 MAX_CHARACTERS = 4_000
 # With this many Chinese characters and no kana, a text is Chinese even if Japanese is expected.
 _MIN_CHINESE = 12
 
-# From so many words on, the language of a text is sure enough to refuse it.
+# A text of at least this many words has a language sure enough to refuse it.
 _MIN_SURE_WORDS = 5
-# Languages that are taken for each other.
+# Languages that are easily mistaken for each other.
 _ALIKE = ({"id", "ms"}, {"ru", "uk"}, {"ja", "zh"})
 
 # Letters that only Vietnamese has among the twenty languages.

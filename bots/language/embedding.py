@@ -40,10 +40,10 @@ MAX_WORD_LETTERS = 40
 # What customers ask any business, by language. The search's confidence is fitted with it: if you
 # change it, measure again (`bench/answer_quality.py`, `bench/judged_replies.py`).
 GENERIC = language_data.by_language("questions", "generic")
-# The share of the nearness to any question that is subtracted, since general texts are near to all.
+# The share of the mean question that is subtracted, since general texts are near to any question.
 _COMMON_SHARE = 0.5
-# The share of what sets questions in two languages apart that sets passages apart too. With more,
-# a passage in another language wins where the customer's own language answers.
+# The share of the difference between questions in two languages that passages have, too. If it is
+# set higher, passages in another language beat answers in the customer's own.
 _APART_SHARE = 0.6
 
 _NO_SIGN = re.compile("[\x00\ud800-\udfff]")
@@ -71,7 +71,7 @@ def _capped(text: str, *, characters: int, words: int) -> str:
 
 
 def _composed(text: str) -> str:
-    """The text in the vocabulary's spelling, with one character for a letter and its accent."""
+    """The text as the encoder's vocabulary spells it: a letter and its accent are one character."""
     text = _NO_SIGN.sub(" ", text[:MAX_PASSAGE_CHARACTERS])
     return normalize("NFKC", text)[:MAX_PASSAGE_CHARACTERS]
 
@@ -79,10 +79,10 @@ def _composed(text: str) -> str:
 def embed_passages(
     texts: Sequence[str], on_progress: Callable[[int, int], None] | None = None
 ) -> Vectors | None:
-    """Unit vectors (n, 384) of passages, some 70 of 20 words per second; None without an encoder.
+    """Unit vectors (n, 384) of passages; None without an encoder.
 
-    Passages of one length are encoded together; after each such group `on_progress(done, total)` is
-    called.
+    Encodes some 70 passages of 20 words per second, those of one length together, and calls
+    `on_progress(done, total)` after each batch.
     """
     encoder = _encoder()
     if encoder is None:
@@ -117,9 +117,9 @@ def is_word(text: str) -> bool:
 def embed_query(text: str) -> Vectors | None:
     """The unit vector (384,) of a question, read-only; None without an encoder.
 
-    Takes 6-12 ms, or up to 40 ms for a long text: of its first 1,000 characters, the first and the
-    last 64 tokens count. The latest texts are cached, so that what many customers press or ask in
-    the same words is encoded once, as are the examples that tags are compared with.
+    Takes 6-12 ms, or up to 40 ms for a long text, of whose first 1,000 characters only the first
+    and the last 64 tokens count. Recent texts are cached: buttons, questions that many customers
+    ask in the same words, and the examples that tags are compared with are encoded once.
     """
     if _encoder() is None:
         return None
@@ -133,7 +133,7 @@ def _encoded(capped: str) -> Vectors:
     encoder = _encoder()
     assert encoder is not None
     while (tokens := encoder.count_tokens(capped)) > MAX_QUESTION_TOKENS:
-        # A long message names its subject first and asks last.
+        # A long message names its subject first, and asks its question last.
         half = (len(capped) - 1) * MAX_QUESTION_TOKENS // tokens // 2
         capped = f"{capped[:half]} {capped[-half:]}"
     vector = encoder.query(capped)
@@ -166,7 +166,7 @@ class Gate(NamedTuple):
 
 
 class SearchEncoder(ABC):
-    """What a bot's search asks of an encoder; the vectors of two encoders cannot be compared."""
+    """The encoder of a bot's search. Vectors of different encoders cannot be compared."""
 
     id: str
     gate: Gate
@@ -194,15 +194,15 @@ class SearchEncoder(ABC):
         """The mean vector of questions to any business in a language."""
 
     def own_part(self, question: Vectors, *, language: str) -> Vectors:
-        """The vector of a question minus half of what any question has in common.
+        """The vector of a question minus half of the mean question.
 
-        So a passage that is a little near to everything is not near to this question.
+        This keeps passages that are a little near to everything from being near to the question.
         """
         own: Vectors = question - _COMMON_SHARE * self.mean_question(language)
         return own
 
     def apart(self, language: str, other: str) -> Vectors:
-        """What is nearer to texts in a language than to those in another one, whatever they say."""
+        """What sets texts in one language apart from texts in another, whatever they say."""
         difference = self.mean_question(language) - self.mean_question(other)
         shared: Vectors = _APART_SHARE * difference
         return shared

@@ -15,9 +15,10 @@ _THUMBS = frozenset("👍👌🙏😊🙂❤✅")
 class Intent:
     """What a customer wants with messages that are answered together."""
 
-    # All texts that are more than small talk, so that a greeting or thanks hides no question.
+    # All texts that are more than small talk, so that a question before a greeting or thanks is not
+    # missed.
     questions: tuple[str, ...]
-    # The kind of small talk, if the last text is nothing more.
+    # The kind of small talk, if the last text is nothing else.
     small_talk: SmallTalk | None
     asks_for_person: bool
     # The results of `answer_to_more` and `is_satisfied`, if the last text is the only question;

@@ -22,7 +22,7 @@ _Form = Literal["NFC", "NFD", "NFKC"]
 
 
 def normalize(form: _Form, text: str) -> str:
-    """The text in a Unicode normalisation form, in bounded time and length.
+    """The text in a Unicode normalisation form; time and length are bounded.
 
     Only the first 30 of many combining marks in a row are kept, since sorting them takes quadratic
     time. NFKC may expand one character to 18 letters, so a text that more than doubles is cut.

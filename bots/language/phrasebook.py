@@ -83,7 +83,7 @@ class NormalizedText:
 
 
 def plain(text: str) -> str:
-    """The words in lower case without accents, with single spaces; "heyyy" becomes "hey"."""
+    """The text in lower case, without accents, with single spaces; "heyyy" becomes "hey"."""
     if text.isascii():
         simple = _NO_WORD.sub(" ", text.lower().replace("`", "'"))
     else:
@@ -151,7 +151,7 @@ class Phrasebook:
         # A polite request after other sentences: "My boots are torn. A person, please."
         if any(map(self._asked_politely.fullmatch, map(self._joined, heard.sentences))):
             return True
-        # A wish may go on behind a comma: "Stop the bot, human now."
+        # A wish may continue after a comma: "Stop the bot, human now."
         sentences = map(self._joined, heard.sentences)
         return any(
             (self._asks.search(clause) or self._whole_clause.fullmatch(clause))
@@ -183,7 +183,7 @@ class Phrasebook:
         return any(find(self._joined(clause)) for clause in heard.clauses)
 
     def is_sentence(self, text: str) -> bool:
-        """Whether a text is a sentence, as its pronouns, verbs and negations show."""
+        """Whether a text is a sentence, judging by its pronouns, verbs and negations."""
         words = self._joined(plain(text))
         if self._is_unspaced:
             hits = sum(word in words for word in self._info["sentence"])
@@ -427,7 +427,7 @@ def _graphemes(text: str) -> list[str]:
 
 
 def _counts(pieces: Sequence[str]) -> range:
-    """How many pieces may surround an answer; at least one piece is left for the answer."""
+    """How many pieces may surround an answer; at least one remains for the answer."""
     return range(1, min(len(pieces) - 1, _MAX_LEAD) + 1)
 
 
@@ -478,7 +478,8 @@ def reports_action(text: str) -> bool:
 def _codes_by_hint() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """The languages by the words of their small talk, and by their names for a human being.
 
-    Only books with such a hint are tried: all twenty would take longer than the database does.
+    Only books with such a hint are tried, since trying all twenty would take longer than the
+    database does.
     """
     by_word, by_person = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for code, book in all_books().items():

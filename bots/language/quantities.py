@@ -35,7 +35,7 @@ _LEAST = re.compile(rf"\b{language_data.pattern('amounts', 'at_least')}\b\W*$", 
 # How many characters before an amount are searched for such words.
 _REACH = 40
 
-# The amounts for each thing that is measured.
+# The amounts by the quantity that they measure.
 Amounts = dict[str, list[float]]
 
 

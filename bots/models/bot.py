@@ -1,6 +1,5 @@
 """Bots, and the sample questions that their widgets offer."""
 
-from collections.abc import Collection
 from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
@@ -76,7 +75,7 @@ class Bot(TenantModel):
     # The bot may be deleted.
     delete_available = models.BooleanField(default=True)
     is_disabled = models.BooleanField(default=False)
-    # Null: those of the client's ClientConfig.
+    # Null: the business hours in the client's ClientConfig apply.
     business_hours = models.JSONField(null=True, blank=True)
     holidays = models.JSONField(null=True, blank=True)
     # Set-up steps that the client has marked by hand, if the mark differs from what we detect:
@@ -84,7 +83,7 @@ class Bot(TenantModel):
     setup_overrides = models.JSONField(default=dict)
     # What the bot asks its customers for: a list of the API's customer-info fields.
     customer_info_fields = models.JSONField(default=list)
-    # What it does step by step: a list of the API's procedures.
+    # What the bot does step by step: a list of the API's procedures.
     procedures = models.JSONField(db_default=models.Value([], models.JSONField()), default=list)
     # Key of the signature that proves a website visitor's identity; empty: no visitor can be
     # identified.
@@ -118,8 +117,8 @@ class Bot(TenantModel):
         ]
 
     @classmethod
-    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
-        row = super().from_db(db, field_names, values)
+    def from_db(cls, *args: Any, **options: Any) -> Self:
+        row = super().from_db(*args, **options)
         # The platform's address may have changed since.
         if name := row.__dict__.get("icon_file"):
             row.bot_icon = media.public_url(name)

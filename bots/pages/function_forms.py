@@ -36,7 +36,7 @@ _TYPES = [
     ("number", gettext_lazy("Number")),
     ("boolean", gettext_lazy("Yes or no")),
 ]
-# Left to the method: whoever adds a function that changes something need not think of it.
+# By default the HTTP method decides, so that a function that changes something needs no setting.
 _BY_METHOD: tuple[Any, Any] = (
     "",
     gettext_lazy("The customer, unless it only looks up data (recommended)"),
@@ -109,7 +109,8 @@ class FunctionForm(SettingsForm):
             del self.fields["forgets_secrets"]
 
     def changed_together(self, name: str) -> Collection[str]:
-        """All rows of parameters, which are known by their place; and where to a secret is sent."""
+        """All rows of parameters, which are identified by position; and the address, with the
+        secrets sent there."""
         parts = ("url", "header_") if name == "url" else ("parameter_",)
         together = [one for one in self.fields if one.startswith(parts)]
         return together if name in together else (name,)
@@ -237,7 +238,7 @@ class FunctionForm(SettingsForm):
 
 
 def _named_in(url: str) -> set[str]:
-    """The values that stand in an address; none if it is wrong, which the service says."""
+    """The values named in an address; none if the address is invalid, which the service reports."""
     try:
         return set(request_templates.url_names(url)) - request_templates.BOUND
     except request_templates.InvalidTemplate:

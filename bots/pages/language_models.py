@@ -72,7 +72,7 @@ class ModelForm(SettingsForm):
     field_order: Any = ("base_url", "model", "api_key", "removes_key")
 
     def changed_together(self, name: str) -> Collection[str]:
-        """The address belongs to the key that is sent there."""
+        """The address and the key that is sent there."""
         return ("base_url", "api_key") if name == "base_url" else (name,)
 
     def clean(self) -> dict[str, Any]:

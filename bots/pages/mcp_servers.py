@@ -208,7 +208,7 @@ class McpServerAdmin(TenantAdmin):
         settings: ChangeServerForm,
         tools: ToolsForm,
     ) -> HttpResponse | None:
-        """What follows after the form that was sent; None if it was refused, or none was sent."""
+        """The response to the submitted form; None if it was refused, or no form was submitted."""
         by, words = viewer(request), gettext("Saved.")
 
         def change(body: McpServerRequest) -> McpServer:

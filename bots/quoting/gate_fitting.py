@@ -1,4 +1,4 @@
-"""Fits the gate of an encoder: the weights with which a search's figures become a confidence.
+"""Fits the gate of an encoder: the weights that turn a search's features into a confidence.
 
 The examples are companies with short facts, questions that the facts answer, in eleven languages,
 and questions near their topics that no fact answers. The last company is held out.
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from bots.language.embedding import Gate, SearchEncoder, Weights
 from bots.quoting.search import DEFAULT_THRESHOLD, Index, IndexedChunk, SearchResult
 
-# The share of all questions to a bot that its documents answer; the examples are weighted to it.
+# Prior: the assumed share of questions that documents answer. Examples are weighted to match.
 _ANSWERED = 0.75
-# Keeps the weights finite where the examples are parted without an error.
+# L2 penalty: keeps weights finite if the examples are perfectly separable.
 _RIDGE, _ROUNDS = 0.002, 30
 
 
@@ -43,8 +43,8 @@ def fit(encoder: SearchEncoder) -> Gate:
 
 
 def measure(encoder: SearchEncoder) -> tuple[float, float]:
-    """The shares of the held-out company's questions that its gate lets the bot answer: of those
-    with an answer, rightly, and of the others."""
+    """On the held-out company: the share of answerable questions answered correctly (recall), and
+    of unanswerable ones answered anyway (false positives)."""
     rows = list(_ask(encoder, _companies()[-1]))
     answered = [row for row in rows if row.result.reaches(DEFAULT_THRESHOLD)]
     known = sum(row.is_known for row in rows)
@@ -61,7 +61,7 @@ def _companies() -> list[dict[str, Any]]:
 
 
 def _questions(company: dict[str, Any]) -> Iterator[tuple[str, str, int | None]]:
-    """Language, text, and the number of the fact that answers."""
+    """Language, text, and the index of the fact that answers it; None if no fact does."""
     yield from company["questions"]
     yield from ((code, text, None) for code, text in company["unknown"])
     yield from (("en", text, number) for text, number in company["english"])
@@ -71,7 +71,7 @@ def _questions(company: dict[str, Any]) -> Iterator[tuple[str, str, int | None]]
 def _ask(
     encoder: SearchEncoder, company: dict[str, Any], *among: dict[str, Any]
 ) -> Iterator[_Asked]:
-    """Search for each question in the company's facts, or in those of several."""
+    """Search for each of the company's questions in its facts, or in those of several companies."""
     facts = [fact for each in among or [company] for fact in each["facts"]]
     index = Index(_chunks(encoder, facts), encoder)
     asked = list(_questions(company))
@@ -98,20 +98,20 @@ def _chunks(encoder: SearchEncoder, facts: list[list[str]]) -> list[IndexedChunk
 def _weights(rows: list[_Asked]) -> Weights:
     """A logistic regression by Newton's method."""
     found = [row.result.features for row in rows]
-    figures = np.array([[row.nearness, row.coverage, row.above_next] for row in found])
-    middle, spread = figures.mean(axis=0), figures.std(axis=0) + 1e-6
-    columns = np.column_stack([(figures - middle) / spread, np.ones(len(rows))])
+    features = np.array([[row.nearness, row.coverage, row.above_next] for row in found])
+    mean, std = features.mean(axis=0), features.std(axis=0) + 1e-6
+    columns = np.column_stack([(features - mean) / std, np.ones(len(rows))])
     right = np.array([row.is_right for row in rows], dtype=float)
     known = np.array([row.is_known for row in rows])
     share = np.where(known, _ANSWERED / known.sum(), (1 - _ANSWERED) / (~known).sum())
     ridge = _RIDGE * np.diag([1.0, 1.0, 1.0, 0.0])
     weights: NDArray[np.float64] = np.zeros(4)
     for _ in range(_ROUNDS):
-        guessed = 1 / (1 + np.exp(-columns @ weights))
-        slope = columns.T @ (share * (guessed - right)) + ridge @ weights
-        curve = (columns.T * (share * guessed * (1 - guessed))) @ columns + ridge
-        weights = weights - np.linalg.solve(curve + 1e-9 * np.eye(4), slope)
-    scaled = weights[:3] / spread
+        predicted = 1 / (1 + np.exp(-columns @ weights))
+        gradient = columns.T @ (share * (predicted - right)) + ridge @ weights
+        hessian = (columns.T * (share * predicted * (1 - predicted))) @ columns + ridge
+        weights = weights - np.linalg.solve(hessian + 1e-9 * np.eye(4), gradient)
+    scaled = weights[:3] / std
     nearness, coverage, above_next = scaled.round(3).tolist()
-    constant = round(float(weights[3] - scaled @ middle), 3)
+    constant = round(float(weights[3] - scaled @ mean), 3)
     return Weights(nearness, coverage, above_next, constant)

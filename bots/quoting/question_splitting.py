@@ -12,14 +12,15 @@ from bots.quoting.search import SearchResult
 MAX_PARTS = 4
 # A longer message is not a follow-up such as "and on Sundays?".
 MAX_FOLLOW_UP_WORDS = 8
-# Eight words of some length. A longer "word" is a run of figures, which would be encoded again.
+# Room for eight longish words. Longer text is a run of digits, not worth encoding twice.
 MAX_FOLLOW_UP_CHARACTERS = 200
-# The share of the weight of a follow-up's own words that a passage must cover to answer it.
+# To answer a follow-up, a passage must cover this share (by weight) of its own words.
 _OWN_COVER = 0.5
-# The share of the topic's weight that the passage must cover, since it must be about both. Also the
-# share of the follow-up's own weight, if it needs another passage: "may they come to breakfast?".
+# A passage found for topic and follow-up must also cover this share of the topic's words. If no
+# passage is about both, it must cover this share of the words of a follow-up that only points at
+# its topic: "may they come to breakfast?".
 _SOME_COVER = 0.1
-# How many passages on a follow-up and its topic together a model reads at most.
+# The most passages found for topic and follow-up that a model reads.
 _WITH_TOPIC = 3
 
 _SENTENCE = re.compile(r"[^?？؟.!\n]*(?:[.!](?!\s|$)[^?？؟.!\n]*)*[?？؟.!\n]?")
@@ -35,10 +36,10 @@ _OPENER = re.compile(
     rf"(?!{language_data.pattern('questions', 'not_openers')})[\s,]*",
     re.IGNORECASE,
 )
-# In "Is there a pool?", "there" does not point at anything.
+# In "Is there a pool?", "there" refers to nothing.
 _THERE_IS = re.compile(rf"\b{language_data.pattern('questions', 'there_is')}\b", re.IGNORECASE)
 _MIN_WORDS = 3
-# Words that stand for something in an earlier question.
+# Words that refer to something in an earlier question.
 _POINTING = frozenset(language_data.words("questions", "pointing"))
 # Words that name nothing by themselves.
 _EMPTY = _POINTING | frozenset(language_data.words("questions", "empty"))
@@ -49,9 +50,10 @@ _STOP = [frozenset(words) for words in language_data.by_language("search", "stop
 class Part:
     """A question of a message, and what was found for it.
 
-    A follow-up has three results. `result` may be quoted. A model, which reads the conversation and
-    understands what is meant, is asked if the result for the follow-up `alone` suffices, and also
-    reads the one `with_topic`, found for the earlier question and the follow-up together.
+    A follow-up has three results:
+    - `result`: may be quoted.
+    - `alone`: found for the follow-up only; if it passes, the model is asked.
+    - `with_topic`: found for topic and follow-up together; the model reads it too.
     """
 
     text: str
@@ -129,12 +131,12 @@ def _found(
     if both.features.is_cross_language:
         sifted = _agreed(both, alone.result)
     else:
-        # The words of the topic are not what is asked now.
+        # Words that repeat the topic don't count as the follow-up's own.
         sifted = _about(both, own - _own_words(topic) or own, least=_OWN_COVER)
         sifted = _about(sifted, _own_words(topic), least=_SOME_COVER)
     if not sifted.hits and _is_open(text):
-        # "And the pool?" has too few words for the confidence to tell that it is another topic, and
-        # "when do I return it?" does not ask about other things that are returned.
+        # Confidence can't tell "And the pool?" (a new topic) from a follow-up, nor does "when do I
+        # return it?" ask about everything that is returned, so word coverage is required.
         least = _OWN_COVER if _OPENER.match(text) else _SOME_COVER
         sifted = _about(alone.result, own, least=least)
     elif not sifted.hits:
@@ -143,9 +145,10 @@ def _found(
 
 
 def _agreed(both: SearchResult, alone: SearchResult) -> SearchResult:
-    """The result for both, without hits unless its best is also the likely best of the follow-up.
+    """The combined result if its top hit is also the follow-up's likely top hit; else no hits.
 
-    A passage in another language shares no words with the question, by which it could be sifted.
+    A passage in another language shares no words with the question, so it can't be filtered by
+    words.
     """
     is_agreed = bool(both.hits) and alone.reaches(search.LIKELY_FOREIGN)
     is_agreed = is_agreed and both.hits[0].chunk.id == alone.hits[0].chunk.id
@@ -173,8 +176,11 @@ def _is_short(text: str) -> bool:
 
 
 def _own_words(text: str) -> set[str]:
-    """The words that name something. Stop words count in one language at a time, the one that
-    leaves the fewest: "shop" says little in Vietnamese, and much in English."""
+    """The words that name something.
+
+    Removes one language's stop words: whichever list leaves the fewest words. "shop" is a stop
+    word in Vietnamese, but not in English.
+    """
     words = set(tokens(_OPENER.sub("", text), language="")) - _EMPTY
     return min((words - stop for stop in _STOP), key=len)
 

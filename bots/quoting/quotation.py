@@ -45,7 +45,7 @@ _OPTION = re.compile(r"--?[A-Za-z0-9]")
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A source of an answer, and the words of it that support the answer."""
+    """A source of an answer, and the words in it that support the answer."""
 
     document_id: int
     title: str
@@ -94,7 +94,8 @@ def extract_all(
 ) -> Extract | None:
     """Quote an answer to each question of a message; None if no question has one.
 
-    `unknown` makes the sentence for a question without an answer, with `{question}` for its text.
+    `unknown` returns the sentence for a question without an answer; `{question}` is replaced by its
+    text.
     """
     found = [
         extract(part.text, language=language, result=part.result, threshold=threshold)
@@ -151,8 +152,8 @@ def extract(
 def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
     """Choose the quotes: the best, one more that is hardly worse, and short ones like the best.
 
-    If they are too long together, each is cut to its best sentence and those around. Quotes of one
-    section are put beside each other, in the order of the document.
+    If they are too long together, each is cut to its best sentence and the sentences around it.
+    Quotes of one section are put beside each other, in the order of the document.
     """
     best = quotes[0][0]
     quoted = {quotes[0][1]: best}
@@ -184,7 +185,7 @@ def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
 
 
 def _cut(quote: str, candidate: _Candidate, limit: int) -> str:
-    """A quote that shares the reply with others; a written answer stays whole."""
+    """Shorten a quote that shares the reply with others; a written answer stays whole."""
     chunk = candidate.chunk
     if chunk.answers or chunking.count_words(quote) <= limit:
         return quote
@@ -216,8 +217,8 @@ def _considered(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _preferred(ranked: list[_Candidate]) -> list[_Candidate]:
-    """Only a written answer that is preferred; else only the important passages, if the best of
-    them scores nearly as well as the best of all."""
+    """Keep only a preferred written answer; else only the important passages, if the best of them
+    scores nearly as well as the best of all."""
     written = [candidate for candidate in ranked if candidate.hit.is_preferred]
     if written:
         return written
@@ -308,7 +309,7 @@ def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
     list.
 
     A customer who asks for one price does not want the whole price list. None if the passage is not
-    such a list, if its best sentence is outside the list, or if the items are all asked for.
+    such a list, if its best sentence is outside the list, or if the question asks for all items.
     """
     if chunking.is_row(chunk.text):
         return chunk.text
@@ -351,7 +352,7 @@ def _line_of(chunk: IndexedChunk, position: int) -> int:
 
 
 def _quote(hit: Hit, best: int) -> str:
-    """Quote a short passage with its neighbours; of a long one, the best sentence and those around.
+    """Quote a short passage with its neighbours, or the best part of a long passage.
 
     The following passage is added before the preceding one, since exceptions and prices tend to
     come later. A list is quoted to its end.

@@ -19,14 +19,15 @@ from bots.quoting.word_index import STOP_FORMS, STOP_WEIGHT, WordIndex
 
 WORD_SHARE = 0.3
 MEANING_SHARE = 0.7
-# Fewer pieces, most of them of one document, are often on one topic: all are close to a good
-# question, so the best one need not stand out. Pieces of several texts are on several topics, and
-# one that does not stand out hardly answers; among fewer than these, standing out says little.
+# Fewer pieces, most of them from one document, are often about one topic: all are close to a good
+# question, so the best one need not stand out. Pieces of several documents are about several
+# topics, and one that does not stand out is unlikely to answer. Among fewer than
+# MIN_CHUNKS_OF_TOPICS pieces, standing out says little.
 MAX_CHUNKS_OF_ONE_TOPIC, MIN_CHUNKS_OF_TOPICS = 100, 4
 # Shorter pieces, such as titles, are not taken as answers to questions in another language.
 MIN_FOREIGN_WORDS = 4
-# Shorter ones are single facts, which lie nearer to questions in another language that they do not
-# answer; so much is subtracted from their nearness.
+# Shorter pieces are single facts. These are nearer to questions in another language that they do
+# not answer, so FACT_NEARNESS is subtracted from their nearness.
 MIN_SECTION_WORDS, FACT_NEARNESS = 15, 0.022
 # Longer pieces often have several topics. If the question is in another language, the piece's best
 # sentence counts too; its share grows with the length of the piece, up to SENTENCE_SHARE.
@@ -40,14 +41,14 @@ IMPORTANT_PLACES = 5
 # texts that contradict each other differ by less, those of other topics by more.
 NEAR_THE_BEST = 0.2
 # How far a written answer may score below the best passage, and how much less of the question's
-# words it may cover, and still be preferred: whoever wrote it has read what the documents say.
-# Fitted on 16 of 32 answers and 17 of 34 neighbouring questions (bench/answers/corrected_answers).
+# words it may cover, and still be preferred: its author has read what the documents say. Fitted on
+# 16 of 32 answers and 17 of 34 neighbouring questions (bench/answers/corrected_answers).
 NEAR_THE_BEST_PASSAGE, LESS_COVER = 0.12, 0.35
 # A piece that has no vector yet is a hit if it covers this share of the question's rare words.
 MIN_WORD_COVER = 0.6
 # Added to the score of a table row whose amount is the one that the question needs.
 FITTING_ROW = 0.35
-# From this confidence on, a passage in another language may well answer.
+# At this confidence or above, a passage in another language may well answer.
 LIKELY_FOREIGN = 0.4
 _WORD = re.compile(r"\w+")
 # The words for prices, by language.
@@ -74,7 +75,7 @@ class IndexedChunk:
     # The question that the client wrote this text to answer; empty for an ordinary passage.
     answers: str = ""
     is_important: bool = False
-    # The day from which its document is valid (2026-11-21); empty if it was always.
+    # The day from which its document is valid (2026-11-21); empty if it has no start date.
     dated: str = ""
     # Its place in the document; None if the index gets the pieces in the document's order.
     position: int | None = None
@@ -88,8 +89,8 @@ class Hit:
 
     `coverage` is the share of the question's words that the piece contains, weighted so that rare
     words count most. `cosine` compares it with the question's own part. `preceding` and `following`
-    are its neighbours under the same heading. `is_preferred`: a written answer that takes the place
-    of passages which score as well.
+    are its neighbours under the same heading. `is_preferred`: a written answer that replaces
+    passages with similar scores.
     """
 
     chunk: IndexedChunk
@@ -159,10 +160,10 @@ class _Near(NamedTuple):
 
     `fair_all` and `fair_own` are these cosines as if all pieces were in the question's language:
     whatever they say, texts in one language are nearer to each other than to those in another.
-    Pieces in another language are ordered by their cosine plus `lift`, which replaces it by the
-    cosine with the question's own part and raises it for a near sentence. `topics` maps the nearest
-    of these pieces to cosines without anything that all questions have in common: one cosine for a
-    short piece, one for each sentence of a long one.
+    Pieces in another language are ordered by their cosine plus `lift`: in effect, the cosine with
+    the question's own part, raised if a sentence is near. `topics` maps the nearest of these pieces
+    to cosines without what all questions have in common: one cosine for a short piece, one per
+    sentence for a long one.
     """
 
     all: Vectors | None
@@ -173,7 +174,7 @@ class _Near(NamedTuple):
     topics: Mapping[int, Vectors]
 
     def without(self, pieces: list[int]) -> "_Near":
-        """The same with these pieces as the furthest."""
+        """A copy in which these pieces are the furthest from the question."""
         if not pieces:
             return self
         return self._replace(
@@ -194,8 +195,8 @@ def _lowest(cosines: Vectors | None, pieces: list[int]) -> Vectors | None:
 
 
 class _Pair(NamedTuple):
-    """The words of a question with a written answer, and those among them that it is about: names,
-    numbers, and words of the answer."""
+    """The words of a question with a written answer; `about` are those that name its subject:
+    names, numbers, and words that the answer contains too."""
 
     words: frozenset[str]
     about: frozenset[str]
@@ -209,8 +210,7 @@ class _Pair(NamedTuple):
         return cls(words, about, named if chunk.language != "de" else frozenset())
 
     def is_of_another_thing(self, asked: frozenset[str], named: frozenset[str]) -> bool:
-        """Whether a question has other names, or differs in a single word that is what the pair is
-        about."""
+        """Whether a question has other names, or differs only in one word, which is in `about`."""
         if self.named and named and self.named.isdisjoint(named):
             return True
         missing = self.words - asked
@@ -222,7 +222,7 @@ class _Pair(NamedTuple):
 
 
 def _words_and_names(question: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The words of a question that count, and those among them that are names or numbers."""
+    """The words of a question without filler words, and which of them are names or numbers."""
     words = frozenset(same_question_key(question).split())
     others = _WORD.findall(question)[1:]
     named = " ".join(word for word in others if word[0].isupper() or word[0].isdigit())
@@ -250,7 +250,7 @@ def _logistic(value: float) -> float:
 
 
 def words_of(chunk: IndexedChunk) -> list[str]:
-    """The words by which a piece is found."""
+    """The words that find a passage."""
     return tokens(_whole(chunk), language=chunk.language)
 
 
@@ -281,7 +281,7 @@ class Index:
         )
         self._languages = np.array([chunk.language for chunk in self.chunks])
         self._spoken, self._spoken_by = np.unique(self._languages, return_inverse=True)
-        # Titles and names are close to questions in another language by chance.
+        # Titles and names may be close to questions in another language by chance.
         self._is_text = np.array(
             [
                 len(chunk.text.split()) >= MIN_FOREIGN_WORDS or not chunk.text.isascii()
@@ -289,7 +289,7 @@ class Index:
             ],
             dtype=bool,
         )
-        # The number of each piece's document among those of the index.
+        # For each piece, the index of its document among the documents.
         ids = [chunk.document_id for chunk in self.chunks]
         self._documents = np.unique(ids, return_inverse=True)[1]
         self._is_important = np.array([chunk.is_important for chunk in self.chunks], dtype=bool)
@@ -517,7 +517,7 @@ class Index:
         weights = words.weights(terms)
         cover = words.cover(weights)
         if not self._has_vector.all():
-            # Where words alone count, no form of a common one may weigh as much as a rare one.
+            # Where only words count, no form of a common word may weigh as much as a rare word.
             light = {
                 word: STOP_WEIGHT if word in STOP_FORMS else weight
                 for word, weight in weights.items()
@@ -534,8 +534,8 @@ class Index:
         return _Found(words, weights, cover, scores, best)
 
     def _preferred(self, found: _Found, language: str) -> tuple[int, int] | None:
-        """The indexes of the written answer that takes the place of the best passage, and of that
-        passage; None if none does."""
+        """The indexes of the written answer that replaces the best passage, and of that passage;
+        None if none does."""
         if not self._pairs:
             return None
         is_pair = np.zeros(len(self.chunks), dtype=bool)
@@ -647,7 +647,7 @@ class Index:
 
 
 def _sentence_share(chunk: IndexedChunk) -> float:
-    """How much the best sentence of a piece counts, 0 for a short one."""
+    """The weight of a piece's best sentence; 0 for a short piece."""
     words = max(chunking.count_words(chunk.text), WORDS_OF_ONE_TOPIC)
     has_sentences = chunk.sentence_vectors.size > 0
     return SENTENCE_SHARE * (1 - WORDS_OF_ONE_TOPIC / words) if has_sentences else 0.0
@@ -658,7 +658,7 @@ def _familiar(
 ) -> tuple[float, float]:
     """The nearness of the best of these pieces, and how much nearer it is than the next ones.
 
-    Two that say something about the same, of which one takes the other's place, count as one.
+    `twins`: a written answer and the passage that it replaces; they count as one.
     """
     if near.all is None or near.own is None:
         return 0.0, 0.0
@@ -671,9 +671,11 @@ def _familiar(
 
 
 def _foreign(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]:
-    """As `_familiar`, for the best piece in another language and the topics of the nearest ones.
+    """Like `_familiar`, for the best piece in another language, compared with the nearest ones'
+    topics.
 
-    What all questions in a language have in common outweighs what this one asks, so it is left out.
+    Leaves out what all questions in a language have in common, since it outweighs what this one
+    asks.
     """
     if near.all is None or near.own is None or best not in near.topics:
         return 0.0, 0.0
@@ -689,7 +691,7 @@ def _foreign(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]
 def _confidence(features: Features, gate: Gate, *, has_vectors: bool) -> float:
     """The probability that the best piece answers, on the scale of `DEFAULT_THRESHOLD`."""
     if not has_vectors:
-        # Cautious: while a document has no vectors, questions on other topics must go to people.
+        # Cautious: without vectors, questions on other topics must go to people.
         return _logistic(8.0 * (features.coverage - MIN_WORD_COVER) + 1.21)
     if features.is_folded:
         # The encoder hardly understands Vietnamese without diacritics, so only words count.
@@ -704,7 +706,7 @@ def _confidence(features: Features, gate: Gate, *, has_vectors: bool) -> float:
 
 
 def kind_of(features: Features) -> Literal["few", "many", "foreign"]:
-    """Which part of a gate weighs these figures."""
+    """The part of a gate that applies to these features."""
     if features.is_cross_language:
         return "foreign"
     if features.chunks < MIN_CHUNKS_OF_TOPICS:

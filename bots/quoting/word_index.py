@@ -16,10 +16,11 @@ _K1, _B = 1.2, 0.75
 
 # Common words of questions; sharing them says nothing about the topic.
 STOP = frozenset(language_data.words("search", "stop"))
-# With the forms in which English ones are compared, such as "doe" for "does".
+# Including the forms in which English words are compared, such as "doe" for "does".
 STOP_FORMS = STOP | {*tokens(" ".join(STOP), language="en")}
 STOP_WEIGHT = 0.1
-# Words of a document's topic are frequent in it, and still show that a text is on topic.
+# The minimum weight, since words of a document's topic are frequent in it and still show that a
+# text is on topic.
 _MIN_WEIGHT = 1.0
 
 
@@ -35,7 +36,7 @@ class WordIndex:
         for number, document in enumerate(documents):
             for word, times in Counter(document).items():
                 postings.setdefault(word, []).append((number, times))
-        # One array for all words: one for each would take ten times the memory.
+        # One array for all words, since one array per word would take ten times the memory.
         entries = [entry for found in postings.values() for entry in found]
         self._numbers = np.array([number for number, _ in entries], dtype=np.int32)
         times_in = np.array([times for _, times in entries], dtype=np.float32)

@@ -77,7 +77,8 @@ class AnswerRequest:
     # A change under test, used instead of the bot's own index and current prompt.
     index: retrieval.AnyIndex | None = None
     prompt: Prompt | None = None
-    # Marks texts of others in the model's requests of this chat; empty: new with each request.
+    # The delimiter around untrusted text in this chat's requests to the model; empty: a new one per
+    # request.
     fence: str = ""
     # Pictures that came with the message, whose text may be empty then.
     pictures: tuple[Picture, ...] = ()
@@ -233,7 +234,7 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
 
 
 def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | None]:
-    """What the search found, and what it cost to let a model rewrite the message for it.
+    """What the search found, and the tokens used if a model rewrote the message for it.
 
     If nothing is found for the rewritten question, the usual way to join it to its topic is tried.
     """
@@ -254,10 +255,11 @@ def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | N
 
 
 def _rewritten(request: AnswerRequest) -> tuple[str, Usage | None]:
-    """A follow-up, or a message with pictures, as a question that stands alone, by the model, with
-    its usage.
+    """A follow-up, or a message with pictures, rewritten by the model as a question that stands
+    alone, and the tokens used.
 
-    Empty if the message is neither, if it stands alone, if there is no model, or if it fails.
+    Empty if the message is neither, if it stands alone already, or if there is no model or it
+    fails.
     """
     is_follow_up = request.topics and question_splitting.refers_back(request.text)
     if not (is_follow_up or request.pictures) or not _is_by_model(request):

@@ -1,5 +1,4 @@
-"""What bots must know about agents and conversations, which are in a higher app; `chats.apps`
-installs it."""
+"""What bots must know about agents and conversations; `chats`, a higher app, installs it."""
 
 from typing import Protocol
 

@@ -37,8 +37,8 @@ _MISSING = {
     DocumentStage.PASSAGES: Q(vector=b""),
     DocumentStage.SENTENCES: Q(sentence_vectors=b""),
 }
-# For each client, first all documents are read, then all passages encoded, then all sentences:
-# lower priorities run first.
+# Lower priorities run first: for each client all documents are read, then all passages encoded,
+# then all sentences.
 _PRIORITIES = {DocumentStage.PASSAGES: 10**9, DocumentStage.SENTENCES: 2 * 10**9}
 
 

@@ -375,7 +375,8 @@ def delete(bot: Bot, *, document_id: int, by: User) -> bool:
 
 
 def discard_change(document: Document, *, by: User | None) -> None:
-    """Discard what is held back of a document: its draft, or all of it if it was never live.
+    """Discard what is held back of a document: its draft, or the whole document if it was never
+    live.
 
     The caller holds the bot's lock.
     """

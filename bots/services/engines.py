@@ -123,7 +123,7 @@ class MeteredWork:
 
     @property
     def is_written(self) -> bool:
-        """Whether a model does it, and not the rules of the extractive engine."""
+        """Whether a model does the work, rather than the rules of the extractive engine."""
         return Capability.WRITE in self.engine.capabilities
 
     def complete(self, task: Task[Draft]) -> Draft:

@@ -214,7 +214,7 @@ def _loggable(arguments_json: str) -> dict[str, Any]:
 def _get_or_create(
     bot: Bot, function: Function, values: dict[str, Any], subject: Subject
 ) -> FunctionCall:
-    """The call's row: that of an earlier attempt, or a new one that is running or waiting."""
+    """The call's row: from an earlier attempt, or a new one that is running or waiting."""
     canonical = json.dumps([function.name, values], sort_keys=True)
     fingerprint = hashlib.sha256(canonical.encode()).hexdigest()
     needs_approval = function.requires_approval != Approval.NONE
@@ -239,7 +239,8 @@ def _get_or_create(
 
 
 def _definition(function: Function) -> str:
-    """The hash of all that decides what a call does: an approval is of that, and not of words."""
+    """The hash of all that decides what a call does, since that is what a person approves, not its
+    words."""
     server = function.mcp_server
     described = [
         function.name, function.parameters, function.method, function.url, function.headers,
@@ -286,7 +287,8 @@ def run_approved(call: FunctionCall, subject: Subject, *, seconds: float) -> Fun
 def try_out(
     function: Function, arguments: dict[str, Any], *, customer_external_id: str | None, by: User
 ) -> FunctionCall:
-    """Make one call for a person who tries the function, outside of any conversation; logged."""
+    """Make one call for a person who tries out the function, outside any conversation; the call is
+    logged."""
     try:
         argument_schemas.check(arguments, function.parameters)
     except argument_schemas.WrongArguments as error:
@@ -371,7 +373,7 @@ def _call_tool(
         call,
         CallStatus.FAILED if result.is_error else CallStatus.SUCCEEDED,
         error="The tool reported an error." if result.is_error else "",
-        # What a tool says came from its server, so that an answer may rest on it.
+        # A tool's result came from its server, so an answer may rely on it.
         http_status=200,
         result_excerpt=tools.cut(_redacted(tools.storable(result.text), secrets)),
         duration_ms=round((time.monotonic() - started) * 1000),
@@ -417,7 +419,7 @@ def _record_reply(
     error = "" if is_good else f"The server answered {reply.status}."
     if 300 <= reply.status < 400:
         error += " Redirects are not followed."
-    # A gateway says so of a server that may still be at work.
+    # A gateway answers like this although the server may still be working.
     error = _failure(error, may_have_acted=reply.status >= 500 and not is_get)
     _record(
         call,

@@ -40,7 +40,7 @@ from identity.services import audit, credits
 
 # Messages per job. A worker that shuts down waits until its job has asked them.
 MESSAGES_A_JOB = 10
-# Of a question of several messages, the lines and the answered questions that the bot goes by.
+# For a question of several messages: how many earlier lines and answered questions the bot sees.
 _HISTORY_LINES, _TOPICS = 6, 3
 MAX_ANSWER = 500
 _UNFINISHED = (GoldenStatus.QUEUED, GoldenStatus.RUNNING)

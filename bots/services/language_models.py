@@ -47,7 +47,7 @@ def store(
     """
     for name, asked in (("bot_id", bot and bot.pk), ("purpose", purpose)):
         if name in body.model_fields_set and getattr(body, name) != asked:
-            raise Invalid.field("body", name, msg="Another one than the query's.")
+            raise Invalid.field("body", name, msg="Differs from the value in the query.")
     if bot and purpose == "embeddings":
         raise Invalid.field("query", "bot_id", msg="An encoder serves all bots.")
     # Resolve the host name before the transaction, since that may take seconds.

@@ -26,8 +26,8 @@ from bots.quoting.word_index import STOP
 from bots.services import bots, encoders, stored_passages
 from chatplatform import jobs
 
-# Maximum candidates by the question's vector, and as many by the vector of its own part; by its
-# rare words; from important documents. `_USUAL` is the size of the random sample.
+# Maximum candidates: by the question's vector (and as many by the vector of its own part), by its
+# rare words, and from important documents. `_USUAL` is the size of the random sample.
 _NEAREST, _BY_WORDS, _IMPORTANT, _USUAL = 60, 40, 20, 150
 # For this many nearest passages, the neighbouring passages are candidates too.
 _WITH_NEIGHBOURS = 10

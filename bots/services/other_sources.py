@@ -1,18 +1,18 @@
-"""What a bot would answer without one of its documents."""
+"""Whether a bot's other documents answer what one of its documents answers."""
 
 from bots.language.normalization import tokens
 from bots.models import Bot, Document
 from bots.quoting.search import IndexedChunk
 from bots.services import answer_preview, chat_hooks, retrieval
 
-# A passage with this share of an answer's words says the same.
+# A passage that contains this share of an answer's words says the same.
 _SAME_SHARE = 0.8
-# Of a document, so many of the latest questions are asked again.
+# How many of a document's latest questions are asked again.
 _MAX_QUESTIONS = 10
 
 
 def passage_beside(document: Document) -> IndexedChunk | None:
-    """The passage that answers the question of a written answer too, but in other words.
+    """The passage that answers the same question as a written answer, but differently.
 
     None if no other document answers it. Other written answers do not count.
     """
@@ -49,9 +49,9 @@ def _is_answered(document: Document, question: str) -> bool:
 
 
 def languages_without_content(bot: Bot) -> dict[str, int]:
-    """How many questions of the last seven days had no answer, by their language, most first.
+    """How many questions of the last seven days had no answer, by language, most first.
 
-    Only languages in which the bot has no content.
+    Counts only languages in which the bot has no content.
     """
     known = set(Document.objects.filter(bot=bot, chunk_count__gt=0).values_list("language"))
     counts = chat_hooks.document_usage().unanswered_by_language(bot) if known else {}

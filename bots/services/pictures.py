@@ -36,7 +36,7 @@ class PictureTooLarge(TooLarge):
 @contextmanager
 def stored(file: Any, *, largest_side: int = 0) -> Iterator[StoredPicture]:
     """Check an uploaded file and store its picture for the block; if the block fails, it is
-    deleted. A picture with a side over `largest_side` pixels is made smaller; 0: it is not."""
+    deleted. A picture with a side over `largest_side` pixels is scaled down; 0 keeps its size."""
     image = _reencoded(file, largest_side)
     name = media.store(_FOLDER, ContentFile(image.data), suffix=_SUFFIXES[image.mime_type])
     try:

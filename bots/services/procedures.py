@@ -16,8 +16,8 @@ from bots.shapes.procedure import Procedures
 from chatplatform.api.errors import Invalid
 from identity.models import User
 
-# How near a message must be to an example to start a procedure without asking a model: questions
-# that differ in a few words reach it.
+# How near a message must be to an example to start a procedure without asking a model; messages
+# that differ in a few words are near enough.
 NEAR = 0.945
 
 
@@ -32,13 +32,13 @@ class ReadyProcedure:
 
     @property
     def tool_name(self) -> str:
-        """Its name for a model, which starts it as if it were a function."""
+        """The name under which a model starts it like a function."""
         plain = re.sub(r"[^a-zA-Z0-9]+", "_", self.name).strip("_").lower()
         return f"start_{plain[:30]}_{self.version[:6]}"
 
     @property
     def tool(self) -> Tool:
-        """What a model reads of it."""
+        """The description that a model reads."""
         examples = "; ".join(self.starts_with)
         description = (
             f"Starts the procedure “{self.name}”, which asks the customer for all that it needs."
@@ -74,7 +74,7 @@ def find(bot: Bot, name: str, version: str) -> ReadyProcedure | None:
 
 
 def matching(bot: Bot, text: str) -> ReadyProcedure | None:
-    """The procedure one of whose examples says nearly the same as a message."""
+    """The procedure with an example that says nearly the same as a message."""
     if not bot.procedures or not text:
         return None
     vector = embedding.embed_query(text)

@@ -1,4 +1,4 @@
-"""Encodes a client's passages anew when its encoder changes; answers go on meanwhile."""
+"""Re-encodes a client's passages when its encoder changes; bots keep answering meanwhile."""
 
 import time
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _SLICE = 16
 _RUN_SECONDS = 20.0
 # How long it waits for a server that is down.
 _PAUSE = timedelta(minutes=2)
-# The way back to the encoder before takes the vectors that are kept beside.
+# Switching back to the previous encoder swaps in its vectors, which are kept.
 _SWAPPED: dict[str, Any] = {
     "embedding_model": F("other_model"),
     "other_model": F("embedding_model"),
@@ -34,9 +34,9 @@ _SWAPPED: dict[str, Any] = {
 
 
 def reindex(client_id: int) -> None:
-    """Encode a client's passages by its encoder; when all are, the search changes to them at once.
+    """Encode a client's passages with its encoder; the search switches once all are encoded.
 
-    Until then it goes on with the vectors that are there.
+    Until then it uses the existing vectors.
     """
     started = time.monotonic()
     try:
@@ -58,7 +58,7 @@ def reindex(client_id: int) -> None:
 
 def _missing(client_id: int, encoder: SearchEncoder) -> QuerySet[Chunk]:
     by_it = Q(embedding_model=encoder.id) | Q(other_model=encoder.id)
-    # The server was away when their sentences were encoded.
+    # The server was down when their sentences should have been encoded.
     halves = Q(embedding_model=encoder.id, sentence_vectors=b"")
     halves &= ~Q(document__status=DocumentStatus.TRAINING)
     rows = Chunk.objects.filter(~by_it | halves, client_id=client_id)

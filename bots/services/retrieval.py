@@ -23,7 +23,8 @@ MAX_BOTS = 50
 MAX_BYTES = 300_000_000
 # Memory that the words of an index take (bench/index_memory.py).
 _BYTES_A_CHARACTER, _BYTES_A_PASSAGE = 8, 6_000
-# A model reads this many passages of a question, and further ones while all have this many words.
+# A model reads this many passages per question, and more as long as all together have at most this
+# many words.
 ALWAYS_READ, MAX_READ_WORDS = 5, 420
 
 
@@ -122,7 +123,7 @@ def _index_of(bot_id: int, *, held: Sequence[int] = ()) -> AnyIndex:
 def elsewhere(
     bot: Bot, question: str, *, language: str, leave_out: Callable[[IndexedChunk], bool]
 ) -> SearchResult:
-    """What is found for a question without some of the bot's passages."""
+    """The search result for a question without some of the bot's passages."""
     index = _cache.get(bot)
     return index.search(question, language=language, limit=1, leave_out=leave_out)
 

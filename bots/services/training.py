@@ -63,7 +63,7 @@ def train(document_id: int) -> None:
 def _begin(document_id: int) -> Document | None:
     """Mark a document as being read; None if it was read already or is deleted.
 
-    The document is as its held-back change would make it.
+    The returned document includes its held-back change.
     """
     unread = Document.objects.filter(pk=document_id, status__in=_UNFINISHED, stage__in=_UNREAD)
     is_unread = unread.update(

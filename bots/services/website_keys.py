@@ -1,4 +1,4 @@
-"""What puts a bot on a website: its public key, and where its widget was seen."""
+"""Bots on websites: their public keys, and where their widgets were seen."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -27,8 +27,8 @@ def find_key(bot: Bot) -> ApiKey | None:
 
 
 def create_bot(client: Client, *, body: BotDto, daily_credits: int, by: User) -> BotDto:
-    """A new bot with a public key, so that it can be put on a website at once. The API creates both
-    apart."""
+    """A new bot with a public key, so that it can be put on a website at once. In the API these are
+    two requests."""
     with transaction.atomic():
         made = bots.create(client, body=body, by=by)
         bot = bots.get(client, made.id or 0)

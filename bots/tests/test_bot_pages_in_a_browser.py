@@ -116,12 +116,13 @@ def test_a_language_that_is_chosen_has_its_boxes_at_once(owner, ann, bot):
     choice.uncheck(force=True)
     expect(box).to_have_count(0)
     choice.check(force=True)
+    to_section(owner, "details")
     owner.locator("#details_label_en").fill("Order number")
     box.fill("Số đơn")
+    to_section(owner, "questions")
     owner.locator("#questions_questions_vi").fill("Shop ở đâu?")
-    save(owner, "details")
-    expect(owner.locator("#questions_questions_vi")).to_have_value("Shop ở đâu?")
     save(owner, "questions")
+    expect(owner.locator("#questions_questions_vi")).to_have_value("Shop ở đâu?")
     fields = ann.get(f"/ai/{bot.pk}/customer-info-field").json()["fields"]
     assert fields[0]["label"] == {"en": "Order number", "vi": "Số đơn"}
     questions = ann.get(f"/ai/bot/{bot.pk}/sample-questions").json()["items"]

@@ -236,9 +236,14 @@ def no_encoder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         Encoder, "passages", lambda encoder, texts: [(list(range(len(texts))), vector)]
     )
     monkeypatch.setattr(Encoder, "count_tokens", lambda encoder, text: len(text) // 4 + 4)
-    embedding._encoded.cache_clear()
+    _forget_vectors()
     yield
+    _forget_vectors()
+
+
+def _forget_vectors() -> None:
     embedding._encoded.cache_clear()
+    embedding._mean_question.cache_clear()
 
 
 def _slow(name: str, call: Call, texts: Iterator[str]) -> list[str]:

@@ -207,7 +207,7 @@ def test_progress_never_goes_back(ann, bot):
 
 def test_a_document_that_kills_every_worker_is_shown_as_failed(ann, bot):
     document = send(ann, bot)
-    for _ in range(2):
+    for _ in range(3):
         kill_worker(document)
     assert run_jobs() == 0
     (shown,) = list_documents(ann, bot)

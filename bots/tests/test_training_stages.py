@@ -134,7 +134,7 @@ def test_a_document_whose_encoding_kills_every_worker_is_shown_as_failed(ann, bo
     document = send(ann, bot)
     run_jobs(1)
     Job.objects.filter(name="bots.encode_document", args__end=1).delete()
-    for _ in range(2):
+    for _ in range(3):
         with (
             mock.patch("bots.services.document_embedding._store", side_effect=SystemExit),
             pytest.raises(SystemExit),

@@ -87,8 +87,8 @@ class Provider(ABC):
 
     @abstractmethod
     def is_authentic(self, callback: Callback, secret: str) -> bool:
-        """Whether the provider sent exactly this. `secret`: that of the named account, if it has
-        one and is connected."""
+        """Whether the provider sent exactly this. `secret`: the named account's, if it is connected
+        and has one."""
 
     def is_ping(self, callback: Callback) -> bool:
         """Whether a callback only checks that our address answers."""

@@ -180,7 +180,7 @@ class AccountNews(Item):
     previous: str = ""
     template: str = ""
     language: str = ""
-    # The account's own number in digits, if only one of them is concerned.
+    # The account's own number in digits, if only one of its numbers is affected.
     number: str = ""
     reason: str = ""
     # Of an alert: whether it only informs.

@@ -31,7 +31,7 @@ _BAD: dict[str, set[str]] = {
         "rejected", "paused", "disabled", "flagged", "limit_exceeded", "locked",
     },
     NoticeKind.TEMPLATE_QUALITY: {"red"},
-    # The dearest category.
+    # The most expensive category.
     NoticeKind.TEMPLATE_CATEGORY: {"marketing"},
     NoticeKind.QUALITY: {"red"},
     NoticeKind.NAME: {"rejected", "declined"},
@@ -41,7 +41,7 @@ _BAD: dict[str, set[str]] = {
 
 def store(connection: ChannelConnection, item: AccountNews) -> None:
     """Store what a provider reported about an account, announce it, and mail bad news; nothing if
-    the account is known to be so."""
+    that state is already known."""
     previous = item.previous or _before(connection, item)
     if previous == item.value and not item.template:
         return

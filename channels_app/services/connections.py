@@ -35,7 +35,7 @@ from identity.models import Client, ProviderToken, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
 
-# How long to wait for another change of the client's subscriptions, and of the account's.
+# How long to wait for another change to the client's, and to the account's, subscriptions.
 _SUBSCRIBING_SECONDS = 30.0
 _NOTICES_SHOWN = 20
 
@@ -87,7 +87,7 @@ def latest_notices(row: ChannelConnection) -> list[AccountNotice]:
 def describe_all(
     client: Client, channel: MessagingChannel
 ) -> list[connection_shapes.ChannelConnection]:
-    """The connection of each bot that has or had an account on a channel, the newest first."""
+    """The connection of each bot that has or had an account on a channel, newest first."""
     rows = ChannelConnection.objects.for_client(client).filter(channel=channel)
     by_bot: dict[int, list[ChannelConnection]] = {}
     for row in rows.select_related("connected_by").order_by("-id"):
@@ -269,8 +269,10 @@ def store_tokens(
 def connect(
     bot: Bot, provider: Provider, account_id: str, *, by: User
 ) -> connection_shapes.ChannelConnection:
-    """Connect an account of the person whose token is stored. The id of the page to which the bot's
-    connected account is linked stands for that account."""
+    """Connect an account of the person whose token is stored.
+
+    If the bot's account is linked to a page, the page's id stands for the account.
+    """
     row = current(bot, provider.channel)
     if row and row.status in LIVE and row.details.get("page_id") == account_id:
         account_id = row.account_id
@@ -282,8 +284,10 @@ def connect(
 def connect_with_token(
     bot: Bot, provider: Provider, token: str, *, by: User
 ) -> connection_shapes.ChannelConnection:
-    """Connect the account that a token is for; 422 if the token is wrong. It may be repeated, with
-    a new token."""
+    """Connect the account that a token is for; 422 if the token is wrong.
+
+    May be repeated, for instance with a new token.
+    """
     try:
         (found,) = provider.list_accounts(token, cursor=None, limit=1).items
     except ProviderError as exc:
@@ -298,10 +302,10 @@ def connect_with_token(
 
 @contextmanager
 def connecting(bot: Bot, channel: str, account_id: str) -> Iterator[None]:
-    """Hold the locks on an account's subscription while it is connected; 409 as `ensure_free`.
+    """Hold the locks on an account's subscription while it is connected; 409 if it is taken.
 
-    Of two clients that connect one account at once, the second must not give the provider a new
-    secret, which would shut out the first.
+    If two clients connect the same account at once, the second must not give the provider a new
+    secret, since that would lock out the first.
     """
     with subscribing(bot.client, channel, account_id) as is_alone:
         if not is_alone:
@@ -312,10 +316,10 @@ def connecting(bot: Bot, channel: str, account_id: str) -> Iterator[None]:
 
 @contextmanager
 def subscribing(client: Client, channel: str, account_id: str) -> Iterator[bool]:
-    """Hold the client's and the account's lock on subscribing to a provider's events and
-    unsubscribing; yields whether nobody else is at the account.
+    """Hold the locks, of the client and of the account, for subscribing to a provider's events or
+    unsubscribing; yields whether nobody else is changing the account.
 
-    Without them the end of an earlier connection could end the subscription of a later one. A
+    Without the locks, ending an earlier connection could end the subscription of a later one. A
     client's accounts may share a subscription.
     """
     own, account = f"channel-subscription:{client.pk}", f"channel-account:{channel}:{account_id}"
@@ -338,7 +342,7 @@ def ensure_free(bot: Bot, channel: str, account_id: str) -> None:
 def reconnect(
     bot: Bot, provider: Provider, account_id: str | None, *, by: User
 ) -> connection_shapes.ChannelConnection:
-    """Connect an account that this bot had before (by default the last one); 404 for any other."""
+    """Connect an account that this bot had before, by default the last one; 404 for any other."""
     row = _get(bot, provider.channel, account_id)
     return connect(bot, provider, row.account_id, by=by)
 
@@ -386,7 +390,7 @@ def disconnect(
             row.token_expires_at = row.paused_until = None
             row.save()
             _set_reachable(row)
-        # A consent that was begun meanwhile ends, too: the bot has no account, and waits for none.
+        # A consent that was begun meanwhile is dropped, too.
         _of_bot(bot, channel).filter(account_id="").delete()
         if was_live:
             _record(row, "channel.disconnected", by=by)
@@ -422,7 +426,7 @@ def mark_expired(connection: ChannelConnection, reason: str) -> None:
     with transaction.atomic():
         rows = ChannelConnection.objects.select_for_update(no_key=True, of=("self",))
         row = rows.select_related("connected_by").get(pk=connection.pk)
-        # The connection has a new token meanwhile: the provider refused the old one.
+        # The connection has a new token by now; the provider refused the old one.
         if row.status not in SENDING or row.access_token != connection.access_token:
             return
         row.status = ConnectionStatus.EXPIRED
@@ -435,7 +439,7 @@ def mark_expired(connection: ChannelConnection, reason: str) -> None:
 
 
 def mark_error(connection: ChannelConnection, reason: str) -> None:
-    """Mark a connection with a fault that a person must look at; messages are still tried."""
+    """Mark a connection with an error that a person must look at; messages are still tried."""
     rows = ChannelConnection.objects.filter(pk=connection.pk, status__in=SENDING)
     with transaction.atomic():
         changed = rows.exclude(status=ConnectionStatus.ERROR, last_error=reason[:500])
@@ -453,7 +457,7 @@ def mark_working(connection: ChannelConnection) -> None:
 
 
 def pause(connection: ChannelConnection, wait: timedelta) -> None:
-    """Send nothing through the account for a while, because of the provider's rate limit."""
+    """Pause sending through the account, because of the provider's rate limit."""
     until = timezone.now() + wait
     rows = ChannelConnection.objects.filter(pk=connection.pk)
     rows.exclude(paused_until__gte=until).update(paused_until=until)

@@ -1,9 +1,9 @@
 """Customers by their ids at a provider's account; some providers give a customer two ids.
 
 A customer keeps the ids that they had, with the time until which they had each. An item belongs to
-whoever had its id at its own time, so one that comes late still finds its customer, and one that
-somebody else sends from a former number does not. A customer without any id but a number that the
-provider later gives to somebody else, without reporting it, cannot be told from the new owner.
+the customer who had its id at the item's time, so a late item still finds its customer, and an item
+that somebody else sends from a former number does not. A customer without any id but a number that
+the provider later gives to somebody else, without reporting it, cannot be told from the new owner.
 """
 
 import hashlib
@@ -58,8 +58,8 @@ def customers_at(client: Client, number: str) -> list[Customer]:
 
 
 def current_chat(links: QuerySet[ChannelChat]) -> Conversation | None:
-    """The chat in which a customer goes on: an open one, if possible with an agent or waiting for
-    one, and the newest of those."""
+    """The chat in which a customer continues: preferably one with an agent or waiting for one, else
+    another open one; of several, the newest."""
     state = Case(
         When(conversation__status=Status.ENDED, then=Value(2)),
         When(conversation__assign_type=AssignType.BOT, then=Value(1)),
@@ -84,7 +84,7 @@ def lock(connection: ChannelConnection, item: FromCustomer) -> None:
     ids = {item.user_id, item.alternate_user_id}
     if isinstance(item, IdsChanged):
         ids |= {item.new_user_id, item.new_number}
-    # In one order, so that two items do not wait for each other.
+    # Always in the same order, so that two items do not wait for each other.
     for entry in sorted(ids - {""}):
         locks.lock_in_transaction(f"customer:{connection.account_id}:{entry}")
 
@@ -117,7 +117,7 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdent
     """Give a customer the new number or id that the provider reports, on their card too, and return
     the customer; None if nobody is known by the old ids or the new ones.
 
-    Somebody else who had the new number, and no other id, keeps their chats without it.
+    A customer who had the new number and no other id loses it, but keeps their chats.
     """
     lock(connection, item)
     rows = _of_account(connection.client_id, connection.channel, connection.account_id)
@@ -133,7 +133,7 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdent
     if identity is None:
         return None
     former = _filled(item.user_id, item.alternate_user_id)
-    # A customer without any id takes whatever is reported, however late.
+    # A customer without any id takes the reported one, however late.
     later = identity.former_ids.filter(until__gt=item.at).order_by("until").last()
     if later and identity.address:
         _remember(identity, set(former) - _ids(identity), item.at)
@@ -148,7 +148,7 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdent
 
 
 def _before(connection: ChannelConnection, item: IdsChanged) -> CustomerIdentity | None:
-    """The customer who had the old ids; not one whose number is theirs only since the change."""
+    """The customer who had the old ids, unless they have had the number only since the change."""
     identity = find(connection, item)
     if identity is None or identity.created_at <= item.at:
         return identity
@@ -196,8 +196,8 @@ def _save(
 
 
 def _take_number(identity: CustomerIdentity, number: str, at: datetime) -> None:
-    """Take a number that somebody else has now. Nothing is sent to a customer without another id,
-    until they write under one."""
+    """Take a number from a customer, since somebody else has it now. Without another id, the
+    customer gets no messages until they write again."""
     if identity.alternate_user_id == number:
         identity.alternate_user_id = ""
     else:
@@ -254,7 +254,7 @@ def _go_on_in_one_chat(identity: CustomerIdentity, other: CustomerIdentity) -> N
 
 
 def _former(connection: ChannelConnection, ids: Sequence[str]) -> list[FormerId]:
-    """Who had these ids before, the earliest first."""
+    """The customers who had these ids before, earliest first."""
     rows = FormerId.objects.filter(
         client_id=connection.client_id,
         provider_user_id__in=ids,

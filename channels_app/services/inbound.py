@@ -71,7 +71,7 @@ _OPTIONS_BACK = 20
 _NUMBER = re.compile(r"\s*([0-9]{1,2})[.)]?\s*")
 # How much of the message that a customer answers is shown above theirs.
 _QUOTED = 200
-# What a customer says or does; a blocked one may still unsend what they said.
+# Items that a customer causes. Blocked customers may still unsend messages.
 _DEEDS = (
     events.MessageIn, events.Edited, events.Reacted, events.Survey, events.Rated, events.Referred,
 )  # fmt: skip
@@ -280,7 +280,8 @@ def open_chat_with(
 
 
 def _words(content: events.Content, told: Sequence[Line]) -> tuple[str, dict[str, Any]]:
-    """The text of a message, and `no_words` if it says what came because nobody wrote a word."""
+    """The text of a message; with `no_words` if the customer wrote none, so that it describes the
+    content."""
     is_wordless = not (content.text or content.files or content.place)
     return (message_context.said(told), {"no_words": True}) if is_wordless else (content.text, {})
 

@@ -4,8 +4,7 @@ Each customer of a small body (at most ten customers) gets a job. The items of a
 one job per account, and so do all receipts, which are not urgent: they are batched. That job takes
 fifty items at a time, one of each customer in turn, those of the smallest bodies first, so that a
 thousand customers at once do not delay anybody else's messages; the client's accounts take turns,
-too. Whichever job has an item, the item waits until no earlier item
-of its customer does.
+too. In any job, an item waits until no earlier item of its customer waits.
 """
 
 import logging
@@ -256,8 +255,8 @@ def _next(connection_id: UUID, key: str) -> QuerySet[InboundItem]:
     if key:
         return rows.filter(customer_key=key).order_by("id")[:_MOST]
     rows = rows.filter(connection_id=connection_id, is_batched=True)
-    # Customers take turns: nobody waits for all that another one has, and none of a customer's
-    # items comes before an earlier one.
+    # Customers take turns, so that nobody waits for all items of another; a customer's own items
+    # stay in order.
     turn = Window(RowNumber(), partition_by=F("customer_key"), order_by=F("id").asc())
     return rows.annotate(turn=turn).order_by("turn", "callback__item_count", "id")[:_MOST]
 
@@ -305,7 +304,8 @@ def _process_in_turn(row: InboundItem, connection: ChannelConnection, bodies: _B
 
 
 def _take_in_hand(row: InboundItem) -> None:
-    """Mark an item, one at a time, before processing it, so that a crash shows which it was."""
+    """Mark an item, one at a time, before processing it, so that after a crash the culprit is
+    known."""
     with jobs.commit():
         locks.lock_in_transaction("inbound-item-in-hand")
         mine = _waiting(pk=row.pk).exclude(_has_earlier())
@@ -315,7 +315,7 @@ def _take_in_hand(row: InboundItem) -> None:
 
 
 class _Died(Exception):
-    """The process died while it had this item in hand."""
+    """The process died while it processed this item."""
 
 
 class _EarlierWaits(jobs.TryLater):
@@ -357,8 +357,8 @@ def _handle(row: InboundItem, item: Item, connection: ChannelConnection) -> bool
 
 
 def _leave_unshown(row: InboundItem, item: Item, connection: ChannelConnection) -> bool:
-    """What a blocked customer did stays in its callback: no conversation shows it, then or later.
-    Only the ids are kept, since the next item may name the customer by the other one."""
+    """Leave what a blocked customer did in its callback; no conversation ever shows it. Only the
+    ids are kept, since the next item may name the customer by the other one."""
     with jobs.commit(is_progress=True):
         left = {"outcome": Outcome.UNSUPPORTED, "kind": "customer_blocked", "error": ""}
         is_mine = _waiting(pk=row.pk).update(**left)

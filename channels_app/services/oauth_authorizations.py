@@ -133,7 +133,7 @@ def _check(redirect_uri: str) -> None:
         parts = urlsplit(redirect_uri)
         is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK and settings.DEVELOPMENT
         is_good = bool(parts.hostname) and (parts.scheme == "https" or is_local)
-        # Browsers may read another host from such an address than we do.
+        # Browsers may see another host in such an address than we do.
         is_plain = not re.search(r"[\s\\]", redirect_uri) and "@" not in parts.netloc
         is_good = is_good and is_plain and parts.port != 0
     except ValueError:

@@ -14,10 +14,10 @@ _START = {"start", "unstop", "resume", "bắt đầu", "bat dau", "đăng ký", 
 
 
 def apply(customer_id: int, text: str) -> bool:
-    """Store what a customer's message says about further messages; True if it says nothing else, so
-    that nobody answers it.
+    """Store a customer's wish to stop or restart messages; True if the message says nothing else,
+    so that nobody answers it.
 
-    Whoever writes again by themselves may be answered; offers are wanted again only on request.
+    Customers who write again get answers again, but offers only if they ask for them.
     """
     words = _plain(text)
     if words in _STOP:

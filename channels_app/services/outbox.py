@@ -38,7 +38,7 @@ def enqueue_seen(chat: Conversation) -> None:
 
 
 def enqueue_typing(chat: Conversation, *, is_typing: bool) -> None:
-    """Show the customer that somebody types."""
+    """Show the customer that somebody is typing."""
     _enqueue_signal(chat, "typing_on" if is_typing else "typing_off")
 
 

@@ -263,7 +263,7 @@ def _move(send: OutboundSend, before: SendState, **changes: Any) -> bool:
 def _pieces(message: Message, marks: markdown_to_text.Marks) -> list[Part]:
     """The message's content, piece by piece, with the channel's marks in its texts."""
     ids = [piece["attachment_id"] for piece in message.content if piece.get("attachment_id")]
-    # Filter by chat, not by message: a file may be passed on within the chat.
+    # Filter by chat, not by message: a file may be forwarded within the chat.
     rows = Attachment.objects.filter(conversation_id=message.conversation_id, pk__in=ids)
     files = {str(row.pk): row for row in rows}
     parts = (_piece(piece, files) for piece in _content(message))

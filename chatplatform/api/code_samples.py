@@ -86,12 +86,8 @@ def _curl(path: str, method: str, call: _Call) -> str:
 
 
 def snake_case(name: str) -> str:
-    """`sendMessage` as Python writes it."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", re.sub(r"[A-Z]{2,}", _titled, name)).lower()
-
-
-def _titled(match: "re.Match[str]") -> str:
-    return match[0].title()
+    """`sendMessage` as `send_message`, `getMCPServers` as `get_mcp_servers`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def _python(call: _Call) -> str:

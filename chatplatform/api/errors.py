@@ -85,7 +85,7 @@ def first_or_404(rows: QuerySet[Row]) -> Row:
 
 @contextmanager
 def named_by(field: str) -> Iterator[None]:
-    """A NotFound of the block names this field of the query or the body."""
+    """Make a NotFound raised in the block name this field of the query or the body."""
     try:
         yield
     except NotFound as exc:
@@ -94,7 +94,7 @@ def named_by(field: str) -> Iterator[None]:
 
 @contextmanager
 def unique(constraint: str, error: type[ApiError]) -> Iterator[None]:
-    """A transaction that raises the error if it violates this unique constraint."""
+    """A transaction that raises `error` if it violates this unique constraint."""
     try:
         with transaction.atomic():
             yield
@@ -165,7 +165,7 @@ class BodyTimeout(ApiError):
 
 
 class MalformedBody(ApiError):
-    detail = "The body broke off, or its chunks are malformed."
+    detail = "The body ended early, or its chunked encoding is malformed."
     headers: ClassVar[dict[str, str]] = {"Connection": "close"}
 
 
@@ -301,7 +301,7 @@ def _for_reader(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
         return refusal
     body = orjson.loads(refusal.content)
     # The site has set its reader's language. Elsewhere the browser's header decides, since the
-    # database may be away.
+    # database may be down.
     known = getattr(request, "LANGUAGE_CODE", "")
     with translation.override(known or translation.get_language_from_request(request)):
         context = {**body, "detail": translation.gettext(body["detail"])}

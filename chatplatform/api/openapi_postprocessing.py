@@ -1,5 +1,5 @@
-"""What is done to the OpenAPI document once all operations are described: shapes of requests and
-replies are told apart, and examples and samples of code are added."""
+"""Finishes the OpenAPI document once all operations are described: gives requests and replies
+separate shapes, and adds examples and code samples."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _REFUSALS = (
 
 
 def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
-    """The document, finished; drf-spectacular calls it last but for the webhooks."""
+    """The finished document; drf-spectacular calls this last, except for the webhooks' step."""
     suffixes = {
         path: getattr(view, view.action).operation.path_suffix
         for path, _, _, view in generator._get_paths_and_endpoints()
@@ -35,9 +35,11 @@ def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
 
 
 def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
-    """The document with the operations of one tag, and the components that they need, for a page
-    that draws it. Refusals keep their sentence and leave out the body, which is the same for all:
-    to draw it ten times for each operation would nearly double the browser's work."""
+    """The document with the operations of one tag and the components they need, for its page.
+
+    Refusals keep their description but not their body, which is the same for all: rendering it ten
+    times for each operation would nearly double the browser's work.
+    """
     paths: dict[str, dict[str, Any]] = {}
     for path, method, operation in operations(document):
         if operation["tags"] == [tag]:
@@ -104,8 +106,8 @@ def _schemas(result: dict[str, Any], registry: Any) -> dict[str, Any]:
 
 
 def _split_bodies(result: dict[str, Any], registry: Any) -> dict[str, str]:
-    """The names of bodies that are replies too and have fields that only the server sets, each with
-    the name of the request; the bodies of the operations are changed to the latter."""
+    """Give bodies with fields that only the server sets, and that are replies too, a shape of their
+    own as requests; returns its name by the body's."""
     apart: dict[str, str] = {}
     modes = {part.name: part.modes for part in registry._components.values()}
     for _path, _method, operation in operations(result):
@@ -123,12 +125,12 @@ def _has_read_only(schema: dict[str, Any]) -> bool:
 
 
 def _asked(schema: dict[str, Any]) -> dict[str, Any]:
-    """A request: closed. Its examples stand at the operations."""
+    """A request's shape: no further fields; its examples are part of the operations."""
     return {key: part for key, part in _plain(schema).items() if key != "examples"}
 
 
 def _told(schema: dict[str, Any]) -> dict[str, Any]:
-    """A reply: open, since fields may be added; nothing in it is marked as read only."""
+    """A reply's shape: allows further fields, since we may add some; none is marked read-only."""
     shown = _open(schema)
     for part in shown.get("properties", {}).values():
         part.pop("readOnly", None)
@@ -143,7 +145,7 @@ def _open(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _both(schema: dict[str, Any]) -> dict[str, Any]:
-    """A shape that is sent and answered: a reply always has what only the server sets."""
+    """The shape of requests and replies: fields that only the server sets are required."""
     shown = _open(schema)
     parts = shown.get("properties", {})
     needed = {name for name, part in parts.items() if part.get("readOnly")}
@@ -152,8 +154,8 @@ def _both(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(schema: Any, *, is_named: bool = True) -> Any:
-    """The schema without titles of its parts, which repeat their names, and without nulls as
-    defaults, which generators of clients take for values that must be sent."""
+    """The schema without the titles of its parts, which repeat their names, and without null
+    defaults, which client generators take for values to send."""
     if isinstance(schema, list):
         return [_plain(part, is_named=False) for part in schema]
     if not isinstance(schema, dict):

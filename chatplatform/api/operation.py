@@ -180,9 +180,9 @@ class Operation:
       pool for waiting, which admits few requests of one client at once.
     - `costs_credits`: the bot may reply, so a visitor may make few such requests in a minute.
     - `is_atomic`: although the method waits for seconds, its changes and the stored answer to an
-      `Idempotency-Key` are one transaction: otherwise a repetition could make the change twice.
-    - `gives_credentials`: the reply holds a secret or a token, so it is kept for a minute only for
-      an `Idempotency-Key`.
+      `Idempotency-Key` are one transaction: otherwise a retry could make the change twice.
+    - `gives_credentials`: the reply holds a secret, so the answer stored for an `Idempotency-Key`
+      is kept for one minute only.
     - `is_counted`: the rate limits apply. False if servers must be able to call it without limit.
     """
 
@@ -313,8 +313,8 @@ def parse_query(shape: type[BaseModel], request: HttpRequest) -> BaseModel:
 
 
 def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any]) -> BaseModel:
-    """The body as its shape; 413, 415 or 422 if it does not fit or names a row that is not the
-    path's."""
+    """The body as its shape; 413, 415 or 422 if it does not fit or names another row than the
+    path."""
     if isinstance(declared.body, Form):
         if declared.body_is_optional and _is_left_out(request):
             return declared.body.shape()
@@ -325,8 +325,8 @@ def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any
     raw = request.body
     if not raw and declared.body_is_optional:
         return _validated(declared.body, {}, "body")
-    # Any web page may send a body without a type, and no preflight asks first. Programs send no
-    # Origin, and need no type.
+    # Any web page can send a body without a type, and the browser then sends no preflight.
+    # Programs send no Origin, and need no type.
     needs_type = bool(request.content_type) or "Origin" in request.headers
     if needs_type and request.content_type != "application/json":
         raise UnsupportedMediaType
@@ -334,7 +334,8 @@ def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any
 
 
 def _is_left_out(request: HttpRequest) -> bool:
-    """Whether a request for a form has none: programs often name JSON as the type of nothing."""
+    """Whether a form is missing; programs often send `Content-Type: application/json` with an
+    empty body."""
     if request.content_type == "application/json":
         return request.body.strip() in {b"", b"{}", b"null"}
     return int(request.headers.get("Content-Length") or 0) == 0
@@ -370,7 +371,7 @@ def _validated(
     is_json: bool = False,
 ) -> BaseModel:
     if isinstance(value, dict) and (others := other_than_path(shape, value, path)):
-        fault = {"msg": "Another one than the path's.", "type": "value_error"}
+        fault = {"msg": "Differs from the id in the path.", "type": "value_error"}
         raise Invalid([{"loc": [where, name]} | fault for name in others])
     try:
         if is_json:
@@ -388,7 +389,7 @@ def _validated(
 class OperationViewSet(ViewSet):
     """The base of every viewset; `identity.auth.TenantViewSet` adds the types of callers."""
 
-    # OPTIONS serves only CORS, which is answered earlier: the document describes the paths.
+    # OPTIONS serves only CORS, which is answered earlier; the OpenAPI document describes the paths.
     metadata_class = None
     # The `Caller`; None in a public operation. Subclasses narrow the type.
     caller: Any = None

@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic_core import SchemaValidator
 
-# All readers of JSON agree on whole numbers up to this one (RFC 8259, section 6; RFC 7493).
+# All JSON parsers agree on whole numbers up to this one (RFC 8259, section 6; RFC 7493).
 MAX_NUMBER = 2**53 - 1
 # PostgreSQL writes 1e-300 as 302 characters, and a list of such numbers would be large.
 MIN_FRACTION = 1e-30
@@ -47,7 +47,7 @@ def _clean(text: str) -> str:
 
 
 def _clean_tree(value: Any, depth: int = 0) -> Any:
-    """Check free JSON: clean strings, at most 16 levels, at most 200 keys in an object."""
+    """Check free-form JSON: clean strings, at most 16 levels, at most 200 keys in an object."""
     if depth == MAX_LEVELS and isinstance(value, (dict, list)):
         raise ValueError(f"must not be nested deeper than {MAX_LEVELS} levels")
     if isinstance(value, str):
@@ -78,7 +78,7 @@ def _refuse_numbers(value: Any) -> None:
 
 
 def within_limits(value: dict[str, Any]) -> dict[str, Any]:
-    """Check free JSON: numbers that all readers of JSON read alike, and 16 KiB at most."""
+    """Check free-form JSON: numbers that all JSON parsers read alike, and 16 KiB at most."""
     _refuse_numbers(value)
     if len(orjson.dumps(value)) > MAX_FREE_BYTES:
         raise ValueError(f"must not be larger than {MAX_FREE_BYTES:,} bytes as JSON")
@@ -226,9 +226,11 @@ def other_than_path(
 
 @cache
 def strict_validator(shape: type[BaseModel]) -> SchemaValidator:
-    """A validator for JSON, which has booleans and numbers of its own: `"yes"` is no boolean here,
-    nor `"7"` or `true` a number. Forms and query strings have texts alone and use the usual one."""
-    # Prebuilt are the usual validators of the shapes, which are not strict.
+    """A strict validator for JSON: `"yes"` is not a boolean, and neither `"7"` nor `true` a number.
+
+    Forms and query strings contain only strings, so they use the usual validator.
+    """
+    # The shapes' prebuilt validators are not strict.
     return SchemaValidator(_strict(shape.__pydantic_core_schema__), _use_prebuilt=False)
 
 
@@ -237,16 +239,16 @@ def _strict(schema: Any) -> Any:
         return type(schema)(_strict(part) for part in schema)
     if not isinstance(schema, dict):
         return schema
-    # The fields of a shape may have the name `type` too.
+    # `schema` may also be a shape's fields by name, one of them called `type`.
     is_strict = schema.get("type") in ("bool", "int", "float")
     strict = {"strict": True} if is_strict else {}
     return {name: _strict(part) for name, part in schema.items()} | strict
 
 
 def describe_error(error: Any) -> dict[str, str]:
-    """`msg` and `type` of an error of pydantic, with a text's length in characters.
+    """`msg` and `type` of a pydantic error; a string's length is in characters.
 
-    Pydantic says "items" if the text may also be null.
+    Pydantic itself says "items" if the string may also be null.
     """
     kind = error["type"]
     if not isinstance(error["input"], str) or kind not in {"too_long", "too_short"}:

@@ -19,7 +19,7 @@ WHERE state IN ('queued', 'running') GROUP BY name, state
 UNION ALL
 SELECT name, state, count(*) FROM chatplatform_job WHERE state = 'dead' GROUP BY name, state
 """
-# Jobs that a worker could run now, and jobs whose lease has ended and that no relay has taken back.
+# Jobs that a worker could run now, and jobs whose lease has ended and that no relay has requeued.
 _WAITING = f"""
 SELECT name, count(*), extract(epoch FROM statement_timestamp() - min(since))::float8
 FROM (SELECT name, due_at AS since FROM chatplatform_job j WHERE {relay.IS_DUE}
@@ -35,7 +35,7 @@ WHERE datname = current_database() GROUP BY 1
 
 
 def read() -> Readings:
-    """The metrics of each part; if a part does not answer, only that it is down."""
+    """The metrics of each part; for a part that does not answer, only that it is down."""
     try:
         with connection.cursor() as cursor:
             found = [*_jobs(cursor), *_database(cursor)]

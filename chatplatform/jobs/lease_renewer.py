@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 class LeaseRenewer(threading.Thread):
-    """The thread that renews leases. A job that is just committing renews its lease itself."""
+    """The thread that renews leases. A job renews its own lease while it commits."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True, name="lease-renewer")
@@ -53,13 +53,13 @@ class LeaseRenewer(threading.Thread):
                     with self._lock:
                         self._left.difference_update(left)
             except Error as exc:
-                # The next round tries again; if the database stays away, the leases end.
+                # The next round tries again; if the database stays down, the leases expire.
                 log.warning("leases could not be renewed: %s", exc)
             finally:
                 connection.close()  # it is needed only every few seconds
 
 
-# A locked row is being committed: the other leases must not wait for it.
+# A locked row belongs to a job that is committing; the other leases must not wait for it.
 _RENEW = """
 UPDATE chatplatform_job SET lease_until = statement_timestamp() + make_interval(secs => %s)
 WHERE id IN (SELECT id FROM chatplatform_job WHERE lease_token = ANY(%s) AND state = 'running'
@@ -96,5 +96,5 @@ def remove(token: uuid.UUID) -> None:
 
 
 def leave(token: uuid.UUID) -> None:
-    """Leave a job to other processes: this one ran it, but could not store how it ended."""
+    """Leave a job to other processes, since this one ran it but could not store how it ended."""
     _renewer.leave(token)

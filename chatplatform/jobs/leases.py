@@ -34,28 +34,29 @@ from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics, tracing
 
 log = logging.getLogger(__name__)
-# While the database is away, a claim is retried for this long, with this pause between two tries.
+# While the database is down, a claim is retried for this long, with this pause in between.
 CLAIM_SECONDS, CLAIM_PAUSE_SECONDS = 5.0, 0.2
 LONGEST_WAIT_SECONDS = 60.0
 # A job waits for the file store this many times: 1 s, 2 s, 4 s, … 60 s, over an hour in all.
 WAITS_FOR_FILES = 66
-# After this time without a renewal a process hangs for good, or a connection pooler holds its lock.
+# A lease without renewal for this long: its process hangs for good, or has died while a connection
+# pooler holds its lock.
 HANGS_FOR = timedelta(minutes=10)
 # A job that this many processes in a row died with is the cause. Two deaths may be chance: a host
 # without memory, somebody's `kill`.
 DEATHS = 3
-# The jobs of a process that died start again this far apart, four times as far after each death:
-# together, one of them could kill the others again.
+# The jobs of a process that died restart this far apart, and four times as far after each death:
+# if they restarted together, one of them could kill the others again.
 SECONDS_APART = 0.5
 
 
 class GiveUp(Exception):
-    """Raised by a job if no retry can help: it becomes dead at once, with this reason."""
+    """Raised by a job that no retry can help: it becomes dead at once, with this reason."""
 
 
 class TryLater(Exception):
-    """Raised by a job that has to wait: it runs again after `wait`, or, without `wait`, after the
-    usual growing pause. The attempt counts."""
+    """Raised by a job that has to wait: it runs again after `wait`, by default after the usual
+    growing pause. The attempt counts."""
 
     def __init__(self, reason: str, *, wait: timedelta | None = None) -> None:
         super().__init__(reason)
@@ -163,7 +164,7 @@ WHERE id = %(id)s AND lease_token = %(token)s AND state = 'running'
 
 
 def claim(job_id: int) -> Lease | None:
-    # Retried while the database is away: the relay sends a consumed message again only later.
+    # Retried while the database is down, since the relay resends a consumed message only later.
     ends_at = time.monotonic() + CLAIM_SECONDS
     while True:
         token = uuid.uuid4()
@@ -286,7 +287,7 @@ def _retry(lease: Lease, error: str, wait: float | None = None) -> None:
 
 
 def _wait_for_files(lease: Lease, error: FilesUnavailable) -> None:
-    """Let a job wait for the file store, which may be away for longer than all attempts take.
+    """Let a job wait for the file store, which may be down for longer than all attempts take.
 
     Each wait adds one attempt to the row, so that the attempts for failures are not used up.
     """
@@ -355,7 +356,7 @@ def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = Non
 
 
 def take_back(job_id: int) -> None:
-    """Queue a job again whose lease or process has ended; if its process has, all jobs of it.
+    """Requeue a job whose process hangs or has died; if it has died, all jobs that it ran.
 
     A living process keeps its jobs. A job without attempts left becomes dead; so does one that
     `DEATHS` processes died with, unless another such job ran beside it.
@@ -399,7 +400,7 @@ WHERE id = %s AND state = 'running' RETURNING lease_token, crashes
 
 
 def return_to_queue(job_ids: list[int]) -> None:
-    """Queue the jobs that a stopping worker interrupts again; the attempt does not count.
+    """Requeue the jobs that a stopping worker interrupts; the attempt does not count.
 
     A worker that dies cannot do this, so a job that kills its workers uses up its attempts.
     """
@@ -411,7 +412,7 @@ def return_to_queue(job_ids: list[int]) -> None:
 
 
 def requeue_dead(job_row: Job) -> bool:
-    """Queue a dead job again, at a person's request; False if it is not dead."""
+    """Requeue a dead job, at a person's request; False if it is not dead."""
     rows = Job.objects.filter(pk=job_row.pk, state=JobState.DEAD)
     fresh = {"attempts": 0, "max_attempts": None, "dispatched_at": None, "dispatches": 0}
     fresh |= {"crashes": 0, "lease_holder": None}
@@ -419,8 +420,10 @@ def requeue_dead(job_row: Job) -> bool:
 
 
 def cancel(job_row: Job) -> bool:
-    """End a queued or dead job, at a person's request; False if it is neither. For a queued job
-    `on_dead` is called."""
+    """End a queued or dead job, at a person's request; False if it is neither.
+
+    Calls `on_dead` for a queued job.
+    """
     with transaction.atomic():
         rows = Job.objects.select_for_update(no_key=True)
         row = rows.filter(pk=job_row.pk, state__in=[JobState.QUEUED, JobState.DEAD]).first()

@@ -1,4 +1,4 @@
-"""The relay dispatches due jobs to Celery, and takes back jobs whose worker is gone."""
+"""The relay dispatches due jobs to Celery, and requeues jobs whose worker is gone."""
 
 import logging
 import threading
@@ -152,7 +152,7 @@ def forget_dispatches() -> int:
 
 
 def sweep(before_each: Callable[[], None] = lambda: None, *, dead: Collection[int] = ()) -> int:
-    """Take back up to 500 jobs whose worker is gone; those that kill workers become dead.
+    """Requeue up to 500 jobs whose worker is gone; those that kill workers become dead.
 
     A worker is gone if its leases have ended, or if the number of its lock is among `dead`.
     `before_each` is called before each job. Returns the number of jobs found; raises the database's
@@ -228,7 +228,7 @@ class Relay:
         gone = worker_liveness.gone()
         # After a restart of the database, workers hold their locks again before the second sweep.
         dead, self._gone = gone & self._gone, gone
-        # Taking back hundreds of jobs takes longer than a heartbeat lasts.
+        # Requeueing hundreds of jobs takes longer than a heartbeat lasts.
         sweep(self._heartbeat.write_if_due, dead=dead)
         if dead:
             forget_dispatches()

@@ -1,4 +1,4 @@
-"""The event that ends a worker's loop, and by which the loop shows that it does not hang."""
+"""The event that ends a worker's loop; the loop also uses it to show that it does not hang."""
 
 import threading
 import time

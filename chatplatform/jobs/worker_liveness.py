@@ -14,7 +14,8 @@ from typing import Any
 from django.db import Error, connection
 
 log = logging.getLogger(__name__)
-# A stop is noticed this soon. The end of the connection is noticed at once, and it is replaced.
+# How soon a stop is noticed; and the pause before a lost connection, which is noticed at once, is
+# replaced.
 LOOK_SECONDS, PAUSE_SECONDS = 1.0, 0.2
 # The first job of a process waits at most this long for the lock, then starts without it.
 PATIENCE_SECONDS = 5.0
@@ -22,7 +23,7 @@ PATIENCE_SECONDS = 5.0
 _ASK = "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
 _LOCK = "SELECT pg_advisory_lock(%s)"
 _IS_FREE = "SELECT pg_try_advisory_xact_lock(%s)"
-# A lock's number is shown in two halves.
+# PostgreSQL shows a lock's number in two halves.
 _GONE = """
 SELECT DISTINCT lease_holder FROM chatplatform_job
 WHERE state = 'running' AND lease_holder IS NOT NULL

@@ -106,7 +106,7 @@ def set_on_signal(event: threading.Event, channel: str) -> None:
 
 
 def store(name: str, value: bytes, *, seconds: int) -> None:
-    """Store a value for some seconds, for one `pop`; 503 if the broker is away."""
+    """Store a value for some seconds, for one `pop`; 503 if the broker is down."""
     try:
         valkey.shared().set(_PREFIX + name, value, ex=seconds)
     except valkey.ERRORS as exc:
@@ -135,7 +135,7 @@ class Listener:
         self._is_subscribed = asyncio.Event()
 
     async def wait_until_subscribed(self, seconds: float = 1.0) -> None:
-        """Wait for the subscription, at most `seconds`, since the broker may be away."""
+        """Wait for the subscription, at most `seconds`, since the broker may be down."""
         self._start()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._is_subscribed.wait(), seconds)
@@ -178,7 +178,7 @@ class Listener:
 
         Yields None if there is no event yet, and whenever none came for `poll_seconds` (longer if
         very many requests wait). The caller then looks at the database, so that a reply arrives,
-        only later, even if the broker is away.
+        only later, even if the broker is down.
         """
         self._start()
         key, wake, position, is_quiet = _PREFIX + stream, asyncio.Event(), "-", True

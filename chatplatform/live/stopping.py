@@ -1,4 +1,4 @@
-"""Ends open streams when a web process is told to stop, so that they are not cut off: the server
+"""Ends open streams when a web process is told to stop, before they are cut off: the server
 kills a worker that takes longer than `--workers-kill-timeout`."""
 
 import asyncio
@@ -7,17 +7,17 @@ import signal
 import threading
 import time
 
-# A stopping process still waits this long for a reply; less than the shortest kill time-out.
+# How long a stopping process waits for pending replies; less than the shortest kill timeout.
 REPLY_SECONDS = 3.0
 
 
 class Stopping:
-    """Notices that a worker is told to stop: then `requested` is done. Make it in the loop."""
+    """Completes `requested` when the worker is told to stop. Create it inside the event loop."""
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
         self.requested: asyncio.Future[None] = loop.create_future()
-        # When waiting for a reply ends, by the monotonic clock.
+        # Deadline for pending replies, by the monotonic clock.
         self.ends_at = math.inf
         if threading.current_thread() is threading.main_thread():
             loop.add_signal_handler(signal.SIGTERM, self._stop)
@@ -26,5 +26,5 @@ class Stopping:
         if not self.requested.done():
             self.requested.set_result(None)
             self.ends_at = time.monotonic() + REPLY_SECONDS
-        # This handler replaced the server's own for SIGTERM; the server treats SIGINT alike.
+        # This handler replaces the server's SIGTERM handler; the server treats SIGINT the same.
         signal.raise_signal(signal.SIGINT)

@@ -14,7 +14,7 @@ from django.conf import settings
 
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
-# The errors of a call while Valkey is away.
+# The errors of a call while Valkey is down.
 ERRORS = (redis.RedisError, OSError)
 _PAUSE_SECONDS = 2.0
 
@@ -35,8 +35,8 @@ def connect_async() -> redis.asyncio.Redis:
 
 
 def can_save(persistence: Mapping[str, Any]) -> bool:
-    """Whether Valkey can write to its disk, by what it says of its persistence. If not, it refuses
-    all that would change something."""
+    """Whether Valkey can write to its disk, judging by its persistence status. If not, it refuses
+    all writes."""
     states = ("aof_last_write_status", "aof_last_bgrewrite_status", "rdb_last_bgsave_status")
     return all(persistence.get(state, "ok") == "ok" for state in states)
 
@@ -100,7 +100,7 @@ class BestEffort:
         self._paused_until = 0.0
 
     def __call__(self, action: Callable[[redis.Redis], Result], default: Result) -> Result:
-        """The action's result; `default` if Valkey is away."""
+        """The action's result; `default` if Valkey is down."""
         if time.monotonic() < self._paused_until:
             return default
         try:

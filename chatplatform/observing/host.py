@@ -13,7 +13,7 @@ from chatplatform.observing.metrics import Reading, Readings
 
 # Tokens tolerate a minute between two hosts, so each may be half of it from the database.
 MAX_SKEW_SECONDS = 30
-# Whoever makes a backup touches this file in DATA_DIR (docs/operations.md, Backup).
+# Backups touch this file in DATA_DIR (docs/operations.md, Backup).
 BACKUP_MARK = "last-backup"
 
 

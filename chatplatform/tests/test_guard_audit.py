@@ -88,6 +88,9 @@ NOT_AUDITED_BECAUSE = {
 EXEMPT = {operation for operations in NOT_AUDITED_BECAUSE.values() for operation in operations}
 # What needs more than a row and a body is tried in a test of its own, which names the action.
 TRIED_IN = {
+    "POST /ai/{bot_id}/golden-runs/{run_id}/discard": (
+        "chats/tests/test_held_changes.py", "golden_run.discarded"
+    ),
     "DELETE /ai/model": ("chats/tests/test_language_models.py", "language_model.removed"),
     "POST /identity/confirm-registration": (
         "identity/tests/test_confirm_registration.py", "client.registered"

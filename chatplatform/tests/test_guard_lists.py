@@ -399,6 +399,14 @@ ROWS: dict[str, Callable[[Place, int], list[Any]]] = {
 BOUNDED_BECAUSE = {
     "/ai/{bot_id}/unanswered-questions/{question_id}": "one question; at most a few sources",
     "/ai/{bot_id}/golden-runs/{run_id}": "one run, of at most 100 questions",
+    **dict.fromkeys(
+        (
+            "/ai/{bot_id}/train/document/{document_id}",
+            "/ai/{bot_id}/train/text/{text_id}",
+            "/ai/{bot_id}/train/question-answer/{question_answer_id}",
+        ),
+        "one document; a held change names a few fields",
+    ),
     "/ai/{bot_id}/procedures": "the procedures are one column of the bot",
     "/ai/{bot_id}/search": "at most 20 passages",
     "/localapp/callback": "a redirect, with nothing in its body",

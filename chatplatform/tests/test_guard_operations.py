@@ -61,6 +61,7 @@ CONFLICT_BECAUSE = {
     ("DELETE", "/ai/bot/{bot_id}"): "a bot with conversations is not deleted",
     ("PUT", "/ai/chat/{chat_id}/messages/{message_id}"): "the message is not the caller's",
     ("DELETE", "/ai/chat/{chat_id}/messages/{message_id}"): "the message is not the caller's",
+    ("POST", "/ai/{bot_id}/golden-runs/{run_id}/discard"): "the run holds back no document",
     ("POST", "/function-calling/{bot_id}/mcp-servers"): "no MCP server answers there",
     ("POST", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}/refresh"): (
         "no MCP server answers there"

@@ -2,6 +2,7 @@
 
 import time
 from datetime import timedelta
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_claim_is_retried_while_the_database_is_away(work, monkeypatch):
-    job, left = add(), []
+    job, left = add(), list[Any]()
     monkeypatch.setattr(leases, "CLAIM_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(lease_renewer, "leave", left.append)
     database = connections["default"]
@@ -47,7 +48,7 @@ def test_a_claim_is_retried_while_the_database_is_away(work, monkeypatch):
 
 
 def test_a_claim_fails_if_the_database_stays_away(work, monkeypatch):
-    job, left = add(), []
+    job, left = add(), list[Any]()
     monkeypatch.setattr(leases, "CLAIM_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(leases, "CLAIM_SECONDS", 0.05)
     monkeypatch.setattr(lease_renewer, "leave", left.append)
@@ -64,7 +65,7 @@ def test_a_claim_fails_if_the_database_stays_away(work, monkeypatch):
 def test_a_claim_that_is_stored_though_its_answer_is_lost_is_left_to_others(
     work, holder, monkeypatch
 ):
-    job, left, claim = add(), [], leases._try_claim
+    job, left, claim = add(), list[Any](), leases._try_claim
 
     def lose(*args):
         assert claim(*args)

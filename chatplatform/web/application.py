@@ -32,14 +32,15 @@ from chatplatform.web.turns import THREADS, Turns
 
 # Check Health answers even while every other thread hangs.
 HEALTH_THREADS = 2
-# If a reader takes nothing of a stream or file for this long, the answer is broken off.
+# If a client reads nothing of a stream or file for this long, the response is aborted.
 READER_SECONDS = 60.0
-# Live answers even while Check Health is flooded: it decides whether a container is restarted.
+# `/health/live` answers even while Check Health is flooded, since it decides whether a container is
+# restarted.
 LIVE_THREADS = 1
 
 
 class _ReaderStalled(Exception):
-    """The reader of an answer has stopped reading."""
+    """The client has stopped reading the response."""
 
 
 class Application:
@@ -173,7 +174,8 @@ async def _until_gone(answer: Coroutine[Any, Any, None], receive: Receive) -> No
 
 
 def _patiently(send: Send) -> Send:
-    """A `send` for long answers; it raises _ReaderStalled if the reader takes nothing for long."""
+    """A `send` for long responses; it raises _ReaderStalled if the client reads nothing for too
+    long."""
 
     async def send_piece(message: dict[str, Any]) -> None:
         try:
@@ -222,7 +224,7 @@ def _environ(scope: dict[str, Any], body: Any) -> dict[str, Any]:
 
 
 async def _send_ahead(response: Any, send: Send) -> None:
-    """Send an answer before the rest of the request, which nobody reads; close the connection."""
+    """Send a response without reading the rest of the request, then close the connection."""
     response["Connection"] = "close"
     await _send(response, send)
 

@@ -33,7 +33,7 @@ from chatplatform.api.rate_limits import counted_address
 from chatplatform.api.routing import find_operation
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
-# A sender that is slower than this over PATIENCE_SECONDS is cut off.
+# A sender slower than this over PATIENCE_SECONDS is cut off.
 SLOWEST_BYTES_A_SECOND, PATIENCE_SECONDS = 1_000, 10.0
 _IN_MEMORY = 1_000_000  # a body of more bytes goes to a temporary file, and its limit is checked
 # A large body with a public key must arrive within this time: 25 MB at 0.7 Mbit/s. At the slowest

@@ -41,7 +41,7 @@ MIN_FREE_BYTES = 100_000_000
 LONGEST_SECONDS = 3  # for all checks together
 KEPT_SECONDS = 2.0  # requests within this time get the same findings
 PROCESSES = ("worker", "worker-webhook", "worker-bulk", "relay", "beat")
-# Each part has one thread: while a server that hangs holds it, the part is not checked again.
+# Each part has one thread: while a hanging server blocks it, the part is not checked again.
 _threads: dict[str, ThreadPoolExecutor] = defaultdict(lambda: ThreadPoolExecutor(1))
 _latest: tuple[float, list["Part"]] | None = None
 _checking = threading.Lock()

@@ -1,7 +1,7 @@
-"""Shares of the threads that serve requests: nobody takes them all.
+"""Limits how many of the serving threads one caller can take.
 
-A request waits for its turn without a thread. Who sent it is known by its credential, and whose
-that is by the answer to an earlier request with it.
+A request waits for its turn without taking a thread. Its caller is known by its credential; whose
+credential that is, is known from an earlier answered request.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ from chatplatform.api.operation import HOLDERS
 # Commits wait for the disk, so several requests must run at once. More threads only compete for the
 # interpreter's lock: with 16 a message costs a third more processor time than with 8.
 THREADS = 8
-# The most threads that one credential and one person take. All visitors of a website send the same
-# public key: a flood of them, or messages to a locked chat, must leave threads to others. So must a
-# busy person, however many sign-ins they have.
+# The most threads for one credential, and for one person. All visitors of a website send the same
+# public key: a flood of them, or messages to a locked chat, must leave threads for others. So must
+# a busy person with many sign-ins.
 THREADS_OF_CALLER = 3
-# The most that one client takes, with all its people and keys, and that all requests whose
-# credential no answer has confirmed yet take together: anybody can invent one for each request.
+# The most threads for one client with all its people and keys, and for all requests together whose
+# credentials no answer has confirmed yet: anybody can invent one for each request.
 THREADS_OF_CLIENT = THREADS - 2
 STRANGERS = "strangers"
 _MOST_KNOWN = 10_000
@@ -41,7 +41,7 @@ class Turns:
 
     @asynccontextmanager
     async def take(self, scope: dict[str, Any]) -> AsyncIterator[None]:
-        """Wait until the request may take a thread, and hold its share meanwhile."""
+        """Wait until the request may take a thread, and count it until the block ends."""
         if scope["path"].startswith("/health"):
             yield  # it has threads of its own
             return
@@ -58,7 +58,7 @@ class Turns:
             yield
 
     def note(self, scope: dict[str, Any]) -> None:
-        """Remember whose the credential of an answered request is."""
+        """Remember to whom the credential of an answered request belongs."""
         credential, holders = _credential(scope), scope.get(HOLDERS)
         if credential and holders:
             self._known[credential] = holders

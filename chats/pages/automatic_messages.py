@@ -11,7 +11,7 @@ from bots.services import supported_languages
 from chatplatform.admin_base import viewer
 from chatplatform.form_fields import language_name
 from chatplatform.forms import ServiceForm
-from chats.services.core import automatic_messages
+from chats.services.core import automatic_message_texts
 from chats.shapes.automatic_messages import MAX_TEXT, PlatformWord
 from identity.pages.settings.frame import Part, own_client, sent, show
 
@@ -100,7 +100,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     """The bots' own sentences in one of the company's languages."""
     client, by = own_client(request), viewer(request)
     words: dict[str, PlatformWord] = {
-        word.name: word for word in automatic_messages.of_config(client.config).words
+        word.name: word for word in automatic_message_texts.of_config(client.config).words
     }
     languages = [language.code for language in supported_languages.of_client(client).languages]
     languages += sorted({code for word in words.values() for code in word.own} - {*languages})
@@ -108,7 +108,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     language = asked if asked in languages else client.default_language
 
     def save(data: dict[str, Any]) -> object:
-        return automatic_messages.change(client.config, data, language=language, by=by)
+        return automatic_message_texts.change(client.config, data, language=language, by=by)
 
     parts = [
         Part(

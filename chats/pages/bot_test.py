@@ -42,7 +42,7 @@ _SAMPLES = 5
 
 @dataclass(frozen=True)
 class Finding:
-    """What the page says about an answer and offers to do with it."""
+    """What the page shows about an answer, and the actions it offers."""
 
     receipt: StoredReceipt
     question: str
@@ -160,7 +160,8 @@ class BotTestPages(TenantAdmin):
     def answer_now(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """What the bot says today instead of an answer. A model's tokens are charged."""
+        """The answer that the bot gives today instead of an earlier one. A model's tokens are
+        charged."""
         bot, chat, reply, _ = self._answer(request, bot_id, chat_id, message_id)
         if request.method != "POST":
             return redirect("admin:chats_tried_bot", bot_id, chat_id)
@@ -223,7 +224,7 @@ class BotTestPages(TenantAdmin):
 
 
 def _state(chat: Conversation) -> dict[str, Any]:
-    """Whether an answer is still being made, and whether the bot answers any more."""
+    """Whether an answer is still being written, and whether the bot still answers."""
     last = Message.objects.filter(conversation=chat).order_by("-seq").first()
     asked = last if last and last.sender_type == SenderType.CUSTOMER else None
     return {
@@ -272,7 +273,7 @@ def _form(bot: Bot, question: str, pk: uuid.UUID, data: Any = None) -> AnswerFor
 
 
 def _correction(bot: Bot, query: Any) -> dict[uuid.UUID, dict[str, Any]]:
-    """The answer that was just corrected, with the document that says it right."""
+    """The answer that was just corrected, and the document with the correction."""
     try:
         fixed, pk = uuid.UUID(query.get("fixed", "")), int(query.get("document", ""))
     except ValueError:

@@ -41,12 +41,12 @@ _COLORS = {
     "queue": "warning", "bot": "info", "agent": "success", "ended": "default",
     "snoozed": "default", "preview": "default",
 }  # fmt: skip
-# Earlier conversations and ratings of answers that a page names.
+# How many earlier conversations a page lists.
 _EARLIER = 5
 
 
 class ConversationsShown(RowsShown):
-    """The list; of a search, each conversation with the words that were found in it."""
+    """The change list; search results show the matching excerpt."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -93,7 +93,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
 
     @column(gettext_lazy("Latest message"))
     def last_words(self, row: Any) -> SafeString | str:
-        """The last words; of a search, the words that were found."""
+        """The latest message; in search results, the matching excerpt."""
         found: SafeString | None = getattr(row, "found_words", None)
         if found is not None:
             return found
@@ -130,7 +130,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         return own + super().get_urls()
 
     def shown_of(self, request: HttpRequest, chat: Conversation) -> dict[str, Any]:
-        """What was said, by whom, and what is known about both sides."""
+        """The template's values: the transcript, and what is known about customer and chat."""
         before = request.GET.get("before", "")
         others = inbox.chats_of(chat.client, type(chat.customer), chat.customer_id)
         others = others.exclude(pk=chat.pk).select_related("last_message").order_by("-id")
@@ -179,7 +179,10 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
     def again(
         self, request: HttpRequest, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """A reply next to the bot's reply today. A model's tokens are charged."""
+        """The original reply beside the one the bot would give today.
+
+        Costs credits if a model writes it.
+        """
         chat = self.row(request, chat_id)
         if not self.has_train_permission(request):
             raise PermissionDenied
@@ -199,7 +202,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Search as the API does, messages included; across clients, only in the columns."""
+        """Search as the API does, messages included; across clients, search only the columns."""
         user: Any = request.user
         if not search_term or user.client is None:
             return super().get_search_results(request, queryset, search_term)

@@ -1,4 +1,4 @@
-"""The words that a search has found in conversations, marked in the message that holds them."""
+"""Search excerpts: the part of a message that matches a search, with the matches highlighted."""
 
 import re
 from collections.abc import Iterable
@@ -10,13 +10,13 @@ from django.utils.safestring import SafeString
 from chats.models import Conversation, Message
 from chats.services.desk import inbox
 
-# Characters of a message that are shown before the first found word, and in all.
+# Characters of an excerpt: before the first match, and in all.
 _BEFORE, _SHOWN = 40, 160
 
 
 def attach(chats: Iterable[Conversation], q: str) -> None:
-    """Give each conversation whose messages hold all words of a search `found_words`: a piece of
-    the newest such message."""
+    """Set `found_words` on each matching conversation: an excerpt of its newest message that
+    contains all terms."""
     terms, by_id = inbox.terms_of(q), {chat.pk: chat for chat in chats}
     if not terms or not by_id:
         return
@@ -30,7 +30,7 @@ def attach(chats: Iterable[Conversation], q: str) -> None:
 
 
 def marked(text: str, terms: list[str]) -> SafeString:
-    """A piece of a text around the first of the words, with all of them marked."""
+    """An excerpt around the first match, all matches highlighted."""
     text = " ".join(text.split())
     pattern = re.compile("|".join(map(re.escape, terms)), re.IGNORECASE)
     first = pattern.search(text)

@@ -113,7 +113,7 @@ class QuestionForm(OfBotForm):
 
     @property
     def turn_rows(self) -> list[list[Any]]:
-        """For each message that may follow, its fields."""
+        """The fields of each message that may follow."""
         parts = ("question", "words", "answer")
         return [[self[f"turn_{at}_{part}"] for part in parts] for at in range(_FOLLOW_UPS)]
 

@@ -1,4 +1,4 @@
-"""What the site's lists of conversations and ratings leave out, and their filters."""
+"""The filters of the site's lists of conversations and ratings, and what these leave out."""
 
 from abc import ABC, abstractmethod
 from datetime import datetime, time, timedelta

@@ -53,7 +53,7 @@ def customer_name(
     channel: str | None = None,
     began: datetime | None = None,
 ) -> str:
-    """A customer's name, else their address, else where or how and when they began."""
+    """Name, e-mail or phone; else location or channel, and the time of first contact."""
     known = customer.name or customer.email or customer.phone
     if known:
         return known

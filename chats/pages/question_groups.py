@@ -104,7 +104,7 @@ class QuestionGroupAdmin(TenantAdmin):
     def shown_answer(self, row: QuestionGroup) -> str:
         if row.answer:
             return f"{row.answer} ({', '.join(row.sources)})" if row.sources else row.answer
-        # A fault from before the answer was learned says nothing new.
+        # A fault from before the answer was learned is out of date.
         return humanize_code(row.fault) if row.fault and row.status != GroupStatus.LEARNING else "–"
 
     @column(gettext_lazy("Conversations"))

@@ -1,4 +1,4 @@
-"""A conversation's transcript for its page: messages, steps and days, a part at a time."""
+"""A conversation's transcript for its page: messages, steps and days, page by page."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from chats.pages import names
 from chats.services.desk import inbox
 from chats.shapes.message import Message as MessageShape
 
-# Messages that a page shows at once.
+# Messages per page.
 SHOWN = 50
 
 
@@ -36,7 +36,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """Up to `SHOWN` messages; the numbers lead to the parts before and after it."""
+    """Up to `SHOWN` messages, and the numbers for the links to earlier and later ones."""
 
     lines: list[Line]
     before: int | None

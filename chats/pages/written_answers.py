@@ -19,7 +19,7 @@ from identity.models import User
 
 
 def one_line(question: str) -> str:
-    """A question as an answer's form takes it."""
+    """A question in the form that an answer's form accepts."""
     return " ".join(question.split())[:MAX_QUESTION]
 
 
@@ -30,7 +30,8 @@ def existing(bot: Bot, question: str) -> Document | None:
 
 
 def initial(bot: Bot, question: str) -> dict[str, Any]:
-    """What the form for an answer holds at first: the question, and its answer if there is one."""
+    """The initial values of the form for an answer: the question, and its answer if there is
+    one."""
     found, asked = existing(bot, question), one_line(question)
     if found is None:
         return {"question": asked}

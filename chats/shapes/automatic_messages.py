@@ -9,29 +9,31 @@ from pydantic import Field, model_validator
 from chatplatform.api.shapes import Language, Shape, Text, example, read_only
 
 MAX_TEXT = 2_000
-WordName = Literal[
+MessageName = Literal[
     "greeting", "thanks", "goodbye", "about_bot", "person_possible", "unknown",
     "nearest", "person_button", "part_unknown", "found", "found_foreign", "handover",
     "handover_no_answer", "closed", "no_person", "approval_needed", "confirm", "done", "declined",
     "agent_declined", "ask_info", "info_noted", "info_declined", "not_email", "not_phone",
     "not_number", "not_date", "not_option", "survey_question", "survey_note", "survey_button",
 ]  # fmt: skip
-NAMES: tuple[WordName, ...] = get_args(WordName)
+NAMES: tuple[MessageName, ...] = get_args(MessageName)
 # When customers get each sentence.
-SAID_WHEN: Mapping[WordName, str] = {
+SAID_WHEN: Mapping[MessageName, str] = {
     "greeting": "In reply to a greeting, if the bot has no welcome message or has already sent it.",
     "thanks": "In reply to thanks.",
     "goodbye": "In reply to a goodbye.",
     "about_bot": "If the customer asks what the bot is; `{company}` is your client's name.",
-    "person_possible": "After that, if `handoff_on_request` is on.",
+    "person_possible": "After `about_bot` or `unknown`, if `handoff_on_request` is on.",
     "unknown": "If the bot has no answer, and asks again or `handoff_on_no_answer` is off.",
-    "nearest": "After that, above headings of your documents.",
-    "person_button": "Below that, to choose a person: at most 200 characters that ask for one.",
-    "part_unknown": "In an answer, for another question of the message: `{question}`.",
-    "found": "Above a quotation, if a model found no answer in the passages.",
+    "nearest": "After `unknown`, above headings of your documents.",
+    "person_button": "The button below `unknown` with which the customer asks for a person: at most"
+    " 200 characters.",
+    "part_unknown": "In an answer to several questions, for one without an answer: `{question}`.",
+    "found": "Above a quotation, although a model found no answer in it.",
     "found_foreign": "Above a quotation in a language other than the customer's.",
     "handover": "If a person will answer. The same texts as the config's `handoff_message`.",
-    "handover_no_answer": "The same, because the bot has no answer; by default your `handover`.",
+    "handover_no_answer": "If a person will answer because the bot has no answer; by default your"
+    " `handover`.",
     "closed": "Outside business hours, if you have a text in any language. The same texts as the"
     " config's `out_of_hours_message`.",
     "no_person": "If the customer asks for a person, and `handoff_on_request` is off.",
@@ -41,8 +43,8 @@ SAID_WHEN: Mapping[WordName, str] = {
     "declined": "After the customer declined a function call.",
     "agent_declined": "After an agent declined a function call.",
     "ask_info": "To ask for a customer-info field; `{label}` is the field's label.",
-    "info_noted": "After the customer gave what a field asks for.",
-    "info_declined": "If the customer does not give it, or gives a wrong value twice.",
+    "info_noted": "After the customer gave the value of a customer-info field.",
+    "info_declined": "If the customer declines to give the value, or gives a wrong one twice.",
     "not_email": "If the value is not an e-mail address; the field is asked for once more.",
     "not_phone": "If the value is not a telephone number; the field is asked for once more.",
     "not_number": "If the value is not a number; the field is asked for once more.",
@@ -69,7 +71,7 @@ OwnTexts = dict[Language, Annotated[Text, Field(max_length=MAX_TEXT)]]
 class PlatformWord(Shape):
     """One sentence of the platform in all languages."""
 
-    name: WordName = Field(description="The sentence's name.")
+    name: MessageName = Field(description="The sentence's name.")
     said_when: str | None = read_only("When customers get this sentence.")
     default: dict[str, str] | None = read_only("The platform's own text by language.")
     own: OwnTexts = Field(

@@ -8,6 +8,7 @@ from chatplatform.testing import stub_model
 from chatplatform.testing.browser import violations
 from chats.models import Message
 from chats.tests.test_desk import enter, log, row, seen_by_customer, show, write, write_in
+from chats.tests.test_desk_list import enter_as_owner
 from identity.models import ClientConfig
 
 
@@ -119,7 +120,7 @@ def test_whoever_wants_translations_without_a_model_is_told_where_to_connect_one
 ):
     write_in(shop, "Yan", "Đơn hàng của tôi đâu?")
     ClientConfig.objects.update(auto_translate=True)
-    enter(screen, ann)
+    enter_as_owner(screen, ann)
     show(screen, "Unassigned")
     row(screen, "Yan").click()
     link = log(screen).locator("[data-no-model] a")

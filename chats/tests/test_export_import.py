@@ -280,8 +280,8 @@ def test_an_invalid_file_is_named(bot, tmp_path, content, error):
     [
         ({"seq": 2_000_000_000}, "seq: Input should be"),
         ({"seq": 0}, "seq: Input should be"),
-        ({"language": "x" * 300}, "None of these is imported"),
-        ({"error": "a\x00"}, "None of these is imported"),
+        ({"language": "x" * 300}, "None of these rows was imported"),
+        ({"error": "a\x00"}, "None of these rows was imported"),
     ],
 )
 def test_a_row_that_cannot_be_stored_is_named(server, bot, tmp_path, wrong, error):

@@ -160,7 +160,7 @@ def outcomes_on_pages(ann, run):
     site = signed_in(ann.user)
     page = site.get(reverse("admin:bots_goldenrun_change", args=[run["id"]])).content.decode()
     listed = site.get(reverse("admin:bots_goldenrun_changelist")).content.decode()
-    words = {"Held<", "Published<", "No longer needed<"}
+    words = {"On hold<", "Published<", "No longer needed<"}
     cells = listed[listed.index("<tbody") : listed.rindex("</tbody")]
     (found,) = {word for word in words if word in page and word in cells}
     return found[:-1], reverse("admin:bots_goldenrun_publish_run", args=[run["id"]]) in page
@@ -172,7 +172,7 @@ def test_a_run_that_holds_nothing_any_more_says_so_and_offers_nothing(ann, bot, 
     due_at_once()
     (run,) = ann.get(runs).json()["items"]
     assert run["outcome"] == "held"
-    assert outcomes_on_pages(ann, run) == ("Held", True)
+    assert outcomes_on_pages(ann, run) == ("On hold", True)
     ann.delete(f"/ai/{bot.pk}/train/question-answer/{bad.pk}")
     assert ann.get(runs).json()["items"][0]["outcome"] == "overtaken"
     assert outcomes_on_pages(ann, run) == (

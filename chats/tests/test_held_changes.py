@@ -11,6 +11,7 @@ from bots.models import Bot, Chunk, Document
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Message
+from identity.models import AuditEvent
 from identity.testing import make_key
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -155,6 +156,7 @@ def test_a_held_change_is_discarded(ann, ben, bot, live, change, then):
     discard = f"/ai/{bot.pk}/golden-runs/{run['id']}/discard"
     assert ben.post(discard).status_code == 403
     assert ann.post(discard).status_code == 200
+    assert AuditEvent.objects.filter(action="golden_run.discarded").count() == 1
     run_jobs()
     after = shown(ann, bot, live)
     changing = ("progress", "started_at", "trained_at")

@@ -61,7 +61,7 @@ def test_both_kinds_of_files_are_required_before_the_import(bot, tmp_path):
 
 
 def test_an_invalid_text_is_named(bot, tmp_path):
-    with pytest.raises(CommandError, match="None of these is imported"):
+    with pytest.raises(CommandError, match="None of these rows was imported"):
         import_rows(tmp_path, bot, [chat_row(chat_code="\ud800")], [])
 
 

@@ -31,7 +31,7 @@ class ApiKey(TenantModel):
     last_used_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
-    # A request limit below that of the scope; null: the scope's limit.
+    # A request limit below the scope's; null: the scope's limit.
     requests_per_minute = models.PositiveIntegerField(null=True)
     # Credits that chats opened with the key may cost in a day (UTC); null: no cap of its own.
     daily_credits = models.PositiveIntegerField(null=True)

@@ -34,7 +34,7 @@ class RefreshToken(TenantModel):
 class SiteSession(AbstractBaseSession):
     """One sign-in to the site: a Django session with a reference to its person.
 
-    `session_key` is a hash of what the browser holds: who reads the table can use none of them.
+    `session_key` is a hash of the browser's key, so a reader of the table cannot use any session.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="sessions")

@@ -1,6 +1,5 @@
 """Users, of clients and of the platform, and their saved views."""
 
-from collections.abc import Collection
 from typing import Any, Self
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
@@ -68,8 +67,8 @@ class User(AbstractBaseUser, PermissionsMixin):
         ]
 
     @classmethod
-    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
-        row = super().from_db(db, field_names, values)
+    def from_db(cls, *args: Any, **options: Any) -> Self:
+        row = super().from_db(*args, **options)
         # The platform's address may have changed since.
         if name := row.__dict__.get("avatar_file"):
             row.avatar_url = media.public_url(name)

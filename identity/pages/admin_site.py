@@ -141,7 +141,7 @@ class OwnPassword(PasswordChangeView):
 
 
 def _file(name: str, content_type: str) -> Any:
-    """A template that is no page, for everybody, which is never cached."""
+    """A view of a public file made from a template, such as a script; never cached."""
     view = TemplateView.as_view(template_name=f"admin/{name}", content_type=content_type)
     return never_cache(view)
 

@@ -26,7 +26,7 @@ from identity.services import cancel_job
 
 # A list of what changed may be long, such as opening hours; an export of the log has all of it.
 _MOST_CHARACTERS = 600
-# A search reads what was changed in this many of the newest rows.
+# How many of the newest rows a search in changes reads.
 _MOST_READ = 10_000
 
 

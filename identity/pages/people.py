@@ -41,8 +41,8 @@ ROLES = {
 
 @dataclass(frozen=True)
 class AccountAction:
-    """What can be done to a person's account: the button, what it does, the service that does it,
-    and what the page then says."""
+    """An action on a person's account: the button, a description, the service, and the message
+    after success."""
 
     button: Any
     about: Any
@@ -147,7 +147,7 @@ class UserAdmin(TenantAdmin):
 
     @display(description=cast("str", gettext_lazy("Status")), ordering="is_disabled")
     def state(self, person: Any) -> SafeString:
-        """Active, disabled, or since when they are invited, with a button to invite them again."""
+        """Active, disabled, or invited (when, and a button to invite them again)."""
         return render_to_string(
             "admin/identity/person_state.html",
             {
@@ -252,7 +252,7 @@ def _doing(action: AccountAction, person: User, by: User) -> Callable[[dict[str,
 
 
 def _saving(form: ServiceForm, person: User, by: User) -> Callable[[dict[str, Any]], object]:
-    """Saves the form of a person: name and rights, and what only the platform's staff change."""
+    """Saves a person's form: name and rights, and what only the platform's staff may change."""
 
     def act(data: dict[str, Any]) -> None:
         own = {name: data.get(name, getattr(person, name)) for name in _OWN_FIELDS}

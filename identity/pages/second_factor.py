@@ -29,7 +29,7 @@ class CodeForm(forms.Form):
 
 
 class OwnForm(CodeForm):
-    """Also asks for the password, so that an open session alone cannot change the second factor."""
+    """A form that also asks for the password: an open session alone can't change the factor."""
 
     password = forms.CharField(
         label=gettext_lazy("Password"),

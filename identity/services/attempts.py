@@ -92,7 +92,7 @@ def start(kind: AttemptKind, *, address: str, account: str = "") -> Attempt:
 
 
 def clear_failures(attempt: Attempt) -> None:
-    """The attempt succeeded: delete it and the account's earlier failures."""
+    """Delete an attempt that succeeded, and the account's earlier failures."""
     Attempt.objects.filter(
         kind=attempt.kind, account_hash=attempt.account_hash, address=attempt.address
     ).delete()

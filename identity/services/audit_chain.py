@@ -40,8 +40,8 @@ _ONE_ROLE = Warning(
 
 
 def faults(client_id: int | None = None, *, using: str = "default") -> Iterator[str]:
-    """A sentence for each row that was changed, deleted or inserted, as the hashes of one client's
-    chain or of all show. Call it in a transaction."""
+    """A sentence for each changed, deleted or inserted row that the hashes of one client's chain,
+    or of all chains, reveal. Call it in a transaction."""
     with connections[using].cursor() as cursor:
         # Millions of rows may take longer than the time limit of a statement.
         cursor.execute("SET LOCAL statement_timeout = 0")

@@ -19,7 +19,8 @@ TRIAL_CREDITS = 1000
 def register(body: CompanyDto, *, password: str | None, by: User | None = None) -> Client:
     """A client with its owner, config and trial plan; 409 `email_taken`.
 
-    `by`: whoever of the platform's staff adds it. Without a password, the owner is mailed a link.
+    `by`: the member of the platform's staff who adds it. Without a password, the owner is mailed a
+    link.
     """
     with transaction.atomic():
         client = _create_client(body)

@@ -27,7 +27,7 @@ def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> C
     return get(before.client, before.client_id)
 
 
-def replace_words(
+def replace_messages(
     config: ClientConfig, columns: dict[str, dict[str, Any]], *, by: User
 ) -> ClientConfig:
     """Replace the columns that hold the client's own messages."""

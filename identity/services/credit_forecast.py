@@ -7,7 +7,7 @@ from django.db.models import Sum
 from identity.models import CreditEntry, EntryKind, Plan, Subscription
 
 _PACE = timedelta(days=7)
-# The farthest end, in paces; ten years.
+# The latest end that is forecast, in weeks: ten years.
 _MOST = 520
 _USE = (EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE)
 

@@ -126,6 +126,6 @@ def _is_right(user: User | None, password: str, *, admits_staff: bool) -> bool:
 
 
 def _audit_lock(attempt: Attempt, user: User | None) -> None:
-    """Record a lock when it begins, so that further guesses do not fill the log."""
+    """Record a lock only when it begins, so that further guesses do not fill the log."""
     if attempts.reaches_limit(attempt) and user:
         audit.record(user.client_id, "user.locked", by=None, subject=f"user:{user.pk}")

@@ -47,9 +47,9 @@ _TEXTS = {"answer"}
 _MAX_TEXT = 4_000
 # Written by the platform itself, so they may be links.
 _LINKS = {"link", "url"}
-# Written by strangers, so they are quoted: nobody should take them for the platform's words.
+# Written by strangers, so they are quoted, lest readers take them for the platform's words.
 _NAMES = {"name", "company", "customer", "agent", "bot", "provider", "inviter"}
-# Marks that change the order in which what follows is read: a name could turn a subject around.
+# Marks that change the reading direction: with one, a name could reverse a subject.
 _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _QUOTES = re.compile('[“”„"]')
 # Characters that make a link for mail programs: in a URL or host name, not in a time such as 9:05.
@@ -134,7 +134,7 @@ def deliver(
 def counted(account: str) -> Iterator[bool]:
     """Whether a mail that anybody can request may be sent, by how many were; counts it if it is.
 
-    Over the limit nobody is told: the mails before hold a link that works.
+    Over the limit nobody is told, since the earlier mails contain a working link.
     """
     try:
         attempt = attempts.start(AttemptKind.LINK_MAIL, address="", account=account)

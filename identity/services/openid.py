@@ -29,8 +29,8 @@ SCOPES = "openid email profile"
 LEEWAY_SECONDS = 30
 _TIMEOUT_SECONDS = 10
 _MAX_BYTES = 500_000
-# Seconds for which metadata and keys are cached, and the shortest time between two requests for
-# keys or to a provider that failed.
+# Seconds for which metadata and keys are cached; and the shortest pause between two requests for
+# keys, or between two to a provider that failed.
 _KEPT_SECONDS, _PAUSE_SECONDS = 3600, 60
 
 
@@ -89,7 +89,7 @@ def exchange(row: SignInProvider, *, code: str, verifier: str) -> str:
 
 
 def verify(row: SignInProvider, id_token: str, *, nonce: str) -> dict[str, Any]:
-    """The claims of an ID token, if this provider issued it for us and this sign-in."""
+    """The claims of an ID token, if this provider issued it for us and for this sign-in."""
     try:
         decoded = jwt.decode(id_token, _keys(row, id_token), algorithms=ALGORITHMS)
         claims = CodeIDToken(
@@ -140,7 +140,7 @@ def _discovered(row: SignInProvider) -> Metadata:
 
 
 def _keys(row: SignInProvider, id_token: str) -> KeySet:
-    """The provider's keys; requested again if the token names a key that is not among them."""
+    """The provider's keys; requested again if the token names an unknown key."""
     name = f"openid-keys:{row.pk}:{row.issuer}"
     asked_at, stored = cache.get(name) or (0.0, None)
     wanted = extract_compact(id_token.encode()).headers().get("kid")

@@ -22,7 +22,7 @@ from identity.services import attempts, audit, mails, tokens
 from identity.services.freezing import ensure_not_frozen
 
 RESET_LIFETIME = timedelta(hours=1)
-# For this long a link stays good beside newer ones.
+# How long a link stays valid although newer ones were requested.
 YOUNG = timedelta(minutes=10)
 # Longer than for a reset, since nobody waits for an invitation.
 INVITATION_LIFETIME = timedelta(days=3)
@@ -42,7 +42,7 @@ def check_rules(password: str, *, field: str = "password") -> None:
 
 
 def encode(password: str, *, field: str = "password") -> str:
-    """The password's hash. Slow on purpose, so call it outside of transactions."""
+    """The password's hash. Slow on purpose, so call this outside of transactions."""
     check_rules(password, field=field)
     return make_password(password)
 
@@ -59,7 +59,7 @@ def set_encoded(user: User, encoded: str, *, by: User, mail: str = "password_cha
 
 
 def void_links(user: User) -> None:
-    """End the links to choose a password that were mailed to a user whose row is locked."""
+    """Void the links to choose a password that were mailed to a user whose row is locked."""
     _links(user).delete()
 
 
@@ -68,8 +68,10 @@ def _links(user: User) -> QuerySet[PasswordReset]:
 
 
 def request_reset(*, email: str, address: str) -> None:
-    """Enqueue the mail with a reset link. The job looks the account up, so that neither the answer
-    nor its time reveals accounts."""
+    """Enqueue the mail with a reset link.
+
+    The job looks up the account, so that neither the response nor its timing reveals accounts.
+    """
     attempts.start(AttemptKind.ASK_RESET, address=address, account=email)
     jobs.enqueue("identity.send_reset_link", client_id=None, email=email, asked_from=address)
 
@@ -87,7 +89,8 @@ def send_reset_link(*, email: str, asked_from: str) -> None:
 
 
 def send_invitation(*, user_id: int, by_id: int | None) -> None:
-    """Mail a new user who invites them, as what, and a link to choose the first password."""
+    """Mail a new user an invitation (by whom, in which role) with a link to choose the first
+    password."""
     user = User.objects.select_related("client").filter(pk=user_id).first()
     if user is None or not user.is_active or user.has_usable_password():
         return
@@ -126,13 +129,13 @@ def _make_token(
 ) -> str:
     """A new token for the user, whose row is read again; it voids the earlier ones.
 
-    `keeps_young`: a link younger than ten minutes stays good. Otherwise a stranger, who may ask for
+    `keeps_young`: links younger than ten minutes stay valid. Otherwise a stranger, who can request
     links too, could void each one before it is read.
     """
     assert user.client_id
     token = secrets.token_urlsafe(32)
     with jobs.commit():
-        # Locked, so that only one of concurrent links stays valid, mailed to the address of now.
+        # Locked, so that of concurrent links only one stays valid, and goes to the current address.
         user.email = User.objects.select_for_update(no_key=True).get(pk=user.pk).email
         earlier = _links(user)
         (earlier.filter(created_at__lt=Now() - YOUNG) if keeps_young else earlier).delete()
@@ -148,12 +151,12 @@ def _make_token(
 
 
 def _link(token: str) -> str:
-    """The link to mail. Its host never comes from a request; browsers do not send the fragment."""
+    """The link to mail. Its host never comes from a request; browsers don't send the fragment."""
     return f"{settings.PASSWORD_RESET_URL}#token={token}"
 
 
 def check_reset(*, token: str, address: str) -> PasswordReset:
-    """The reset of a link; 400 `reset_token_invalid`, and a failed attempt, if it does not work."""
+    """The reset that a link is for; if invalid, 400 `reset_token_invalid` and a counted attempt."""
     unused = PasswordReset.objects.filter(token_hash=hash_secret(token), used_at=None)
     try:
         attempt = attempts.start(AttemptKind.TRY_RESET, address=address)

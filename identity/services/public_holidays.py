@@ -24,7 +24,7 @@ def countries() -> list[tuple[str, str]]:
 
 
 def of_country(code: str, *, years: list[int], language: str) -> list[Holiday]:
-    """The holidays of these years by date, named in the language if the country's are."""
+    """The holidays of these years by date, named in the language if their names are known in it."""
     # Few requests need the package, and importing it takes long.
     import holidays  # noqa: PLC0415
 

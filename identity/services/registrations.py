@@ -18,7 +18,7 @@ from identity.services import attempts, clients, mails, passwords
 from identity.shapes.clients import CompanyDto, RegisterTrialDto
 
 LINK_LIFETIME = timedelta(days=1)
-# For this long a new link can be requested.
+# How long a new link can be requested.
 KEPT = timedelta(days=3)
 
 

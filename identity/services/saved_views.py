@@ -23,7 +23,8 @@ class TooManyViews(ApiError):
 
 
 def seen_by(user: User, page: str) -> list[tuple[SavedView, bool]]:
-    """A person's own views of a list and those that colleagues share; whether each may go."""
+    """A person's own views of a list and those that colleagues share; each with whether the person
+    may delete it."""
     rows = SavedView.objects.filter(list_name=page).select_related("user").order_by("name", "pk")
     seen = rows.filter(Q(user=user) | Q(is_shared=True, user__client=user.client_id))
     return [(row, _may_delete(row, user)) for row in seen[: 4 * MOST]]

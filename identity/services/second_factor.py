@@ -25,7 +25,7 @@ RECOVERY_CODES = 10
 _ISSUER = "Chatbot Platform"
 _SALT = "second-factor"
 _SECRET_BYTES = 20
-# Steps of 30 seconds by which the clock of a device may be wrong.
+# Steps of 30 seconds that a device's clock may be off.
 _TOLERANCE = 1
 # Seconds in which an offered secret can be set up.
 _OFFER_SECONDS = 1800
@@ -66,7 +66,7 @@ def offer(user: User, *, signed: str = "") -> Offer:
 def set_up(user: User, *, signed: str, code: str, sign_in: uuid.UUID | None) -> list[str]:
     """Require codes from now on, if `code` is right; returns the recovery codes, shown once.
 
-    Ends every sign-in except this one: whoever knew the password is out too.
+    Ends every sign-in except this one, so anybody else who knew the password is signed out.
     """
     secret = _offered(user, signed)
     if secret is None:

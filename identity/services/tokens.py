@@ -204,7 +204,8 @@ def revoke_all(user: User) -> None:
 
 
 def revoke_others(user: User, *, but: uuid.UUID | None) -> None:
-    """End every sign-in of a user except one; None: that of a session without tokens."""
+    """End every sign-in of a user except one; None if the one to keep is a session without
+    tokens."""
     end_sessions(SiteSession.objects.filter(user=user).exclude(token_family=but))
     others = RefreshToken.objects.filter(user=user, revoked_at=None)
     if but:

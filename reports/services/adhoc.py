@@ -172,7 +172,7 @@ def totals_before(client: Client, param: shapes.AdhocQuestion) -> Row:
 def page_of_chats(
     chosen: QuerySet[Conversation], *, newest_first: bool, after: Sequence[Any] | None, limit: int
 ) -> QuerySet[Conversation]:
-    """At most `limit` of the chosen conversations after a position, by when they began."""
+    """At most `limit` of the chosen conversations after a position, ordered by their beginning."""
     way, side = ("-", "lt") if newest_first else ("", "gt")
     if after:
         at, pk = after

@@ -30,8 +30,8 @@ class Bar:
 class Chart:
     """Bars side by side.
 
-    `names` labels the first, middle and last bar, `highest` the largest value, `unit` and `axis`
-    what the heights and the bars are.
+    `names` labels the first, middle and last bar, `highest` the largest value, `unit` the heights
+    and `axis` the bars.
     """
 
     bars: list[Bar]
@@ -39,7 +39,7 @@ class Chart:
     names: list[str]
     unit: str
     axis: str
-    # What their lower parts are, if they have any.
+    # The label of the bars' lower parts, if they have any.
     part: str
 
 
@@ -77,8 +77,8 @@ def chart(
     columns: Sequence[Column], *, unit: str, axis: str, part: str = "",
     shown: Callable[[float], str] = str,
 ) -> Chart:  # fmt: skip
-    """A chart of the columns, scaled so that the highest fills its height. `part` is the unit of
-    their lower parts, `shown` writes a value."""
+    """A chart of the columns, scaled so that the highest fills its height. `part` labels their
+    lower parts, `shown` formats a value."""
     highest = max([column.value for column in columns], default=0) or 1
     step, scale = WIDTH / max(len(columns), 1), HEIGHT / highest
     bars = [

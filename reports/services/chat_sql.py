@@ -56,7 +56,7 @@ _FACTS = {
     "resolution": f"""CASE WHEN chat.status = 'ended'
         THEN {_seconds("chat.created_at", "chat.ended_at")} END""",
     "rating": "feedback.rating",
-    # What providers charge for, by category: how many messages, and what they cost, if known.
+    # Charges of providers by category: how many messages, and their cost, if known.
     "charges": """(SELECT jsonb_object_agg(charge.category, charge) FROM (
         SELECT metadata #>> '{pricing,category}' AS category,
             sum((metadata #>> '{pricing,charged}')::int) AS messages,
@@ -131,7 +131,7 @@ _CHARGES = """ LEFT JOIN LATERAL (
         'cost', sum((value ->> 'cost')::numeric)) AS value
     FROM jsonb_each(charges)
 ) charge ON true"""
-# Of other figures, three: a message may cost less than a cent.
+# Decimal places; other figures have three. A message may cost less than a cent.
 _DIGITS = {"message_cost": 6}
 _OF_CHARGES = {"charged_messages", "message_cost"}
 # The columns of a report with a row for each conversation: name, heading, type, unit, SQL.

@@ -31,7 +31,7 @@ LIFETIME = timedelta(days=1)
 # The maximum number of a client's large exports.
 MAX_EXPORTS = 20
 _AT_ONCE = 1_000
-# A worker leaves an export that it does not understand to one of another release for this long.
+# How long a worker leaves an export that it does not understand to workers of another release.
 _HANDOVER = timedelta(minutes=10)
 _UNFINISHED = (ExportStatus.QUEUED, ExportStatus.RUNNING)
 _LINK_SALT = "reports.export"
@@ -78,7 +78,7 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
     with transaction.atomic():
         export = Export.objects.create(
             client=client, created_by=by, rows=rows,
-            # A worker of the release before knows what was asked, but not all that could have been.
+            # Only the fields sent: a worker of the previous release may not know all fields.
             param=param.model_dump(mode="json", exclude_unset=True) | {"format": param.format},
             file_name=file_name(param), expires_at=timezone.now() + LIFETIME,
         )  # fmt: skip
@@ -148,7 +148,7 @@ def write_file(export_id: str) -> None:
     export = rows.filter(pk=export_id).first()
     if export is None or export.status not in _UNFINISHED:
         return
-    media.check_store()  # Checked first, so that no long report is made in vain.
+    media.check_store()  # Checked first, so that no long report is written in vain.
     try:
         param = shapes.PageReport.model_validate(export.param)
     except ValidationError as exc:

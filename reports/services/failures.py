@@ -34,7 +34,7 @@ from webhooks.services import deliveries, endpoints
 _SENDS_SINCE = timedelta(days=7)
 # Customers' messages are normally processed within seconds.
 _USUAL_WAIT = timedelta(minutes=1)
-# How long the page refreshes itself to show a retry's result.
+# How long after a retry the page refreshes itself to show the result.
 _LOOKS_AGAIN = timedelta(minutes=2)
 # The most rows that one click retries; another click takes the next ones.
 MOST_AT_ONCE = 500
@@ -201,7 +201,7 @@ def _failed_deliveries() -> QuerySet[Delivery]:
 
 
 def _unsent() -> QuerySet[OutboundSend]:
-    """Sends that failed, and those of messages that count as failed because nobody knows."""
+    """Failed sends, and those with an unknown outcome whose message counts as failed."""
     since = timezone.now() - _SENDS_SINCE
     states = [SendState.FAILED, SendState.UNCERTAIN]
     rows = OutboundSend.objects.filter(created_at__gte=since, state__in=states)
@@ -226,7 +226,7 @@ def _channel_words(name: str, error: str, status: str) -> str:
 
 
 def _waiting_connections() -> QuerySet[ChannelConnection]:
-    """The accounts with items that have waited too long: how many, and since when."""
+    """The accounts with overdue inbound items, how many wait there, and since when."""
     waiting = InboundItem.objects.filter(outcome=Outcome.WAITING, connection_id=OuterRef("pk"))
     of_account = waiting.order_by().values("connection_id")
     rows = ChannelConnection.objects.annotate(

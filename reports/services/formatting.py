@@ -105,7 +105,7 @@ def duration(seconds: float | None) -> str:
 
 
 def share(part: int, of: int) -> float | None:
-    """A part as a share, 0..1; None of nothing."""
+    """A part as a share, 0..1; None if the whole is 0."""
     return part / of if of else None
 
 

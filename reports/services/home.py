@@ -1,4 +1,4 @@
-"""The client's home page in the site: what needs somebody, figures, and the set-up steps."""
+"""The client's home page in the site: what needs attention, figures, and the set-up steps."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _DAYS, _CHART_DAYS, _MOST_ASKED = 7, 14, 5
 _VIEW = gettext_lazy("View")
 # The name under which the dismissal of the set-up steps is saved, as a view without a list.
 _STEPS = "steps"
-# What to do about a warning, if it is more than to view its rows.
+# The button of a warning, if it does more than show the rows.
 _VERBS = {
     "chats_unanswered": pgettext_lazy("verb", "Answer"),
     "chats_unanswered_soon": pgettext_lazy("verb", "Answer"),
@@ -54,7 +54,7 @@ class Hint:
     path: str
     model: type[Any]
     is_done: bool = False
-    # What to do about it, for a button.
+    # The label of its button.
     verb: str = ""
 
 
@@ -137,8 +137,8 @@ def _both(found: ChatOverview) -> tuple[Figures, Figures]:
 
 
 def warnings(client: Client) -> list[Hint]:
-    """Unmuted warnings, waiting customers, and failures, those that have no warning; each with a
-    link to its rows."""
+    """Unmuted warnings, waiting customers, and failures without a warning; each with a link to its
+    rows."""
     found = client_warnings.of(client)
     shown = [item for item in found if item.warning.muted_until is None]
     hints = [
@@ -156,7 +156,7 @@ def warnings(client: Client) -> list[Hint]:
 
 
 def _waiting_hints(client: Client) -> list[Hint]:
-    """How many customers wait, for instance while it is closed, so that no target is missed."""
+    """How many customers wait although no target is missed, for instance outside business hours."""
     rows, path = _who_waits(client)
     count = rows.count()
     words = ngettext(
@@ -192,7 +192,7 @@ def has_conversations(client: Client) -> bool:
 
 
 def dismiss_steps(by: User) -> None:
-    """Show the set-up steps no longer: to nobody of the client if an admin asks, else to them."""
+    """Hide the set-up steps: for the whole client if an admin asks, else for this person."""
     saved_views.save(by, _STEPS, name=_STEPS, query="", is_shared=by.is_admin)
 
 

@@ -8,7 +8,8 @@ from django.utils.translation import gettext
 
 from reports.services import charts, formatting
 
-# The beginnings of the metrics of which less is better, and more; of others neither is.
+# Prefixes of the metrics of which less is better, and of those of which more is; for others neither
+# is.
 _LESS = ("handed_off", "sentiment_negative", "first_", "bot_response", "person_", "resolution")
 _MORE = ("bot_resolved", "sentiment_positive", "rating_mean")
 
@@ -35,7 +36,7 @@ class KpiCard:
 
 def compared(name: str, now: Any, before: Any, *, path: str = "", **other: object) -> KpiCard:
     """A metric with its change against the period before. `other` holds more fields."""
-    # In the digits that are shown.
+    # Rounded as shown.
     places = {"share": 2, "stars": 1}.get(formatting.unit_of(name), 0)
     is_known = now is not None and before is not None
     gain = round(round(now, places) - round(before, places), places) if is_known else 0
@@ -61,7 +62,7 @@ def _change(name: str, gain: float, before: float) -> str:
         return f"{gain:+.1f}"
     if unit == "seconds":
         words = gettext("{value} faster") if gain < 0 else gettext("{value} slower")
-        # In minutes where the figures are: "91 s" beside "2 min" would be hard to compare.
+        # In minutes if the figures are in minutes: "91 s" beside "2 min" would be hard to compare.
         size = 60 if abs(gain) >= 60 else 1
         whole = formatting.duration(abs(gain)) if abs(gain) >= 7200 else ""
         unit_words = gettext("{n} min") if size == 60 else gettext("{n} s")

@@ -1,4 +1,4 @@
-"""The home page of the platform's staff: what needs them, over all clients."""
+"""The home page of the platform's staff: what needs attention, over all clients."""
 
 from datetime import timedelta
 

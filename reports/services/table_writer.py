@@ -18,7 +18,7 @@ MIME_TYPES = {
 }
 # The most rows of a sheet, below the row of column names.
 XLSX_ROWS = 1_048_575
-# How a sheet shows values that are neither plain numbers nor texts.
+# The number formats of values that are neither plain numbers nor texts.
 _FORMATS = {"date": "yyyy-mm-dd", "moment": "yyyy-mm-dd hh:mm", "share": "0%", "stars": "0.0"}
 _WIDEST = 60
 

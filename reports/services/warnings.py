@@ -56,7 +56,7 @@ class Found:
 class _Rule:
     code: shapes.WarningCode
     severity: Literal["critical", "warning"]
-    # It has the plural forms of `count`, chosen by `n`.
+    # A text with plural forms, chosen by `n`.
     title: Any
     what_to_do: str
     rows: Callable[[Client, datetime], QuerySet[Any]]

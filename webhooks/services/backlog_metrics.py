@@ -1,4 +1,4 @@
-"""Metrics of the waiting deliveries: how many there are, and how overdue the oldest is."""
+"""Metrics of the delivery backlog: how many deliveries wait, and how overdue the oldest is."""
 
 from django.db import Error, connection
 

@@ -1,7 +1,7 @@
 """The order of the feed: committed events get positions, one client at a time.
 
 A transaction that announces an event cannot know its position, because a transaction that began
-later may commit earlier. So it leaves a row in `UnnumberedEvent`. Whoever reads a feed first
+later may commit earlier. So it leaves a row in `UnnumberedEvent`. The next reader of the feed
 numbers the client's committed events, in one database statement (`webhooks_number_events`) under a
 lock of the client. Each numbering continues after the last, and its positions become visible
 together. So a reader that continues after a position misses nothing, and waits for no open

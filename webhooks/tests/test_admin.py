@@ -87,7 +87,7 @@ def test_an_endpoint_that_the_platform_switched_off_is_switched_on(ann_at_site, 
     assert (row.is_active, row.disabled_reason, row.consecutive_failures) == (True, None, 0)
     assert (row.url, row.event_types) == (listening.url, ["message.created"])
     assert AuditEvent.objects.get(action="webhook.updated").user == ann.user
-    assert "is on already." in act(ann_at_site, "switch_on", listening).content.decode()
+    assert "was already on." in act(ann_at_site, "switch_on", listening).content.decode()
     assert AuditEvent.objects.filter(action="webhook.updated").count() == 1
     page = ann_at_site.get(reverse("admin:webhooks_webhookconfig_change", args=[row.pk]))
     _, activity = page.content.decode().split('id="activity"')

@@ -21,9 +21,10 @@ from bots.ingest.extraction.readers import READERS
 from bots.language import detection
 
 MAX_FILE_BYTES = 26_214_400
-# The limits of reading one file, which recognising letters on pictures exceeds.
+# The limits of reading one file; character recognition needs higher ones.
 _SECONDS, _MEMORY_MB = (ocr.SECONDS, ocr.MEMORY_MB) if ocr.is_installed() else (60, 512)
-# Training comes last on a busy machine, so reading may take much longer than its processor time.
+# Training has the lowest priority, so on a busy machine reading takes much longer than its
+# processor time.
 _PATIENCE, _MAX_SECONDS = 5, 500
 
 

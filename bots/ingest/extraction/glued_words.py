@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from bots.language.normalization import UNSPACED
 
-# How many letters are judged at a time, so that a paragraph is noticed among others; and how few
-# can be judged at all, so that a title of one long word is not taken for a sentence. Fewer are
-# enough if at least half of them are in long tokens with marks inside.
+# How many letters are judged at a time, so that a single paragraph is noticed; and the least number
+# that can be judged, so that a title of one long word is not taken for a sentence. Fewer suffice if
+# at least half of them are in long tokens with marks inside.
 _WINDOW, _MIN_LETTERS, _MIN_MARKED = 150, 70, 20
 # By the part of the letters that are in long tokens with marks inside: the most letters of the word
 # that an average letter belongs to. In running text these are 6 to 11, in lists of German words 28.
@@ -15,7 +15,7 @@ _LIMITS = ((0.6, 9), (0.25, 13), (0.0, 36))
 # A shorter token may hold a mark: "e.g.", "YouTube".
 _LONG = 20
 _MARK = re.compile(r"[^\W\d_][\d.,;!?)»”\"]+[^\W\d_]|[a-zß-ÿа-я][A-ZÀ-ÞА-Я]")
-# Addresses and code have no spaces.
+# URLs, mail addresses and code have no spaces.
 _CODE = re.compile(r"[@_\\=#&%|~<>{}\[\]+*]|://|www\.|\w\.[a-zà-ÿ]")
 # Words may follow each other without a space: at marks, and at capitals inside of names.
 _BREAK = re.compile(r"[-–—/,;:.!?()]|(?<=[a-zß-ÿа-я])(?=[A-ZÀ-ÞА-Я])")

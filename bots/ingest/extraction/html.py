@@ -87,7 +87,7 @@ def shown(text: str) -> Any:
 
 
 def _end_head(tree: Any) -> None:
-    """Move what is no metadata from the head to the body.
+    """Move everything but metadata from the head to the body.
 
     libxml2 knows the elements of HTML 4: in a page that leaves out the tag `body`, a `main` does
     not end the head for it.

@@ -1,4 +1,4 @@
-"""Reads Markdown as the page that it stands for, so that what a page hides is hidden here too."""
+"""Renders Markdown to HTML and reads that, so what the page hides is left out."""
 
 import re
 from pathlib import Path
@@ -7,9 +7,9 @@ from typing import Any
 from bots.ingest.extraction import encodings, html
 from bots.ingest.extraction.document import Content, clean
 
-# Comments and struck-out text, except in code. What CommonMark shows is hidden as well: comments
-# with blank lines inside a paragraph or without an end, definitions right below a paragraph, and
-# struck-out text between HTML tags.
+# Comments and struck-out text, except in code. Also hidden, although CommonMark would show it:
+# comments with blank lines inside a paragraph or without an end, definitions right below a
+# paragraph, and struck-out text between HTML tags.
 _HIDDEN = re.compile(
     r"(?P<code>^(?P<fence>[ \t]*(?:```|~~~))[^\n]*\n(?s:.*?)(?:^(?P=fence)|\Z)"
     r"|^(?: {4}|\t)[^\n]*$|`[^`\n]+`|\\<)"
@@ -18,9 +18,9 @@ _HIDDEN = re.compile(
     r"""(?:[ \t]+(?:\([^()\n]*\)|"[^"\n]*"|'[^'\n]*'|[^\s("'][^\n]*))?[ \t]*$""",
     re.MULTILINE,
 )
-# YAML between two rules; the lines are checked, since a text may also begin with a rule.
+# YAML between two `---` lines. Its lines are checked, since a text may also begin with a rule.
 _FRONT_MATTER = re.compile(r"\A\s*---\n(?:(?!---\n)(?:[\w-]+:|[ \t#-]).*+\n)++---\n")
-# Lists inside lists count twice. A bracket costs as much time as this.
+# Maximum nesting depth (a nested list counts as two). Parsing time per bracket grows with it.
 _MAX_NESTED = 30
 
 
@@ -49,9 +49,9 @@ def _parser() -> Any:
 
 
 def _as_words(state: Any) -> None:
-    """Write what images stand for as words of the text.
+    """Replace images by their alt text.
 
-    Images alone in their paragraph are mostly badges and stand for nothing.
+    Images alone in their paragraph are mostly badges, and are dropped.
     """
     for token in state.tokens:
         says = any(

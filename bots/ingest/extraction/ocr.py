@@ -11,9 +11,9 @@ from bots.ingest.extraction.pdf_layout import Line
 
 # The limits of the child process with these packages.
 MEMORY_MB, SECONDS = 2_048, 300
-# The last page begins at this second of the processor.
+# No page is begun after this many seconds of processor time.
 _LAST_START = 240
-# How pages are drawn, in dots for each inch.
+# The resolution at which pages are drawn, in dots per inch.
 _DPI, _POINTS = 150, 72
 # The darkest paper, and the space around what is printed, in dots.
 _INK, _MARGIN = 160, 40

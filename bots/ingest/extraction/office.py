@@ -37,7 +37,7 @@ _MAX_MERGED_COLUMNS = 60
 _MAX_MERGED = 1_000
 # The most columns that a sheet can have.
 _MAX_COLUMNS = 16_384
-# Values of what is switched off.
+# XML values that mean false.
 OFF = frozenset({"0", "false", "off"})
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^<>]*?\bref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
 _YEARS = range(1900, 2101)
@@ -231,7 +231,7 @@ class Row:
 
     @property
     def is_named(self) -> bool:
-        """Whether it surely names columns: no word of it holds a figure."""
+        """Whether it surely names columns: none of its words contains a digit."""
         words = (word for word in self.values.values() if not word.isdecimal())
         return self.is_header and self.words > 0 and not any(map(_DIGIT.search, words))
 
@@ -358,7 +358,8 @@ def table(name: str, rows: Iterator[Row]) -> Iterator[Section]:
         names = following.values
         is_above = is_header and following.is_named and len(names) > len(values) > 1
         is_short = is_above and min(values) == min(names)
-        # The names of groups are to the right of those of the rows, and stand above equal ones.
+        # Group names begin to the right of the row names, and repeat the same column names below
+        # them.
         if is_above and not is_short and len({*names.values()}) < len(names):
             row.is_group = True
             values = _filled(values, names)
@@ -374,7 +375,7 @@ def table(name: str, rows: Iterator[Row]) -> Iterator[Section]:
 
 
 def _filled(groups: dict[int, str], names: dict[int, str]) -> dict[int, str]:
-    """The name of the group of each column, which stands above its first one."""
+    """The group name of each column; the sheet has it only above the group's first column."""
     filled: dict[int, str] = {}
     for column in sorted(groups.keys() | names.keys()):
         above = groups.get(column) or filled.get(column - 1, "")

@@ -124,7 +124,7 @@ def _named(found: Collection[int]) -> str:
 
 
 def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
-    """Rewrite the file with empty pages in the place of damaged ones; also returns the latter.
+    """Rewrite the file with empty pages in place of damaged ones; also returns their numbers.
 
     The file is None if the original can be read as it is.
     """

@@ -10,7 +10,7 @@ from typing import Any
 
 from bots.ingest.extraction.document import table_lines
 
-# In multiples of the font size: the height of a line, and that of one beside it.
+# In multiples of the font size: the height of a line, and of a line beside it.
 SAME_LINE, _BESIDE = 0.4, 0.62
 # In multiples of the font size: the gaps between words, between cells that stand below each other,
 # and between columns.
@@ -21,7 +21,7 @@ _ALIGNED = 1
 _NEAR, _MIN_ALIGNED = 3, 2
 # In points: the width of a rule, and its least length.
 _MAX_RULE, _MIN_RULE = 3, 8
-# The height at which a rule crosses letters out, in multiples of the font size.
+# The heights between which a rule strikes letters out, in multiples of the font size.
 _STRUCK = 0.18, 0.45
 _MOST_STRUCK = 0.4
 # A page with more rules is a drawing.
@@ -178,7 +178,7 @@ def pieces(spans: Iterable[Any], drawn: Rules = Rules()) -> list[Line]:  # noqa:
 
 
 def width_of(span: Any) -> float:
-    """The width of an upright span; that of its box is sometimes many times too large."""
+    """The width of an upright span; its box is sometimes many times too wide."""
     width, letters = float(span.bbox[2]), sum(span.char_widths)
     return letters if 0 < letters * _TOO_WIDE < width else width
 

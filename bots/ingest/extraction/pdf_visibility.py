@@ -1,8 +1,9 @@
-"""Tells which text of a PDF can be seen: each page is drawn, and its text is looked for there.
+"""Tells which text of a PDF is visible, by drawing each page and looking for the text in the
+picture.
 
-Text that is hidden in any way leaves no mark at its place: on a layer that is off, white on white,
-covered, cut off, transparent or not drawn at all. The text of a scan stands on its picture. pypdf
-changes only what pdf_oxide would draw otherwise than viewers do.
+Text that is hidden in any way leaves no trace in the picture: on a layer that is off, white on
+white, covered, cut off, transparent or not drawn at all. The text of a scan lies on its picture.
+pypdf changes only what pdf_oxide would draw otherwise than viewers do.
 """
 
 import hashlib
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 from bots.ingest.extraction import pdf_layout
 
-# How a page is drawn: in dots for each inch, and at most this many dots wide or high.
+# How a page is drawn: dots per inch, and the most dots in width or height.
 _DPI, _MAX_DOTS, _POINTS = 36, 1_500, 72
 # The least difference between the dots of a text that can be seen, of 255.
 _CONTRAST = 10
@@ -255,7 +256,7 @@ def _drawn(document: Any, number: int, frame: _Frame) -> Any:
 
 
 def _is_on(picture: Any, frame: _Frame, span: Any) -> bool:
-    """Whether the dots at the place of a text differ; if there is no picture, they do."""
+    """Whether a text is visible: its pixels differ in colour. True without a picture."""
     if picture is None:
         return True
     x, y, width, height = span.page_bbox

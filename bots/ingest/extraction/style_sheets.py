@@ -14,7 +14,7 @@ import tinycss2
 
 from bots.ingest.extraction.document import ExtractError
 
-# Of the style sheets of one page.
+# The most characters of one page's style sheets.
 _MAX_CHARACTERS = 1_000_000
 _MAX_SELECTORS = 5_000
 _MAX_SELECTOR_CHARACTERS = 2_000
@@ -25,7 +25,7 @@ _MAX_STEPS = 4_000_000
 _WRAPPED, _COPIED = 5, 4
 
 _NUMBER = re.compile(r"(-?[\d.]+(?:e[+-]?\d+)?)([a-z%]*)")
-# Python reads no longer ones.
+# Python refuses to parse longer numbers.
 _LONG_NUMBER = re.compile(r"\d{1000,}")
 _DECLARES = re.compile(
     r"display|visibility|decoration|opacity|clip|font|left|right|top|bottom|indent", re.IGNORECASE
@@ -41,12 +41,13 @@ _PROPERTIES = {
     "animation-name": "animation",
 }
 _SHOWING = frozenset({"display", "visibility", "opacity", "clip", "clip-path", "font-size"})
-# Those that put an element beside the page.
+# Properties that can place an element outside the page.
 _PLACES = ("left", "right", "top", "bottom", "text-indent", "margin-left", "margin-top")
 _FAR = 900  # in pixels, or in 15 times as many letters
 _BY_LETTERS = 15
 _CLEAR = 0.05
-# What a part is only while a visitor uses it, such as `:hover`, `.is-open` and `[open]`.
+# States that an element has only while a visitor uses it, such as `:hover`, `.is-open` and
+# `[open]`.
 _STATE = re.compile(
     r"(?:is-|has-)?(?:active|checked|current|expanded|focus|focus-visible|focus-within|hover"
     r"|open|opened|selected|show|shown|target|visible|(?:aos-)?animated?|in-?view|loaded|ready"
@@ -119,7 +120,8 @@ class _Siblings(list[Any]):
 
 
 class _Element(cssselect2.ElementWrapper):  # type: ignore[misc] # has no types
-    """Counts in its root what selectors cost, since those of strangers may multiply their steps."""
+    """An element that counts the cost of selectors in its root, since strangers' selectors may be
+    very slow."""
 
     def __init__(self, element: Any, parent: Any, *arguments: Any, **options: Any) -> None:
         super().__init__(element, parent, *arguments, **options)
@@ -162,7 +164,7 @@ class _Matcher(cssselect2.Matcher):  # type: ignore[misc] # has no types
 
 
 def looks(tree: Any) -> dict[Any, Look]:
-    """How the elements look of which a style sheet or their own style says so."""
+    """The look of the elements that a style sheet or their own style affects."""
     matcher = _Matcher()
     names = _names(tree)
     for text in _sheets(tree):
@@ -307,7 +309,7 @@ def _number(words: Iterable[str]) -> tuple[float, str] | None:
 
 
 def _is_away(computed: Declared) -> bool:
-    """Whether an element is beside the page, or its text is."""
+    """Whether an element or its text is outside the page."""
     for name in _PLACES:
         number, unit = _number(computed.get(name, ())) or (0, "")
         if number <= -(_FAR / _BY_LETTERS if unit in {"em", "rem", "ch"} else _FAR):
@@ -387,7 +389,7 @@ def _excludes_state(part: list[Any]) -> bool:
 
 
 def _look(rules: list[_Rule]) -> Look:
-    """What all rules for an element say together; the last one is the strongest."""
+    """The combined effect of all rules for an element; later rules win."""
     computed: Declared = {}
     for rule in rules:
         computed |= rule.normal

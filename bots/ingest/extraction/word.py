@@ -82,7 +82,7 @@ class _Styles:
         return bool(_first(_is_hidden(style) for style in self.chain(style_id)))
 
     def hides_paragraph(self, style_id: str | None) -> bool:
-        """As `hides`, with what holds for all paragraphs."""
+        """Like `hides`, with the document's defaults for all paragraphs."""
         by_style = (_is_hidden(style) for style in self.chain(style_id or self._usual))
         return bool(_first((*by_style, self._hides_all)))
 
@@ -111,7 +111,7 @@ class _Numbers:
         kinds = {} if root is None else {
             attribute(kind, "abstractNumId"): kind for kind in root.iterfind("{*}abstractNum")
         }  # fmt: skip
-        # By its id: what a list counts on with, and its kind.
+        # By id: the counter that the list uses, and its kind.
         self._lists: dict[str | None, tuple[str | None, Any]] = {}
         for item in () if root is None else root.iterfind("{*}num"):
             own, kind = attribute(item, "numId"), _value(item, "{*}abstractNumId")

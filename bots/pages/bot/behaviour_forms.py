@@ -52,7 +52,7 @@ class LanguagesForm(BotForm):
 
     def submit(self, data: dict[str, Any], by: User) -> Any:
         languages = [*data["languages"], *filter(None, [data["another"]])]
-        # Whoever chooses a default language wants it to be one of the bot's.
+        # A chosen default language is meant to be one of the bot's languages.
         if languages and data["default_language"] not in languages:
             languages.append(data["default_language"])
         chosen = {"languages": languages, "default_language": data["default_language"]}

@@ -156,7 +156,7 @@ def _item(bot: Bot, row: Any, used: dict[tuple[str, int], int]) -> dict[str, Any
 
 
 def add(page: TenantAdmin, request: HttpRequest, bot: Bot, way: str) -> HttpResponse:
-    """Add content in one of four ways; the others are one click away."""
+    """Add content in one of four ways, with links to the other three."""
     if way not in content_forms.WAYS:
         raise Http404
     frame.check(page, request, "train")

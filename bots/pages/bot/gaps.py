@@ -13,7 +13,7 @@ from bots.services import other_sources
 from chatplatform.form_fields import language_name
 
 _SHOWN_WORDS = 40
-# Fewer questions may be in a language that was guessed wrongly.
+# With fewer questions, the language may have been guessed wrongly.
 _MIN_QUESTIONS = 3
 
 

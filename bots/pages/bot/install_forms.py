@@ -33,7 +33,7 @@ class HostsForm(BotForm):
         return {"allowed_domain": self.bot.allowed_domain.replace(",", "\n")}
 
     def clean_allowed_domain(self) -> str:
-        """The hosts of what was entered: people paste whole addresses."""
+        """The hosts in the input; people paste whole URLs."""
         parts = re.split(r"[\s,;]+", self.cleaned_data["allowed_domain"])
         hosts = {part: _host_of(part) for part in parts if part}
         self.unsafe = [
@@ -45,7 +45,10 @@ class HostsForm(BotForm):
         return ",".join([*hosts.values(), *self.twins])
 
     def _twins(self, hosts: set[str]) -> list[str]:
-        """The same websites with or without www., of new hosts: whoever removes one means it."""
+        """The www/non-www twins of newly added hosts.
+
+        A twin that somebody removed is not added again.
+        """
         stored = {*self.bot.allowed_domain.split(",")}
         known = stored | hosts
         new = (host for host in sorted(hosts - stored) if f"*.{host}" not in known)
@@ -68,7 +71,8 @@ class HostsForm(BotForm):
 
 
 def _host_of(address: str) -> str:
-    """The host of a pasted address; what has none is left to the service to refuse."""
+    """The host of a pasted URL; without a host, the input is returned as is, and the service
+    refuses it."""
     try:
         host = urlsplit(address if "://" in address else f"//{address}").hostname
     except ValueError:
@@ -77,7 +81,7 @@ def _host_of(address: str) -> str:
 
 
 def _twin(host: str) -> str:
-    """A host with www. for one without it, and the other way round; empty for a subdomain."""
+    """The host with `www.` added or removed; empty for other subdomains."""
     if host.startswith("www.") and host.count(".") > 1:
         return host.removeprefix("www.")
     return f"www.{host}" if re.fullmatch(r"[a-z0-9-]+\.[a-z]{2,}", host) else ""

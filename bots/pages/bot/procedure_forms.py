@@ -69,7 +69,7 @@ class ProceduresForm(BotForm):
                 self.add_field(f"is_enabled_{at}", on)
 
     def changed_together(self, name: str) -> Collection[str]:
-        """All of them, which are known by their place."""
+        """All fields, since procedures are identified by position."""
         return list(self.fields)
 
     def clean(self) -> dict[str, Any]:

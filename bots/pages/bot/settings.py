@@ -99,7 +99,7 @@ def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse
 
 
 def quality(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """Where to look after what the bot answers."""
+    """The page with links to tools that check the bot's answers."""
     of_bot = f"?bot__id__exact={bot.pk}"
     golden = GoldenQuestion.objects.filter(bot=bot).count()
     latest = GoldenRun.objects.filter(bot=bot).order_by("-id").first()

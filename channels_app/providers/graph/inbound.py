@@ -24,7 +24,7 @@ from chats.services.core.message_context import Line
 _FILES: dict[str, Any] = {
     "image": "image", "sticker": "image", "audio": "audio", "video": "video", "file": "file",
 }  # fmt: skip
-# A payload that is no words, such as JSON or GET_STARTED; an option of ours is known by its value.
+# A payload that isn't words, such as JSON or GET_STARTED; our own options are recognized by value.
 _CODE = re.compile(r"^\s*[\[{<]|^\S*[_=:|/]\S*$")
 # What people share from elsewhere on the network.
 _POSTS = {
@@ -258,7 +258,7 @@ def _postback(
 def _control(
     event: hook.Messaging, common: dict[str, Any], app_ids: Collection[str], when: datetime | str
 ) -> events.Item:
-    """Whether we have the thread now. What is taken is taken from us; what is passed names the new
+    """Whether we now own the thread: a take event takes it from us, a pass event names the new
     owner."""
     passed = event.pass_thread_control
     owner = as_text((passed or {}).get("new_owner_app_id"))

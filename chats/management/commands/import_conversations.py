@@ -46,8 +46,8 @@ class Command(BaseCommand):
         parser.add_argument("--client", required=True, help="the client's code")
         parser.add_argument("--bot", type=int, required=True, help="the bot that gets the chats")
         parser.add_argument("--format", choices=["portable", "chatwoot"], default="portable")
-        parser.add_argument("--dry-run", action="store_true", help="do it all and take it back")
-        parser.add_argument("--id-map", type=Path, help="a CSV file to write: kind, there, here")
+        parser.add_argument("--dry-run", action="store_true", help="import, then roll back")
+        parser.add_argument("--id-map", type=Path, help="write a CSV of kind, source id, our id")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -125,13 +125,13 @@ def _pages(shape: type[Any], rows: Iterable[Any]) -> Iterator[list[Any]]:
 
 @contextmanager
 def _database_errors_named(page: list[Any]) -> Iterator[None]:
-    """Report in one line what the database refuses: a value too long, an id or number twice."""
+    """Report in one line what the database refuses: a value too long, a duplicate id or number."""
     try:
         yield
     except (DataError, IntegrityError, UnicodeEncodeError) as exc:
         raise CommandError(
             f"{type(page[0]).__name__} {page[0].id} to {page[-1].id}: {_first_line(exc)}."
-            f" None of these is imported, what was read before them is; {CORRECT_IT}."
+            f" None of these rows was imported; all earlier rows were; {CORRECT_IT}."
         ) from exc
 
 
@@ -147,8 +147,8 @@ def _validated(shape: type[Any], row: Any) -> Any:
         where = ".".join(map(str, first["loc"]))
         named = row.get("id") if isinstance(row, dict) else repr(row)[:60]
         raise CommandError(
-            f"{shape.__name__} {named}: {where}: {first['msg']}. What was read before it"
-            f" is imported; {CORRECT_IT}."
+            f"{shape.__name__} {named}: {where}: {first['msg']}. All earlier batches of"
+            f" {BATCH} rows were imported; {CORRECT_IT}."
         ) from exc
 
 
@@ -165,7 +165,7 @@ def _portable(folder: Path, bot: Bot) -> tuple[Source, Source]:
 
 
 def _chatwoot(folder: Path, bot: Bot) -> tuple[Source, Source]:
-    """Everything is read first: a chat needs the number of its messages."""
+    """Read all rows first, since a chat needs the number of its messages."""
     files = [_Files(folder, kind) for kind in KINDS]
     with _chatwoot_errors_named():
         chats, messages = (_chatwoot_rows(kind_files) for kind_files in files)
@@ -178,7 +178,7 @@ def _chatwoot(folder: Path, bot: Bot) -> tuple[Source, Source]:
 
 
 def _chatwoot_rows(files: "_Files") -> list[Any]:
-    """Every row once: pages overlap if the source was in use while it was exported."""
+    """The rows without duplicates: pages overlap if chats changed during the export."""
     return list(
         {row["id"]: row for page in files.documents() for row in chatwoot.rows(page)}.values()
     )
@@ -199,12 +199,13 @@ def _counted(rows: Iterator[Any], total: int) -> Source:
 
 @contextmanager
 def _chatwoot_errors_named() -> Iterator[None]:
-    """Report in one line that a row lacks what Chatwoot's API always sends."""
+    """Report in one line that a row doesn't have the format of Chatwoot's API."""
     try:
         yield
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as exc:
         raise CommandError(
-            f"A row is not as Chatwoot's API answers: {type(exc).__name__}: {exc}; {CORRECT_IT}."
+            f"A row doesn't have the format of Chatwoot's API: {type(exc).__name__}: {exc};"
+            f" {CORRECT_IT}."
         ) from exc
 
 

@@ -136,7 +136,7 @@ def _lock_latest_own(
 
 
 def _record_change(chat: LockedConversation, message: Message, action: str, *, by: User) -> None:
-    """Announce the change and add it to the audit log, which does not keep the words."""
+    """Announce the change and record it in the audit log, without the text."""
     if not chat.is_preview:
         message_status.announce_message(chat, "message.updated", message)
     audit.record(chat.client_id, action, by=by, subject=f"message:{message.pk}")

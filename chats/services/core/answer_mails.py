@@ -12,9 +12,10 @@ from chats.services.core import message_status
 from identity.models import AttemptKind
 from identity.services import attempts, mails
 
-# Who has not read an answer by then has left the website.
+# Visitors who have not read an answer by then have left the website.
 WAIT = timedelta(minutes=3)
-# A company's mails in a day: anybody can register one, and name any mailbox as a customer's.
+# The most mails of a company per day, since anybody can register a company and name any mailbox as
+# a customer's.
 MAILS_A_DAY = 500
 
 
@@ -34,8 +35,8 @@ def enqueue_for(chat: Conversation, message: Message) -> None:
 
 
 def mail(conversation_id: str) -> None:
-    """Mail what agents wrote since and has not reached the visitor, who is then shown as having
-    received it; nothing if the chat, the mailbox or the company had its mails of the day."""
+    """Mail the agents' messages that have not reached the visitor, and mark them as delivered;
+    nothing if the chat, the mailbox or the company has reached its daily limit."""
     chat = Conversation.objects.select_related("bot", "client", "customer").filter(
         pk=conversation_id, visitor_id__isnull=False
     ).first()  # fmt: skip

@@ -117,7 +117,7 @@ def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[li
             if stored_file.id not in attached:
                 _remove(stored_file.name)
         if not attached:
-            # The store failed, or an earlier request has stored the message: nothing is counted.
+            # Count nothing if the store failed, or an earlier request has stored the message.
             rate_limits.give_back(counted)
 
 

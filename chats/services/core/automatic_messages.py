@@ -1,60 +1,168 @@
-"""A client's own texts for the platform's sentences, which `standard_replies` uses."""
+"""What the platform itself tells customers, in the client's texts or those of `phrasebook`."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from django.db import transaction
+from django.utils import timezone
 
 from bots.language import phrasebook
-from chats.shapes.automatic_messages import NAMES, SAID_WHEN, PlatformWord, PlatformWords, WordName
-from identity.models import ClientConfig, User
-from identity.services import configs
+from bots.language.phrasebook import base_of
+from bots.services import bots, business_hours, customer_info
+from chats.models import Conversation, text_content
 
-# Sentences that have a column of their own in the client's config.
-_COLUMNS = {"handover": "handoff_message", "closed": "out_of_hours_message"}
-
-
-def of_config(config: ClientConfig) -> PlatformWords:
-    """Every sentence with the platform's texts and the client's."""
-    return PlatformWords.model_construct(words=[_word(config, name) for name in NAMES])
+# Used if there is no text even in the client's default language.
+_LAST_RESORT = "en"
 
 
-def replace(config: ClientConfig, body: PlatformWords, *, by: User) -> PlatformWords:
-    """Replace all of the client's own texts; other sentences get the platform's texts again."""
-    own: dict[str, dict[str, str]] = {
-        word.name: {code: text for code, text in word.own.items() if text.strip()}
-        for word in body.words
-    }
-    columns: dict[str, dict[str, Any]] = {
-        column: own.get(name, {}) for name, column in _COLUMNS.items()
-    }
-    columns["automatic_messages"] = {
-        name: texts for name, texts in own.items() if texts and name not in _COLUMNS
-    }
-    return of_config(configs.replace_words(config, columns, by=by))
+class ReplyText(NamedTuple):
+    """The text of a reply, its language and its buttons."""
+
+    text: str
+    language: str
+    # Buttons below it; the customer sends the text of the one they choose.
+    choices: tuple[str, ...] = ()
+
+    @property
+    def content(self) -> list[dict[str, Any]]:
+        """The reply as the content of a message."""
+        content = text_content(self.text)
+        if self.choices:
+            content[0]["options"] = [{"label": choice, "value": choice} for choice in self.choices]
+        return content
 
 
-def change(
-    config: ClientConfig, texts: Mapping[str, str], *, language: str, by: User
-) -> PlatformWords:
-    """Change the client's texts of some sentences in one language; the others keep theirs."""
-    with transaction.atomic():
-        current = configs.lock(config)
-        words = [
-            PlatformWord(name=word.name, own=word.own | {language: texts[word.name]})
-            if word.name in texts
-            else PlatformWord(name=word.name, own=word.own)
-            for word in of_config(current).words
-        ]
-        return replace(current, PlatformWords(words=words), by=by)
+def sentence(name: str, *, language: str, chat: Conversation) -> ReplyText:
+    """The automatic message with this name, a key of the phrasebook's section `says`."""
+    return _in(language, chat, _own(name, chat), _ours(name))
 
 
-def _word(config: ClientConfig, name: WordName) -> PlatformWord:
-    column = _COLUMNS.get(name)
-    stored = getattr(config, column) if column else config.automatic_messages.get(name, {})
-    return PlatformWord.model_construct(
-        name=name,
-        said_when=SAID_WHEN[name],
-        default={code: book.says[name] for code, book in phrasebook.all_books().items()},
-        own={code: text for code, text in stored.items() if text.strip()},
+def greeting(*, language: str, chat: Conversation) -> ReplyText:
+    """The bot's welcome message, or else the client's or the platform's greeting."""
+    own = _own("greeting", chat)
+    return _in(language, chat, chat.bot.welcome_message, own, _ours("greeting"))
+
+
+def welcome(*, language: str, chat: Conversation) -> ReplyText | None:
+    """The bot's welcome message in the language or in its default one; None if there is none."""
+    own = chat.bot.welcome_message
+    return _find(own, language) or _find(own, chat.bot.default_language)
+
+
+def confirm(action: str, *, language: str, chat: Conversation) -> ReplyText:
+    """The question whether a function may be called, which the customer must confirm."""
+    question = sentence("confirm", language=language, chat=chat)
+    # str.format() is not used, because the action contains customers' text.
+    return question._replace(text=question.text.replace("{action}", action))
+
+
+def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> ReplyText:
+    """The question for a customer-info field: the client's, or ours with the field's label.
+
+    A label in the wanted language makes ours precede the client's question in the default language.
+    """
+    own: Mapping[str, str] = field.get("question") or {}
+    labels = customer_info.labels(field["name"], field["label"])
+    language, default = _offered(language, chat), chat.bot.default_language
+    for wanted in (language, default):
+        if reply := _find(own, wanted):
+            return reply
+        if _find(labels, wanted):
+            break
+    label = bots.in_language(labels, language, default=default) or field["name"]
+    choices = [option["label"] for option in field.get("options") or []]
+    asked = label.rstrip("?？؟: ") + (f" ({', '.join(choices)})" if choices else "")
+    reply = sentence("ask_info", language=language, chat=chat)
+    return reply._replace(text=reply.text.replace("{label}", asked))
+
+
+def about_bot(*, language: str, chat: Conversation) -> ReplyText:
+    """Says whose assistant the bot is and, if the client hands over on request, that the customer
+    can ask for a person."""
+    reply = sentence("about_bot", language=language, chat=chat)
+    words = reply.text.replace("{company}", chat.client.name)
+    if chat.client.config.handoff_on_request:
+        person = sentence("person_possible", language=reply.language, chat=chat)
+        words = f"{words} {person.text}"
+    return reply._replace(text=words)
+
+
+def ask_again(
+    headings: Sequence[str], *, person: bool, language: str, chat: Conversation
+) -> ReplyText:
+    """The request to rephrase the question, with headings and, if `person`, a person to choose."""
+
+    def say(name: str) -> str:
+        return sentence(name, language=reply.language, chat=chat).text
+
+    reply = sentence("unknown", language=language, chat=chat)
+    parts = [reply.text, *([say("nearest")] if headings else [])]
+    choices = tuple(headings)
+    if person:
+        parts.insert(1, say("person_possible"))
+        choices += (say("person_button"),)
+    return ReplyText(" ".join(parts), reply.language, choices)
+
+
+def handover(*, reason: str, language: str, chat: Conversation) -> ReplyText:
+    """Says that a person will answer or, outside business hours, that the company is closed."""
+    if reason == "approval_needed":
+        # The client's own text is about questions that the bot could not answer.
+        return sentence(reason, language=language, chat=chat)
+    if not _is_open(chat):
+        return _closed(language, chat)
+    own = chat.client.config.handoff_message
+    if reason != "no_answer":
+        return _in(language, chat, own, _ours("handover"))
+    name = "handover_no_answer"
+    return _in(language, chat, _own(name, chat), own, _ours(name))
+
+
+def out_of_hours(*, language: str, chat: Conversation) -> ReplyText | None:
+    """Says that the company is closed; None within business hours, or if the client set no text."""
+    own = chat.client.config.out_of_hours_message
+    return _closed(language, chat) if own and not _is_open(chat) else None
+
+
+def _closed(language: str, chat: Conversation) -> ReplyText:
+    config = chat.client.config
+    reply = _in(language, chat, config.out_of_hours_message, _ours("closed"))
+    words = business_hours.with_opening(
+        reply.text, config, chat.bot, timezone.now(), language=reply.language
     )
+    return reply._replace(text=words)
+
+
+def _is_open(chat: Conversation) -> bool:
+    return business_hours.is_open(chat.client.config, chat.bot, timezone.now())
+
+
+def _own(name: str, chat: Conversation) -> Mapping[str, str]:
+    texts: Mapping[str, str] = chat.client.config.automatic_messages.get(name, {})
+    return texts
+
+
+def _ours(name: str) -> Mapping[str, str]:
+    return {code: book.says[name] for code, book in phrasebook.all_books().items()}
+
+
+def _in(language: str, chat: Conversation, *sources: Mapping[str, str]) -> ReplyText:
+    """A text in the first language that any source has, from the first source that has it."""
+    language = _offered(language, chat)
+    for wanted in (language, chat.bot.default_language, chat.client.default_language):
+        if reply := next(filter(None, (_find(source, wanted) for source in sources)), None):
+            return reply
+    return ReplyText(sources[-1][_LAST_RESORT], _LAST_RESORT)
+
+
+def _offered(language: str, chat: Conversation) -> str:
+    """The language, or the bot's default one if the bot is not offered in it."""
+    offered = {base_of(code) for code in chat.bot.languages}
+    return language if not offered or base_of(language) in offered else chat.bot.default_language
+
+
+def _find(source: Mapping[str, str], language: str) -> ReplyText | None:
+    """A text in the language, else without its region, else in another region; or None."""
+    base = base_of(language)
+    regions = (code for code in source if code.startswith(f"{base}-"))
+    codes = (language, base, *regions)
+    return next((ReplyText(source[code], code) for code in codes if source.get(code)), None)

@@ -1,4 +1,5 @@
-"""What messaging channels report besides customers' new messages, such as edits and reactions."""
+"""Handles what messaging channels report besides new messages of customers, such as edits and
+reactions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -42,8 +43,8 @@ class ChannelMessage:
 def store_answer_elsewhere(
     chat: Conversation, message: ChannelMessage, *, author_name: str
 ) -> Message:
-    """Store what a person of the client wrote with another tool. If the bot has the chat, the chat
-    moves to the queue, so that the bot does not reply as well."""
+    """Store what a person of the client wrote in another tool. If the bot has the chat, it moves to
+    the queue, so that the bot does not reply as well."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         if locked.status != Status.ENDED and locked.assign_type == AssignType.BOT:
@@ -65,8 +66,8 @@ def store_answer_elsewhere(
 
 
 def hand_thread(chat: Conversation, *, is_ours: bool) -> None:
-    """Another app took the customer's thread at the provider: the bot steps back; or it gave the
-    thread back, and the bot goes on, unless an agent has the chat."""
+    """Let the bot step back when another app takes the customer's thread at the provider, and
+    continue when it gives the thread back, unless an agent has the chat."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         if locked.status == Status.ENDED:
@@ -94,8 +95,8 @@ def note_blocked(chat: Conversation, *, is_blocked: bool) -> None:
 
 
 def note_price(message: Message, *, category: str, charged: int) -> None:
-    """Store as what the provider counts a message, how many of its parts it charges for, and what
-    they cost if the client has said what one costs."""
+    """Store the provider's price category of a message, how many of its parts are charged, and
+    their cost if the client has entered a price."""
     with transaction.atomic():
         chat, row = message_status.lock(message)
         pricing: dict[str, Any] = {"category": category, "charged": charged}
@@ -114,8 +115,8 @@ def note_referral(chat: Conversation, referral: dict[str, Any]) -> None:
 
 
 def extend_reply_window(chat: Conversation, until: datetime | None) -> None:
-    """Allow free text until this time, or without an end. A message that arrives late never
-    shortens the window."""
+    """Allow free text until this time, or for ever. A message that arrives late never shortens the
+    window."""
     rows = Conversation.objects.filter(pk=chat.pk)
     if until:
         rows = rows.exclude(reply_window_expires_at__gte=until)

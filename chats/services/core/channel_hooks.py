@@ -1,4 +1,5 @@
-"""The interface by which chats reach the messaging channels of `channels_app`, above this app."""
+"""The interface through which chats reach the messaging channels of `channels_app`, a higher
+app."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, TypedDict

@@ -243,7 +243,7 @@ def bot_for_key(key: ApiKey, bot_id: int | None) -> Bot:
 
 
 def bot_off_reason(bot: Bot) -> str | None:
-    """Why the bot takes no chats, new or returned; None if it takes them."""
+    """Why the bot takes no new or returned chats; None if it takes them."""
     if bot.is_disabled:
         return "bot_disabled"
     return "agents_reply" if bot.agent_reply else None

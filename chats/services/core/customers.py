@@ -152,7 +152,7 @@ def updated_self_reported(
 
 
 def _without_others_words(customer: Customer, info: CustomerInfo) -> CustomerInfo:
-    """The given fields that a visitor may still overwrite: those that nobody else wrote."""
+    """The given fields that a visitor may overwrite, because nobody else wrote them."""
     kept = {
         name
         for name in _FIELDS

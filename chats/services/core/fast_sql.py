@@ -118,8 +118,8 @@ SELECT {_MESSAGE.column_list("message")} FROM chats_message message
 WHERE message.conversation_id = %s AND message.client_message_id = %s AND message.id >= %s
 """
 
-# Returns no row if the key may not see the chat. It reads one message more than the limit, to know
-# whether there is a next list page.
+# Returns no row if the key may not see the chat. Reads one message more than the limit, to know
+# whether there is a next page.
 _READ, _READ_BY_VISITOR = (
     f"""
 SELECT page.shown, page.last_seq, page.has_next FROM chats_conversation chat
@@ -155,7 +155,7 @@ class LoadedMessage(NamedTuple):
 
 
 class TurnState(NamedTuple):
-    """What became of a customer's message by now."""
+    """The current state of the reply to a customer's message."""
 
     # Of the chat.
     status: str
@@ -231,7 +231,8 @@ def lock_for_reply(message: Message) -> tuple[Conversation, bool, ReplyScope | N
 
 
 def turn_state(message: Message | PlainMessage, *, ordering_key: str) -> TurnState:
-    """What became of a customer's message by now; `ordering_key`: of the jobs of its chat."""
+    """The current state of the reply to a customer's message; `ordering_key`: of the jobs of its
+    chat."""
     values: dict[str, Any] = {"message": message.pk, "text_id": str(message.pk)}
     values |= {"seq": message.seq, "key": ordering_key, "chat": message.conversation_id}
     with connection.cursor() as cursor:

@@ -29,7 +29,7 @@ from chats.shapes.conversation import EndedBy
 from chats.shapes.people import Identity
 from identity.models import User
 
-# `merged`: the customer goes on in another chat.
+# `merged`: the customer continues in another chat.
 
 
 class AgentGone(ApiError):
@@ -130,7 +130,7 @@ def to_bot(chat: LockedConversation, *, by: User | None) -> None:
 
 
 def prioritize(chat: LockedConversation, priority: Priority, *, by: User) -> None:
-    """Set the chat's priority, by which lists and the strategies sort."""
+    """Set the chat's priority, which lists and assignment strategies sort by."""
     chat.priority = priority
     chat.save(update_fields=["priority"])
     _announce(chat, "conversation.prioritized", by=by)

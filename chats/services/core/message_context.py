@@ -1,7 +1,7 @@
-"""What a channel tells about a customer's message besides the words: `lines` in its metadata.
+"""What a channel reports about a customer's message besides its text: `lines` in its metadata.
 
-A line has a `kind`, a `text` and perhaps a `url`. Without any words of the customer, the lines say
-what came: the message has them as its text, and `no_words` in its metadata.
+A line has a `kind`, a `text` and perhaps a `url`. If the customer wrote no text, the lines become
+the message's text, and its metadata has `no_words`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,13 +40,13 @@ _SAID: dict[str, str] = {
     "tapped": "Tapped a button: {text}",
     "unsupported": "Sent something that can't be shown here: {text}",
 }
-# What a question is about, so the bot gets it with the question.
+# Lines that say what a question is about; the bot gets them with the question.
 _ABOUT = {"quote", "product", "post"}
 # Nobody expects an answer to these.
 _QUIET = {
     "story_mention", "call", "missed_call", "call_allowed", "call_refused", "advertisement", "link",
 }  # fmt: skip
-# Only a person can deal with these, whatever words stand beside them.
+# Only a person can deal with these, whatever the text says.
 _FOR_PEOPLE = {"answer", "order", "contact"}
 
 
@@ -59,7 +59,7 @@ def said(lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def about(metadata: Mapping[str, Any]) -> list[str]:
-    """The texts of the lines that a message's words are about."""
+    """The texts of the lines that say what a message is about."""
     told = [line.get("text") for line in _read(metadata) if line["kind"] in _ABOUT]
     return [text for text in told if isinstance(text, str) and text]
 

@@ -26,6 +26,7 @@ from chats.models import (
 )
 from chats.services.core import (
     attachments,
+    automatic_messages,
     channel_hooks,
     conversations,
     customers,
@@ -33,7 +34,6 @@ from chats.services.core import (
     lifecycle,
     message_status,
     row_json,
-    standard_replies,
     team_notifications,
     translations,
 )
@@ -118,7 +118,7 @@ def append(
 
 def append_sentence(
     chat: LockedConversation,
-    reply: standard_replies.ReplyText,
+    reply: automatic_messages.ReplyText,
     *,
     author: Author = Author(SenderType.SYSTEM),
     **fields: Unpack[MessageFields],
@@ -147,9 +147,9 @@ def count_stored(chat_ids: Iterable[uuid.UUID]) -> None:
 
 
 def append_welcome(chat: LockedConversation) -> None:
-    """Store the bot's welcome, if it has one, as the first message of a new chat. It takes a
-    number, but no counter, time, search, event or channel has it."""
-    words = standard_replies.welcome(language=chat.language, chat=chat)
+    """Store the bot's welcome, if it has one, as the first message of a new chat. It has a number,
+    but changes no counters or times, and is not searched, announced or sent to a channel."""
+    words = automatic_messages.welcome(language=chat.language, chat=chat)
     if words and not chat.bot.is_disabled:
         append_sentence(chat, words, author=Author.bot_of(chat), is_welcome=True)
 
@@ -252,7 +252,7 @@ def text_of(content: Sequence[dict[str, Any]]) -> str:
 
 
 def replace_text(message: Message, text: str, *, at: datetime) -> None:
-    """Write the new text of an edited message; its files stay, its translations go."""
+    """Write the new text of an edited message; its files stay, its translations are removed."""
     others = [piece for piece in message.content if piece["type"] != "text"]
     content = [*text_content(text), *others]
     message_status.write(
@@ -261,7 +261,7 @@ def replace_text(message: Message, text: str, *, at: datetime) -> None:
 
 
 def clear(message: Message, *, at: datetime) -> None:
-    """Write that a message was deleted: its text and files go, the empty row stays."""
+    """Mark a message as deleted: its text and files are removed, the empty row stays."""
     message_status.write(message, content=[], text="", translations={}, metadata={}, deleted_at=at)
     attachments.remove_of(message)
 

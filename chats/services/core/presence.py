@@ -24,8 +24,8 @@ from identity.models import AssignStrategy, Client, Role, User
 ONLINE_SECONDS = 90
 TYPING_SECONDS = 10
 _best_effort = valkey.BestEffort("presence unknown")
-# Of how many conversations of the last 30 days, how many must have been handed over, and for how
-# long the result is kept.
+# How many conversations of the last 30 days are examined, how many of them must have been handed
+# over, and how long the result is cached.
 _LOOKED_AT, _FEWEST, _CACHE_SECONDS = 1_000, 5, 600
 _PERIOD = timedelta(days=30)
 _USUAL_WAIT = """
@@ -48,8 +48,9 @@ _USUAL_WAIT = """
 
 
 def touch(user: User) -> None:
-    """Count a person as online for the next 90 seconds; never raises. If they were away, waiting
-    chats are assigned, provided that the client assigns by strategy. Viewers never count."""
+    """Count a person as online for the next 90 seconds; never raises. If they were offline before,
+    waiting chats are assigned, provided that the client assigns by strategy. Viewers never
+    count."""
     client_id = user.client_id
     if user.role == Role.VIEWER or client_id is None:
         return

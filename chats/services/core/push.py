@@ -18,8 +18,8 @@ from identity.models import RefreshToken, Role, SiteSession, User
 from identity.services import audit, tokens
 
 MAX_DEVICES = 20
-# Whoever looks at the inbox reads it by then, and is not called. `chats_store_message` enqueues
-# calls too, for customers' messages.
+# People who look at the inbox have read the message by then, and get no push. `chats_store_message`
+# enqueues pushes too, for customers' messages.
 WAIT = timedelta(seconds=5)
 # What is not a notification: a customer's message in the person's own conversation.
 MESSAGE = "message"
@@ -88,8 +88,8 @@ def enqueue_calls(chat: Conversation, kind: NotificationKind, to: Iterable[int])
 
 
 def send(subscription_id: str, conversation_id: str, kind: str) -> None:
-    """Call one person in one browser, unless it is no longer wanted. A subscription ends with its
-    sign-in, with the person's account, and when the push service no longer knows it."""
+    """Send a push to one person in one browser, unless it is no longer wanted. A subscription ends
+    with its sign-in, with the person's account, and when the push service no longer knows it."""
     rows = PushSubscription.objects.select_related("user")
     row = rows.filter(pk=subscription_id).first()
     if row is None:

@@ -20,8 +20,10 @@ _short_until: dict[int, float] = {}
 
 
 def bot_may_reply(chat: Conversation, *, is_approved: bool = False) -> ReplyScope | None:
-    """What the bot may say in the chat as it is stored now; None if nothing. `is_approved`: an
-    agent has approved a call, and the bot is to tell its result."""
+    """What the bot may say in the chat as stored now; None if nothing.
+
+    `is_approved`: an agent has approved a call, and the bot wants to tell its result.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_RULE, [is_approved, chat.pk])
         row = cursor.fetchone()
@@ -34,7 +36,7 @@ def may_begin(chat: Conversation, scope: ReplyScope | None) -> bool:
 
 
 def lacks_credits(chat: Conversation) -> bool:
-    """Whether the chat waits for an agent for lack of credits, and a reply still cannot be paid."""
+    """Whether the chat waits for an agent for lack of credits, which still don't cover a reply."""
     if chat.assign_type != AssignType.QUEUE or chat.handoff_reason != "credits_used_up":
         return False
     if current_attempt() > 1:
@@ -44,8 +46,11 @@ def lacks_credits(chat: Conversation) -> bool:
 
 
 def lacks_credits_for(caller: Principal, chat_id: uuid.UUID) -> bool:
-    """`lacks_credits` for a chat that the caller may see. If a public key lacks them, that is
-    remembered for a second, because each of its visitors' messages asks."""
+    """`lacks_credits` for a chat that the caller may see.
+
+    The answer for a public key without credits is cached for a second, since each message of each
+    of its visitors asks.
+    """
     public_key = caller.key.pk if caller.key and caller.is_public_key else None
     if public_key and _short_until.get(public_key, 0) > time.monotonic():
         return True

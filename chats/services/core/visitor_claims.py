@@ -1,4 +1,4 @@
-"""What a caller with a public key may say about its visitor; anybody can read such a key."""
+"""What a caller with a public key may claim about its visitor; anybody can read such a key."""
 
 from bots.models import Bot
 from bots.services import visitor_identity

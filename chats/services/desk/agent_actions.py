@@ -189,8 +189,8 @@ def _release(chat: LockedConversation, to: str, *, by: User) -> None:
 
 
 def _agent_to_assign(by: User, user_id: int | None) -> User:
-    """The staff member with this id, or the caller if the request names nobody. 404
-    for nobody of the client, 422 for one who takes no conversations."""
+    """The staff member with this id, or the caller if the request names nobody. 404 for anybody
+    outside the client, 422 for a person who takes no conversations."""
     if user_id is None:
         return by
     assert by.client_id

@@ -58,7 +58,7 @@ _ORDERS = {
     "longest_wait": ("urgency", "id"),
     "priority": ("rank", "urgency", "id"),
 }
-# It reads one chat more than the limit, to know whether there is a next list page.
+# Reads one chat more than the limit, to know whether there is a next page.
 _LIST = """
 SELECT string_agg(shown, ',' ORDER BY number), count(*) > %(limit)s, {last}
 FROM (
@@ -120,7 +120,7 @@ def _param(name: str) -> str:
 
 
 def _conditions(caller: Principal, query: ChatsQuery) -> tuple[list[str], dict[str, Any]]:
-    """The conditions of what the caller may see and of the query, and their values."""
+    """The conditions of the caller's access and of the query, and their values."""
     where = ["client_id = %(client)s", "is_preview" if query.previews else "NOT is_preview"]
     values: dict[str, Any] = {"client": caller.client_id}
     if caller.key:

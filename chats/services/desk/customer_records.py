@@ -18,7 +18,7 @@ from identity.services import audit
 _COLUMNS = ("external_id", "name", "email", "phone", "avatar_url", "blocked_until", "block_reason")
 
 
-# The end of a block that nothing but unblocking ends.
+# The end of a block without a time limit.
 FOREVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
@@ -42,7 +42,7 @@ def visible(caller: Principal) -> QuerySet[Customer]:
 
 
 def without_staff(rows: QuerySet[Customer]) -> QuerySet[Customer]:
-    """The customers without staff members who only have previews."""
+    """The customers, except those that stand for staff members in previews."""
     chats = Conversation.objects.filter(customer=OuterRef("pk"), is_preview=False)
     return rows.exclude(Q(external_id__startswith=customers.STAFF) & ~Exists(chats))
 

@@ -1,4 +1,4 @@
-"""Conditions that choose chats, shared by reports and the lists that their figures link to."""
+"""Filters for chats, shared by reports and the lists that their figures link to."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ def solved_by_bot() -> Q:
 
 
 def waits() -> Q:
-    """Chats whose customers wait for a person's words."""
+    """Chats in which the customer is waiting for a person."""
     return Q(waiting_since__isnull=False)
 
 

@@ -28,7 +28,7 @@ BATCH = 200
 
 def choose_agent(chat: Conversation, config: ClientConfig, online: set[int]) -> User | None:
     """The agent who gets a waiting chat; None if no agent has capacity. The agent who last lost or
-    returned this chat gets it only if there is no other."""
+    returned this chat gets it only if nobody else can."""
     agents = _agents_with_capacity(config, online)
     rows = Notification.objects.filter(conversation=chat, kind=NotificationKind.UNASSIGNED)
     last_owner = rows.order_by("-id").values_list("user_id", flat=True).first()

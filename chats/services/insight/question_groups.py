@@ -55,7 +55,7 @@ def group_next(bot_id: int) -> None:
 
 
 def clean_up() -> None:
-    """Remove questions older than the window, correct the counts, and group what was missed."""
+    """Remove questions older than the window, correct the counts, and group ungrouped questions."""
     with transaction.atomic():
         old = GroupedQuestion.objects.filter(asked_at__lt=datetime.now(UTC) - WINDOW)
         touched = set(old.values_list("group_id", flat=True))

@@ -1,4 +1,4 @@
-"""What the bot's model gets of a customer's files: pictures to look at, voice notes to transcribe.
+"""What a model gets of a customer's files: pictures to look at, voice notes to transcribe.
 
 It gets them if it can read them and the client allows it (`read_attachments`). A transcript is
 stored with its voice note, for the bot, the agents and the search.
@@ -19,10 +19,10 @@ from chats.models import Attachment, Conversation, LockedConversation, Message, 
 from chats.services.core import message_status, messages, translations
 
 log = logging.getLogger(__name__)
-# Larger files are left to people; of several pictures for one reply, the model gets the last ones.
+# The model gets no larger files, and of many pictures for one reply only the last ones.
 MAX_PICTURES = 4
 MAX_BYTES = 10_000_000
-# Models make larger pictures smaller themselves.
+# Models scale down larger pictures anyway.
 LARGEST_SIDE = 1_536
 _PICTURES = {"image/png", "image/jpeg", "image/webp"}
 # Names for voice notes, since model servers go by the extension.
@@ -30,7 +30,7 @@ _VOICE_NOTES = {
     "audio/ogg": "voice.ogg", "audio/mpeg": "voice.mp3", "audio/wav": "voice.wav",
     "audio/mp4": "voice.m4a",
 }  # fmt: skip
-# What a minute of speech takes, at 32 kbit/s; it is reserved as 1,000 tokens.
+# A minute of speech at 32 kbit/s; 1,000 tokens are reserved for it.
 _BYTES_A_MINUTE = 240_000
 
 
@@ -70,8 +70,10 @@ def transcribe_message(message_id: str) -> None:
 
 
 def transcribe(chat: Conversation, burst: Sequence[Message]) -> bool:
-    """Transcribe the voice notes of these messages; whether there is a new transcript. One that
-    cannot be transcribed stays as it is, so that people get it."""
+    """Transcribe the voice notes of these messages; returns whether there is a new transcript.
+
+    A voice note that can't be transcribed stays as it is, for people to hear.
+    """
     notes = [(row, piece) for row in burst for piece in _unheard(row)]
     if not notes or not _may(chat, Capability.TRANSCRIBE):
         return False
@@ -89,7 +91,7 @@ def _transcribe(chat: Conversation, message: Message, piece: Mapping[str, Any]) 
     row = Attachment.objects.get(pk=piece["attachment_id"], conversation=chat)
     with row.file.open("rb") as file:
         data = file.read()
-    # What the customer wrote or said before tells the language; that of the chat may be a guess.
+    # The customer's earlier messages tell the language; the chat's language may be a guess.
     earlier = Message.objects.filter(
         conversation=chat, sender_type=SenderType.CUSTOMER, seq__lt=message.seq
     )
@@ -143,6 +145,6 @@ def _stored(message: Message, types: Container[str]) -> list[dict[str, Any]]:
 
 
 def _may(chat: Conversation, capability: Capability) -> bool:
-    """Whether the client allows it and the bot's model can."""
+    """Whether the client allows this and the bot's model is capable of it."""
     is_wanted = chat.client.config.read_attachments
     return is_wanted and capability in engines.engine_for(chat.client, chat.bot).capabilities

@@ -18,8 +18,8 @@ def reserve(message: Message, engine: Engine) -> bool:
 
 
 def settle(message: Message, decision: Decision | None) -> int:
-    """Pay for a reply and give back the rest of the reservation; return the credits paid. A reply
-    that was dropped (None) costs nothing."""
+    """Charge for a reply and release the rest of the reservation; returns the credits paid. A
+    dropped reply (None) costs nothing."""
     trace, reference = decision.receipt.trace if decision else None, _reference(message)
     # A model's tokens are paid even if it refused, the extractive engine only for an answer.
     price = credits.EXTRACTIVE_TASK if isinstance(decision, Answer) else 0

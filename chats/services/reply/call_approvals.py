@@ -14,8 +14,7 @@ from chats.services.reply.streams import ReplyStream
 
 
 def continue_reply(call_id: str) -> None:
-    """Make an approved call, or none if it was rejected, and answer the message that it was for. It
-    is safe to call it again."""
+    """Make a call if it was approved, and answer the message that it was for. Safe to run twice."""
     call, message = _load(call_id)
     if call is None or message is None:
         return  # deleted meanwhile: nobody waits

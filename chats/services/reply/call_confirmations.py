@@ -1,4 +1,4 @@
-"""A customer's message as the answer to the question whether a function may be called."""
+"""Reads a customer's message as the answer to the question whether a function may be called."""
 
 from collections.abc import Sequence
 

@@ -14,7 +14,7 @@ from bots.services.function_calls import ProposedCall
 
 @dataclass(frozen=True)
 class Receipt:
-    """Why a message says what it says; stored as JSON with the message."""
+    """Explains why a message says what it says; stored as JSON with the message."""
 
     decision: str | None = None
     trace: Trace | None = None
@@ -36,7 +36,7 @@ class Receipt:
     while_waiting: bool | None = None
     # The procedure, what it did for this message, and where it waits.
     procedure: Mapping[str, Any] | None = None
-    # What is said before and behind the sentence; not stored.
+    # Text before and after the sentence; not stored.
     before: str = ""
     after: str = ""
 
@@ -73,7 +73,7 @@ class Offers:
 
 @dataclass(frozen=True)
 class CannedReply:
-    """The bot replies with one of the platform's sentences; `standard_replies` has its text."""
+    """The bot replies with an automatic message, by its name."""
 
     name: str
     receipt: Receipt
@@ -104,7 +104,7 @@ class HandOver:
     reason: str
     receipt: Receipt = field(default_factory=Receipt)
     call: ProposedCall | None = None
-    # The sentence that tells the customer; None for the usual one of the reason.
+    # The automatic message for the customer; None for the reason's usual one.
     name: str | None = None
 
 
@@ -113,7 +113,7 @@ class AskEngine:
     """No rule decides, so an engine must answer, which costs credits."""
 
     question: str
-    # Who has approved a call, whose result the answer tells.
+    # Who approved the call whose result the answer tells.
     approved_by: Approval = Approval.NONE
 
 
@@ -177,7 +177,7 @@ class HandoffPolicy:
     on_request: bool = True
     # At the chat's first unanswered question, ask the customer to rephrase it.
     asks_again: bool = False
-    # While the chat waits for an agent, the bot goes on.
+    # The bot keeps answering while the chat waits for an agent.
     replies_while_waiting: bool = False
 
 
@@ -185,7 +185,7 @@ class HandoffPolicy:
 class KnowledgeGap:
     """What is known about an unanswered question besides the engine's outcome."""
 
-    # It is the chat's first since the chat was opened or reopened.
+    # Whether it is the chat's first since the chat was opened or reopened.
     is_first: bool = False
     # The nearest headings in the bot's documents, each of which the bot can answer.
     headings: tuple[str, ...] = ()
@@ -200,11 +200,11 @@ class Facts:
     first_seq: int = 0
     # The texts of the messages; a message with only files has none.
     texts: tuple[str, ...] = ()
-    # What came, if there are no texts: `quiet` is something to which nobody expects an answer.
+    # What the messages contain if no text: `quiet` is content that needs no answer.
     wordless: Literal["files", "lines", "quiet"] = "files"
     # The ids of the pictures that came and that the bot's model may look at.
     picture_ids: tuple[str, ...] = ()
-    # Only a person can deal with what came, such as an order.
+    # Only a person can deal with the content, such as an order.
     is_for_people: bool = False
     # The chat is on a messaging channel.
     is_messaging: bool = False
@@ -292,8 +292,8 @@ def _is_acknowledgement(reply: ShortReply | None) -> bool:
 
 
 def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
-    """What kind of small talk a mere yes, no or "ok" is; None if it may answer a question, as a
-    model's answer may have asked. A quotation asks nothing."""
+    """The kind of small talk that a mere yes, no or "ok" is; None if it may answer a question that
+    a model asked. A quotation asks nothing."""
     if reply is None:
         return None
     if reply.behind == "thanks":

@@ -91,7 +91,7 @@ def _question(burst: Sequence[Message], intent: Intent) -> str:
 
 
 def _wordless(burst: Sequence[Message]) -> Literal["files", "lines", "quiet"]:
-    """What came, if nobody wrote a word."""
+    """What the messages contain if no text."""
     if all(message_context.is_quiet(row.metadata) for row in burst):
         return "quiet"
     has_files = any(piece["type"] in FILES for row in burst for piece in row.content)

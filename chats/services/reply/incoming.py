@@ -318,7 +318,7 @@ def _enqueue_reply(chat: Conversation, message: Message, wait: timedelta = NO_WA
 # --- the `ChatTurn`: a message and what became of it ----------------------------------------------
 
 
-# Has the owner and status of the chat, on which the status of a turn without a reply depends.
+# Types with the chat's owner and status, which decide the status of a turn without a reply.
 _HasOwner = Conversation | fast_sql.PlainMessage | fast_sql.TurnState
 
 

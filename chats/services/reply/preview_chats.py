@@ -52,7 +52,7 @@ def open_preview(
         raise Invalid.field("body", "messages", msg="A new chat needs a message.", type="missing")
     _ensure_paid(bot)
     with transaction.atomic():
-        # The customer that stands for a user in previews.
+        # The customer who represents a user in previews.
         customer, _ = Customer.objects.get_or_create(
             client=by.client,
             external_id=f"{customers.STAFF}{by.pk}",
@@ -106,7 +106,7 @@ def _owes_reply(chat: Conversation) -> bool:
 
 
 def _ensure_paid(bot: Bot) -> None:
-    """402 if a reply cannot be paid. A customer's chat would be handed over instead."""
+    """402 if the credits don't cover a reply; a customer's chat would be handed over instead."""
     cost = reply_policy.highest_cost(engine_for(bot.client, bot))
     credits.ensure_left(bot.client_id, cost=cost)
 

@@ -1,4 +1,4 @@
-"""Runs a bot's procedures: asks, calls, confirms and says what their steps say, one after another.
+"""Runs a bot's procedures step by step: asks, calls, confirms and says.
 
 Where a run waits is stored in the receipt of our message that asks (`procedure`), and the
 customer's next message is read as the answer. A run that is killed begins again where that receipt
@@ -59,13 +59,13 @@ class Waiting:
     calls: dict[str, str] = field(default_factory=dict)
     asks: Literal["ask", "confirm", "call", ""] = ""
     tries: int = 0
-    # What it asked; not needed to go on, but to ask again.
+    # Its question, to ask again; continuing does not need it.
     question: str = ""
 
     def asked_again_behind(self, decision: Decision) -> Decision:
-        """The reply to something else that the customer said, with the question behind it.
+        """The reply to a message that does not answer the question, followed by the question.
 
-        Another procedure that began takes the place of this one.
+        If the reply begins another procedure, that one replaces this one.
         """
         is_reply = isinstance(decision, Answer | CannedReply | AskCustomer)
         if not is_reply or decision.receipt.procedure:
@@ -78,14 +78,16 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Turn:
-    """What a procedure makes of a message; it keeps `waiting` if something else is replied."""
+    """A procedure's reaction to a message; it keeps `waiting` if the reply is about something
+    else."""
 
     decision: Decision | AskEngine
     waiting: Waiting | None = None
 
 
 def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
-    """What a procedure makes of a message: one that waits, or one that it starts; None if none."""
+    """The reaction of the procedure that waits for the message, or that it starts; None without
+    one."""
     chat = message.conversation
     is_for_rules = facts.is_waiting or facts.is_bot_disabled or facts.is_for_people
     if not chat.bot.procedures or is_for_rules or not facts.texts or facts.asks_for_person:
@@ -116,7 +118,7 @@ def start(
 
 
 def after_approval(message: Message, call: FunctionCall, subject: Subject) -> Decision | None:
-    """Go on after an agent's approval; None if the call is of no procedure."""
+    """Continue after an agent's approval; None if the call belongs to no procedure."""
     rows = Message.objects.filter(conversation=message.conversation, is_note=False)
     asked = rows.filter(receipt__call_id=str(call.pk), receipt__has_key="procedure")
     waiting = _waiting(asked.order_by("-seq").first())
@@ -219,7 +221,7 @@ class _Run:
 
     @property
     def country(self) -> str:
-        """The client's, whose telephone numbers are written without a prefix."""
+        """The client's country, for telephone numbers without a country code."""
         return time_zones.country_of(self._chat.client.timezone)
 
     @property
@@ -227,7 +229,7 @@ class _Run:
         return self._asked | self._results
 
     def take(self, given: Any) -> Decision:
-        """Go on with what the customer said to the step that waited."""
+        """Continue with the customer's answer to the step that waited."""
         step = self.step
         if step.kind == "ask":
             self._asked[step.name] = given
@@ -395,7 +397,7 @@ class _Run:
         return Say(text, self._receipt(asks, question=question), tuple(choices))
 
     def _note(self, step: Step, result: str, **more: str) -> None:
-        """A row of the trace: what became of a step."""
+        """A row of the trace: the result of a step."""
         row = {"line": step.line, "kind": step.kind, "name": step.name, "result": result, **more}
         self._rows.append({name: value for name, value in row.items() if value != ""})
 
@@ -432,7 +434,7 @@ def _results_of(calls: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _fitting(value: Any, schema: Any) -> Any:
-    """The value as its schema wants it: customers write numbers as text, and the reverse."""
+    """The value in its schema's type: a number that the customer wrote as text, or the reverse."""
     kind = schema.get("type") if isinstance(schema, dict) else None
     if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)

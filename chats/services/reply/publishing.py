@@ -1,4 +1,4 @@
-"""The last stage: render the decision, pay for it and store it, unless the chat changed hands."""
+"""The last stage: renders, charges and stores the decision, unless the chat changed hands."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -23,6 +23,7 @@ from chats.models import (
     Status,
 )
 from chats.services.core import (
+    automatic_messages,
     conversations,
     customers,
     enqueue_question_grouping,
@@ -30,9 +31,8 @@ from chats.services.core import (
     lifecycle,
     messages,
     reply_policy,
-    standard_replies,
 )
-from chats.services.core.standard_replies import ReplyText
+from chats.services.core.automatic_messages import ReplyText
 from chats.services.reply import billing
 from chats.services.reply.decide import (
     Answer,
@@ -58,9 +58,11 @@ def publish_reply(
     earlier: Sequence[str] = (),
     filled: Mapping[str, Any] | None = None,
 ) -> None:
-    """Store the reply to a message, unless the message has one or the chat has changed hands,
-    together with the values of customer-info fields from the message (`filled`). That ends the job
-    of the reply."""
+    """Store the reply and the customer-info values found in the message (`filled`), and complete
+    the job.
+
+    Stores nothing if the message already has a reply or the chat changed hands.
+    """
     reply = None if isinstance(decision, NoReply) else render(message, decision)
     with jobs.commit(ends_job=True):
         chat, is_answered, scope = conversations.lock_for_reply(message)
@@ -82,7 +84,7 @@ def publish_reply(
 
 
 def _outcome(decision: Decision, *, is_dropped: bool) -> str:
-    """What became of a reply, for the metrics."""
+    """The outcome of a reply, for the metrics."""
     trace = decision.receipt.trace
     match decision:
         case _ if is_dropped:
@@ -114,7 +116,7 @@ def render(message: Message, decision: Spoken) -> ReplyText:
     field = next((field for field in fields if field["name"] == wanted), None)
     if field is None:
         return reply
-    question = standard_replies.ask_info(
+    question = automatic_messages.ask_info(
         field, language=message.language, chat=message.conversation
     )
     return reply._replace(text=f"{reply.text}\n\n{question.text}")
@@ -124,7 +126,7 @@ def _sentence(message: Message, decision: Spoken) -> ReplyText:
     chat, language = message.conversation, message.language
     match decision:
         case CannedReply(name="unknown", offers=Offers() as offers):
-            return standard_replies.ask_again(
+            return automatic_messages.ask_again(
                 offers.headings, person=offers.person, language=language, chat=chat
             )
         case Answer():
@@ -132,17 +134,19 @@ def _sentence(message: Message, decision: Spoken) -> ReplyText:
         case Say():
             return ReplyText(decision.text, chat.bot.default_language, decision.choices)
         case AskCustomer():
-            return standard_replies.confirm(decision.call.description, language=language, chat=chat)
+            return automatic_messages.confirm(
+                decision.call.description, language=language, chat=chat
+            )
         case CannedReply(name="greeting"):
-            return standard_replies.greeting(language=language, chat=chat)
+            return automatic_messages.greeting(language=language, chat=chat)
         case CannedReply(name="brief_greeting"):
-            return standard_replies.sentence("greeting", language=language, chat=chat)
+            return automatic_messages.sentence("greeting", language=language, chat=chat)
         case CannedReply(name="about_bot"):
-            return standard_replies.about_bot(language=language, chat=chat)
+            return automatic_messages.about_bot(language=language, chat=chat)
         case CannedReply(name=str(name)) | HandOver(name=str(name)):
-            return standard_replies.sentence(name, language=language, chat=chat)
+            return automatic_messages.sentence(name, language=language, chat=chat)
         case HandOver():
-            return standard_replies.handover(reason=decision.reason, language=language, chat=chat)
+            return automatic_messages.handover(reason=decision.reason, language=language, chat=chat)
 
 
 def _store(

@@ -25,8 +25,8 @@ REPLIES_A_JOB = 10
 MAX_TEXT = 4_000
 # Replies with function calls are left out, because a replay must not call functions.
 _CALLED = Q(receipt__has_key="calls") & ~Q(receipt__calls=[])
-# Answers that this bot's search has not found: imported ones, and results of calls. The bot cannot
-# lose an answer that is not its own.
+# Answers that don't come from this bot's search: imported ones, and results of calls. The bot can't
+# lose an answer that isn't its own.
 _NOT_ITS_OWN = Q(receipt__decision="answered") & (
     ~Q(receipt__has_key="knowledge_version") | Q(created_at__lt=F("conversation__imported_at"))
 )

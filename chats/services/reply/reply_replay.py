@@ -13,7 +13,7 @@ from chats.services.reply import decide, gather, pipeline, publishing
 from chats.services.reply.decide import Answer, AskEngine, InfoFacts, KnowledgeGap, NoReply
 from chats.shapes.replay import with_choices
 
-# The decisions of replies for which an engine was to be asked.
+# The decisions of replies that needed an engine.
 ASKED_ENGINE = ("answered", *NO_ANSWER, "engine_failed", "credits_used_up")
 
 

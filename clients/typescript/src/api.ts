@@ -3,1119 +3,1119 @@ import { Core, type ServerEvent } from "./core.js";
 import type * as types from "./types.js";
 
 export class Client extends Core {
-  /** Check Health. */
+  /** Check the database, the broker, the processes, the job queue, the disks and the clock. */
   checkHealth(): Promise<types.Health> {
     return this.call("GET", `/health`);
   }
-  /** Live. */
+  /** Answer 200 as long as this process serves requests, without any other check. */
   checkLiveness(): Promise<types.Alive> {
     return this.call("GET", `/health/live`);
   }
-  /** Get Client Info. */
+  /** Get the client of the caller, with its plan and credits. */
   getClientInfo(): Promise<types.ClientDto> {
     return this.call("GET", `/identity/client`);
   }
-  /** Add Socialnet Access Token. */
+  /** Store the client's access token at socialnet, encrypted. */
   addSocialnetAccessToken(body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/socialnet-access-token`, { body, idempotencyKey });
   }
-  /** Get My Company Users. */
+  /** List the client's people, in the order in which they were added. */
   listUsers(query?: { cursor?: string; limit?: number; }): Promise<types.UsersResponse> {
     return this.call("GET", `/identity/users`, { query });
   }
-  /** Create Client User. */
+  /** Add a person, who gets a welcome mail or, without a `password`, a link to choose one. */
   createUser(body: types.UserInput, idempotencyKey?: string): Promise<types.UserDto> {
     return this.call("POST", `/identity/users`, { body, idempotencyKey });
   }
-  /** Update User Disable Flag. */
+  /** Disable a person, which ends all their tokens at once, or enable them again. */
   disableUser(user_id: number | string, body: types.UserDisableFlag): Promise<types.UserDto> {
     return this.call("PUT", `/identity/users/${encodeURIComponent(user_id)}/disable`, { body });
   }
-  /** Reset User Password. */
+  /** Set a person's password. */
   resetUserPassword(user_id: number | string, body: types.UserPassword): Promise<void> {
     return this.call("PUT", `/identity/users/${encodeURIComponent(user_id)}/reset-password`, { body });
   }
-  /** Update User Role. */
+  /** Change a person's role, and whether they may also train bots (`can_train`). */
   updateUserRole(user_id: number | string, body: types.UserRole): Promise<types.UserDto> {
     return this.call("PUT", `/identity/users/${encodeURIComponent(user_id)}/role`, { body });
   }
-  /** Login For Access Token2. */
+  /** Sign in with e-mail address and password, or exchange a refresh token. */
   signIn(body: types.Body_login_for_access_token2_identity_token2_post, idempotencyKey?: string): Promise<types.TokenResponse> {
     return this.call("POST", `/identity/token2`, { body, kind: "form", idempotencyKey });
   }
-  /** Read Users Me. */
+  /** Get the person whose access token this is. */
   getMe(): Promise<types.UserDto> {
     return this.call("GET", `/identity/users/me`);
   }
-  /** Update Users Me. */
+  /** Change your own name, language and picture; fields left out keep their value. */
   updateMe(body: types.OwnUser): Promise<types.UserDto> {
     return this.call("PUT", `/identity/users/me`, { body });
   }
-  /** Change My Password. */
+  /** Change your own password. */
   changeMyPassword(body: types.OwnPassword): Promise<types.TokenResponse> {
     return this.call("PUT", `/identity/users/me/password`, { body });
   }
-  /** Register Trial. */
+  /** Register a company with its owner and a trial plan. */
   registerTrial(body: types.RegisterTrialDto, idempotencyKey?: string): Promise<types.ClientDto> {
     return this.call("POST", `/identity/register-trial`, { body, idempotencyKey });
   }
-  /** Confirm Registration. */
+  /** Create the company for which a link was mailed. */
   confirmRegistration(body: types.ConfirmRegistrationRequest, idempotencyKey?: string): Promise<types.ClientDto> {
     return this.call("POST", `/identity/confirm-registration`, { body, idempotencyKey });
   }
-  /** Resend Registration. */
+  /** Mail a new link for the newest registration of an address. */
   resendRegistration(body: types.ResendRegistrationRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/resend-registration`, { body, idempotencyKey });
   }
-  /** Forgot Password. */
+  /** Mail a link to choose a new password, if an account has this address. */
   forgotPassword(body: types.ForgotPasswordRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/forgot-password`, { body, idempotencyKey });
   }
-  /** Verify Reset Token. */
+  /** Check whether a link still works; 400 `reset_token_invalid` if it does not. */
   verifyResetToken(body: types.VerifyResetTokenRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/verify-reset-token`, { body, idempotencyKey });
   }
-  /** Reset Password. */
+  /** Set the password of the person to whom the link was sent; all their tokens end. */
   resetPassword(body: types.ResetPasswordRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/reset-password`, { body, idempotencyKey });
   }
-  /** Revoke Token. */
+  /** Sign out: end the sign-in of this access token, with its refresh tokens. */
   revokeToken(body?: types.RevokeTokenRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/revoke`, { body, kind: "form", idempotencyKey });
   }
-  /** List Api Keys. */
+  /** List the client's keys, newest first, revoked ones too. */
   listApiKeys(query?: { cursor?: string; limit?: number; }): Promise<types.ApiKeysResponse> {
     return this.call("GET", `/identity/api-keys`, { query });
   }
-  /** Create Api Key. */
+  /** Create a key; only this reply holds the whole `key`. */
   createApiKey(body: types.ApiKeyRequest, idempotencyKey?: string): Promise<types.ApiKeyDto> {
     return this.call("POST", `/identity/api-keys`, { body, idempotencyKey });
   }
-  /** Revoke Api Key. */
+  /** Revoke a key; it stops working everywhere within a second. */
   revokeApiKey(api_key_id: number | string): Promise<void> {
     return this.call("DELETE", `/identity/api-keys/${encodeURIComponent(api_key_id)}`);
   }
-  /** Update Api Key. */
+  /** Change a key, everywhere within a second; fields left out keep their value. */
   updateApiKey(api_key_id: number | string, body: types.ApiKeyInput): Promise<types.ApiKeyDto> {
     return this.call("PUT", `/identity/api-keys/${encodeURIComponent(api_key_id)}`, { body });
   }
-  /** Get Subscription. */
+  /** Get the plan, the credits that are left, and the credits used in this period. */
   getSubscription(): Promise<types.SubscriptionDto> {
     return this.call("GET", `/identity/subscription`);
   }
-  /** Top Up. */
+  /** Order credits. */
   topUpCredits(body: types.TopUpAmount, idempotencyKey?: string): Promise<types.CreditOrder> {
     return this.call("POST", `/identity/subscription/top-up`, { body, idempotencyKey });
   }
-  /** List Credit Orders. */
+  /** List the client's orders for credits, newest first. */
   listCreditOrders(query?: { cursor?: string; limit?: number; }): Promise<types.CreditOrdersResponse> {
     return this.call("GET", `/identity/subscription/orders`, { query });
   }
-  /** Get Credit Order. */
+  /** Get one order for credits, with its status. */
   getCreditOrder(order_id: number | string): Promise<types.CreditOrder> {
     return this.call("GET", `/identity/subscription/orders/${encodeURIComponent(order_id)}`);
   }
-  /** Receive Payment. */
+  /** Report that an order was paid or refused. */
   receivePayment(body: types.CreditPayment, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/subscription/payments`, { body, idempotencyKey });
   }
-  /** Remove Sign In Provider. */
+  /** Remove the provider and its links to people, who sign in by password again. */
   removeSignInProvider(): Promise<void> {
     return this.call("DELETE", `/identity/sign-in-provider`);
   }
-  /** Get Sign In Provider. */
+  /** Get the OpenID provider at which your people sign in; 404 if there is none. */
   getSignInProvider(): Promise<types.SignInProviderDto> {
     return this.call("GET", `/identity/sign-in-provider`);
   }
-  /** Set Sign In Provider. */
+  /** Set or change the OpenID provider at which your people sign in to the site. */
   setSignInProvider(body: types.SignInProviderInput): Promise<types.SignInProviderDto> {
     return this.call("PUT", `/identity/sign-in-provider`, { body });
   }
-  /** Get Audit Log. */
+  /** List who changed what, newest first: people, keys, settings, bots, training, credits. */
   getAuditLog(query?: { action?: string; subject?: string; user_id?: number; api_key_id?: number; created_from?: string; created_to?: string; cursor?: string; limit?: number; }): Promise<types.AuditEventsResponse> {
     return this.call("GET", `/identity/audit`, { query });
   }
-  /** Export Audit Log. */
+  /** Download the audit log as a file, oldest first, with the filters of the list. */
   exportAuditLog(query?: { action?: string; subject?: string; user_id?: number; api_key_id?: number; created_from?: string; created_to?: string; format?: "jsonl" | "csv"; }): Promise<Blob> {
     return this.call("GET", `/identity/audit/export`, { query });
   }
-  /** Getclientchatconfigrouter. */
+  /** Get the settings of your chats. */
   getChatConfig(client_id: number | string): Promise<types.ClientConfigDto> {
     return this.call("GET", `/config/${encodeURIComponent(client_id)}/chat`);
   }
-  /** Updateclientchatconfigrouter. */
+  /** Change the fields that the body names; the others keep their value. */
   updateChatConfig(client_id: number | string, body: types.ClientConfigInput, idempotencyKey?: string): Promise<types.ClientConfigDto> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/chat`, { body, idempotencyKey });
   }
-  /** Get Email Notification. */
+  /** Get who receives which notifications by mail. */
   getEmailNotification(client_id: number | string): Promise<types.EmailNotificationRequest> {
     return this.call("GET", `/config/${encodeURIComponent(client_id)}/email-notification`);
   }
-  /** Update Email Notification. */
+  /** Choose who is mailed which notifications; fields left out keep their value. */
   updateEmailNotification(client_id: number | string, body: types.EmailNotificationRequest, idempotencyKey?: string): Promise<types.EmailNotificationRequest> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/email-notification`, { body, idempotencyKey });
   }
-  /** Test Email Notification. */
+  /** Mail a test to the recipients now. */
   testEmailNotification(client_id: number | string, idempotencyKey?: string): Promise<types.TestedRecipients> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/email-notification/test`, { idempotencyKey });
   }
-  /** Get Webhook Config. */
+  /** Get the endpoint `config_id`, or the oldest, without its secret; 404 if there is none. */
   getWebhookConfig(query?: { config_id?: string; }): Promise<types.WebhookConfig> {
     return this.call("GET", `/webhook/config`, { query });
   }
-  /** Create Webhook Config. */
+  /** Create an endpoint. */
   createWebhookConfig(body: types.WebhookConfigRequest, idempotencyKey?: string): Promise<types.WebhookConfig> {
     return this.call("POST", `/webhook/config`, { body, idempotencyKey });
   }
-  /** Test Webhook. */
+  /** Deliver a signed `webhook.test` event now, even to an endpoint that is off. */
   testWebhook(query?: { config_id?: string; }, idempotencyKey?: string): Promise<types.WebhookDelivery> {
     return this.call("POST", `/webhook/test`, { query, idempotencyKey });
   }
-  /** Get Webhook Events. */
+  /** List the event log, each event with its deliveries. */
   getWebhookEvents(query?: { cursor?: string; limit?: number; order?: "desc" | "asc"; type?: "conversation.created" | "conversation.assigned" | "conversation.unassigned" | "conversation.handed_off" | "conversation.prioritized" | "conversation.snoozed" | "conversation.ended" | "conversation.reopened" | "message.created" | "message.delivered" | "message.read" | "message.failed" | "message.updated" | "summary.created" | "tags.updated" | "sentiment.updated" | "customer.updated" | "customer.merged" | "feedback.created" | "feedback.updated" | "notification.created" | "document.trained" | "document.failed" | "channel.connected" | "channel.disconnected" | "channel.notified" | "credits.low" | "webhook.test"; conversation_id?: string; created_from?: string; created_to?: string; state?: "pending" | "succeeded" | "failed" | "gave_up"; config_id?: string; }): Promise<types.EventsResponse> {
     return this.call("GET", `/webhook/events`, { query });
   }
-  /** Replay Webhook Event. */
+  /** Send an event again, with the same id and body; the retries start over. */
   replayWebhookEvent(event_id: number | string, query?: { config_id?: string; }, idempotencyKey?: string): Promise<types.Event> {
     return this.call("POST", `/webhook/events/${encodeURIComponent(event_id)}/replay`, { query, idempotencyKey });
   }
-  /** Rotate Webhook Secret. */
+  /** Create a new signing secret, shown only in this response. */
   rotateWebhookSecret(query?: { config_id?: string; }, idempotencyKey?: string): Promise<types.WebhookConfig> {
     return this.call("POST", `/webhook/config/rotate-secret`, { query, idempotencyKey });
   }
-  /** List Webhook Configs. */
+  /** List all endpoints, oldest first. */
   listWebhookConfigs(query?: { cursor?: string; limit?: number; }): Promise<types.WebhookConfigsResponse> {
     return this.call("GET", `/webhook/configs`, { query });
   }
-  /** Delete Webhook Config. */
+  /** Delete an endpoint. */
   deleteWebhookConfig(config_id: number | string): Promise<void> {
     return this.call("DELETE", `/webhook/config/${encodeURIComponent(config_id)}`);
   }
-  /** Update Webhook Config. */
+  /** Change an endpoint's settings; fields left out keep their values, and the secret stays. */
   updateWebhookConfig(config_id: number | string, body: types.WebhookConfigRequest): Promise<types.WebhookConfig> {
     return this.call("PUT", `/webhook/config/${encodeURIComponent(config_id)}`, { body });
   }
-  /** Get Webhook Event. */
+  /** Get an event with its data, even if the webhook omitted the data because of its size. */
   getWebhookEvent(event_id: number | string): Promise<types.Event> {
     return this.call("GET", `/webhook/events/${encodeURIComponent(event_id)}`);
   }
-  /** Replay Webhook Events. */
+  /** Send a range of events to an endpoint again; a worker queues them, oldest first. */
   replayWebhookEvents(body: types.EventReplayRequest, idempotencyKey?: string): Promise<types.Replay> {
     return this.call("POST", `/webhook/replay`, { body, idempotencyKey });
   }
-  /** Search Content. */
+  /** Find the passages of the bot's content that fit a question; costs no credits. */
   searchContent(bot_id: number | string, query?: { q?: string; language?: string; limit?: number; }): Promise<types.FoundContent> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/search`, { query });
   }
-  /** Get Current Prompt. */
+  /** Get the current version of the instructions, or the named one; 404 if there is none. */
   getCurrentPrompt(bot_id: number | string, query?: { version?: number; }): Promise<types.PromptDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/prompt`, { query });
   }
-  /** Create Prompt. */
+  /** Store a new version of the instructions and make it current; earlier versions stay. */
   createPrompt(bot_id: number | string, body: types.PromptInput, idempotencyKey?: string): Promise<types.PromptDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/prompt`, { body, idempotencyKey });
   }
-  /** Get Prompt Versions. */
+  /** List the versions of the bot's instructions, newest first. */
   getPromptVersions(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.PromptVersionsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/prompt/versions`, { query });
   }
-  /** Restore Prompt Version. */
+  /** Make an earlier version current again by storing it as a new version. */
   restorePromptVersion(bot_id: number | string, version: number | string, idempotencyKey?: string): Promise<types.PromptDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/prompt/versions/${encodeURIComponent(version)}/restore`, { idempotencyKey });
   }
-  /** Get Files. */
+  /** List the uploaded files with the progress of their training, newest first. */
   listDocuments(bot_id: number | string, query?: { cursor?: string; limit?: number; status?: types.DocumentStatus; }): Promise<types.DocumentsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/document`, { query });
   }
-  /** Upload Files. */
+  /** Train the bot on files; `refused` lists those that cannot be accepted. */
   uploadDocuments(bot_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.DocumentsResponse> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/document`, { body, kind: "files", idempotencyKey });
   }
-  /** Reupload Files. */
+  /** Train stored documents again; the bot uses their old passages until they are read. */
   retrainDocuments(bot_id: number | string, body: types.ReuploadFilesRequest, idempotencyKey?: string): Promise<types.ReuploadFilesResponse> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/document/reupload`, { body, idempotencyKey });
   }
-  /** Delete Document By Id. */
+  /** Delete a document; the bot stops using it at once, unless that is held back. */
   deleteDocument(bot_id: number | string, document_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}`);
   }
-  /** Get Document By Id. */
+  /** Get a document with the progress of its training; citations contain its id. */
   getDocument(bot_id: number | string, document_id: number | string): Promise<types.DocumentDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}`);
   }
-  /** Download Document. */
+  /** Download the original document; for a crawled page, its content as fetched. */
   downloadDocument(bot_id: number | string, document_id: number | string): Promise<Blob> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}/original`);
   }
-  /** Get Texts. */
+  /** List the written texts with the progress of their training, newest first. */
   getTexts(bot_id: number | string, query?: { cursor?: string; limit?: number; status?: types.DocumentStatus; }): Promise<types.TextsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/text`, { query });
   }
-  /** Create Text. */
+  /** Train the bot on a text; a worker trains it like a file. */
   createText(bot_id: number | string, body: types.TextInput, idempotencyKey?: string): Promise<types.TextDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/text`, { body, idempotencyKey });
   }
-  /** Delete Text By Id. */
+  /** Delete a text; the bot stops using it at once, unless that is held back. */
   deleteText(bot_id: number | string, text_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/train/text/${encodeURIComponent(text_id)}`);
   }
-  /** Get Text By Id. */
+  /** Get one written text. */
   getText(bot_id: number | string, text_id: number | string): Promise<types.TextDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/text/${encodeURIComponent(text_id)}`);
   }
-  /** Update Text By Id. */
+  /** Replace a text and train it again; the bot uses the old one until then. */
   updateText(bot_id: number | string, text_id: number | string, body: types.TextInput): Promise<types.TextDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/train/text/${encodeURIComponent(text_id)}`, { body });
   }
-  /** Get Question Answers. */
+  /** List the questions and answers with the progress of their training, newest first. */
   getQuestionAnswers(bot_id: number | string, query?: { cursor?: string; limit?: number; status?: types.DocumentStatus; }): Promise<types.QuestionAnswersResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/question-answer`, { query });
   }
-  /** Create Question Answer. */
+  /** Give the bot the answer to a question. */
   createQuestionAnswer(bot_id: number | string, body: types.QuestionAnswerInput, idempotencyKey?: string): Promise<types.QuestionAnswerDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/question-answer`, { body, idempotencyKey });
   }
-  /** Delete Question Answer By Id. */
+  /** Delete a question and its answer; the bot stops using them, unless that is held back. */
   deleteQuestionAnswer(bot_id: number | string, question_answer_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/train/question-answer/${encodeURIComponent(question_answer_id)}`);
   }
-  /** Get Question Answer By Id. */
+  /** Get one question with its answer. */
   getQuestionAnswer(bot_id: number | string, question_answer_id: number | string): Promise<types.QuestionAnswerDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/question-answer/${encodeURIComponent(question_answer_id)}`);
   }
-  /** Update Question Answer By Id. */
+  /** Replace a question and its answer and train them again. */
   updateQuestionAnswer(bot_id: number | string, question_answer_id: number | string, body: types.QuestionAnswerInput): Promise<types.QuestionAnswerDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/train/question-answer/${encodeURIComponent(question_answer_id)}`, { body });
   }
-  /** Get Web Urls. */
+  /** List the bot's web addresses with their crawled pages, newest first. */
   getWebUrls(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.WebUrlsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/web-url`, { query });
   }
-  /** Add Web Url. */
+  /** Train the bot on a web page, also on those linked from it, or on those of a sitemap. */
   addWebUrl(bot_id: number | string, body: types.WebUrlInput, idempotencyKey?: string): Promise<types.WebUrlDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/web-url`, { body, idempotencyKey });
   }
-  /** Delete Web Url By. */
+  /** Delete a web address with its crawled pages; the bot stops using them at once. */
   deleteWebUrl(bot_id: number | string, web_url_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/train/web-url/${encodeURIComponent(web_url_id)}`);
   }
-  /** Update Web Url By Id. */
+  /** Change the fields that the body names; a new address or depth starts a crawl at once. */
   updateWebUrl(bot_id: number | string, web_url_id: number | string, body: types.WebUrlInput): Promise<types.WebUrlDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/train/web-url/${encodeURIComponent(web_url_id)}`, { body });
   }
-  /** Set Important Document. */
+  /** Set whether a document takes precedence, and the period in which its text is used. */
   setImportantDocument(bot_id: number | string, document_id: number | string, body: types.ImportantDocumentDto): Promise<types.DocumentDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}/important`, { body });
   }
-  /** Get Golden Questions. */
+  /** List the questions that the bot must answer correctly, newest first. */
   getGoldenQuestions(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.GoldenQuestionsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/golden-questions`, { query });
   }
-  /** Create Golden Question. */
+  /** Add a question with what its answer must contain or cite. */
   createGoldenQuestion(bot_id: number | string, body: types.GoldenQuestionInput, idempotencyKey?: string): Promise<types.GoldenQuestionDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-questions`, { body, idempotencyKey });
   }
-  /** Delete Golden Question. */
+  /** Delete a question; existing runs keep their results. */
   deleteGoldenQuestion(bot_id: number | string, golden_question_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/golden-questions/${encodeURIComponent(golden_question_id)}`);
   }
-  /** Update Golden Question. */
+  /** Change a question or what its answer must contain or cite; fields left out stay. */
   updateGoldenQuestion(bot_id: number | string, golden_question_id: number | string, body: types.GoldenQuestionInput): Promise<types.GoldenQuestionDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/golden-questions/${encodeURIComponent(golden_question_id)}`, { body });
   }
-  /** Get Golden Runs. */
+  /** List the bot's golden runs with the questions that broke or improved, newest first. */
   getGoldenRuns(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.GoldenRunsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/golden-runs`, { query });
   }
-  /** Start Golden Run. */
+  /** Ask all golden questions of the bot as it is now, or with a change to test. */
   startGoldenRun(bot_id: number | string, body: types.GoldenRunRequest, idempotencyKey?: string): Promise<types.GoldenRunDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-runs`, { body, idempotencyKey });
   }
-  /** Get Golden Run. */
+  /** Get a golden run with its progress, and the questions asked so far with their answers. */
   getGoldenRun(bot_id: number | string, run_id: number | string): Promise<types.GoldenRunDetail> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/golden-runs/${encodeURIComponent(run_id)}`);
   }
-  /** Publish Held Change. */
+  /** Publish the instructions or documents that the run holds back, even if answers get worse. */
   publishHeldChange(bot_id: number | string, run_id: number | string, idempotencyKey?: string): Promise<types.GoldenRunDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-runs/${encodeURIComponent(run_id)}/publish`, { idempotencyKey });
   }
-  /** Discard Held Change. */
+  /** Discard the changes of documents that the run tests or holds back. */
   discardHeldChange(bot_id: number | string, run_id: number | string, idempotencyKey?: string): Promise<types.GoldenRunDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-runs/${encodeURIComponent(run_id)}/discard`, { idempotencyKey });
   }
-  /** Remove Language Model. */
+  /** Remove the model and its key; does nothing if there is none. */
   removeLanguageModel(query?: { bot_id?: number; purpose?: "chat" | "embeddings"; }): Promise<void> {
     return this.call("DELETE", `/ai/model`, { query });
   }
-  /** Get Language Models. */
+  /** List the models and encoders that you have connected, newest first. */
   getLanguageModels(query?: { cursor?: string; limit?: number; }): Promise<types.LanguageModelsResponse> {
     return this.call("GET", `/ai/model`, { query });
   }
-  /** Set Language Model. */
+  /** Set the model for all of your bots, or for the bot named in the query only. */
   setLanguageModel(body: types.LanguageModelInput, query?: { bot_id?: number; purpose?: "chat" | "embeddings"; }): Promise<types.LanguageModelDto> {
     return this.call("PUT", `/ai/model`, { query, body });
   }
-  /** Test Language Model. */
+  /** Test the stored model: it translates one word. */
   testLanguageModel(query?: { bot_id?: number; purpose?: "chat" | "embeddings"; }, idempotencyKey?: string): Promise<types.LanguageModelTest> {
     return this.call("POST", `/ai/model/test`, { query, idempotencyKey });
   }
-  /** Get Customer Info Field. */
+  /** Get the fields that the bot asks a customer for. */
   getCustomerInfoField(bot_id: number | string): Promise<types.CustomerInfoFields> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/customer-info-field`);
   }
-  /** Update Customer Info Field. */
+  /** Replace the fields that the bot asks a customer for. */
   updateCustomerInfoField(bot_id: number | string, body: types.CustomerInfoFields): Promise<types.CustomerInfoFields> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/customer-info-field`, { body });
   }
-  /** Get Procedures. */
+  /** Get the bot's procedures: what it does step by step. */
   getProcedures(bot_id: number | string): Promise<types.Procedures> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/procedures`);
   }
-  /** Update Procedures. */
+  /** Replace what the bot does step by step when customers want something. */
   updateProcedures(bot_id: number | string, body: types.Procedures): Promise<types.Procedures> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/procedures`, { body });
   }
-  /** Get Client Customer Welcome Message Route. */
+  /** Get the bot's welcome message, by language. */
   getWelcomeMessages(bot_id: number | string): Promise<types.WelcomeMessages> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/welcome-message`);
   }
-  /** Update Client Customer Welcome Message Route. */
+  /** Replace the bot's welcome message, by language. */
   updateWelcomeMessages(bot_id: number | string, body: types.WelcomeMessages): Promise<types.WelcomeMessages> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/welcome-message`, { body });
   }
-  /** Upload Banner Image Route. */
+  /** Replace the banner above the chat with its link, alternative text and period. */
   uploadBanner(bot_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.BannerUploadResponseDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/upload-banner-image`, { body, kind: "files", idempotencyKey });
   }
-  /** Delete Bot Banner. */
+  /** Remove the banner with its link, text and period; does nothing if there is none. */
   deleteBotBanner(bot_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/banner`);
   }
-  /** Get Bot Banner Route. */
+  /** Get the banner above the chat and its period; `url` is null if there is none. */
   getBanner(bot_id: number | string): Promise<types.BotBannerDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/banner`);
   }
-  /** Update Bot Banner. */
+  /** Change the banner's link, alternative text or period; the picture stays. */
   updateBotBanner(bot_id: number | string, body: types.BotBannerInput): Promise<types.BotBannerDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/banner`, { body });
   }
-  /** Get Bot Banner Route. */
+  /** Get the banner of the key's bot; `url` is null if there is none to show now. */
   getBannerByApiKey(query?: { bot_id?: number; }): Promise<types.BotBannerDto> {
     return this.call("GET", `/ai/banner`, { query });
   }
-  /** Get Config By Api Key With Auth. */
+  /** The configuration of a widget with its texts in one language. */
   getBotConfig(query?: { language?: string; bot_id?: number; }): Promise<types.BotConfigDto> {
     return this.call("GET", `/ai/bot/config`, { query });
   }
-  /** Get All Bot. */
+  /** List your bots, oldest first. */
   listBots(query?: { cursor?: string; limit?: number; }): Promise<types.BotsResponse> {
     return this.call("GET", `/ai/bot`, { query });
   }
-  /** Create Bot. */
+  /** Create a bot; fields left out get their defaults. */
   createBot(body: types.BotInput, idempotencyKey?: string): Promise<types.BotDto> {
     return this.call("POST", `/ai/bot`, { body, idempotencyKey });
   }
-  /** Delete Bot. */
+  /** Delete a bot with its documents and revoke its keys. */
   deleteBot(bot_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/bot/${encodeURIComponent(bot_id)}`);
   }
-  /** Get Bot By Id. */
+  /** Get one of your bots. */
   getBot(bot_id: number | string): Promise<types.BotDto> {
     return this.call("GET", `/ai/bot/${encodeURIComponent(bot_id)}`);
   }
-  /** Update Bot. */
+  /** Change the fields of a bot that the body names; all others stay. */
   updateBot(bot_id: number | string, body: types.BotInput): Promise<types.BotDto> {
     return this.call("PUT", `/ai/bot/${encodeURIComponent(bot_id)}/update-bot`, { body });
   }
-  /** Toggle Disable Bot. */
+  /** Disable a bot, so that people answer its conversations, or enable it again. */
   disableBot(bot_id: number | string, body: types.ToggleDisableBotDto): Promise<types.BotDto> {
     return this.call("PUT", `/ai/bot/${encodeURIComponent(bot_id)}/toggle-disable`, { body });
   }
-  /** Replace Bot Identity Secret. */
+  /** Create the secret with which your server signs customers' ids; it is shown only once. */
   replaceBotIdentitySecret(bot_id: number | string, idempotencyKey?: string): Promise<types.BotIdentitySecret> {
     return this.call("POST", `/ai/bot/${encodeURIComponent(bot_id)}/identity-secret`, { idempotencyKey });
   }
-  /** Get Bot Sample Questions. */
+  /** The questions that the widget offers: those that you wrote, in their order. */
   getBotSampleQuestions(bot_id: number | string, query?: { language?: string; }): Promise<types.SampleQuestionsResponse> {
     return this.call("GET", `/ai/bot/${encodeURIComponent(bot_id)}/sample-questions`, { query });
   }
-  /** Update Bot Sample Questions. */
+  /** Replace the questions that the widget offers. */
   updateBotSampleQuestions(bot_id: number | string, body: types.SampleQuestions): Promise<types.SampleQuestionsResponse> {
     return this.call("PUT", `/ai/bot/${encodeURIComponent(bot_id)}/sample-questions`, { body });
   }
-  /** Get Client Config Languages. */
+  /** Get the languages that you have set, else all that your enabled bots are offered in. */
   getLanguages(): Promise<types.BotLanguageConfigDto> {
     return this.call("GET", `/identity/languages`);
   }
-  /** Update Client Config Languages. */
+  /** Set your languages and the default one; new bots are offered in them. */
   updateLanguages(body: types.BotLanguageConfigDto): Promise<types.BotLanguageConfigDto> {
     return this.call("PUT", `/identity/languages`, { body });
   }
-  /** Get Client Config Languages By Api Key. */
+  /** Get the languages of the key's bot, or the client's if the key serves all bots. */
   getLanguagesByApiKey(): Promise<types.BotLanguageConfigDto> {
     return this.call("GET", `/identity/languages/by-api-key`);
   }
-  /** Get Function Calling Config. */
+  /** Get the functions that the bot may call; of secret headers only the names. */
   getFunctionCallingConfig(bot_id: number | string): Promise<types.FunctionCallingConfigDTO> {
     return this.call("GET", `/function-calling/${encodeURIComponent(bot_id)}`);
   }
-  /** Upsert Function Calling Config. */
+  /** Replace the whole configuration. */
   setFunctionCallingConfig(bot_id: number | string, body: types.FunctionCallingConfigInput, idempotencyKey?: string): Promise<types.FunctionCallingConfigDTO> {
     return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Get MCP Servers. */
+  /** List the MCP servers of the bot with their tools, newest first. */
   getMCPServers(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.McpServersResponse> {
     return this.call("GET", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers`, { query });
   }
-  /** Connect MCP Server. */
+  /** Connect a server and list its tools; the bot may call only those in `allowed`. */
   connectMCPServer(bot_id: number | string, body: types.McpServerRequest, idempotencyKey?: string): Promise<types.McpServerDto> {
     return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers`, { body, idempotencyKey });
   }
-  /** Remove MCP Server. */
+  /** Remove a server, its token and the functions of its tools; the log stays. */
   removeMCPServer(bot_id: number | string, mcp_server_id: number | string): Promise<void> {
     return this.call("DELETE", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers/${encodeURIComponent(mcp_server_id)}`);
   }
-  /** Update MCP Server. */
+  /** Change a server, switch it off, or choose which tools the bot may call. */
   updateMCPServer(bot_id: number | string, mcp_server_id: number | string, body: types.McpServerChange): Promise<types.McpServerDto> {
     return this.call("PUT", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers/${encodeURIComponent(mcp_server_id)}`, { body });
   }
-  /** Refresh MCP Server. */
+  /** List the server's tools again; 409 `mcp_unusable` if it gives no usable answer. */
   refreshMCPServer(bot_id: number | string, mcp_server_id: number | string, idempotencyKey?: string): Promise<types.McpServerDto> {
     return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers/${encodeURIComponent(mcp_server_id)}/refresh`, { idempotencyKey });
   }
-  /** Get Function Calling Events. */
+  /** List the calls that the bot requested, with arguments, result and error, newest first. */
   getFunctionCallingEvents(bot_id: number | string, query?: { cursor?: string; limit?: number; function?: string; status?: "waiting" | "running" | "succeeded" | "failed" | "refused" | "rejected"; chat_id?: string; }): Promise<types.FunctionCallingEventsResponse> {
     return this.call("GET", `/function-calling/${encodeURIComponent(bot_id)}/events`, { query });
   }
-  /** Decide Function Call. */
+  /** Approve or reject a call that waits for an agent; the first decision counts. */
   decideFunctionCall(bot_id: number | string, call_id: number | string, body: types.FunctionCallDecision, idempotencyKey?: string): Promise<types.FunctionCallingEventDTO> {
     return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}/events/${encodeURIComponent(call_id)}/decision`, { body, idempotencyKey });
   }
-  /** Collect Golden Questions. */
+  /** Collect golden questions from samples, your own answers or frequent questions. */
   collectGoldenQuestions(bot_id: number | string, body: types.GoldenCollectRequest, idempotencyKey?: string): Promise<types.GoldenCollected> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-questions/collect`, { body, idempotencyKey });
   }
-  /** Get Replays. */
+  /** List the bot's replays, newest first. */
   getReplays(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ReplaysResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/replays`, { query });
   }
-  /** Start Replay. */
+  /** Replay all replies of a day that were answers or should have been. */
   startReplay(bot_id: number | string, body: types.ReplayRequest, idempotencyKey?: string): Promise<types.ReplayDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/replays`, { body, idempotencyKey });
   }
-  /** Get Replay. */
+  /** Get a replay with its progress. */
   getReplay(bot_id: number | string, replay_id: number | string): Promise<types.ReplayDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/replays/${encodeURIComponent(replay_id)}`);
   }
-  /** Get Replayed Replies. */
+  /** List the replies of a replay, each with its conversation and the original reply. */
   getReplayedReplies(bot_id: number | string, replay_id: number | string, query?: { cursor?: string; limit?: number; change?: types.ReplayChange; }): Promise<types.ReplayedResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/replays/${encodeURIComponent(replay_id)}/replies`, { query });
   }
-  /** Get Unanswered Questions. */
+  /** List the bot's unanswered questions of the last 30 days, most asked first. */
   getUnansweredQuestions(bot_id: number | string, query?: { cursor?: string; limit?: number; status?: "open" | "learning" | "answered"; }): Promise<types.UnansweredResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/unanswered-questions`, { query });
   }
-  /** Get Unanswered Question. */
+  /** Get a group; once an answer was written, with the bot's reply when it was asked again. */
   getUnansweredQuestion(bot_id: number | string, question_id: number | string): Promise<types.UnansweredQuestion> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/unanswered-questions/${encodeURIComponent(question_id)}`);
   }
-  /** Get Unanswered Question Chats. */
+  /** List the questions of a group, each with its conversation, newest first. */
   getUnansweredQuestionChats(bot_id: number | string, question_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.AskedQuestionsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/unanswered-questions/${encodeURIComponent(question_id)}/chats`, { query });
   }
-  /** Answer Unanswered Question. */
+  /** Write the answer as a question-answer source of the bot. */
   answerUnansweredQuestion(bot_id: number | string, question_id: number | string, body: types.AddAnswerRequest, idempotencyKey?: string): Promise<types.UnansweredQuestion> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/unanswered-questions/${encodeURIComponent(question_id)}/answer`, { body, idempotencyKey });
   }
-  /** Ask Unanswered Question Again. */
+  /** Have a worker ask the bot the question again. */
   askUnansweredQuestionAgain(bot_id: number | string, question_id: number | string, idempotencyKey?: string): Promise<types.UnansweredQuestion> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/unanswered-questions/${encodeURIComponent(question_id)}/ask`, { idempotencyKey });
   }
-  /** Generate Chat. */
+  /** Try a bot: open a preview conversation with these messages and generate the reply. */
   startPreview(bot_id: number | string, body: types.GenerateChatRequest, idempotencyKey?: string): Promise<types.GeneratedChat> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/generate-chat`, { body, idempotencyKey });
   }
-  /** Generate Chat. */
+  /** Generate the next reply: to further `messages` in a preview, else to the last message. */
   continuePreview(chat_id: number | string, body?: types.GenerateChatRequest, idempotencyKey?: string): Promise<types.GeneratedChat> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/generate`, { body, idempotencyKey });
   }
-  /** Assign Chat. */
+  /** Assign a conversation to an agent, the queue or the bot. */
   assignChat(chat_id: number | string, body: types.ChatAssignDto, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/assign`, { body, idempotencyKey });
   }
-  /** Chat Unassign. */
+  /** Return a conversation to the bot, or to the queue if the bot is disabled. */
   chatUnassign(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/unassign`, { idempotencyKey });
   }
-  /** Manual Chat. */
+  /** Send a message to the customer, or add an internal note. */
   replyAsAgent(chat_id: number | string, body: types.ManualChatMessageDto, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/manual`, { body, idempotencyKey });
   }
-  /** Manual Chat With Files. */
+  /** Send files to the customer, or add them to an internal note. */
   replyAsAgentWithFiles(chat_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/manual/files`, { body, kind: "files", idempotencyKey });
   }
-  /** Get Chat History. */
+  /** List a conversation's messages with its internal notes, oldest first by default. */
   getHistory(chat_id: number | string, query?: { cursor?: string; limit?: number; sort?: "oldest" | "newest"; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/history`, { query });
   }
-  /** Get Chat Steps. */
+  /** List what happened to a conversation: who was assigned, returned it, or ended it. */
   getChatSteps(chat_id: number | string): Promise<types.ChatSteps> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/steps`);
   }
-  /** Delete Message. */
+  /** Delete the text and files of the latest message that you sent to the customer, who sees that it was deleted. */
   deleteMessage(chat_id: number | string, message_id: number | string): Promise<types.Message> {
     return this.call("DELETE", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}`);
   }
-  /** Edit Message. */
+  /** Replace the text of the latest message that you sent to the customer, who sees that it was edited. */
   editMessage(chat_id: number | string, message_id: number | string, body: types.MessageEdit): Promise<types.Message> {
     return this.call("PUT", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}`, { body });
   }
-  /** Get Reply Receipt. */
+  /** Explain a bot's message: passages with scores, threshold, instructions, engine, credits. */
   getReplyReceipt(chat_id: number | string, message_id: number | string): Promise<types.ReplyReceipt> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}/receipt`);
   }
-  /** Replay Reply. */
+  /** Replay a reply of the bot with today's documents, instructions, settings and engine. */
   replayReply(chat_id: number | string, message_id: number | string, idempotencyKey?: string): Promise<types.ReplayedTurn> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}/replay`, { idempotencyKey });
   }
-  /** Get Chat History. */
+  /** List all conversations of a customer, newest first. */
   getCustomerHistory(customer_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ConversationsResponse> {
     return this.call("GET", `/ai/chat/history/customer/${encodeURIComponent(customer_id)}`, { query });
   }
-  /** Get Chat History. */
+  /** List all conversations of a bot, newest first. */
   getBotHistory(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ConversationsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/chat-history`, { query });
   }
-  /** Get Customers. */
+  /** List the customers, newest first; a key of one bot gets only those who wrote to it. */
   getCustomers(query?: { cursor?: string; limit?: number; q?: string; external_id?: string; }): Promise<types.CustomersResponse> {
     return this.call("GET", `/ai/customers`, { query });
   }
-  /** Get Customer By Id. */
+  /** Get a customer; 404 if they were merged into another one. */
   getCustomer(customer_id: number | string): Promise<types.CustomerDto> {
     return this.call("GET", `/ai/customers/${encodeURIComponent(customer_id)}`);
   }
-  /** Update Customer. */
+  /** Change a customer's data; fields left out keep their values, null clears a field. */
   updateCustomer(customer_id: number | string, body: types.CustomerInput): Promise<types.CustomerDto> {
     return this.call("PUT", `/ai/customers/${encodeURIComponent(customer_id)}`, { body });
   }
-  /** Export Customer. */
+  /** Export everything stored about a customer as a ZIP: data, conversations, messages, files. */
   exportCustomer(customer_id: number | string): Promise<Blob> {
     return this.call("GET", `/ai/customers/${encodeURIComponent(customer_id)}/export`);
   }
-  /** Erase Customer. */
+  /** Erase a customer permanently, with conversations, files, events and your exports. */
   eraseCustomer(customer_id: number | string, idempotencyKey?: string): Promise<types.CustomerErasure> {
     return this.call("POST", `/ai/customers/${encodeURIComponent(customer_id)}/erasure`, { idempotencyKey });
   }
-  /** Get Customer Erasure. */
+  /** Get the progress of an erasure. */
   getCustomerErasure(erasure_id: number | string): Promise<types.CustomerErasure> {
     return this.call("GET", `/ai/customers/erasures/${encodeURIComponent(erasure_id)}`);
   }
-  /** Merge Customers. */
+  /** Merge two customers: conversations, channel identities and attributes move to the first. */
   mergeCustomers(customer_id: number | string, merged_id: number | string, idempotencyKey?: string): Promise<types.CustomerDto> {
     return this.call("POST", `/ai/customers/${encodeURIComponent(customer_id)}/merge/${encodeURIComponent(merged_id)}`, { idempotencyKey });
   }
-  /** Get Chats. */
+  /** List the client's conversations, by newest activity or by longest wait. */
   getChats(query?: { cursor?: string; limit?: number; status?: "open" | "snoozed" | "ended"; assign_type?: types.AssignTypeEnum; priority?: "low" | "normal" | "high" | "urgent"; mine?: boolean; is_assigned?: boolean; is_unread?: boolean; is_waiting?: boolean; previews?: boolean; bot_id?: number; customer_id?: number; channel?: "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram"; assignee_id?: number; tag?: string; language?: string; min_wait_seconds?: number; sentiment?: "positive" | "neutral" | "negative"; q?: string; created_from?: string; created_to?: string; sort?: "newest" | "longest_wait" | "priority"; }): Promise<types.ChatsResponse> {
     return this.call("GET", `/ai/chats`, { query });
   }
-  /** Get Chat Counts. */
+  /** Count the conversations in each view of your desk, without previews. */
   getChatCounts(): Promise<types.ChatCounts> {
     return this.call("GET", `/ai/chats/counts`);
   }
-  /** Get Chat By Id. */
+  /** Get one conversation, in the form that lists and events have. */
   getDeskChat(chat_id: number | string): Promise<types.Conversation> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}`);
   }
-  /** End A Chat By Id. */
+  /** End a conversation: for the customer with an API key, as an agent with an access token. */
   endChat(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation | types.VisitorConversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/end`, { idempotencyKey });
   }
-  /** Agent End A Chat By Id. */
+  /** End a conversation as an agent; 409 if it has already ended or another agent has it. */
   agentEndChat(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/agent-end`, { idempotencyKey });
   }
-  /** Snooze Chat. */
+  /** Snooze a conversation until a given time; a customer's message reopens it sooner. */
   snoozeChat(chat_id: number | string, body: types.ChatSnoozeDto, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/snooze`, { body, idempotencyKey });
   }
-  /** Set Chat Priority. */
+  /** Set how urgent a conversation is; 409 `chat_ended` if it has ended. */
   setChatPriority(chat_id: number | string, body: types.ChatPriorityDto): Promise<types.Conversation> {
     return this.call("PUT", `/ai/chat/${encodeURIComponent(chat_id)}/priority`, { body });
   }
-  /** Reopen Chat. */
+  /** Reopen a conversation: a snoozed one as it was, an ended one as yours. */
   reopenChat(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/reopen`, { idempotencyKey });
   }
-  /** Mark Chat As Read. */
+  /** Mark all messages of the customer as read: `unread_count` becomes 0. */
   markChatAsRead(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/read`, { idempotencyKey });
   }
-  /** Get Assign Notification. */
+  /** List the caller's own notifications, newest first. */
   getAssignNotification(query?: { cursor?: string; limit?: number; unread?: boolean; personal?: boolean; }): Promise<types.NotificationsResponse> {
     return this.call("GET", `/ai/chat/notifications`, { query });
   }
-  /** Mark All Notifications As Read. */
+  /** Mark all of the caller's own notifications as read. */
   markAllNotificationsAsRead(): Promise<types.ReadCount> {
     return this.call("PUT", `/ai/chat/notifications/read`);
   }
-  /** Mark Notification As Read By Notification Id. */
+  /** Mark one of the caller's own notifications as read. */
   markNotificationRead(notification_id: number | string): Promise<types.AssignNotification> {
     return this.call("PUT", `/ai/chat/notifications/${encodeURIComponent(notification_id)}/read`);
   }
-  /** Get Push Key. */
+  /** Get the key with which a browser subscribes to push notifications. */
   getPushKey(): Promise<types.PushKey> {
     return this.call("GET", `/ai/chat/push-key`);
   }
-  /** Get Push Subscriptions. */
+  /** List the browsers in which you get notifications, newest first. */
   getPushSubscriptions(query?: { cursor?: string; limit?: number; }): Promise<types.PushSubscriptionsResponse> {
     return this.call("GET", `/ai/chat/push-subscriptions`, { query });
   }
-  /** Create Push Subscription. */
+  /** Get push notifications in this browser for what you have not seen after five seconds. */
   createPushSubscription(body: types.NewPushSubscription, idempotencyKey?: string): Promise<types.PushSubscription> {
     return this.call("POST", `/ai/chat/push-subscriptions`, { body, idempotencyKey });
   }
-  /** Delete Push Subscription. */
+  /** Stop notifications in one of your browsers. */
   deletePushSubscription(subscription_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/chat/push-subscriptions/${encodeURIComponent(subscription_id)}`);
   }
-  /** Get Inbox Views. */
+  /** List your saved views of the inbox and those that colleagues share, by name. */
   getInboxViews(): Promise<types.DeskViews> {
     return this.call("GET", `/ai/chat/views`);
   }
-  /** Save Inbox View. */
+  /** Save a view of the inbox, or replace yours of this name; you can have 30. */
   saveInboxView(body: types.DeskViewInput, idempotencyKey?: string): Promise<types.DeskView> {
     return this.call("POST", `/ai/chat/views`, { body, idempotencyKey });
   }
-  /** Delete Inbox View. */
+  /** Delete your view; admins can delete a shared one of a colleague. */
   deleteInboxView(view_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/chat/views/${encodeURIComponent(view_id)}`);
   }
-  /** Get Saved Replies. */
+  /** List your own and the shared saved replies, by shortcut. */
   getSavedReplies(query?: { cursor?: string; limit?: number; is_shared?: boolean; q?: string; }): Promise<types.SavedRepliesResponse> {
     return this.call("GET", `/ai/chat/saved-replies`, { query });
   }
-  /** Create Saved Reply. */
+  /** Save a text that you send often; 409 `shortcut_taken` if the shortcut is in use. */
   createSavedReply(body: types.SavedReplyInput, idempotencyKey?: string): Promise<types.SavedReplyDto> {
     return this.call("POST", `/ai/chat/saved-replies`, { body, idempotencyKey });
   }
-  /** Delete Saved Reply. */
+  /** Delete a saved reply; only admins can delete a shared one. */
   deleteSavedReply(saved_reply_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/chat/saved-replies/${encodeURIComponent(saved_reply_id)}`);
   }
-  /** Update Saved Reply. */
+  /** Change a saved reply; only admins can change a shared one. */
   updateSavedReply(saved_reply_id: number | string, body: types.SavedReplyInput): Promise<types.SavedReplyDto> {
     return this.call("PUT", `/ai/chat/saved-replies/${encodeURIComponent(saved_reply_id)}`, { body });
   }
-  /** Render Saved Reply. */
+  /** Fill in a saved reply's variables for a conversation. */
   renderSavedReply(chat_id: number | string, saved_reply_id: number | string, query?: { language?: string; }): Promise<types.RenderedReply> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/saved-replies/${encodeURIComponent(saved_reply_id)}`, { query });
   }
-  /** Chat Summary Calculate. */
+  /** Have workers summarise every matching conversation that has no current summary. */
   startSummaryRun(body?: types.SummaryCalculateRequest, idempotencyKey?: string): Promise<types.SummaryJob> {
     return this.call("POST", `/ai/chat/summary/calculate`, { body, idempotencyKey });
   }
-  /** Chat Summary Calculate. */
+  /** Get the progress of a run. */
   getSummaryRun(job_id: number | string): Promise<types.SummaryJob> {
     return this.call("GET", `/ai/chat/summary/calculate/${encodeURIComponent(job_id)}`);
   }
-  /** Summarize Chat By Id. */
+  /** Get a conversation's summary; one is made and charged only if the last is outdated. */
   summarizeChat(chat_id: number | string, idempotencyKey?: string): Promise<types.ChatSummary> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/summarize`, { idempotencyKey });
   }
-  /** Get Client Tags. */
+  /** List your 1,000 most used tags, each with its number of conversations. */
   getClientTags(): Promise<types.Tags> {
     return this.call("GET", `/ai/tags`);
   }
-  /** Create Client Tag. */
+  /** Add a tag to your list; a tag is also added when a conversation first gets it. */
   createClientTag(body: types.ClientTagRequest, idempotencyKey?: string): Promise<types.Tag> {
     return this.call("POST", `/ai/tags`, { body, idempotencyKey });
   }
-  /** Delete Client Tag. */
+  /** Delete a tag, and remove it from all conversations. */
   deleteClientTag(tag_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/tags/${encodeURIComponent(tag_id)}`);
   }
-  /** Update Client Tag. */
+  /** Rename a tag or change its colour. */
   updateClientTag(tag_id: number | string, body: types.ClientTagRequest): Promise<types.Tag> {
     return this.call("PUT", `/ai/tags/${encodeURIComponent(tag_id)}`, { body });
   }
-  /** Merge Client Tag. */
+  /** Replace a tag with another in all conversations and delete it; returns the other tag. */
   mergeClientTag(tag_id: number | string, body: types.TagMerge, idempotencyKey?: string): Promise<types.Tag> {
     return this.call("POST", `/ai/tags/${encodeURIComponent(tag_id)}/merge`, { body, idempotencyKey });
   }
-  /** Create Tags For Chat. */
+  /** Add tags to a conversation; the response has all of its tags. */
   createTagsForChat(chat_id: number | string, body: types.Tags, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/tags`, { body, idempotencyKey });
   }
-  /** Update Tags For Chat. */
+  /** Replace all tags of a conversation, whatever their source. */
   updateTagsForChat(chat_id: number | string, body: types.Tags): Promise<types.Tags> {
     return this.call("PUT", `/ai/chat/${encodeURIComponent(chat_id)}/tags`, { body });
   }
-  /** Auto Generate Tag With Ai. */
+  /** Have an engine add the tags it is sure of; returns all tags of the conversation. */
   generateTags(chat_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/tags/auto`, { idempotencyKey });
   }
-  /** Auto Generate Tag With Ai Temp. */
+  /** Get the tags that an engine would add to the conversation; nothing is stored. */
   suggestTags(chat_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/tags/auto-temp`, { idempotencyKey });
   }
-  /** Generate Sentiment Manual. */
+  /** Judge the customer's sentiment, and store it on the conversation and its messages. */
   analyzeSentiment(chat_id: number | string, idempotencyKey?: string): Promise<types.ChatSentiment> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/sentiment`, { idempotencyKey });
   }
-  /** Rewrite Reply. */
+  /** Rewrite a reply before you send it: shorter, friendlier, corrected or translated. */
   rewriteReply(chat_id: number | string, body: types.RewriteRequest, idempotencyKey?: string): Promise<types.RewrittenText> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/rewrite`, { body, idempotencyKey });
   }
-  /** Create Chat Feed Back. */
+  /** Rate a conversation in stars, or one answer in it in stars or by thumb. */
   createChatFeedBack(chat_id: number | string, body: types.ChatFeedBackInput, idempotencyKey?: string): Promise<types.ChatFeedBackDto> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/feedback`, { body, idempotencyKey });
   }
-  /** Get Chat Feedbacks. */
+  /** List your customers' ratings, newest first. */
   getChatFeedbacks(query?: { cursor?: string; limit?: number; bot_id?: number; rating?: number; thumb?: "up" | "down"; reason?: "wrong_answer" | "not_understood" | "no_solution" | "too_slow" | "unfriendly" | "other"; chat_id?: string; customer_id?: number; created_from?: string; created_to?: string; }): Promise<types.FeedbacksResponse> {
     return this.call("GET", `/ai/chat/feedbacks`, { query });
   }
-  /** Chat Events. */
+  /** Stream everything that happens at your client, live, as server-sent events. */
   streamEvents(query?: { last_event_id?: string; ticket?: string; }): AsyncGenerator<ServerEvent> {
     return this.events("GET", `/ai/chat/events`, { query });
   }
-  /** Create Chat Events Ticket. */
+  /** Create a one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open. */
   createEventsTicket(idempotencyKey?: string): Promise<types.FeedTicket> {
     return this.call("POST", `/ai/chat/events/ticket`, { idempotencyKey });
   }
-  /** Set Typing. */
+  /** Show on the client's open screens that someone is typing; nothing is stored. */
   setTyping(chat_id: number | string, body: types.Typing, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/typing`, { body, idempotencyKey });
   }
-  /** Set Viewing. */
+  /** Show your colleagues that you are viewing a conversation; nothing is stored. */
   setViewing(chat_id: number | string, body: types.Viewing, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/viewing`, { body, idempotencyKey });
   }
-  /** Create new chat conversation. */
+  /** Open a conversation, optionally with the customer's first message. */
   createChat(body: types.ChatCreation, idempotencyKey?: string): Promise<types.Conversation | types.VisitorConversation> {
     return this.call("POST", `/ai/client/chat`, { body, idempotencyKey });
   }
-  /** Get chat conversation. */
+  /** Get a conversation; with a public key it includes a new `visitor_token`. */
   getChat(chat_id: number | string): Promise<types.Conversation | types.VisitorConversation> {
     return this.call("GET", `/ai/client/chat/${encodeURIComponent(chat_id)}`);
   }
-  /** Send message in existing chat conversation. */
+  /** Store a customer's message, and wait for the reply, stream it, or get it later. */
   sendMessage(chat_id: number | string, body: types.ConvMessage, idempotencyKey?: string): Promise<types.ChatTurn | types.VisitorTurn> {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}`, { body, idempotencyKey });
   }
-  /** Update customer information in chat conversation. */
+  /** Update the customer's data; fields left out keep their values. */
   updateChatCustomer(chat_id: number | string, body: types.ChatCustomer, idempotencyKey?: string): Promise<types.Conversation | types.VisitorConversation> {
     return this.call("POST", `/ai/client/chat/customer/${encodeURIComponent(chat_id)}`, { body, idempotencyKey });
   }
-  /** Send message with files in chat conversation. */
+  /** Store a customer's message with files; it is answered like a message without files. */
   sendFiles(chat_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.ChatTurn | types.VisitorTurn> {
     return this.call("POST", `/ai/client/chat/files/${encodeURIComponent(chat_id)}/`, { body, kind: "files", idempotencyKey });
   }
-  /** Send assistant reply message in chat conversation. */
+  /** Answer from your own system as the bot; 409 while an agent has the conversation. */
   sendAssistantMessage(chat_id: number | string, body: types.ConvMessage, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/ai/client/chat/assistant/${encodeURIComponent(chat_id)}`, { body, idempotencyKey });
   }
-  /** Generate automatic AI response. */
+  /** Have the bot answer the customer's last message, or return the existing reply. */
   generateReply(chat_id: number | string, idempotencyKey?: string): Promise<types.ChatTurn | types.VisitorTurn> {
     return this.call("POST", `/ai/client/chat/auto-response/${encodeURIComponent(chat_id)}`, { idempotencyKey });
   }
-  /** Report Messages As Delivered. */
+  /** Report messages of the bot and agents as delivered: one `message.delivered` for each. */
   reportDelivered(chat_id: number | string, body: types.ArrivalReport, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}/delivered`, { body, idempotencyKey });
   }
-  /** Report Messages As Read. */
+  /** Report messages of the bot and agents as read: one `message.read` for each. */
   reportRead(chat_id: number | string, body: types.ArrivalReport, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}/read`, { body, idempotencyKey });
   }
-  /** Get Transcript. */
+  /** Get the transcript for the customer: each message, its sender and its time. */
   getTranscript(chat_id: number | string): Promise<types.Transcript> {
     return this.call("GET", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript`);
   }
-  /** Download Transcript. */
+  /** Download the transcript as plain text; 409 `export_off` if the bot gives none. */
   downloadTranscript(chat_id: number | string, query?: { timezone?: string; }): Promise<Blob> {
     return this.call("GET", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript.txt`, { query });
   }
-  /** Mail Transcript. */
+  /** Mail the transcript as a text file; the mail is in the conversation's language. */
   mailTranscript(chat_id: number | string, body: types.TranscriptMail, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript/mail`, { body, idempotencyKey });
   }
-  /** Get chat conversation list. */
+  /** List the conversations of the key's bot, or of all bots, by newest activity. */
   listChats(query?: { cursor?: string; limit?: number; status?: "open" | "snoozed" | "ended"; assign_type?: types.AssignTypeEnum; priority?: "low" | "normal" | "high" | "urgent"; mine?: boolean; is_assigned?: boolean; is_unread?: boolean; is_waiting?: boolean; previews?: boolean; bot_id?: number; customer_id?: number; channel?: "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram"; assignee_id?: number; tag?: string; language?: string; min_wait_seconds?: number; sentiment?: "positive" | "neutral" | "negative"; q?: string; created_from?: string; created_to?: string; sort?: "newest" | "longest_wait" | "priority"; }): Promise<types.ConversationsResponse> {
     return this.call("GET", `/ai/client/chats`, { query });
   }
-  /** Identify Visitor. */
+  /** Get the newest conversations of a customer, up to 10, by your id for them. */
   identifyVisitor(body: types.VisitorIdentity, idempotencyKey?: string): Promise<types.KnownVisitor> {
     return this.call("POST", `/ai/client/visitor`, { body, idempotencyKey });
   }
-  /** Get chat conversation history. */
+  /** List the messages of a conversation without internal notes, oldest first. */
   getChatMessages(chat_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.MessagesResponse | types.VisitorMessages> {
     return this.call("GET", `/ai/client/chat/history/${encodeURIComponent(chat_id)}`, { query });
   }
-  /** Get chat conversation history with customer information. */
+  /** Get a conversation with its customer and its messages, oldest first. */
   getChatMessagesWithCustomer(chat_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ConversationHistory> {
     return this.call("GET", `/ai/client/chat/history-with-customer/${encodeURIComponent(chat_id)}`, { query });
   }
-  /** Get messages by chat conversation code. */
+  /** List the messages of the conversation with this code, oldest first. */
   getChatMessagesByCode(chat_code: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.MessagesResponse | types.VisitorMessages> {
     return this.call("GET", `/ai/client/chat/messages/${encodeURIComponent(chat_code)}`, { query });
   }
-  /** Download Attachment. */
+  /** Download a file of a message; the link's signature is the credential. */
   downloadAttachment(attachment_id: number | string, query?: { signature?: string; }): Promise<Blob> {
     return this.call("GET", `/ai/attachment/${encodeURIComponent(attachment_id)}`, { query });
   }
-  /** Migration tool - Migrate chat messages. */
+  /** List all messages of the key's conversations in a stable order, with internal notes. */
   migrateMessages(query?: { cursor?: string; limit?: number; }): Promise<types.MessageEntitiesResponse> {
     return this.call("GET", `/ai/client/migrate/messages`, { query });
   }
-  /** Migration tool - Migrate chat conversations. */
+  /** List all conversations of the key in a stable order, without their messages. */
   migrateConversations(query?: { cursor?: string; limit?: number; }): Promise<types.ConversationEntitiesResponse> {
     return this.call("GET", `/ai/client/migrate/conversations`, { query });
   }
-  /** Delete All Documents. */
+  /** Delete all documents of the key's bot, files and crawled pages, whatever their status. */
   deleteAllDocuments(query?: { bot_id?: number; }): Promise<types.DeletedCount> {
     return this.call("DELETE", `/ai/client/documents`, { query });
   }
-  /** Generate intelligent reply suggestions for chat conversation. */
+  /** Suggest replies to the customer's open question, for an agent to choose from. */
   suggestRepliesByApiKey(chat_id: number | string, body?: types.SuggestionRequest, idempotencyKey?: string): Promise<types.ReplySuggestions> {
     return this.call("POST", `/ai/client/chat/suggestions/${encodeURIComponent(chat_id)}`, { body, idempotencyKey });
   }
-  /** Multi-language text translation. */
+  /** Translate a text. */
   translateText(body: types.TranslationRequest, idempotencyKey?: string): Promise<types.TranslationResponse> {
     return this.call("POST", `/client/translate`, { body, idempotencyKey });
   }
-  /** AI translation API. */
+  /** Use POST /client/translate, which works the same: 503 `engine_not_configured` too. */
   translateTextOld(body: types.TranslationRequest, idempotencyKey?: string): Promise<types.TranslationResponse> {
     return this.call("POST", `/ai/translate`, { body, idempotencyKey });
   }
-  /** Intelligent content summarization with AI. */
+  /** Summarise a text or messages. */
   summarizeText(body: types.SummarizeRequest, idempotencyKey?: string): Promise<types.SummarizeResponse> {
     return this.call("POST", `/client/summarize`, { body, idempotencyKey });
   }
-  /** Get Platform Words. */
+  /** Get the platform's messages to customers, in every language, and your own texts. */
   getPlatformWords(client_id: number | string): Promise<types.PlatformWords> {
     return this.call("GET", `/config/${encodeURIComponent(client_id)}/words`);
   }
-  /** Update Platform Words. */
+  /** Replace the platform's messages with your own, language by language. */
   updatePlatformWords(client_id: number | string, body: types.PlatformWords): Promise<types.PlatformWords> {
     return this.call("PUT", `/config/${encodeURIComponent(client_id)}/words`, { body });
   }
-  /** List Conversations. */
+  /** List the key's conversations from every channel, newest first. */
   listConversations(query?: { cursor?: string; limit?: number; group_id?: string; status?: "open" | "snoozed" | "ended"; tags?: Array<string>; requester_id?: string; created_from?: string; created_to?: string; }): Promise<types.ConversationResponses> {
     return this.call("GET", `/mesaging/conversations`, { query });
   }
-  /** Create Conversation. */
+  /** Open a conversation with the key's bot; agents and webhooks treat it like any other. */
   createConversation(body: types.ConversationRequest, idempotencyKey?: string): Promise<types.ConversationResponse> {
     return this.call("POST", `/mesaging/conversations`, { body, idempotencyKey });
   }
-  /** Get Conversation. */
+  /** Get a conversation from any channel. */
   getConversation(conversation_id: number | string): Promise<types.ConversationResponse> {
     return this.call("GET", `/mesaging/conversations/${encodeURIComponent(conversation_id)}`);
   }
-  /** List Messages. */
+  /** List the messages of a conversation with internal notes, oldest first. */
   listMessages(conversation_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.MessagingMessagesResponse> {
     return this.call("GET", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/messages`, { query });
   }
-  /** Create Message. */
+  /** Store a message from any sender. */
   createMessage(conversation_id: number | string, body: types.MessageRequest, idempotencyKey?: string): Promise<types.MessageEntity> {
     return this.call("POST", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/messages`, { body, idempotencyKey });
   }
-  /** End Conversation. */
+  /** End a conversation with `ended_by` `api`; 409 `chat_ended` if it has already ended. */
   endConversation(conversation_id: number | string): Promise<types.ConversationResponse> {
     return this.call("PUT", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/end`);
   }
-  /** Get Conversation Summary. */
+  /** Get the newest summary; 404 if there is none yet. */
   getConversationSummary(conversation_id: number | string): Promise<types.ChatSummary> {
     return this.call("GET", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/summary`);
   }
-  /** Create Conversation Summary. */
+  /** Get the summary; a new one is made and charged only if the last is outdated. */
   createConversationSummary(conversation_id: number | string, idempotencyKey?: string): Promise<types.ChatSummary> {
     return this.call("POST", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/summary`, { idempotencyKey });
   }
-  /** Get Conversation Ai Tags. */
+  /** List the tags that engines added, without those of agents. */
   getConversationAiTags(conversation_id: number | string): Promise<types.Tags> {
     return this.call("GET", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/ai-tags`);
   }
-  /** Create Conversation Ai Tags. */
+  /** Have an engine add the tags it is sure of; returns all tags that engines added. */
   createConversationAiTags(conversation_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/ai-tags`, { idempotencyKey });
   }
-  /** Get Socialnet Messages. */
+  /** List the messages of the bot's conversations on this channel, newest first. */
   getSocialnetMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/socialnet/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Post Socialnet. */
+  /** Send a message to a customer who has written to the bot's account. */
   sendSocialnetMessage(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/socialnet/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Client Messenger List Pages. */
+  /** List the accounts that can be connected with the stored token of a person. */
   listSocialnetPages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ChannelAccountsResponse> {
     return this.call("GET", `/socialnet/${encodeURIComponent(client_id)}/pages/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Store User Token. */
+  /** Store a person's token, encrypted; accounts are listed and connected with it. */
   storeSocialnetToken(client_id: number | string, body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/socialnet/${encodeURIComponent(client_id)}/user-token`, { body, idempotencyKey });
   }
-  /** Client Messenger Connect Page. */
+  /** Connect a page to the bot with a person's stored token; repeating it is safe. */
   connectSocialnetPage(client_id: number | string, bot_id: number | string, body: types.MessengerConnectPageDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/socialnet/${encodeURIComponent(client_id)}/connect_page/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Client Messenger Connect. */
+  /** Begin a person's consent at the provider, or finish it with `code` and `state`. */
   connectSocialnet(client_id: number | string, bot_id: number | string, body: types.MessengerConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/socialnet/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Get Client Socialnet Connection Info. */
+  /** Get the bot's account with its status, which is `disconnected` if it never had one. */
   getSocialnetConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/socialnet/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
-  /** Disconnect A Page Of Client. */
+  /** Disconnect a page: its token is deleted, and its events are ignored from now on. */
   disconnectSocialnetPage(client_id: number | string, bot_id: number | string, body?: types.MessengerConnectPageDto): Promise<types.ChannelConnection> {
     return this.call("PUT", `/socialnet/${encodeURIComponent(client_id)}/disconnect_page/${encodeURIComponent(bot_id)}`, { body });
   }
-  /** Reconnect A Page Of Client. */
+  /** Reconnect a page that this bot had before, with a person's stored token. */
   reconnectSocialnetPage(client_id: number | string, bot_id: number | string, body?: types.MessengerConnectPageDto): Promise<types.ChannelConnection> {
     return this.call("PUT", `/socialnet/${encodeURIComponent(client_id)}/reconnect_page/${encodeURIComponent(bot_id)}`, { body });
   }
-  /** Get Photoapp Messages. */
+  /** List the messages of the bot's conversations on this channel, newest first. */
   getPhotoappMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/photoapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Post Photoapp Messages. */
+  /** Send a message to a customer who has written to the bot's account. */
   sendPhotoappMessage(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/photoapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Client Messenger List Photoapp Accounts. */
+  /** List the accounts that can be connected with the stored token of a person. */
   listPhotoappAccounts(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ChannelAccountsResponse> {
     return this.call("GET", `/photoapp/${encodeURIComponent(client_id)}/accounts/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Store User Token. */
+  /** Store a person's token, encrypted; accounts are listed and connected with it. */
   storePhotoappToken(client_id: number | string, body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/photoapp/${encodeURIComponent(client_id)}/user-token`, { body, idempotencyKey });
   }
-  /** Client Messenger Connect Page. */
+  /** Connect an account to the bot with a person's stored token; repeating it is safe. */
   connectPhotoappPage(client_id: number | string, bot_id: number | string, body: types.PhotoappConnectPageDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/photoapp/${encodeURIComponent(client_id)}/connect_page/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Connect Photoapp. */
+  /** Begin a person's consent at the provider, or finish it with `code` and `state`. */
   connectPhotoapp(client_id: number | string, bot_id: number | string, body: types.PhotoappConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/photoapp/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Get Client Ig Connection By Client Id. */
+  /** List the connections of your bots that have or had an account here, newest first. */
   listPhotoappConnections(client_id: number | string): Promise<Array<types.ChannelConnection>> {
     return this.call("GET", `/photoapp/${encodeURIComponent(client_id)}/connection`);
   }
-  /** Disconnect Photoapp. */
+  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored. */
   disconnectPhotoapp(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/photoapp/${encodeURIComponent(client_id)}/disconnect/${encodeURIComponent(bot_id)}`);
   }
-  /** Client Messenger Connect. */
+  /** Begin a consent: send the person to `consent_url`, where they choose the account. */
   connectLocalapp(client_id: number | string, bot_id: number | string, body: types.LocalappOAConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/localapp/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Disconnect A Page Of Client. */
+  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored. */
   disconnectLocalapp(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/localapp/${encodeURIComponent(client_id)}/disconnect_page/${encodeURIComponent(bot_id)}`);
   }
-  /** Get Client Localapp Connection Info. */
+  /** Get the bot's account with its status, which is `disconnected` if it never had one. */
   getLocalappConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/localapp/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
-  /** Get Localapp Messages. */
+  /** List the messages of the bot's conversations on this channel, newest first. */
   getLocalappMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/localapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Post Localapp Messages. */
+  /** Send a message to a customer who has written to the bot's account. */
   sendLocalappMessage(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/localapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Store User Token. */
+  /** Store a person's token, encrypted; accounts are listed and connected with it. */
   storeChatappToken(client_id: number | string, body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/user-token`, { body, idempotencyKey });
   }
-  /** Client Chatapp List Accounts. */
+  /** List the accounts that can be connected with the stored token of a person. */
   listChatappAccounts(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ChannelAccountsResponse> {
     return this.call("GET", `/chatapp/${encodeURIComponent(client_id)}/accounts/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Connect Chatapp. */
+  /** Connect a number with the code of the signup dialog, or with the stored token. */
   connectChatapp(client_id: number | string, bot_id: number | string, body: types.ChatappConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Disconnect Chatapp. */
+  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored. */
   disconnectChatapp(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/chatapp/${encodeURIComponent(client_id)}/disconnect/${encodeURIComponent(bot_id)}`);
   }
-  /** Get Bot Wa Connection. */
+  /** Get the bot's account with its status, which is `disconnected` if it never had one. */
   getChatappConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/chatapp/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
-  /** Get Chatapp Messages. */
+  /** List the messages of the bot's conversations on this channel, newest first. */
   getChatappMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/chatapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Post Chatapp Messages. */
+  /** Send a message to a customer who has written to the bot's number. */
   sendChatappMessage(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Get Chatapp Templates. */
+  /** List the templates of the business account that has the bot's number, from the provider. */
   getChatappTemplates(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ChatappTemplatesResponse> {
     return this.call("GET", `/chatapp/${encodeURIComponent(client_id)}/templates/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Post Chatapp Template. */
+  /** Send an approved template to a customer, also after the reply window. */
   sendChatappTemplate(client_id: number | string, bot_id: number | string, body: types.ChatappTemplateRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/templates/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Connect Telegram. */
+  /** Connect the account that a token is for; repeat it to store a new token. */
   connectTelegram(client_id: number | string, bot_id: number | string, body: types.TokenConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/telegram/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Get Client Telegram Connection Info. */
+  /** Get the bot's account with its status, which is `disconnected` if it never had one. */
   getTelegramConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/telegram/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
-  /** Disconnect Telegram. */
+  /** Disconnect the bot's account: its tokens are deleted, and its events are ignored. */
   disconnectTelegram(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/telegram/${encodeURIComponent(client_id)}/disconnect/${encodeURIComponent(bot_id)}`);
   }
-  /** Get Telegram Messages. */
+  /** List the messages of the bot's conversations on this channel, newest first. */
   getTelegramMessages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; recipient_id?: string; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/telegram/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Post Telegram Messages. */
+  /** Send a message to a customer who has written to the bot's account. */
   sendTelegramMessage(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/telegram/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Getadhocreportfilteroptionsrouter. */
+  /** List the values to filter a period's conversations by, with how often each occurs. */
   getReportFilters(query?: { date_from?: string; date_to?: string; timezone?: string; }): Promise<types.AdhocFilterOptions> {
     return this.call("GET", `/report/adhoc/filter-options`, { query });
   }
-  /** Searchadhocreportrouter. */
+  /** Get figures by groups, or a row for each conversation, with the totals of them all. */
   searchReport(body: types.SearchAdhocReportParam, idempotencyKey?: string): Promise<types.AdhocReport> {
     return this.call("POST", `/report/adhoc/search`, { body, idempotencyKey });
   }
-  /** Exportadhocreportrouter. */
+  /** Export the table as a file: a row of column names, then the conversations or groups. */
   exportReport(body: types.ExportAdhocReportParam, idempotencyKey?: string): Promise<Blob> {
     return this.call("POST", `/report/adhoc/export`, { body, idempotencyKey });
   }
-  /** Get Export. */
+  /** Get a large export: 202 with its progress until it is written, then the file. */
   getReportExport(export_id: number | string, query?: { signature?: string; }): Promise<Blob> {
     return this.call("GET", `/report/adhoc/export/${encodeURIComponent(export_id)}`, { query });
   }
-  /** Getchatoverviewrouter. */
+  /** Get your client's figures for a period of at most 366 days, and for the period before. */
   getOverview(query?: { date_from?: string; date_to?: string; timezone?: string; }): Promise<types.ChatOverview> {
     return this.call("GET", `/report/chat-overview`, { query });
   }
-  /** Getchatoverviewrouter. */
+  /** Get the figures of a bot for a period of at most 366 days, and for the period before. */
   getBotOverview(bot_id: number | string, query?: { date_from?: string; date_to?: string; timezone?: string; }): Promise<types.ChatOverview> {
     return this.call("GET", `/report/chat-overview/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Getwarningdashboardrouter. */
+  /** List what needs attention now or soon, and what to do about it. */
   getWarnings(): Promise<types.WarningDashboard> {
     return this.call("GET", `/report/warning-dashboard`);
   }
-  /** Mute Warning. */
+  /** Mute or unmute a warning for your client. */
   muteWarning(body: types.MuteWarningDto): Promise<types.WarningDashboard> {
     return this.call("PUT", `/report/warning-dashboard/mute`, { body });
   }
-  /** Call Mcp. */
+  /** Answer a message of an MCP client; a notification gets a 202 without a body. */
   callMcp(body: types.McpRequest, idempotencyKey?: string): Promise<types.McpResult | types.McpFault> {
     return this.call("POST", `/mcp`, { body, idempotencyKey });
   }

@@ -17,7 +17,7 @@ READ_ONLY = ("identity_auditlink", "identity_auditanchor")
 
 
 def migrating() -> str:
-    """The connection for migrations: that of the tables' owner, if the owner is another role."""
+    """The connection for migrations: the tables' owner's, if the owner is another role."""
     users = {alias: database["USER"] for alias, database in settings.DATABASES.items()}
     return OWNER if users.get(OWNER, users["default"]) != users["default"] else "default"
 

@@ -1,6 +1,8 @@
-"""`manage.py reindex [--fit] [--client CODE]`: encode what lacks vectors of its client's encoder.
+"""`manage.py reindex [--fit] [--client CODE]`: encode passages without vectors of their client's
+encoder.
 
-With --fit, the gates of remote encoders are fitted first; that of the operator's is printed.
+With --fit, the gates of remote encoders are fitted first, and the gate of the operator's is
+printed.
 """
 
 import json

@@ -133,7 +133,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
 
 
 def _merged(kept: list[Holiday], more: list[Holiday]) -> list[Holiday]:
-    """Both lists; of a date in both, the entry of the first."""
+    """Both lists merged; for a date in both, the first list's entry wins."""
     dates = {day.date for day in kept}
     return [*kept, *(day for day in more if day.date not in dates)]
 

@@ -30,15 +30,15 @@ class Part:
     form: ServiceForm
     act: Callable[[dict[str, Any]], object]
     button: Any = SAVE
-    # What the page says then; or a function of the service's result.
+    # The message after success, or a function of the result that returns it.
     done: Any = gettext_lazy("Saved.")
     intro: Any = ""
-    # The theme's look of the button; a page has one filled button.
+    # The button's style; only one button per page is filled.
     variant: str = ""
 
     @property
     def is_saved(self) -> bool:
-        """Whether it is a form of values to save, and not one that does something else."""
+        """Whether the form saves values, rather than doing something else."""
         return self.button is SAVE
 
 
@@ -51,7 +51,7 @@ linked = lazy(_linked, SafeString)
 
 
 class ConfigForm(SettingsForm):
-    """A form of some of a client's chat settings; the others keep their value."""
+    """A form for some of a client's chat settings; the others keep their values."""
 
     heading: ClassVar[Any] = ""
     shapes = (ClientConfigDto,)
@@ -82,7 +82,7 @@ def sent(request: HttpRequest, name: str) -> QueryDict | None:
 
 
 def are_saved_together(parts: Iterable[Part]) -> bool:
-    """Whether a page has so many forms to save that one button saves them all."""
+    """Whether one button saves all forms of the page: it has several that save values."""
     return sum(part.is_saved for part in parts) > 1
 
 
@@ -95,7 +95,7 @@ def show(
     template: str = "settings/page",
     **context: Any,
 ) -> HttpResponse:
-    """The page with its forms. A form that a service has taken is shown with its new values."""
+    """The page with its forms, or the redirect after one of them was sent and accepted."""
     if done := carry_out(request, parts):
         return done
     page: HttpResponse = site.page(
@@ -108,13 +108,13 @@ def show(
 def carry_out(
     request: HttpRequest, parts: Sequence[Part], *, then: str | None = None
 ) -> HttpResponse | None:
-    """The redirect to the same page, or to `then`, if one of the forms was sent and taken."""
+    """The redirect to the same page, or to `then`, if one of the forms was sent and accepted."""
     part = next((one for one in parts if one.form.is_bound), None)
     if part is None:
         if request.method == "POST":
             raise PermissionDenied
         return None
-    # In a tuple, since a service may return nothing.
+    # Wrapped, so a service's None differs from carry_out's None (form refused).
     result = part.form.carry_out(lambda data: (part.act(data),))
     if result is None:
         return None

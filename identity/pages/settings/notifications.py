@@ -85,7 +85,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     client, by = own_client(request), viewer(request)
     row = mails.get_notification(client, client.pk)
     shown = {item.name: getattr(row, item.name) for item in NotificationsForm.settings}
-    # Whoever opens the page first is offered their own address.
+    # Until recipients are saved, the form suggests the viewer's own address.
     shown["recipients"] = ", ".join(row.recipients if row.pk else [by.email])
     form = NotificationsForm(sent(request, "notifications"), initial=shown)
 
