@@ -66,6 +66,11 @@ def has_text(draft: Mapping[str, Any] | None) -> bool:
     return draft is not None and ("sha256" in draft or "chunk_count" in draft)
 
 
+def has_failed(document: Document) -> bool:
+    """Whether a document's draft has a new text that could not be read."""
+    return document.status == DocumentStatus.FAILED and has_text(document.draft)
+
+
 def is_of_content(draft: Mapping[str, Any] | None) -> bool:
     """Whether a draft changes or deletes the text, and not only when it is used."""
     return draft == DELETION or has_text(draft)
@@ -122,15 +127,20 @@ def enqueue_crawl_update(document: Document) -> None:
 
 
 def _change_at_once(document: Document, columns: Mapping[str, Any]) -> None:
+    rows = Document.objects.filter(pk=document.pk)
     if document.draft == DELETION:
         drop(document)
+    elif has_failed(document) and not has_text(columns):
+        # The live passages stay, and their text with them.
+        draft = document.draft or {}
+        rows.update(draft={name: draft[name] for name in draft.keys() - columns.keys()})
     elif document.draft is not None:
         # It waits for a gate that is off by now.
         put_live(document)
         document.refresh_from_db()
     if "file" in columns:
         media.remove_later(document.client_id, [document.file.name])
-    Document.objects.filter(pk=document.pk).update(**columns)
+    rows.update(**columns)
 
 
 def _hold(document: Document, draft: Mapping[str, Any], columns: Mapping[str, Any]) -> None:

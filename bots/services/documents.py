@@ -13,6 +13,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import FileResponse
+from django.utils.translation import gettext_noop
 
 from bots.ingest.extraction import file_types
 from bots.ingest.extraction.document import ExtractError
@@ -50,6 +51,11 @@ QUEUED: dict[str, Any] = {
 class DocumentLimit(ApiError):
     code, status = "document_limit", 409
     detail = f"A bot can have up to {MAX_DOCUMENTS} documents. Delete some first."
+
+
+class DeletionHeld(ApiError):
+    code, status = "deletion_held", 409
+    detail = gettext_noop("The deletion of this document is on hold. Discard the deletion first.")
 
 
 @dataclass(frozen=True)
@@ -324,7 +330,8 @@ def _has_file(document: Document) -> bool:
 def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by: User) -> Document:
     """Set whether a document takes precedence, and the period in which its text is used.
 
-    Fields that the request leaves out stay; 422 if the period would not end after it begins.
+    Fields that the request leaves out stay; 422 if the period would not end after it begins, 409
+    `deletion_held` if the document's deletion is held back.
     """
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     with transaction.atomic():
@@ -338,6 +345,8 @@ def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by
                 "body", "valid_to", msg=("The end date must be after the start date.")
             )
         if changes != before:
+            if document.draft == document_drafts.DELETION:
+                raise DeletionHeld
             document_drafts.change(document, changes)
             bots.bump_knowledge_version(bot.pk)
             audit.record(
@@ -380,6 +389,18 @@ def discard_change(document: Document, *, by: User | None) -> None:
         # The live text is trained to its end.
         Document.objects.filter(pk=document.pk).update(**QUEUED)
         enqueue_training(document)
+    elif document.source == DocumentSource.QUESTION_ANSWER:
+        # The unanswered questions that wait for the change are asked again.
+        jobs.enqueue("chats.ask_learned", client_id=document.client_id, document_id=document.pk)
+
+
+def discard_failed(bot: Bot, *, document_id: int, by: User) -> None:
+    """Discard a held-back text that could not be read, which no golden run tests; the live one is
+    read again."""
+    with transaction.atomic():
+        document = _lock_with_bot(bot, document_id)
+        if document_drafts.has_failed(document):
+            discard_change(document, by=by)
 
 
 def _lock_with_bot(bot: Bot, document_id: int) -> Document:

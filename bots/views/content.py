@@ -134,13 +134,14 @@ class DocumentViewSet(TenantViewSet):
         document = documents.get(bots.get(self.client, bot_id), document_id)
         return documents.original_response(document)
 
-    @operation("AI / train", "Set Important Document", access=TRAINER)
+    @operation("AI / train", "Set Important Document", access=TRAINER, also={409: Error})
     def set_important(
         self, bot_id: int, document_id: int, body: ImportantDocumentDto
     ) -> DocumentDto:
         """Set whether a document takes precedence, and the period in which its text is used.
 
-        The bot uses no document before `valid_from` or after `valid_to`, important or not.
+        The bot uses no document before `valid_from` or after `valid_to`, important or not. 409
+        `deletion_held` if the document's deletion is held back.
         """
         bot = bots.get(self.client, bot_id)
         return DocumentDto.from_row(

@@ -225,6 +225,59 @@ def test_a_held_change_goes_live_with_the_next_one_if_the_check_is_off(ann, bot,
     assert "ninety" in asked(bot)
 
 
+@pytest.mark.parametrize("is_on", [False, True])
+def test_a_deletion_that_is_held_back_is_not_undone_by_another_use(ann, bot, live, is_on):
+    delete(ann, bot, live)
+    Bot.objects.update(hold_back_worse=is_on)
+    for change in ({"is_important": True}, {"valid_to": PAST}):
+        reply = ann.put(f"/ai/{bot.pk}/train/document/{live}/important", change)
+        assert (reply.status_code, reply.json()["code"]) == (409, "deletion_held")
+    held = shown(ann, bot, live)
+    assert (held["held_change"]["is_deleted"], held["is_important"]) == (True, False)
+
+
+@pytest.fixture
+def failed(ann, bot, live):
+    """The page of a file whose new version cannot be read."""
+    site = Browser()
+    site.force_login(ann.user)
+    page = reverse("admin:bots_bot_document", args=[bot.pk, live])
+    assert "discard" not in site.get(page).context["parts"]
+    site.post(page, {"form": "replace", "files": SimpleUploadedFile("dots.txt", b"--- ... ---")})
+    run_jobs()
+    assert shown(ann, bot, live)["status"] == "failed"
+    return site, page
+
+
+@pytest.mark.parametrize("live", ["file"], indirect=True)
+def test_a_new_version_that_cannot_be_read_is_discarded_on_its_page(ann, bot, live, failed):
+    site, page = failed
+    assert "discard" in site.get(page).context["parts"]
+    assert site.post(page, {"form": "discard"}).status_code == 302
+    run_jobs()
+    after = shown(ann, bot, live)
+    assert (after["status"], after["held_change"], after["file_name"]) == (
+        "trained", None, "delivery.txt",
+    )  # fmt: skip
+    assert "discard" not in site.get(page).context["parts"]
+    assert "three days" in asked(bot)
+    assert not Document.objects.get(pk=live).draft_file
+
+
+@pytest.mark.parametrize("live", ["file"], indirect=True)
+@pytest.mark.parametrize("is_on", [False, True])
+def test_a_new_version_that_cannot_be_read_goes_live_with_no_other_change(
+    ann, bot, live, failed, is_on
+):
+    Bot.objects.update(hold_back_worse=is_on)
+    later = (datetime.now(UTC) + timedelta(days=9)).isoformat()
+    ann.put(f"/ai/{bot.pk}/train/document/{live}/important", {"valid_to": later})
+    row = shown(ann, bot, live)
+    assert (row["file_name"], bool(row["valid_to"])) == ("delivery.txt", not is_on)
+    assert row["held_change"]
+    assert "three days" in asked(bot)
+
+
 def test_the_page_shows_what_is_live_beside_the_change(ann, bot, live):
     site = Browser()
     site.force_login(ann.user)

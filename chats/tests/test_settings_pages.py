@@ -186,6 +186,13 @@ def test_holidays_come_by_country_and_single_days_go(site, ann):
     assert new_year in {day["date"] for day in config.holidays}
 
 
+def test_countries_are_named_in_the_readers_language(site, ann):
+    ann.user.language = "vi"
+    ann.user.save()
+    country = site.get(path("hours")).context["parts"]["country"].form.fields["country"]
+    assert dict(country.choices)["DE"] == "Đức"
+
+
 def test_mails_are_chosen_and_tried(site, ann):
     send(site, "notifications", "notifications", recipients="a@acme.example; b@acme.example",
          on_unanswered="on", unanswered_after_minutes="10")  # fmt: skip

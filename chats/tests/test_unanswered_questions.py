@@ -147,6 +147,27 @@ def test_an_answer_that_is_held_back_is_asked_when_it_is_let_through(ann, bot, p
     assert ann.get(f"{path}/{first['id']}").json()["status"] == "answered"
 
 
+def test_a_question_whose_better_answer_was_discarded_is_not_being_learned(ann, bot, path, grouped):
+    trained(bot, "The shop is open from nine to five on weekdays.")
+    golden = {"question": "When is the shop open?", "expected_words": ["weekdays"]}
+    assert ann.post(f"/ai/{bot.pk}/golden-questions", golden).status_code == 201
+    group = ann.get(path).json()["items"][0]["id"]
+    row = ann.post(f"{path}/{group}/answer", {"answer": "Yes, dogs are welcome."}).json()
+    run_jobs()
+    Bot.objects.update(hold_back_worse=True)
+    pair = f"/ai/{bot.pk}/train/question-answer/{row['document_id']}"
+    wrong = {"question": golden["question"], "answer": "Never, says the landlord."}
+    assert ann.put(pair, wrong).status_code == 200
+    run_jobs()
+    QuestionGroup.objects.filter(pk=group).update(status="learning")  # asked again in vain
+    Job.objects.update(due_at=timezone.now())
+    run_jobs()
+    (run,) = ann.get(f"/ai/{bot.pk}/golden-runs").json()["items"]
+    assert ann.post(f"/ai/{bot.pk}/golden-runs/{run['id']}/discard").status_code == 200
+    run_jobs()
+    assert ann.get(f"{path}/{group}").json()["status"] == "answered"
+
+
 def test_the_page_of_an_answer_that_is_held_back_says_so(ann, bot, path, grouped):
     trained(bot, "The shop is open from nine to five on weekdays.")
     Bot.objects.update(hold_back_worse=True)

@@ -189,6 +189,7 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
     elif not row.web_url_id:
         made["replace"] = content_forms.ReplaceFileForm
     made["use"] = content_forms.UseForm
+    made["discard"] = content_forms.DiscardForm
     if not row.web_url_id:
         made["again"] = content_forms.ReadAgainForm
     has_text_in_form = "edit" in made and frame.may(page, request, "train")

@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from bots.forms import BotForm, changed_times, day_field, days_of
 from bots.models import Bot, Document, DocumentSource, DocumentStatus, WebUrl
 from bots.pages.bot import gaps
-from bots.services import documents, web_urls, written_sources
+from bots.services import document_drafts, documents, web_urls, written_sources
 from bots.shapes.content import ImportantDocumentDto
 from bots.shapes.web_url import WebUrlDto
 from bots.shapes.written import QuestionAnswerDto, TextDto
@@ -278,6 +278,24 @@ class UseForm(ContentForm):
     def submit(self, data: dict[str, Any], by: User) -> Document:
         body = ImportantDocumentDto(is_important=data["is_important"], **changed_times(self))
         return documents.set_importance(self.bot, document_id=self.subject.pk, body=body, by=by)
+
+
+class DiscardForm(ContentForm):
+    """Discards a new text that could not be read; the bot still uses the old one."""
+
+    heading = button = gettext_lazy("Discard changes")
+    intro = gettext_lazy("The new version couldn't be read. The bot keeps using the old version.")
+    variant = "default"
+
+    @property
+    def is_needed(self) -> bool:
+        return document_drafts.has_failed(self.subject)
+
+    def submit(self, data: dict[str, Any], by: User) -> None:
+        documents.discard_failed(self.bot, document_id=self.subject.pk, by=by)
+
+    def saved_message(self, result: None) -> str:
+        return gettext("Discarded.")
 
 
 class ReadAgainForm(ContentForm):
