@@ -75,7 +75,7 @@ def test_an_id_map_without_a_folder_is_refused_before_the_import(bot, tmp_path):
 def test_a_response_that_chatwoot_never_sends_is_refused(bot, tmp_path, answer):
     (tmp_path / "conversations.json").write_text(answer)
     (tmp_path / "messages.json").write_text("[]")
-    with pytest.raises(CommandError, match="not as Chatwoot's API answers"):
+    with pytest.raises(CommandError, match="the format of Chatwoot's API"):
         run_import(tmp_path, bot, format="chatwoot")
 
 
