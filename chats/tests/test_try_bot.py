@@ -65,7 +65,8 @@ def test_a_wrong_answer_is_traced_corrected_and_then_right(site, path, bot):
     run_jobs()
     page = site.get(again["Location"]).content.decode()
     assert "From ten to six, every day." in page
-    assert "nine to five" not in page
+    assert f'data-other-source="{wrong.pk}"' in page, "the owner is told who says otherwise"
+    assert page.count("nine to five") == 1
     assert "nine to five" in site.get(tried["Location"]).content.decode()
 
 

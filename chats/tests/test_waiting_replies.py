@@ -54,6 +54,8 @@ def followed(reply):
 
     async def collect():
         listener = Listener(Stopping())
+        # A task that is cancelled while its client connects may go on.
+        await listener.wait_until_subscribed()
         with ThreadPoolExecutor(1) as threads:
             follow = reply.follow(listener, InThread(threads))
             events = [(sent.event, sent.data) async for sent in follow]

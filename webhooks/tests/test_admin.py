@@ -91,7 +91,7 @@ def test_an_endpoint_that_the_platform_switched_off_is_switched_on(ann_at_site, 
     assert AuditEvent.objects.filter(action="webhook.updated").count() == 1
     page = ann_at_site.get(reverse("admin:webhooks_webhookconfig_change", args=[row.pk]))
     _, activity = page.content.decode().split('id="activity"')
-    assert "Updated" in activity
+    assert "Webhook changed" in activity
     assert ann.user.full_name in activity
 
 
