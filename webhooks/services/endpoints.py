@@ -87,12 +87,16 @@ def update(
         WebhookConfig.objects.filter(pk=config.pk).update(**columns)
         if before.is_active and not columns.get("is_active", True):
             deliveries.enqueue_give_up(config)
-        changed = sorted(name for name in columns if getattr(before, name) != columns[name])
+        changes = {
+            name: [getattr(before, name), columns[name]]
+            for name in body.model_fields_set & columns.keys()
+            if getattr(before, name) != columns[name]
+        }
+        if "url" in changes:
+            changes["url"] = [_without_query(url) for url in changes["url"]]
         audit.record(
-            config.client_id, "webhook.updated", by=by, subject=_subject(config),
-            changes=dict.fromkeys(changed)
-            | {"url": [_without_query(before.url), _without_query(columns.get("url", before.url))]},
-        )  # fmt: skip
+            config.client_id, "webhook.updated", by=by, subject=_subject(config), changes=changes
+        )
     return get(before.client, config.pk)
 
 
