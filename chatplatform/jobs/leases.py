@@ -25,6 +25,7 @@ from django.db import (
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from chatplatform import processor_turns
 from chatplatform.api.request_context import serving
 from chatplatform.jobs import lease_renewer, registry, worker_liveness
 from chatplatform.jobs.frozen_clients import MAY_RUN
@@ -80,6 +81,8 @@ class Lease:
     request_id: str = ""
     # How many processes in a row have died while they ran the job.
     crashes: int = 0
+    # The client that the job belongs to; None for the platform's own.
+    client_id: int | None = None
 
 
 _current: ContextVar[Lease | None] = ContextVar("lease", default=None)
@@ -94,7 +97,8 @@ def run(job_id: int) -> bool:
     lease_renewer.add(lease.token)
     started_at = time.monotonic()
     try:
-        _run_and_store(lease)
+        with processor_turns.take(lease.client_id):
+            _run_and_store(lease)
     except Error:
         lease_renewer.leave(lease.token)
         raise
@@ -145,7 +149,7 @@ WHERE j.id = %(id)s AND j.state = 'queued' AND j.due_at <= statement_timestamp()
   AND {MAY_RUN} AND NOT EXISTS (SELECT FROM chatplatform_job o
                   WHERE o.ordering_key = j.ordering_key AND o.id < j.id
                     AND o.state IN ('queued', 'running'))
-RETURNING j.name, j.args, j.attempts, j.trace_id, j.crashes
+RETURNING j.client_id, j.name, j.args, j.attempts, j.trace_id, j.crashes
 """
 # The renewer skips a row that is locked here, so this statement renews the lease itself.
 _HOLD = """
@@ -191,8 +195,8 @@ def _try_claim(job_id: int, token: uuid.UUID) -> Lease | None:
         return None
     if row is None:
         return None
-    name, args, attempts, request_id, crashes = row
-    return Lease(job_id, token, name, parse_json(args), attempts, request_id, crashes)
+    client_id, name, args, attempts, request_id, crashes = row
+    return Lease(job_id, token, name, parse_json(args), attempts, request_id, crashes, client_id)
 
 
 def parse_json(value: Any) -> dict[str, Any]:

@@ -34,10 +34,11 @@ DATABASE_PAUSE_SECONDS = 1.0
 BROKER_PAUSE_SECONDS = 0.5
 
 
-# At most this many jobs of a queue, and of a client in it, wait in the broker, where their order is
-# fixed. The others wait in the table, where clients take turns: another client's job overtakes ten
-# thousand of one client.
-JOBS_IN_BROKER, CLIENT_JOBS_IN_BROKER = 32, 8
+# At most this many jobs of a queue wait in the broker, where their order is fixed. The others wait
+# in the table, where clients take turns: another client's job overtakes ten thousand of one client.
+# Of one client, at most `CLIENT_JOBS` of a queue wait in the broker or run: a worker has twice as
+# many threads, so one is free for others however long these take.
+JOBS_IN_BROKER, CLIENT_JOBS = 32, 8
 
 # During a rolling deploy, a newer release's relay handles the jobs that only it knows. The alert
 # JobsWait reports a job that no release knows.
@@ -58,11 +59,15 @@ IS_LOST = "state = 'running' AND lease_until < statement_timestamp()"
 # ARRAY() is evaluated once; with old statistics the planner ran a locking subquery for each row.
 _IN_BROKER = "dispatched_at >= statement_timestamp() - interval '5 seconds' * (2 ^ dispatches)"
 _DUE = f"""
-WITH due AS (
+WITH known AS (SELECT * FROM unnest(%(names)s::text[], %(queues)s::text[]) AS q(name, queue)),
+running AS (
+    SELECT q.queue, j.client_id, count(*) AS jobs
+    FROM chatplatform_job j JOIN known q USING (name)
+    WHERE j.state = 'running' AND j.client_id IS NOT NULL GROUP BY q.queue, j.client_id),
+due AS (
     SELECT j.id, j.client_id, j.due_at, j.priority, q.queue,
         COALESCE({_IN_BROKER}, false) AS is_in_broker
-    FROM chatplatform_job j
-    JOIN unnest(%(names)s::text[], %(queues)s::text[]) AS q(name, queue) USING (name)
+    FROM chatplatform_job j JOIN known q USING (name)
     WHERE {IS_DUE}),
 turns AS (
     SELECT *, row_number() OVER (
@@ -79,8 +84,9 @@ UPDATE chatplatform_job SET dispatched_at = statement_timestamp(),
 WHERE id = ANY(ARRAY(
     SELECT id FROM chatplatform_job
     WHERE id = ANY(ARRAY(
-        SELECT id FROM places
-        WHERE NOT is_in_broker AND place <= %(most)s AND turn <= %(most_of_client)s
+        SELECT id FROM places LEFT JOIN running USING (queue, client_id)
+        WHERE NOT is_in_broker AND place <= %(most)s
+          AND turn + COALESCE(running.jobs, 0) <= %(most_of_client)s
         ORDER BY turn, due_at LIMIT %(limit)s))
       AND state = 'queued' AND ({_IN_BROKER}) IS NOT TRUE
     FOR UPDATE SKIP LOCKED))
@@ -108,8 +114,8 @@ def take_due(limit: int = BATCH_SIZE, *, newest_first: bool = False) -> list[tup
     """Mark up to `limit` due jobs as dispatched and return their ids and names.
 
     Clients take turns, each with its job of the lowest priority, the oldest first; in the queue
-    `channel`, the newest if `newest_first`. At most `JOBS_IN_BROKER` jobs of a queue, and
-    `CLIENT_JOBS_IN_BROKER` of a client in it, are dispatched and not yet claimed.
+    `channel`, the newest if `newest_first`. At most `JOBS_IN_BROKER` jobs of a queue are dispatched
+    and not yet claimed; at most `CLIENT_JOBS` of a client in it are dispatched or run.
     """
     with connection.cursor() as cursor:
         cursor.execute(_DUE, due_values(limit, newest_first=newest_first))
@@ -127,7 +133,7 @@ def due_values(limit: int, *, newest_first: bool = False) -> dict[str, Any]:
         "names": list(declared),
         "queues": [str(declaration.queue) for declaration in declared.values()],
         "most": JOBS_IN_BROKER,
-        "most_of_client": CLIENT_JOBS_IN_BROKER,
+        "most_of_client": CLIENT_JOBS,
         "limit": limit,
         "newest_first": newest_first,
     }

@@ -216,10 +216,21 @@ def test_clients_take_turns_in_each_queue(work):
 
 def test_one_client_leaves_room_in_the_broker(work):
     Job.objects.bulk_create(Job(name=NAME, args={}, client_id=1) for _ in range(1_000))
-    assert len(relay.take_due()) == relay.CLIENT_JOBS_IN_BROKER
+    assert len(relay.take_due()) == relay.CLIENT_JOBS
     assert relay.take_due() == []
     (other,) = Job.objects.bulk_create([Job(name=NAME, args={}, client_id=2)])
     assert relay.take_due() == [(other.pk, NAME)]
+
+
+def test_one_client_leaves_threads_to_others(work):
+    Job.objects.bulk_create(Job(name=NAME, args={}, client_id=1) for _ in range(1_000))
+    first = [pk for pk, _ in relay.take_due()]
+    Job.objects.filter(pk__in=first).update(state=JobState.RUNNING)
+    assert relay.take_due() == [], "running jobs are forgotten"
+    (other,) = Job.objects.bulk_create([Job(name=NAME, args={}, client_id=2)])
+    assert relay.take_due() == [(other.pk, NAME)]
+    Job.objects.filter(pk=first[0]).update(state=JobState.DONE)
+    assert len(relay.take_due()) == 1
 
 
 def test_of_many_channel_messages_the_newest_go_before_most_and_so_do_the_oldest(work, monkeypatch):

@@ -25,20 +25,23 @@ BEGIN
 END $$;
 
 -- Reserves credits: true if they are, or were before, or if the call was paid. False, with nothing
--- changed, if more must be decided: the account lacks them or is not active, or the key has a daily cap.
+-- changed, if more must be decided: fewer were reserved before, the account lacks them or is not
+-- active, or the key has a daily cap.
 CREATE FUNCTION identity_reserve_credits(
     of_client bigint, cost bigint, of_reference text, job bigint, of_key bigint
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     account identity_subscription;
+    is_covered boolean;
 BEGIN
     SELECT * INTO account FROM identity_subscription WHERE client_id = of_client
     FOR NO KEY UPDATE;
     -- By a further statement, which sees what was committed during the wait for the lock.
-    PERFORM FROM identity_creditentry
-    WHERE client_id = of_client AND reference = of_reference AND (is_open OR kind = 'settle');
-    IF FOUND THEN
-        RETURN true;
+    SELECT bool_or(entry.kind = 'settle' OR -entry.amount >= cost) INTO is_covered
+    FROM identity_creditentry entry
+    WHERE client_id = of_client AND reference = of_reference AND (is_open OR entry.kind = 'settle');
+    IF is_covered IS NOT NULL THEN
+        RETURN is_covered;
     ELSIF account.is_active IS NOT TRUE OR account.credits_left < cost THEN
         RETURN false;
     END IF;

@@ -123,7 +123,8 @@ def charge(
 def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = None) -> None:
     """Reserve `cost` credits, or raise InsufficientCredits (CapReached if a key's cap refuses it).
 
-    Does nothing if `reference` has an open reservation or was paid. `key_id` is the key whose
+    Does nothing if `reference` has an open reservation of `cost` or more, or was paid; a smaller
+    one is replaced. `key_id` is the key whose
     daily cap applies, if it has one.
     """
     assert cost >= 0
@@ -132,9 +133,11 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
         return
     # A cap, an unlimited plan or a lack of credits decides.
     with transaction.atomic():
-        account = _lock(client_id)
+        _lock(client_id)
         if _has_reserved(values):  # meanwhile
             return
+        release(client_id, reference=reference)  # what an earlier attempt reserved, for less
+        account = _lock(client_id)
         capped_key = _ensure_within_cap(key_id, cost)
         if account.plan == Plan.UNLIMITED and account.is_active:
             _grant(account, max(0, cost - account.credits_left), f"unlimited:{uuid7()}")

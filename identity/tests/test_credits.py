@@ -84,6 +84,15 @@ def test_released_credits_can_be_reserved_again(client_a):
     assert_ledger_is_consistent(client_a)
 
 
+def test_an_attempt_that_costs_more_replaces_what_an_earlier_one_reserved(client_a):
+    for cost in (1, 10, 4):
+        credits.reserve(client_a.pk, cost=cost, reference="r")
+    assert kinds(client_a) == [("reserve", -1), ("release", 1), ("reserve", -10)]
+    assert credits.settle(client_a.pk, used=7, reference="r") == 7
+    assert account(client_a).credits_left == 993
+    assert_ledger_is_consistent(client_a)
+
+
 @pytest.mark.parametrize(("used", "charged"), [(99, 8), (-5, 0), (0, 0)])
 def test_a_charge_is_between_nothing_and_the_reservation(client_a, used, charged):
     credits.reserve(client_a.pk, cost=8, reference="r")
@@ -366,14 +375,16 @@ class Ledger(RuleBasedStateMachine):
 
     @rule(reference=REFERENCES, cost=AMOUNTS)
     def reserve(self, reference, cost):
-        exists = reference in self.reserved or reference in self.paid
+        is_covered = reference in self.paid or self.reserved.get(reference, -1) >= cost
+        if not is_covered:
+            self.give_back(self.reserved.pop(reference, 0))
         try:
             credits.reserve(self.client.pk, cost=cost, reference=reference)
         except credits.InsufficientCredits:
-            assert not exists
+            assert not is_covered
             assert cost > self.left
             return
-        if not exists:
+        if not is_covered:
             assert cost <= self.left
             self.reserved[reference] = cost
             self.left -= cost

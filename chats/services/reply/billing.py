@@ -17,19 +17,26 @@ def reserve(message: Message, engine: Engine) -> bool:
     return True
 
 
-def settle(message: Message, decision: Decision | None) -> int:
-    """Charge for a reply and release the rest of the reservation; returns the credits paid. A
-    dropped reply (None) costs nothing."""
-    trace, reference = decision.receipt.trace if decision else None, _reference(message)
+def price_of(decision: Decision | None) -> int:
+    """The credits that a reply costs, at most those reserved; 0 for a dropped reply (None)."""
+    trace = decision.receipt.trace if decision else None
     # A model's tokens are paid even if it refused, the extractive engine only for an answer.
-    price = credits.EXTRACTIVE_TASK if isinstance(decision, Answer) else 0
     if trace and trace.usage:
         tokens = trace.usage.prompt_tokens + trace.usage.completion_tokens
-        price = credits.price_of_tokens(tokens, price=trace.price)
+        most = credits.MODEL_REPLY * trace.price
+        return min(most, credits.price_of_tokens(tokens, price=trace.price))
+    return credits.EXTRACTIVE_TASK if isinstance(decision, Answer) else 0
+
+
+def settle(message: Message, price: int) -> None:
+    """Charge `price` credits for a reply and release the rest of the reservation.
+
+    Call it last in a transaction: until its end no other reply of the client can be paid.
+    """
     if price:
-        return credits.settle(message.client_id, used=price, reference=reference)
-    credits.release(message.client_id, reference=reference)
-    return 0
+        credits.settle(message.client_id, used=price, reference=_reference(message))
+    else:
+        credits.release(message.client_id, reference=_reference(message))
 
 
 def _reference(message: Message) -> str:

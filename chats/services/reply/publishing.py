@@ -68,14 +68,15 @@ def publish_reply(
         chat, is_answered, scope = conversations.lock_for_reply(message)
         has_moved = chat.version != message.conversation.version or not _may_say(decision, scope)
         is_dropped = is_answered or has_moved
-        paid = billing.settle(message, None if is_dropped else decision)
+        price = billing.price_of(None if is_dropped else decision)
         if reply and not is_dropped:
             answers = (*earlier, str(message.pk)) if earlier else None
             names = customers.fill_in(chat, filled) if filled else ()
             receipt = replace(
-                decision.receipt, credits=paid, answers=answers, filled=tuple(names) or None
+                decision.receipt, credits=price, answers=answers, filled=tuple(names) or None
             )
             _store(chat, message, decision, reply, receipt.to_json())
+        billing.settle(message, price)
     waited = timezone.now() - message.created_at
     metrics.REPLY_SECONDS.observe(waited.total_seconds(), _outcome(decision, is_dropped=is_dropped))
     if is_dropped:
@@ -209,10 +210,11 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
         if is_continued(call):
             return
         if decision is None or not may_continue(chat):
-            billing.settle(message, None)
             _note_result(chat, call)
+            billing.settle(message, 0)
             return
-        receipt = replace(decision.receipt, credits=billing.settle(message, decision)).to_json()
+        price = billing.price_of(decision)
+        receipt = replace(decision.receipt, credits=price).to_json()
         receipt["continues"] = str(call.pk)
         if isinstance(decision, HandOver):
             _leave_to_agents(chat, message, call, decision, receipt)
@@ -222,6 +224,7 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
             was_for_this = in_queue and chat.handoff_reason == "approval_needed"
             if was_for_this and not conversations.bot_off_reason(chat.bot):
                 lifecycle.to_bot(chat, by=None)
+        billing.settle(message, price)
 
 
 def publish_failure(message: Message, call: FunctionCall) -> None:
