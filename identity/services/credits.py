@@ -133,11 +133,10 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
         return
     # A cap, an unlimited plan or a lack of credits decides.
     with transaction.atomic():
-        _lock(client_id)
-        if _has_reserved(values):  # meanwhile
+        if _has_reserved(values):  # meanwhile; this locks the account
             return
-        release(client_id, reference=reference)  # what an earlier attempt reserved, for less
-        account = _lock(client_id)
+        # An earlier attempt may have reserved less.
+        _, account = _end_reservation(client_id, EntryKind.RELEASE, reference, used=0)
         capped_key = _ensure_within_cap(key_id, cost)
         if account.plan == Plan.UNLIMITED and account.is_active:
             _grant(account, max(0, cost - account.credits_left), f"unlimited:{uuid7()}")
@@ -293,16 +292,23 @@ def _refusal(account: Subscription, cost: int) -> InsufficientCredits | None:
 
 def _end(client_id: int, kind: EntryKind, reference: str, *, used: int) -> int:
     with transaction.atomic(savepoint=False):
-        with connection.cursor() as cursor:
-            cursor.execute(_END, [client_id, str(kind), reference, used])
-            charged, *values = cursor.fetchone()
+        charged, account = _end_reservation(client_id, kind, reference, used=used)
         if charged is None:
             return 0
-        account = _ACCOUNT.row(values)
         level = _level(account)
         if level is not None and account.plan != Plan.UNLIMITED:
             _warn(account, level)
-    return int(charged)
+    return charged
+
+
+def _end_reservation(
+    client_id: int, kind: EntryKind, reference: str, *, used: int
+) -> tuple[int | None, Subscription]:
+    """What was charged, None if nothing was reserved; and the account, which is locked."""
+    with connection.cursor() as cursor:
+        cursor.execute(_END, [client_id, str(kind), reference, used])
+        charged, *values = cursor.fetchone()
+    return charged, _ACCOUNT.row(values)
 
 
 def _grant(account: Subscription, amount: int, reference: str) -> None:
