@@ -24,7 +24,12 @@ class Computing:
 
     def __init__(self):
         self.begun, self.may_end = [], threading.Event()
-        self._began = threading.Condition()
+        self._began, self._threads = threading.Condition(), []
+
+    def start(self, client, number, **args):
+        jobs.enqueue(NAME, client_id=client, number=number, **args)
+        row = Job.objects.latest("id")
+        self._threads.append(in_thread(lambda: leases.run(row.pk))[0])
 
     def act(self, *, number, calls=False):
         if calls:
@@ -39,24 +44,19 @@ class Computing:
         with self._began:
             assert self._began.wait_for(lambda: len(self.begun) >= count, HANGS_AFTER_SECONDS)
 
+    def end(self):
+        self.may_end.set()
+        for thread in self._threads:
+            thread.join(HANGS_AFTER_SECONDS)
+            assert not thread.is_alive()
+
 
 @pytest.fixture
 def computing(work):
     computing = Computing()
     work.act = computing.act
-    threads = []
-
-    def start(client, number, **args):
-        jobs.enqueue(NAME, client_id=client, number=number, **args)
-        row = Job.objects.latest("id")
-        threads.append(in_thread(lambda: leases.run(row.pk))[0])
-
-    computing.start = start
     yield computing
-    computing.may_end.set()
-    for thread in threads:
-        thread.join(HANGS_AFTER_SECONDS)
-        assert not thread.is_alive()
+    computing.end()
 
 
 def test_the_jobs_of_one_client_take_turns_and_those_of_others_do_not_wait_for_them(computing):
