@@ -1,4 +1,4 @@
-"""A worker computes few jobs of one client at once, so that there is time for other clients' jobs."""
+"""A worker computes few jobs of one client at once, so that others have time too."""
 
 import threading
 import time
