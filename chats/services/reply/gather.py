@@ -15,7 +15,7 @@ from bots.language.slot_filling import Field
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
 from chats.services.core import channel_context, customers, messages
-from chats.services.reply import attached_media
+from chats.services.reply import customer_media
 from chats.services.reply.decide import (
     AskedField,
     ConfirmationReply,
@@ -45,7 +45,7 @@ def facts_for(
         first_seq=first_seq,
         texts=texts,
         wordless=_wordless(burst),
-        picture_ids=attached_media.picture_ids(chat, burst),
+        picture_ids=customer_media.picture_ids(chat, burst),
         is_for_people=any(channel_context.is_for_people(row.metadata) for row in burst),
         is_messaging=chat.channel in MESSAGING_CHANNELS,
         question=_question(burst, intent),
