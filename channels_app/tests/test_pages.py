@@ -161,7 +161,6 @@ def test_a_channel_without_an_app_is_not_offered(site, settings, bot):
 
 
 def test_in_the_browser_a_number_is_connected_and_given_up(screen_beside_sim, sim, ann, bot):
-    """Cards 12 and 13."""
     screen = screen_beside_sim
     enter_site(screen, ann.user)
     screen.goto(OVERVIEW)
