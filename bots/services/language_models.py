@@ -53,8 +53,8 @@ def store(
     # Resolve the host name before the transaction, since that may take seconds.
     try:
         egress.check_url(body.base_url, purpose="model")
-    except egress.EgressError as error:
-        raise Invalid.field("body", "base_url", msg=str(error)) from error
+    except egress.Blocked as error:
+        raise Invalid.field("body", "base_url", msg=str(error), type=error.code) from error
     with transaction.atomic():
         # Locked, so that concurrent requests do not both insert.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)

@@ -161,8 +161,8 @@ def _fill(row: McpServer, body: McpServerRequest) -> None:
         raise Invalid.field("body", "token", msg=words)
     try:
         egress.check_url(url, purpose="function")
-    except egress.EgressError as error:
-        raise Invalid.field("body", "url", msg=str(error)) from error
+    except egress.Blocked as error:
+        raise Invalid.field("body", "url", msg=str(error), type=error.code) from error
     if token and not egress.keeps_secrets(url, purpose="function"):
         raise Invalid.field("body", "token", msg="A token requires an https address.")
     row.url, row.token = url, token

@@ -204,7 +204,7 @@ def _normalized(url: str) -> str:
     try:
         egress.check_url(url, purpose="crawl")
     except egress.Blocked as exc:
-        raise Invalid.field("body", "url", msg=str(exc)) from exc
+        raise Invalid.field("body", "url", msg=str(exc), type=exc.code) from exc
     normalized = url_normalization.normalized(url)
     if normalized is None:
         raise Invalid.field("body", "url", msg="Must be an http or https address.")

@@ -188,4 +188,4 @@ def _check_url(url: str) -> None:
         if not egress.keeps_secrets(url, purpose="webhook"):
             raise Invalid.field("body", "url", msg="Use an https address.")
     except egress.Blocked as exc:
-        raise Invalid.field("body", "url", msg=str(exc)) from exc
+        raise Invalid.field("body", "url", msg=str(exc), type=exc.code) from exc
