@@ -81,7 +81,7 @@ openapi: .venv/run.stamp ## writes docs/openapi.json, docs/rights.md and docs/se
 
 .PHONY: clients
 clients: .venv/run.stamp ## writes the Python and TypeScript clients of the API
-	$(py) -m local.clients
+	$(py) -m local.api_client_generator
 
 .PHONY: words
 words: .venv/dev.stamp ## brings the translations in locale/ up to date and compiles them, for pages, desk and widget

@@ -460,6 +460,8 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
     actions_detail: Any = ()
     # A sentence above a list whose name does not say what the rows are.
     intro: ClassVar[Any] = ""
+    # The relation that the audit log names in place of the row, such as "bot".
+    audited_as: ClassVar[str] = ""
     change_form_outer_after_template: Any = "admin/activity_log.html"
     list_before_template: Any = "admin/list_tools.html"
 
@@ -517,6 +519,8 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
 
     def audit_subject(self, row: Any) -> str:
         """The row's name in the audit log, such as `bot:5`."""
+        if self.audited_as:
+            return f"{self.audited_as}:{getattr(row, f'{self.audited_as}_id')}"
         noun = camel_case_to_spaces(self.model.__name__).replace(" ", "_")
         return f"{noun}:{row.pk}"
 

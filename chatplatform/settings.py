@@ -147,6 +147,8 @@ _check_addresses()
 #: ([behind a proxy](operations.md#behind-a-proxy)). Default: none.
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 
+# Each has operations in its `urls`.
+API_APPS = ["identity", "webhooks", "bots", "chats", "channels_app", "reports", "mcp_server"]
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
     "identity.apps.SiteConfig",
@@ -159,12 +161,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "chatplatform",
-    "identity",
-    "webhooks",
-    "bots",
-    "chats",
-    "channels_app",
-    "reports",
+    *API_APPS,
     "commands",
 ]
 # API requests pass only the first entry, which answers every path of an operation. The others serve

@@ -1,5 +1,6 @@
 """All paths: the operations of the apps, and the paths of the whole platform."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularRedocView, SpectacularSwaggerSplitView
@@ -16,16 +17,7 @@ health = [
 ]
 urlpatterns = [
     path("", start_page.start, name="start"),
-    operations(
-        "identity",
-        "webhooks",
-        "bots",
-        "chats",
-        "channels_app",
-        "reports",
-        "mcp_server",
-        also=health,
-    ),
+    operations(*settings.API_APPS, also=health),
     path("openapi.json", start_page.of_docs(openapi_json), name="schema"),
     path(
         "docs",

@@ -13,7 +13,7 @@ from chats.services.insight import (
     summary_runs,
     unanswered_questions,
 )
-from chats.services.reply import attached_media, call_approvals, pipeline, replays
+from chats.services.reply import call_approvals, customer_media, pipeline, replays
 
 
 @job("chats.generate_reply", queue=Queue.REPLY, max_attempts=5, on_dead=pipeline.give_up)
@@ -37,7 +37,7 @@ def compute_insight(*, conversation_id: str, kind: str) -> None:
 @job("chats.transcribe_message", queue=Queue.INSIGHT, max_attempts=3)
 def transcribe_message(*, message_id: str) -> None:
     """Transcribe a customer's voice notes for the agents."""
-    attached_media.transcribe_message(message_id)
+    customer_media.transcribe_message(message_id)
 
 
 @job("chats.translate_message", queue=Queue.INSIGHT, max_attempts=3)

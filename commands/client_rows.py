@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.apps import apps
+from django.core.management.base import CommandError
 from django.db import models
 from django.db.models.fields.json import KT
 from django.db.models.functions import Lower
@@ -43,6 +44,14 @@ NOT_CARRIED = {
     "webhooks.UnnumberedEvent": "`freeze_client` gives every event its place in the feed",
     "reports.ChatStats": "counted anew from the messages",
 }
+
+
+def client_by_code(code: str) -> Client:
+    """The client that a command names."""
+    client = Client.objects.filter(code=code).first()
+    if client is None:
+        raise CommandError(f"There is no client with the code {code!r}.")
+    return client
 
 
 def of_client(client: Client) -> Iterator[tuple[type[models.Model], Rows]]:

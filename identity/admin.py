@@ -278,10 +278,8 @@ class ClientConfigAdmin(TenantAdmin):
         "__str__", "assign_strategy", "agent_capacity", "answer_threshold", "retention_days",
         "version",
     )  # fmt: skip
+    audited_as = "client"
     list_filter = ("assign_strategy",)
     list_select_related = ("client",)
     search_fields = ("client__name", "client__code")
     ordering = ("client__name",)
-
-    def audit_subject(self, row: models.ClientConfig) -> str:
-        return f"client:{row.client_id}"

@@ -15,11 +15,10 @@ import urllib.request
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from local.os_processes import ServerError, exit_code
-from local.parts import ROOT
+from local.parts import ROOT, data_dir_of
 
 SCRIPT: dict[str, Any] = json.loads(
     (ROOT / "commands" / "samples" / "chats.json").read_text(encoding="utf-8")
@@ -68,7 +67,7 @@ class Shop:
 
 def read_shop(environ: Mapping[str, str]) -> Shop:
     """The demo client of the platform that runs with PORT and DATA_DIR."""
-    keys = Path(environ.get("DATA_DIR") or ROOT / "var") / "keys"
+    keys = data_dir_of(environ) / "keys"
     try:
         key = (keys / "demo_api_key").read_text().strip()
         logins = json.loads((keys / "demo_logins").read_text())
@@ -177,4 +176,4 @@ def _has_ended(one: Future[None]) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(exit_code(lambda: run(os.environ), os.environ.get("DATA_DIR") or ROOT / "var"))
+    sys.exit(exit_code(lambda: run(os.environ), data_dir_of(os.environ)))

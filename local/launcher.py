@@ -18,7 +18,7 @@ from types import FrameType
 from local.data_dir import Lock, make_data_dir, write_urls
 from local.datastore_base import Server
 from local.os_processes import STOP_SIGNALS, ServerError, exit_code, free_port, send
-from local.parts import PARTS, ROOT, Config, Delay, Output, Process, parts
+from local.parts import PARTS, Config, Delay, Output, Process, data_dir_of, parts
 from local.postgres import Postgres
 from local.valkey import Valkey
 from simulator import defaults
@@ -41,7 +41,7 @@ def read_config(environ: Mapping[str, str]) -> Config:
         _ensure_meant(environ, host)
     port = _port(environ, "PORT", "8000")
     metrics_port = _port(environ, "METRICS_PORT", "0")
-    data_dir = make_data_dir(Path(environ.get("DATA_DIR") or ROOT / "var"))
+    data_dir = make_data_dir(data_dir_of(environ))
     # The same port at each start, since webhooks and functions may point to it.
     simulator_port = free_port(port + _TO_SIMULATOR) if is_development else None
     return Config(host, port, data_dir, simulator_port, metrics_port or None)
@@ -304,4 +304,4 @@ def run(environ: Mapping[str, str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(exit_code(lambda: run(os.environ), os.environ.get("DATA_DIR") or ROOT / "var"))
+    sys.exit(exit_code(lambda: run(os.environ), data_dir_of(os.environ)))

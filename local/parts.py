@@ -33,6 +33,11 @@ CELERY_WORDS = ("worker: ", "Waiting gracefully for cold shutdown")
 CELERY_ROOT_WARNING = "You're running the worker with superuser privileges"
 
 
+def data_dir_of(environ: Mapping[str, str]) -> Path:
+    """The folder that DATA_DIR names, by default `var` beside the code."""
+    return Path(environ.get("DATA_DIR") or ROOT / "var")
+
+
 @dataclass(frozen=True)
 class Config:
     host: str

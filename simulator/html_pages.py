@@ -52,7 +52,7 @@ def signed_up(signup: dict[str, str]) -> str:
     )
 
 
-def own_server(origin: str, calls: Sequence[Call], orders: Mapping[str, Mapping[str, str]]) -> str:
+def demo_server(origin: str, calls: Sequence[Call], orders: Mapping[str, Mapping[str, str]]) -> str:
     """What a company's own server has received, and the addresses at which it takes calls."""
     addresses = "".join(
         f"<li>{words}: <code>{origin}/server/{path}</code></li>"

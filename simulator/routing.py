@@ -5,11 +5,11 @@ from dataclasses import asdict
 from simulator import (
     calls,
     control,
+    demo_server,
     faults,
     graph,
     localapp,
     oauth,
-    own_server,
     sample_files,
     telegram,
 )
@@ -26,10 +26,10 @@ def handle(sim: Simulator, request: Request) -> Response:
     request.base, request.path = base, path
     if base == "media":
         return graph.serve_media(sim, request)
-    if base == own_server.BASE:
+    if base == demo_server.BASE:
         with sim.world.lock:
-            if own_server.is_page(request):
-                return own_server.page(sim)
+            if demo_server.is_page(request):
+                return demo_server.page(sim)
             return _call(sim, base, request)
     if request.method == "POST":
         # Fetch outside the lock, since an address may be on this server.
@@ -48,14 +48,14 @@ def _split(sim: Simulator, path: str) -> tuple[str, str]:
 
 
 def _call(sim: Simulator, base: str, request: Request) -> Response:
-    is_own = base == own_server.BASE
-    subject = Subject("", "", "") if is_own else subject_of(sim.world, base, request)
+    is_demo = base == demo_server.BASE
+    subject = Subject("", "", "") if is_demo else subject_of(sim.world, base, request)
     call = calls.record(next(sim.numbers), sim.world.now, base, request)
     call.channel, call.account, call.what = subject.channel, subject.account, subject.what
     sim.calls.append(call)
     del sim.calls[: -calls.KEPT]
-    if is_own:
-        response = own_server.answer(sim, request)
+    if is_demo:
+        response = demo_server.answer(sim, request)
     else:
         response = _answer(sim, base, request, subject, call)
     calls.finish(call, response)

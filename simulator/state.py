@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from simulator import defaults, own_server, sample_files
+from simulator import defaults, demo_server, sample_files
 from simulator.callback_queue import Deliveries, Modes
 from simulator.calls import Call
 from simulator.calls_to_platform import Sockets, Wire
@@ -32,7 +32,7 @@ class Simulator:
         self.world = World(settings)
         self.deliveries = Deliveries(self.world, self.wire)
         self.calls: list[Call] = []
-        self.orders = own_server.orders()
+        self.orders = demo_server.orders()
         self.faults: list[Fault] = []
         self.behaviour = Behaviour()
         self.numbers = itertools.count(1)

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -167,15 +168,10 @@ def _cut(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def _cut_position(sentence: str) -> int:
-    low, high = 1, min(len(sentence), MAX_CHARACTERS)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if count_words(sentence[:middle]) <= MAX_WORDS:
-            low = middle
-        else:
-            high = middle - 1
-    space = sentence.rfind(" ", low // 2, low + 1)
-    return space if space > 0 else low
+    cuts = range(1, min(len(sentence), MAX_CHARACTERS) + 1)
+    fit = bisect_right(cuts, MAX_WORDS, key=lambda cut: count_words(sentence[:cut])) or 1
+    space = sentence.rfind(" ", fit // 2, fit + 1)
+    return space if space > 0 else fit
 
 
 def _paragraphs(sections: Iterable[Section]) -> Iterator[tuple[str, int | None]]:

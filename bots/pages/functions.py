@@ -97,9 +97,7 @@ class FunctionCallingAdmin(TenantAdmin):
     list_filter = ("is_enabled",)
     search_fields = ("bot__bot_name", "client__name")
     list_select_related = ("bot",)
-
-    def audit_subject(self, row: models.FunctionCalling) -> str:
-        return f"bot:{row.bot_id}"
+    audited_as = "bot"
 
 
 @admin.register(models.Function)
@@ -113,6 +111,7 @@ class FunctionAdmin(ApprovalsMixin):
     list_select_related = ("bot", "client")
     # Secrets are never shown.
     exclude = ("secret_headers",)
+    audited_as = "bot"
     actions_list: Any = ("new_function",)
     actions_detail: Any = ("edit",)
 
@@ -120,9 +119,6 @@ class FunctionAdmin(ApprovalsMixin):
         view = self.admin_site.admin_view(self.switch)
         own = path("bot/<int:bot_id>/", view, name="bots_function_switch")
         return [own, *super().get_urls()]
-
-    def audit_subject(self, row: models.Function) -> str:
-        return f"bot:{row.bot_id}"
 
     @display(description=cast("str", gettext_lazy("Name")), ordering="name")
     def shown_name(self, row: models.Function) -> str:

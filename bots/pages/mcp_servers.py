@@ -135,11 +135,9 @@ class McpServerAdmin(TenantAdmin):
     search_fields = ("name", "url", "bot__bot_name", "client__name")
     list_select_related = ("bot",)
     exclude = ("token",)
+    audited_as = "bot"
     actions_list: Any = ("connect",)
     actions_detail: Any = ("edit",)
-
-    def audit_subject(self, row: McpServer) -> str:
-        return f"bot:{row.bot_id}"
 
     @display(description=cast("str", gettext_lazy("Name")), ordering="name")
     def shown_name(self, row: McpServer) -> str:

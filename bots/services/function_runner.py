@@ -322,7 +322,7 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
     try:
         url, content = _request(function, {**call.arguments, **subject.values})
         if secrets and not egress.keeps_secrets(url, purpose="function"):
-            raise egress.Blocked(egress.INSECURE)
+            raise egress.Blocked("insecure")
         reply = egress.request(
             function.method,
             url,

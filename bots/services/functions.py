@@ -134,7 +134,7 @@ def _check_all(functions: list[FunctionDTO]) -> None:
     refused = egress.first_blocked(urls, purpose="function")
     if refused is not None:
         place, why = refused
-        raise _invalid(place, "http", "url", msg=str(why))
+        raise _invalid(place, "http", "url", msg=str(why), type=why.code)
 
 
 def _replace_functions(bot: Bot, functions: list[FunctionDTO]) -> dict[str, list[str]]:
@@ -240,5 +240,5 @@ def _check_names(position: int, field: str, names: set[str], read: Any) -> None:
         )
 
 
-def _invalid(position: int, *field: str, msg: str) -> Invalid:
-    return Invalid.field("body", "functions", position, *field, msg=msg)
+def _invalid(position: int, *field: str, msg: str, type: str = "value_error") -> Invalid:
+    return Invalid.field("body", "functions", position, *field, msg=msg, type=type)

@@ -12,7 +12,7 @@ from bots.models import Bot, LanguageModel, ModelPurpose
 from bots.services import bots, encoders, engines
 from bots.shapes.language_model import LanguageModelDto, LanguageModelTest, Purpose
 from chatplatform import egress
-from chatplatform.api.errors import Invalid, first_or_404
+from chatplatform.api.errors import Invalid, first_or_404, require_address
 from identity.models import Client, User
 from identity.services import audit
 
@@ -51,10 +51,7 @@ def store(
     if bot and purpose == "embeddings":
         raise Invalid.field("query", "bot_id", msg="An encoder serves all bots.")
     # Resolve the host name before the transaction, since that may take seconds.
-    try:
-        egress.check_url(body.base_url, purpose="model")
-    except egress.EgressError as error:
-        raise Invalid.field("body", "base_url", msg=str(error)) from error
+    require_address(body.base_url, "base_url", purpose="model")
     with transaction.atomic():
         # Locked, so that concurrent requests do not both insert.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)

@@ -20,7 +20,7 @@ from bots.services import bots
 from bots.shapes.function_calling import MAX_FUNCTIONS
 from bots.shapes.mcp_server import McpServerDto, McpServerRequest, McpToolChoice
 from chatplatform import egress
-from chatplatform.api.errors import ApiError, Invalid, first_or_404, require
+from chatplatform.api.errors import ApiError, Invalid, first_or_404, require, require_address
 from identity.models import User
 
 MAX_SERVERS = 5
@@ -159,10 +159,7 @@ def _fill(row: McpServer, body: McpServerRequest) -> None:
     if token and body.token is None and is_moved:
         words = "The address has a new host. Enter the token again, or remove it."
         raise Invalid.field("body", "token", msg=words)
-    try:
-        egress.check_url(url, purpose="function")
-    except egress.EgressError as error:
-        raise Invalid.field("body", "url", msg=str(error)) from error
+    require_address(url, "url", purpose="function")
     if token and not egress.keeps_secrets(url, purpose="function"):
         raise Invalid.field("body", "token", msg="A token requires an https address.")
     row.url, row.token = url, token

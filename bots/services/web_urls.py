@@ -11,8 +11,15 @@ from bots.ingest import url_normalization
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
 from bots.services import bots
 from bots.shapes.web_url import MAX_SHOWN_PAGES, WebUrlDto
-from chatplatform import egress, media
-from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, require
+from chatplatform import media
+from chatplatform.api.errors import (
+    ApiError,
+    Invalid,
+    NotFound,
+    first_or_404,
+    require,
+    require_address,
+)
 from chatplatform.jobs import enqueue
 from chatplatform.models import Job, JobState
 from identity.models import User
@@ -201,10 +208,7 @@ def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
 
 def _normalized(url: str) -> str:
     """Normalize an address; 422 if it is invalid or not allowed."""
-    try:
-        egress.check_url(url, purpose="crawl")
-    except egress.Blocked as exc:
-        raise Invalid.field("body", "url", msg=str(exc)) from exc
+    require_address(url, "url", purpose="crawl")
     normalized = url_normalization.normalized(url)
     if normalized is None:
         raise Invalid.field("body", "url", msg="Must be an http or https address.")

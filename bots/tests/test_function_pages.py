@@ -226,7 +226,6 @@ def test_others_change_nothing(function, ben, cara, shop, bot):
 def test_in_the_browser_an_order_is_looked_up_and_a_cancellation_asks(
     screen, ann, bot, outside_port
 ):
-    """Card 14."""
     shop = Shop(outside_port)
     enter_site(screen, ann.user)
     screen.goto(LIST)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from channels_app.providers.json_values import as_dict, as_text, dicts_in
-from chats.services.core.message_context import Kind, Line
+from chats.services.core.channel_context import Kind, Line
 
 _MOST, _MAX_TEXT, _MAX_URL = 20, 500, 2000
 # The provider's own keys in a form's answers.

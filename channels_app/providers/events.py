@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from channels_app.providers.errors import Kind
 from channels_app.providers.types import Place
-from chats.services.core.message_context import Line
+from chats.services.core.channel_context import Line
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Fit texts to channels: split them at the limit, and write choices as lines."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -56,17 +57,11 @@ def utf16_units(text: str) -> int:
 
 def _longest_prefix(text: str, limit: int, size: Callable[[str], int]) -> int:
     """How many characters fit without splitting a joined character, such as a composed emoji."""
-    low, high = 1, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if size(text[:middle]) <= limit:
-            low = middle
-        else:
-            high = middle - 1
-    for cut in range(low, max(low - _MOST_PARTS, 0), -1):
+    fit = bisect_right(range(1, len(text) + 1), limit, key=lambda cut: size(text[:cut])) or 1
+    for cut in range(fit, max(fit - _MOST_PARTS, 0), -1):
         if not _joins(text[cut - 1], text[cut : cut + 1]):
             return cut
-    return low
+    return fit
 
 
 def _joins(left: str, right: str) -> bool:

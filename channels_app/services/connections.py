@@ -31,7 +31,7 @@ from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotFound
 from chatplatform.channel_names import MessagingChannel
 from chats.models import Conversation
 from chats.services.core import channel_events
-from identity.models import Client, ProviderToken, Role, User
+from identity.models import ChannelAccessToken, Client, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
 
@@ -159,8 +159,8 @@ def list_accounts(
 
 def user_token(client: Client, channel: MessagingChannel) -> str:
     """The stored token of a person; 409 `token_missing` if there is none or it has expired."""
-    token: ProviderToken | None = (
-        ProviderToken.objects.for_client(client).filter(channel=channel).first()
+    token: ChannelAccessToken | None = (
+        ChannelAccessToken.objects.for_client(client).filter(channel=channel).first()
     )
     if token is None or (token.expires_at and token.expires_at <= timezone.now()):
         raise TokenMissing
@@ -254,9 +254,9 @@ def _connect_consented(
 
 def store_tokens(
     client: Client, channel: MessagingChannel, tokens: Tokens, *, by: User
-) -> ProviderToken:
+) -> ChannelAccessToken:
     """Store the token of a person who has consented."""
-    return clients.store_provider_token(
+    return clients.store_channel_access_token(
         client, channel=channel, access_token=tokens.access_token,
         expires_in=round(tokens.expires_in.total_seconds()) if tokens.expires_in else None,
         user_external_id=tokens.user_id, by=by,

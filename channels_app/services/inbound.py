@@ -46,15 +46,15 @@ from channels_app.services import (
 from chatplatform import jobs, markdown_to_text
 from chats.models import Conversation, Message, MessageStatus, ReplyScope, Thumb
 from chats.services.core import (
+    channel_context,
     channel_events,
     conversations,
     customers,
     feedback,
-    message_context,
     message_status,
     reply_policy,
 )
-from chats.services.core.message_context import Line
+from chats.services.core.channel_context import Line
 from chats.services.reply import incoming
 from chats.shapes.insight import ChatFeedBackDto
 from chats.shapes.message import ConvMessage, MessageContent
@@ -179,7 +179,7 @@ def _receive(
     if referral := item.metadata.get("referral"):
         channel_events.note_referral(chat, referral)
     may_say = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
-    is_quiet = not item.content.text and message_context.is_quiet(message.metadata)
+    is_quiet = not item.content.text and channel_context.is_quiet(message.metadata)
     if may_say and is_answered and not is_quiet:
         outbox.enqueue_seen(chat)
         outbox.enqueue_typing(chat, is_typing=True)
@@ -283,7 +283,7 @@ def _words(content: events.Content, told: Sequence[Line]) -> tuple[str, dict[str
     """The text of a message; with `no_words` if the customer wrote none, so that it describes the
     content."""
     is_wordless = not (content.text or content.files or content.place)
-    return (message_context.said(told), {"no_words": True}) if is_wordless else (content.text, {})
+    return (channel_context.said(told), {"no_words": True}) if is_wordless else (content.text, {})
 
 
 def _quote(answered: Message | None, metadata: dict[str, Any]) -> list[Line]:

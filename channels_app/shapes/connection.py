@@ -12,7 +12,7 @@ from chatplatform.api.shapes import Moment, Shape, Text, Uri, example
 from chatplatform.channel_names import MessagingChannel
 from chats.shapes.message import MessageContent
 from chats.shapes.people import Identity
-from identity.models import ProviderToken
+from identity.models import ChannelAccessToken
 
 _Id = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 
@@ -117,7 +117,9 @@ class ChannelConnection(Shape):
         )
 
     @classmethod
-    def from_token(cls, token: ProviderToken, channel: MessagingChannel) -> "ChannelConnection":
+    def from_token(
+        cls, token: ChannelAccessToken, channel: MessagingChannel
+    ) -> "ChannelConnection":
         """The shape for a person's stored token, which can list and connect accounts."""
         by = token.created_by
         return cls(

@@ -6,6 +6,7 @@ from channels_app.models import ChannelConnection
 from channels_app.tests.chatapp import NUMBER, connect
 from channels_app.tests.helpers import ACCOUNT, BOT, OA, Channel
 from chatplatform.testing import run_jobs
+from chatplatform.testing.web_process import free_port, web
 from chats.models import Conversation, Message
 
 
@@ -124,3 +125,18 @@ def say(agents_chat, ben):
         return Message.objects.get(pk=sent.json()["id"])
 
     return say
+
+
+@pytest.fixture
+def screen_beside_sim(browser, sim, transactional_db):
+    """A browser page of a new visitor, on a web process that calls the simulated providers."""
+    port = free_port()
+    public = f"http://127.0.0.1:{port}"
+    environment = {
+        **sim.environment, "PUBLIC_URL": public, "EGRESS_ALLOW": sim.host_port,
+        "DJANGO_SETTINGS_MODULE": "chatplatform.tests.cached_site",
+    }  # fmt: skip
+    with web(port=port, **environment):
+        context = browser.new_context(base_url=public)
+        yield context.new_page()
+        context.close()

@@ -32,7 +32,7 @@ from channels_app.tests.helpers import post_signed
 from channels_app.tests.test_retried_callbacks import run_one
 from chatplatform.testing import run_jobs
 from chats.models import Attachment, Conversation, Customer, Message
-from identity.models import ProviderToken
+from identity.models import ChannelAccessToken
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -86,7 +86,7 @@ def test_a_wrong_code_stores_nothing(chatapp, ann):
     body = {"code": "wrong", "phone": {"phone_number_id": NUMBER}}
     reply = ann.post(chatapp.bot_path("connect"), body)
     assert (reply.status_code, reply.json()["code"]) == (502, "provider_refused")
-    assert not ProviderToken.objects.exists()
+    assert not ChannelAccessToken.objects.exists()
     assert not ChannelConnection.objects.exists()
 
 

@@ -1,7 +1,6 @@
 """At the desk an agent chooses a template, fills it in and sends it after the reply window, or to a
 number that has never written."""
 
-from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
@@ -10,7 +9,6 @@ from django.utils import timezone
 from channels_app.tests.chatapp import WABA
 from chatplatform.testing import run_jobs
 from chatplatform.testing.browser import violations
-from chatplatform.testing.web_process import free_port, web
 from chats.models import Conversation, Customer
 from identity.models import ClientConfig
 from identity.testing import enter_site
@@ -18,24 +16,9 @@ from identity.testing import enter_site
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@contextmanager
-def desk(browser, chatapp, person):
-    """A page of the site for the person, beside the simulated provider."""
-    port = free_port()
-    public = f"http://127.0.0.1:{port}"
-    environment = {
-        **chatapp.sim.environment, "PUBLIC_URL": public, "EGRESS_ALLOW": chatapp.sim.host_port,
-        "DJANGO_SETTINGS_MODULE": "chatplatform.tests.cached_site",
-    }  # fmt: skip
-    with web(port=port, **environment):
-        context = browser.new_context(base_url=public)
-        screen = context.new_page()
-        enter_site(screen, person.user)
-        yield screen
-        context.close()
-
-
-def test_in_the_browser_a_template_is_filled_in_and_sent(browser, chatapp, number, quiet, ben):
+def test_in_the_browser_a_template_is_filled_in_and_sent(
+    screen_beside_sim, chatapp, number, quiet, ben
+):
     buttons = [{"type": "URL", "text": "Track", "url": "https://shop.example/t/{{1}}"}]
     chatapp.sim.simulator.world.templates_of(WABA).append({
         "id": "2", "name": "parcel", "language": "en_US", "status": "APPROVED",
@@ -48,19 +31,20 @@ def test_in_the_browser_a_template_is_filled_in_and_sent(browser, chatapp, numbe
     run_jobs()
     Conversation.objects.update(reply_window_expires_at=timezone.now() - timedelta(hours=1))
     chatapp.sim.advance(86_400 + 60)
-    with desk(browser, chatapp, ben) as screen:
-        screen.goto(f"/admin/desk/#{Conversation.objects.get().pk}")
-        screen.get_by_role("button", name="Template", exact=True).click()
-        dialog = screen.get_by_role("dialog")
-        dialog.get_by_role("combobox").select_option("1")
-        picture = f"{chatapp.sim.origin}/media/sample-image/p.jpg"
-        dialog.get_by_label("Link to the image").fill(picture)
-        dialog.get_by_label("Value for 1").fill("An")
-        dialog.get_by_label("Value for Track").fill("A-17")
-        assert violations(screen) == []
-        dialog.get_by_role("button", name="Send").click()
-        dialog.wait_for(state="detached")
-        screen.get_by_text("Hello An", exact=True).wait_for()
+    screen = screen_beside_sim
+    enter_site(screen, ben.user)
+    screen.goto(f"/admin/desk/#{Conversation.objects.get().pk}")
+    screen.get_by_role("button", name="Template", exact=True).click()
+    dialog = screen.get_by_role("dialog")
+    dialog.get_by_role("combobox").select_option("1")
+    picture = f"{chatapp.sim.origin}/media/sample-image/p.jpg"
+    dialog.get_by_label("Link to the image").fill(picture)
+    dialog.get_by_label("Value for 1").fill("An")
+    dialog.get_by_label("Value for Track").fill("A-17")
+    assert violations(screen) == []
+    dialog.get_by_role("button", name="Send").click()
+    dialog.wait_for(state="detached")
+    screen.get_by_text("Hello An", exact=True).wait_for()
     run_jobs()
     assert chatapp.replies() == ["Hello An"]
     (sent,) = [call["body"]["template"] for call in chatapp.sim.calls(what="sends")
@@ -69,32 +53,33 @@ def test_in_the_browser_a_template_is_filled_in_and_sent(browser, chatapp, numbe
 
 
 def test_in_the_browser_a_template_opens_a_chat_with_a_new_number(
-    browser, chatapp, number, quiet, ben
+    screen_beside_sim, chatapp, number, quiet, ben
 ):
     ClientConfig.objects.update(message_prices={"utility": 0.0125})
-    with desk(browser, chatapp, ben) as screen:
-        screen.goto("/admin/desk/")
-        screen.get_by_role("button", name="New conversation").click()
-        dialog = screen.get_by_role("dialog")
-        dialog.get_by_label("Phone number").fill("+84 905 550 100")
-        dialog.get_by_label("agree").fill("in the shop")
-        dialog.get_by_label("Value for 1").fill("Mai")
-        assert "0.0125" in dialog.locator("[data-price]").inner_text()
-        assert violations(screen) == []
-        dialog.get_by_role("button", name="Send").click()
-        dialog.wait_for(state="detached")
-        screen.get_by_text("Welcome, Mai!", exact=True).wait_for()
-        chat = Conversation.objects.get()
-        assert screen.evaluate("location.hash") == f"#{chat.pk}"
-        assert (chat.assignee, chat.metadata) == (ben.user, {"consent": "in the shop"})
-        # Whoever said STOP is not written to, and the dialog says so.
-        Customer.objects.update(opt_out="all")
-        screen.get_by_role("button", name="New conversation").click()
-        dialog.get_by_label("Phone number").fill("84905550100")
-        dialog.get_by_label("agree").fill("in the shop")
-        dialog.get_by_label("Value for 1").fill("Mai")
-        dialog.get_by_role("button", name="Send").click()
-        dialog.get_by_role("alert").wait_for()
+    screen = screen_beside_sim
+    enter_site(screen, ben.user)
+    screen.goto("/admin/desk/")
+    screen.get_by_role("button", name="New conversation").click()
+    dialog = screen.get_by_role("dialog")
+    dialog.get_by_label("Phone number").fill("+84 905 550 100")
+    dialog.get_by_label("agree").fill("in the shop")
+    dialog.get_by_label("Value for 1").fill("Mai")
+    assert "0.0125" in dialog.locator("[data-price]").inner_text()
+    assert violations(screen) == []
+    dialog.get_by_role("button", name="Send").click()
+    dialog.wait_for(state="detached")
+    screen.get_by_text("Welcome, Mai!", exact=True).wait_for()
+    chat = Conversation.objects.get()
+    assert screen.evaluate("location.hash") == f"#{chat.pk}"
+    assert (chat.assignee, chat.metadata) == (ben.user, {"consent": "in the shop"})
+    # Whoever said STOP is not written to, and the dialog says so.
+    Customer.objects.update(opt_out="all")
+    screen.get_by_role("button", name="New conversation").click()
+    dialog.get_by_label("Phone number").fill("84905550100")
+    dialog.get_by_label("agree").fill("in the shop")
+    dialog.get_by_label("Value for 1").fill("Mai")
+    dialog.get_by_role("button", name="Send").click()
+    dialog.get_by_role("alert").wait_for()
     run_jobs()
     calls = chatapp.sim.calls(what="sends")
     assert [call["body"]["to"] for call in calls if "template" in call["body"]] == ["84905550100"]

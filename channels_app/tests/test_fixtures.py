@@ -17,7 +17,7 @@ from channels_app.providers import PROVIDERS
 from channels_app.tests.helpers import CONNECTED, PATHS, post_signed
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
-from chats.services.core import message_context
+from chats.services.core import channel_context
 from simulator.sample_files import sample
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,7 +30,7 @@ def shown(message: Message) -> str:
         parts = ["[deleted]"]
     else:
         lines = message.metadata.get("lines") or []
-        parts = message_context.said(lines).split("\n") if lines else []
+        parts = channel_context.said(lines).split("\n") if lines else []
         parts += [_piece(piece) for piece in message.content if not _is_said(message, piece)]
     words = " | ".join(parts)
     by = "note: " if message.is_note else "us: " if message.sender_type == "agent" else ""

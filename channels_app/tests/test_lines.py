@@ -11,7 +11,7 @@ from channels_app.tests.helpers import PAGE, event, post_signed
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Customer, Message
 from chats.services.core import conversations, messages
-from chats.services.core.message_context import Line
+from chats.services.core.channel_context import Line
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)

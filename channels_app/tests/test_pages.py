@@ -13,7 +13,6 @@ from channels_app.tests.chatapp import NUMBER
 from channels_app.tests.helpers import ACCOUNT, OA, OTHER_PAGE, PAGE
 from chatplatform.testing import run_jobs
 from chatplatform.testing.browser import violations
-from chatplatform.testing.web_process import free_port, web
 from identity.models import Role
 from identity.testing import enter_site, make_person
 
@@ -161,33 +160,23 @@ def test_a_channel_without_an_app_is_not_offered(site, settings, bot):
     assert site.get(connect).status_code == 404
 
 
-def test_in_the_browser_a_number_is_connected_and_given_up(browser, sim, ann, bot):
-    """Cards 12 and 13."""
-    port = free_port()
-    public = f"http://127.0.0.1:{port}"
-    environment = {
-        **sim.environment, "PUBLIC_URL": public, "EGRESS_ALLOW": sim.host_port,
-        "DJANGO_SETTINGS_MODULE": "chatplatform.tests.cached_site",
-    }  # fmt: skip
-    with web(port=port, **environment):
-        context = browser.new_context(base_url=public)
-        screen = context.new_page()
-        enter_site(screen, ann.user)
-        screen.goto(OVERVIEW)
-        assert violations(screen) == []
-        screen.get_by_role("link", name="Connect Chatapp").click()
-        screen.get_by_role("button", name="Continue").click()
-        screen.get_by_role("button", name="Allow").click()
-        screen.get_by_role("radio").first.check()
-        screen.get_by_role("button", name="Connect").click()
-        screen.locator("#account[data-state=connected]").wait_for()
-        assert violations(screen) == []
-        sim.act(NUMBER, "an", "text", text="Hello")
-        sim.deliver()
-        run_jobs()
-        screen.locator("[data-came]").wait_for()
-        screen.get_by_text("Disconnect", exact=True).click()
-        screen.get_by_role("button", name="Disconnect").click()
-        screen.locator("#account[data-state=disconnected]").wait_for()
-        context.close()
+def test_in_the_browser_a_number_is_connected_and_given_up(screen_beside_sim, sim, ann, bot):
+    screen = screen_beside_sim
+    enter_site(screen, ann.user)
+    screen.goto(OVERVIEW)
+    assert violations(screen) == []
+    screen.get_by_role("link", name="Connect Chatapp").click()
+    screen.get_by_role("button", name="Continue").click()
+    screen.get_by_role("button", name="Allow").click()
+    screen.get_by_role("radio").first.check()
+    screen.get_by_role("button", name="Connect").click()
+    screen.locator("#account[data-state=connected]").wait_for()
+    assert violations(screen) == []
+    sim.act(NUMBER, "an", "text", text="Hello")
+    sim.deliver()
+    run_jobs()
+    screen.locator("[data-came]").wait_for()
+    screen.get_by_text("Disconnect", exact=True).click()
+    screen.get_by_role("button", name="Disconnect").click()
+    screen.locator("#account[data-state=disconnected]").wait_for()
     assert ChannelConnection.objects.get().status == "disconnected"

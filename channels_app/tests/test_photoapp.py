@@ -18,7 +18,7 @@ from channels_app.tests.helpers import (
 )
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
-from identity.models import ProviderToken
+from identity.models import ChannelAccessToken
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOME = "https://app.shop.example/channels/done"
@@ -47,7 +47,7 @@ def test_a_person_consents_lists_accounts_and_connects_one(photoapp, ann, bot):
     query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
     body = {"redirect_uri": HOME, "code": query["code"], "state": query["state"]}
     assert ann.post(photoapp.bot_path("connect"), body).json()["status"] == "pending"
-    assert ProviderToken.objects.get().channel == "photoapp"
+    assert ChannelAccessToken.objects.get().channel == "photoapp"
     accounts = ann.get(photoapp.bot_path("accounts")).json()["items"]
     assert ACCOUNT in {account["id"] for account in accounts}
     assert PAGE not in {account["id"] for account in accounts}

@@ -13,7 +13,7 @@ from channels_app.tests.helpers import ACCOUNT
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
-from identity.models import ProviderToken
+from identity.models import ChannelAccessToken
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOME = "https://app.shop.example/channels/done"
@@ -63,7 +63,7 @@ def test_a_person_consents_and_the_account_itself_is_connected(photoapp, direct)
     assert direct.details == {"login": "direct"}
     left = direct.token_expires_at - timezone.now()
     assert timedelta(days=59) < left <= timedelta(days=60), "the token of an hour was exchanged"
-    assert not ProviderToken.objects.exists(), "no page, no token of a person"
+    assert not ChannelAccessToken.objects.exists(), "no page, no token of a person"
     last = photoapp.sim.calls()[-1]
     assert (last["base"], last["method"]) == ("direct", "POST")
     assert last["path"].endswith(f"/{ACCOUNT}/subscribed_apps")

@@ -12,7 +12,7 @@ from channels_app.models import ChannelConnection, OAuthAuthorization
 from channels_app.services import connections
 from channels_app.tests.helpers import OTHER_PAGE, PAGE
 from chatplatform.testing import at_once
-from identity.models import AuditEvent, ProviderToken, Role
+from identity.models import AuditEvent, ChannelAccessToken, Role
 from identity.testing import make_person
 from webhooks.models import Event
 
@@ -54,7 +54,7 @@ def test_a_person_consents_lists_pages_and_connects_one(socialnet, ann):
     reply = come_back(socialnet, agree(socialnet, pending))
     assert reply.status_code == 200, reply.content
     assert (reply.json()["status"], reply.json()["consent_url"]) == ("pending", None)
-    ends_at = ProviderToken.objects.get().expires_at
+    ends_at = ChannelAccessToken.objects.get().expires_at
     assert ends_at
     assert ends_at > timezone.now() + timedelta(days=50), "exchanged for a long one"
     pages = ann.get(socialnet.bot_path("pages")).json()["items"]
@@ -69,7 +69,7 @@ def test_a_person_consents_lists_pages_and_connects_one(socialnet, ann):
 
 
 def test_a_stored_token_that_no_header_can_carry_is_a_refusal(socialnet, ann, page):
-    person = ProviderToken.objects.get()
+    person = ChannelAccessToken.objects.get()
     person.access_token = page.access_token = "EAA…"
     person.save()
     page.save()
@@ -95,13 +95,13 @@ def test_the_token_is_encrypted_and_never_shown(socialnet, ann, page):
 
 def is_refused(reply):
     assert (reply.status_code, reply.json()["code"]) == (400, "invalid_state")
-    assert not ProviderToken.objects.exists()
+    assert not ChannelAccessToken.objects.exists()
 
 
 def test_a_state_is_used_once(socialnet):
     query = agree(socialnet, begin(socialnet))
     assert come_back(socialnet, query).status_code == 200
-    ProviderToken.objects.all().delete()
+    ChannelAccessToken.objects.all().delete()
     is_refused(come_back(socialnet, query))
 
 
@@ -144,7 +144,7 @@ def test_a_code_that_is_refused_stores_nothing(socialnet):
     reply = come_back(socialnet, query, code="wrong")
     assert (reply.status_code, reply.json()["code"]) == (502, "provider_refused")
     assert reply.json()["provider_code"]
-    assert not ProviderToken.objects.exists()
+    assert not ChannelAccessToken.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_stored_token_is_the_same_row_as_identitys(socialnet, ann):
     reply = ann.post(socialnet.path("user-token"), {"access_token": token, "expires_in": 3600})
     assert (reply.json()["status"], reply.json()["bot_id"]) == ("pending", None)
     assert reply.json()["token_expires_at"]
-    assert ProviderToken.objects.get().access_token == token
+    assert ChannelAccessToken.objects.get().access_token == token
     assert ann.get(socialnet.bot_path("pages")).status_code == 200
 
 
@@ -193,7 +193,7 @@ def test_lists_and_connects_need_a_token(socialnet, ann):
     for reply in (ann.get(socialnet.bot_path("pages")), connect(socialnet)):
         assert (reply.status_code, reply.json()["code"]) == (409, "token_missing")
     ann.post(socialnet.path("user-token"), {"access_token": "x"})
-    ProviderToken.objects.update(expires_at=timezone.now())
+    ChannelAccessToken.objects.update(expires_at=timezone.now())
     assert connect(socialnet).json()["code"] == "token_missing"
 
 

@@ -60,7 +60,7 @@ class ChannelViewSet(TenantViewSet):
         It replaces the token that was stored for this channel before.
         """
         client = self.own_client(client_id)
-        token = clients.store_provider_token(
+        token = clients.store_channel_access_token(
             client, channel=self.channel, by=self.user, **dict(body)
         )
         return ChannelConnection.from_token(token, self.channel)

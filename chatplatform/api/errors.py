@@ -21,6 +21,7 @@ from psycopg.errors import QueryCanceled
 from pydantic import BaseModel
 from rest_framework.exceptions import APIException
 
+from chatplatform import egress
 from chatplatform.api import routing
 from chatplatform.api.request_context import REQUEST_ID
 from chatplatform.json_encoding import as_json
@@ -206,6 +207,14 @@ def require(body: BaseModel, *names: str) -> None:
     if missing:
         fault = {"msg": "Field required", "type": "missing"}
         raise Invalid([{"loc": ["body", name]} | fault for name in missing])
+
+
+def require_address(url: str, field: str, *, purpose: str) -> None:
+    """422 at this field of the body if the platform may not call its address."""
+    try:
+        egress.check_url(url, purpose=purpose)
+    except egress.Blocked as exc:
+        raise Invalid.field("body", field, msg=str(exc), type=exc.code) from exc
 
 
 def json_response(

@@ -13,13 +13,7 @@ from typing import Any
 
 import httpx2
 
-from chatplatform.egress.guard import INSECURE as INSECURE
-from chatplatform.egress.guard import NO_ADDRESS as NO_ADDRESS
-from chatplatform.egress.guard import OTHER_PORT as OTHER_PORT
-from chatplatform.egress.guard import PRIVATE as PRIVATE
 from chatplatform.egress.guard import PURPOSES as PURPOSES
-from chatplatform.egress.guard import REFUSAL as REFUSAL
-from chatplatform.egress.guard import WITH_USER as WITH_USER
 from chatplatform.egress.guard import Blocked as Blocked
 from chatplatform.egress.guard import ConnectionFailed as ConnectionFailed
 from chatplatform.egress.guard import ConnectionRefused as ConnectionRefused

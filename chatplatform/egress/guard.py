@@ -23,20 +23,23 @@ PURPOSES = (
     frozenset({"model", "function", "crawl", "webhook", "sign-in", "push"}) | MESSAGING_CHANNELS
 )
 
-# One text for all that a look-up of the name tells, so that nobody can find our own names with it.
-REFUSAL = gettext_noop(
-    "There's no such address on the public internet. Check the spelling. If your server is in a"
-    " private network, give it a public address."
-)
-# These may be said plainly: they follow from the text and reveal nothing of our network.
-NO_ADDRESS = gettext_noop("Enter a full address that starts with https:// or http://.")
-PRIVATE = gettext_noop(
-    "This address leads to your own computer or a private network, where we can't reach it. Enter"
-    " the public address of your server."
-)
-OTHER_PORT = gettext_noop("We only connect to ports 80 and 443. Use one of them.")
-WITH_USER = gettext_noop("Remove the user name and password from the address.")
-INSECURE = gettext_noop("Secrets are only sent to addresses that start with https://.")
+# What an address is refused for, by the code that callers of the API get.
+REFUSALS = {
+    # One for all that a look-up of the name tells, so that nobody can find our own names with it.
+    "not_public": gettext_noop(
+        "There's no such address on the public internet. Check the spelling. If your server is in a"
+        " private network, give it a public address."
+    ),
+    # These may be told apart: they follow from the text and reveal nothing of our network.
+    "not_an_address": gettext_noop("Enter a full address that starts with https:// or http://."),
+    "private_address": gettext_noop(
+        "This address leads to your own computer or a private network, where we can't reach it."
+        " Enter the public address of your server."
+    ),
+    "other_port": gettext_noop("We only connect to ports 80 and 443. Use one of them."),
+    "with_user": gettext_noop("Remove the user name and password from the address."),
+    "insecure": gettext_noop("Secrets are only sent to addresses that start with https://."),
+}
 _ADDRESS = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _PORTS = frozenset({80, 443})
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")
@@ -78,12 +81,13 @@ class EgressError(Exception):
 
 
 class Blocked(EgressError):
-    """A refused destination; the message says why, as far as the text of the address tells."""
+    """A refused destination; the code says why, as far as the text of the address tells."""
 
     nothing_sent = True
 
-    def __init__(self, message: str = REFUSAL) -> None:
-        super().__init__(message)
+    def __init__(self, code: str = "not_public") -> None:
+        super().__init__(REFUSALS[code])
+        self.code = code
 
 
 class InvalidHeader(EgressError):
@@ -188,16 +192,16 @@ def parse(url: str, purpose: str) -> httpx2.URL:
     """The URL as the HTTP client reads it; raises Blocked if parsers may disagree about it."""
     # Some parsers take a backslash or a space as part of the host, others as its end.
     if any(sign in url for sign in "\\ \t\r\n"):
-        raise blocked("?", purpose, "ambiguous URL", _words_for(url))
+        raise blocked("?", purpose, "ambiguous URL", _code_for(url))
     try:
         return httpx2.URL(url)
     except (httpx2.InvalidURL, ValueError, TypeError):
-        raise blocked("?", purpose, "invalid URL", _words_for(url)) from None
+        raise blocked("?", purpose, "invalid URL", _code_for(url)) from None
 
 
-def _words_for(text: str) -> str:
-    """What to say of a text that is no URL."""
-    return REFUSAL if _ADDRESS.match(text) else NO_ADDRESS
+def _code_for(text: str) -> str:
+    """The code for a text that is no URL."""
+    return "not_public" if _ADDRESS.match(text) else "not_an_address"
 
 
 def port_of(url: httpx2.URL) -> int:
@@ -211,10 +215,10 @@ def is_pinned(host: str, hosts: Collection[str]) -> bool:
     return any(name == pin or (pin[:1] == "." and name.endswith(pin)) for pin in hosts)
 
 
-def blocked(host: str, purpose: str, reason: str, message: str = REFUSAL) -> Blocked:
-    """The refusal to raise, with this message; only the log gets its reason."""
+def blocked(host: str, purpose: str, reason: str, code: str = "not_public") -> Blocked:
+    """The refusal to raise, with this code; only the log gets its reason."""
     logger.warning("egress blocked: purpose=%s host=%.253s reason=%s", purpose, host, reason)
-    return Blocked(message)
+    return Blocked(code)
 
 
 def allowed_for(purpose: str) -> list[str]:
@@ -238,19 +242,19 @@ class Guard:
         """Raise Blocked for the URL's scheme, user, form of host or port; no name is resolved."""
         host = url.raw_host.decode("ascii")
         if url.scheme not in {"http", "https"}:
-            raise blocked(host, self._purpose, "scheme", NO_ADDRESS)
+            raise blocked(host, self._purpose, "scheme", "not_an_address")
         if not host:
-            raise blocked(host, self._purpose, "no host", NO_ADDRESS)
+            raise blocked(host, self._purpose, "no host", "not_an_address")
         if url.userinfo:
-            raise blocked(host, self._purpose, "userinfo", WITH_USER)
+            raise blocked(host, self._purpose, "userinfo", "with_user")
         if ":" not in host and not _NAME.fullmatch(host):
             raise blocked(host, self._purpose, "host name")
         if self._allows(host, port_of(url)):
             return
         if _is_written_private(host):
-            raise blocked(host, self._purpose, "address", PRIVATE)
+            raise blocked(host, self._purpose, "address", "private_address")
         if port_of(url) not in _PORTS:
-            raise blocked(host, self._purpose, "port", OTHER_PORT)
+            raise blocked(host, self._purpose, "port", "other_port")
 
     def addresses(self, host: str, port: int) -> list[_Found]:
         """All addresses of a host as (family, socket address); raises Blocked if any is private."""

@@ -4,6 +4,8 @@ if it is killed, its last count may be lost: rows are the truth."""
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from django.db import Error, connection
+
 PREFIX = "chatplatform_"
 # Histogram buckets in seconds: of requests and attempts; of jobs and replies.
 _SHORT = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -55,6 +57,20 @@ class Reading(NamedTuple):
 
 
 Readings = Iterator[Reading]
+
+
+def of_row(statement: str, *measured: Metric) -> Readings:
+    """A reading of each metric, from the columns of a row; none if the database does not answer."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            row = cursor.fetchone()
+    except Error:
+        return
+    finally:
+        connection.close()  # this thread's own
+    yield from map(Reading, measured, row)
+
 
 # Counted by the process in which they happen.
 REQUESTS = Metric(

@@ -50,9 +50,9 @@ from chats.models import (
     SummaryJob,
 )
 from identity.models import (
+    ChannelAccessToken,
     Client,
     EmailNotification,
-    ProviderToken,
     Role,
     SavedView,
     SignInProvider,
@@ -460,7 +460,7 @@ def client_rows(client: Client) -> dict[str, Any]:
 def channel_rows(client: Client, bot: Any) -> None:
     """On every channel: an account, a person's token, and a customer who may be written to."""
     for channel in PROVIDERS:
-        ProviderToken.objects.update_or_create(
+        ChannelAccessToken.objects.update_or_create(
             client=client, channel=channel, defaults={"access_token": "EAAG"}
         )
         ChannelConnection.objects.create(

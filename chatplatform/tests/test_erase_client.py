@@ -83,6 +83,18 @@ def test_another_answer_than_the_code_erases_nothing(client, monkeypatch):
     assert User.objects.filter(client=client).exists()
 
 
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [("erase_client", ["nobody"]), ("export_client", ["nobody", "nobody.zip"]),
+     ("reindex", ["--client", "nobody"])],
+)  # fmt: skip
+def test_a_code_of_no_client_is_an_error(db, tmp_path, monkeypatch, command, options):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CommandError, match="nobody"):
+        call_command(command, *options)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_an_export_holds_every_table_and_no_secret(client, tmp_path):
     secret = make_key(client)
     file = tmp_path / "client.zip"

@@ -175,12 +175,10 @@ class GoldenQuestionAdmin(TenantAdmin):
     labels: ClassVar = {"origin": gettext_lazy("Origin")}
     list_filter = ("bot", "origin")
     search_fields = ("question", "expected_source", "bot__bot_name")
+    audited_as = "bot"
     list_select_related = ("bot",)
     actions = ("delete_questions",)
     actions_list = ("add_question", "take_over", "ask_all")
-
-    def audit_subject(self, row: GoldenQuestion) -> str:
-        return f"bot:{row.bot_id}"
 
     @column(gettext_lazy("Follow-ups"))
     def follow_ups(self, row: GoldenQuestion) -> int | str:

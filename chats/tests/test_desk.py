@@ -97,7 +97,7 @@ def test_an_agent_takes_a_chat_both_write_and_it_ends_without_a_reload(screen, s
 
 
 def test_an_agent_blocks_and_unblocks_a_customer(screen, shop, ben):
-    """Card 17: a customer who floods an agent is stopped for a week."""
+    """A customer who floods an agent is stopped for a week."""
     chat_id = write_in(shop, "Zoe")
     enter(screen, ben)
     show(screen, "Unassigned")
@@ -122,7 +122,7 @@ def test_an_agent_blocks_and_unblocks_a_customer(screen, shop, ben):
 
 
 def test_an_agent_hands_a_chat_over_for_tomorrow_and_says_why(screen, shop, ann, ben):
-    """Card 24: a colleague takes over tomorrow at nine, and knows why."""
+    """A colleague takes over tomorrow at nine, and knows why."""
     chat_id = write_in(shop, "Zoe")
     assert ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"}).status_code == 200
     enter(screen, ben)

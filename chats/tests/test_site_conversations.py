@@ -58,7 +58,7 @@ def test_a_row_of_the_list_is_a_card_and_leads_to_the_conversation(screen, ann, 
 
 @pytest.mark.journey
 def test_an_owner_keeps_a_good_answer_and_fixes_a_wrong_one(screen, ann, bot):
-    """Card 10: ask the bot, put one answer right, and make sure that it stays right."""
+    """Ask the bot, put one answer right, and make sure that it stays right."""
     trained(bot, "The shop is open from nine to five on weekdays.", title="Old hours")
     enter_site(screen, ann.user)
     screen.goto(reverse("admin:chats_try_bot", args=[bot.pk]))
@@ -85,7 +85,7 @@ def test_an_owner_keeps_a_good_answer_and_fixes_a_wrong_one(screen, ann, bot):
 
 
 def test_an_owner_blocks_a_customer_for_a_week_on_a_phone(screen, ann, bot):
-    """Card 17: a customer who floods the team is stopped for a week, and then let in again."""
+    """A customer who floods the team is stopped for a week, and then let in again."""
     customer = make_chat(bot, customer_name="Zoe").customer
     enter_site(screen, ann.user)
     screen.set_viewport_size(PHONE)
@@ -111,7 +111,7 @@ def test_an_owner_blocks_a_customer_for_a_week_on_a_phone(screen, ann, bot):
 
 
 def test_an_owner_erases_a_customer(screen, ann, bot, add_message):
-    """Card 21: everything that is known of a customer is deleted."""
+    """Everything that is known of a customer is deleted."""
     chat = make_chat(bot, customer_name="Zoe")
     add_message(chat, "customer", "Forget me.")
     kept = make_chat(bot, customer_name="Max")

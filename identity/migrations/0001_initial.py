@@ -357,7 +357,7 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='ProviderToken',
+            name='ChannelAccessToken',
             fields=[
                 ('id', models.UUIDField(default=chatplatform.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('channel', models.CharField(max_length=10)),
@@ -369,7 +369,7 @@ class Migration(migrations.Migration):
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('client', 'channel'), name='provider_token_unique')],
+                'constraints': [models.UniqueConstraint(fields=('client', 'channel'), name='channel_access_token_unique')],
             },
         ),
         migrations.CreateModel(

@@ -2,6 +2,7 @@
 
 from identity.models.api_key import ApiKey, KeyScope
 from identity.models.audit import AuditAnchor, AuditEvent, AuditLink
+from identity.models.channel_access_token import ChannelAccessToken
 from identity.models.client import Client, TenantModel
 from identity.models.client_config import AssignStrategy, ClientConfig, EmailNotification
 from identity.models.credit import (
@@ -12,7 +13,6 @@ from identity.models.credit import (
     Plan,
     Subscription,
 )
-from identity.models.provider_token import ProviderToken
 from identity.models.registration import Registration
 from identity.models.sign_in import (
     Attempt,
@@ -35,7 +35,7 @@ __all__ = [
     "AuditAnchor",
     "AuditEvent",
     "AuditLink",
-    "ProviderToken",
+    "ChannelAccessToken",
     "Client",
     "ClientConfig",
     "CreditEntry",

@@ -8,7 +8,7 @@ from django.utils.text import slugify
 
 from chatplatform import ids
 from chatplatform.channel_names import MessagingChannel
-from identity.models import Client, ClientConfig, ProviderToken, Role, User
+from identity.models import ChannelAccessToken, Client, ClientConfig, Role, User
 from identity.services import audit, credits, users
 from identity.shapes.clients import ClientChange, CompanyDto, CompanyName
 
@@ -63,7 +63,7 @@ def _record(client: Client, action: str, *, by: User, **changes: list[str]) -> N
     audit.record(client.pk, action, by=by, subject=f"client:{client.pk}", changes=changes)
 
 
-def store_provider_token(
+def store_channel_access_token(
     client: Client,
     *,
     channel: MessagingChannel,
@@ -71,11 +71,11 @@ def store_provider_token(
     expires_in: int | None,
     user_external_id: str,
     by: User,
-) -> ProviderToken:
+) -> ChannelAccessToken:
     """Store the client's own token at a provider, encrypted; it replaces the previous one."""
     expires_at = timezone.now() + timedelta(seconds=expires_in) if expires_in else None
     with transaction.atomic():
-        token, _ = ProviderToken.objects.update_or_create(
+        token, _ = ChannelAccessToken.objects.update_or_create(
             client=client,
             channel=channel,
             defaults={

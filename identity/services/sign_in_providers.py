@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import transaction
 
 from chatplatform import egress, jobs
-from chatplatform.api.errors import Invalid, first_or_404
+from chatplatform.api.errors import Invalid, first_or_404, require_address
 from identity.models import AttemptKind, Client, ProviderAccount, Role, SignInProvider, User
 from identity.services import attempts, audit, mails
 from identity.shapes.sign_in_providers import SignInProviderDto
@@ -111,14 +111,9 @@ def _merged_secret(row: SignInProvider, body: SignInProviderDto) -> str:
 
 
 def _check_destination(issuer: str) -> None:
-    try:
-        egress.check_url(issuer, purpose=PURPOSE)
-        if egress.keeps_secrets(issuer, purpose=PURPOSE):
-            return
-        msg = "The issuer must be an https address."
-    except egress.EgressError as error:
-        msg = str(error)
-    raise Invalid.field("body", "issuer", msg=msg)
+    require_address(issuer, "issuer", purpose=PURPOSE)
+    if not egress.keeps_secrets(issuer, purpose=PURPOSE):
+        raise Invalid.field("body", "issuer", msg="The issuer must be an https address.")
 
 
 def _record(client: Client, action: str, by: User, changes: dict[str, object]) -> None:

@@ -113,7 +113,7 @@ def test_an_admin_makes_no_owner(ann):
 
 
 def shown_key(page):
-    return re.search(r'x-ref="key">([^<]+)<', page.content.decode())[1]  # type: ignore[index]
+    return re.search(r"data-secret>([^<]+)<", page.content.decode())[1]  # type: ignore[index]
 
 
 def test_a_secret_key_is_shown_once_and_works(site, nobody):

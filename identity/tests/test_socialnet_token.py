@@ -7,7 +7,7 @@ from django.db import connection
 from django.utils import timezone
 
 from chatplatform.crypto import CryptoError
-from identity.models import AuditEvent, ProviderToken
+from identity.models import AuditEvent, ChannelAccessToken
 from identity.services import clients
 
 PATH = "/identity/socialnet-access-token"
@@ -18,13 +18,13 @@ GIVEN = {"access_token": SECRET, "expires_in": 3600, "user_external_id": "10158"
 def test_stored_encrypted_and_never_shown(ann):
     reply = ann.post(PATH, GIVEN)
     assert (reply.status_code, reply.content) == (204, b"")
-    row = ProviderToken.objects.for_client(ann.client).get()
+    row = ChannelAccessToken.objects.for_client(ann.client).get()
     assert (row.access_token, row.channel, row.user_external_id) == (SECRET, "socialnet", "10158")
     assert row.expires_at
     assert abs(row.expires_at - timezone.now() - timedelta(hours=1)) < timedelta(minutes=1)
     assert row.created_by == ann.user
     with connection.cursor() as cursor:
-        cursor.execute("SELECT t::text FROM identity_providertoken t")
+        cursor.execute("SELECT t::text FROM identity_channelaccesstoken t")
         assert SECRET not in cursor.fetchone()[0]
     event = AuditEvent.objects.get()
     assert (event.action, event.user) == ("socialnet_token.stored", ann.user)
@@ -34,7 +34,7 @@ def test_stored_encrypted_and_never_shown(ann):
 def test_a_newer_token_replaces_it(ann):
     ann.post(PATH, GIVEN)
     assert ann.post(PATH, {"access_token": "newer"}).status_code == 204
-    row = ProviderToken.objects.get()
+    row = ChannelAccessToken.objects.get()
     assert (row.access_token, row.expires_at, row.user_external_id) == ("newer", None, "")
     assert AuditEvent.objects.count() == 2
 
@@ -44,13 +44,13 @@ def test_it_cannot_be_decrypted_in_another_row(ann, cara):
         person.post(PATH, {"access_token": token})
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE identity_providertoken SET access_token ="
-            " (SELECT access_token FROM identity_providertoken WHERE client_id = %s)"
+            "UPDATE identity_channelaccesstoken SET access_token ="
+            " (SELECT access_token FROM identity_channelaccesstoken WHERE client_id = %s)"
             " WHERE client_id = %s",
             [ann.client.pk, cara.client.pk],
         )
     with pytest.raises(CryptoError):
-        ProviderToken.objects.for_client(cara.client).get().access_token  # noqa: B018 - decrypted on reading
+        ChannelAccessToken.objects.for_client(cara.client).get().access_token  # noqa: B018 - decrypted on reading
 
 
 @pytest.mark.parametrize(
@@ -71,13 +71,13 @@ def test_it_cannot_be_decrypted_in_another_row(ann, cara):
 )
 def test_wrong_body(ann, change):
     assert ann.post(PATH, GIVEN | change).status_code == 422
-    assert not ProviderToken.objects.exists()
+    assert not ChannelAccessToken.objects.exists()
 
 
 def test_one_token_for_each_channel(ann):
     for channel in ("socialnet", "photoapp"):
-        clients.store_provider_token(
+        clients.store_channel_access_token(
             ann.client, channel=channel, access_token="x", expires_in=None, user_external_id="",
             by=ann.user,
         )  # fmt: skip
-    assert ProviderToken.objects.count() == 2
+    assert ChannelAccessToken.objects.count() == 2

@@ -83,7 +83,9 @@ class ClientViewSet(TenantViewSet):
 
         Replaces the token that was stored before.
         """
-        clients.store_provider_token(self.client, channel="socialnet", by=self.user, **dict(body))
+        clients.store_channel_access_token(
+            self.client, channel="socialnet", by=self.user, **dict(body)
+        )
 
 
 class SubscriptionViewSet(TenantViewSet):

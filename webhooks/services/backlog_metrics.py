@@ -1,9 +1,7 @@
 """Metrics of the delivery backlog: how many deliveries wait, and how overdue the oldest is."""
 
-from django.db import Error, connection
-
 from chatplatform.observing import metrics
-from chatplatform.observing.metrics import Reading, Readings
+from chatplatform.observing.metrics import Readings
 
 _WAITING = """
 SELECT (SELECT count(*) FROM webhooks_delivery
@@ -18,14 +16,5 @@ SELECT (SELECT count(*) FROM webhooks_delivery
 
 
 def read() -> Readings:
-    """Yield both metrics; nothing if the database does not answer."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(_WAITING)
-            count, oldest = cursor.fetchone()
-    except Error:
-        return
-    finally:
-        connection.close()  # the connection belongs to this thread
-    yield Reading(metrics.DELIVERIES, count)
-    yield Reading(metrics.DELIVERY_OLDEST, oldest)
+    """Both metrics; nothing if the database does not answer."""
+    return metrics.of_row(_WAITING, metrics.DELIVERIES, metrics.DELIVERY_OLDEST)

@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from chatplatform import egress, signatures
-from chatplatform.api.errors import ApiError, Invalid, NotFound, require
+from chatplatform.api.errors import ApiError, Invalid, NotFound, require, require_address
 from identity.models import ApiKey, Client, User
 from identity.services import audit
 from webhooks.models import DisabledReason, WebhookConfig
@@ -183,9 +183,6 @@ def _without_query(url: str) -> str:
 
 
 def _check_url(url: str) -> None:
-    try:
-        egress.check_url(url, purpose="webhook")
-        if not egress.keeps_secrets(url, purpose="webhook"):
-            raise Invalid.field("body", "url", msg="Use an https address.")
-    except egress.Blocked as exc:
-        raise Invalid.field("body", "url", msg=str(exc)) from exc
+    require_address(url, "url", purpose="webhook")
+    if not egress.keeps_secrets(url, purpose="webhook"):
+        raise Invalid.field("body", "url", msg="Use an https address.")

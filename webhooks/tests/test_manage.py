@@ -263,7 +263,6 @@ def test_a_failing_endpoint_is_on_home_and_among_the_failures(site, path):
 def test_in_the_browser_yesterdays_deliveries_are_found_and_sent_again(
     screen, ann, client_a, endpoint
 ):
-    """Card 18."""
     announce(client_a.pk, "message.created", {"a": 1})
     yesterday = timezone.now() - timedelta(days=1)
     Delivery.objects.update(state="gave_up", due_at=None, attempts=10, created_at=yesterday)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_lazy
 from bots.forms import BotForm
 from bots.models import Bot, Chunk, Document, DocumentSource, WebUrl
 from bots.pages.bot import content_forms, frame, gaps, states
-from bots.services import chat_hooks, documents, other_sources, publish_gate, web_urls
+from bots.services import chat_hooks, content_overlap, documents, publish_gate, web_urls
 from chatplatform.admin_base import TenantAdmin, viewer
 
 _ON_A_PAGE = 50
@@ -217,7 +217,7 @@ def _beside(row: Document) -> dict[str, Any]:
         return {"contradiction": gaps.contradiction(row)}
     if row.valid_to is None:
         return {}
-    answered, lost = other_sources.questions_of(row)
+    answered, lost = content_overlap.questions_of(row)
     return {"lost_questions": lost, "kept_questions": answered}
 
 

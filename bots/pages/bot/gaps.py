@@ -9,7 +9,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext
 
 from bots.models import Bot, Document
-from bots.services import other_sources
+from bots.services import chat_hooks, content_overlap
 from chatplatform.form_fields import language_name
 
 _SHOWN_WORDS = 40
@@ -19,7 +19,7 @@ _MIN_QUESTIONS = 3
 
 def contradiction(document: Document) -> SafeString | str:
     """The passage of another document that may contradict a written answer; empty if none does."""
-    passage = other_sources.passage_beside(document)
+    passage = content_overlap.passage_beside(document)
     if passage is None:
         return ""
     link = reverse("admin:bots_bot_document", args=[document.bot_id, passage.document_id])
@@ -46,6 +46,17 @@ def languages(bot: Bot) -> list[dict[str, Any]]:
             )
             % {"count": count, "language": language_name(code)},
         }
-        for code, count in other_sources.languages_without_content(bot).items()
+        for code, count in _unanswered_without_content(bot).items()
         if count >= _MIN_QUESTIONS
     ]
+
+
+def _unanswered_without_content(bot: Bot) -> dict[str, int]:
+    """How many questions of the last seven days had no answer, by language, most first.
+
+    Counts only languages in which the bot has no content.
+    """
+    known = set(Document.objects.filter(bot=bot, chunk_count__gt=0).values_list("language"))
+    counts = chat_hooks.document_usage().unanswered_by_language(bot) if known else {}
+    found = {code: count for code, count in counts.items() if (code,) not in known}
+    return dict(sorted(found.items(), key=lambda item: -item[1]))

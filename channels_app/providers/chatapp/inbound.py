@@ -17,7 +17,7 @@ from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_
 from channels_app.providers.types import Place
 from channels_app.shapes import chatapp_callback as hook
 from channels_app.shapes.graph_callback import Tolerant
-from chats.services.core.message_context import Line
+from chats.services.core.channel_context import Line
 
 _FILES: dict[str, Any] = {
     "image": "image", "sticker": "image", "video": "video", "audio": "audio", "document": "file",

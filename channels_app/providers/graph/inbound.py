@@ -19,7 +19,7 @@ from channels_app.providers.callback_parsing import key_of, moment, place_of, un
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
 from channels_app.shapes import graph_callback as hook
 from chatplatform import crypto
-from chats.services.core.message_context import Line
+from chats.services.core.channel_context import Line
 
 _FILES: dict[str, Any] = {
     "image": "image", "sticker": "image", "audio": "audio", "video": "video", "file": "file",

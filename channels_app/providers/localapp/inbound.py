@@ -14,7 +14,7 @@ from channels_app.providers import context_lines, events
 from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
 from channels_app.providers.json_values import as_dict, as_text, dicts_in
 from channels_app.shapes.localapp_callback import LocalappEvent, LocalappMessage
-from chats.services.core.message_context import Line
+from chats.services.core.channel_context import Line
 
 _FILES: dict[str, Any] = {
     "image": "image", "gif": "image", "sticker": "image", "audio": "audio", "video": "video",

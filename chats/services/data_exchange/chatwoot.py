@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from chats.services.core import message_context
+from chats.services.core import channel_context
 
 Json = dict[str, Any]
 _SENDERS = {"contact": "customer", "user": "agent", "agent_bot": "bot"}
@@ -148,7 +148,7 @@ def _message(source: Json, chat: Json, seq: int) -> Json:
     is_deleted = bool(_attributes(source).get("deleted"))
     lines = [] if is_deleted else _lines(source)
     pieces = [] if is_deleted else _content(source)
-    said = {"type": "text", "text": message_context.said(lines)[:_MAX_TEXT]}
+    said = {"type": "text", "text": channel_context.said(lines)[:_MAX_TEXT]}
     return {
         "id": _id(external_id, source["created_at"]),
         "conversation_id": _id(_external_id(chat), chat["created_at"]),
@@ -221,7 +221,7 @@ def _content(source: Json) -> list[Json]:
     return pieces
 
 
-def _told(source: Json, lines: list[message_context.Line], *, has_words: bool) -> Json:
+def _told(source: Json, lines: list[channel_context.Line], *, has_words: bool) -> Json:
     email = _attributes(source).get("email")
     subject = email.get("subject") if isinstance(email, dict) else None
     told: Json = {"chatwoot": {"subject": str(subject)[:500]}} if subject else {}
@@ -230,9 +230,9 @@ def _told(source: Json, lines: list[message_context.Line], *, has_words: bool) -
     return told
 
 
-def _lines(source: Json) -> list[message_context.Line]:
+def _lines(source: Json) -> list[channel_context.Line]:
     """What a message says besides words, files and places."""
-    found: list[message_context.Line] = []
+    found: list[channel_context.Line] = []
     for attachment in source.get("attachments") or []:
         file_type, title = str(attachment.get("file_type")), attachment.get("fallback_title") or ""
         meta = attachment.get("meta") or {}

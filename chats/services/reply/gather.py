@@ -14,8 +14,8 @@ from bots.language.intents import Intent
 from bots.language.slot_filling import Field
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
-from chats.services.core import customers, message_context, messages
-from chats.services.reply import attached_media
+from chats.services.core import channel_context, customers, messages
+from chats.services.reply import customer_media
 from chats.services.reply.decide import (
     AskedField,
     ConfirmationReply,
@@ -45,8 +45,8 @@ def facts_for(
         first_seq=first_seq,
         texts=texts,
         wordless=_wordless(burst),
-        picture_ids=attached_media.picture_ids(chat, burst),
-        is_for_people=any(message_context.is_for_people(row.metadata) for row in burst),
+        picture_ids=customer_media.picture_ids(chat, burst),
+        is_for_people=any(channel_context.is_for_people(row.metadata) for row in burst),
         is_messaging=chat.channel in MESSAGING_CHANNELS,
         question=_question(burst, intent),
         small_talk=intent.small_talk,
@@ -86,13 +86,13 @@ def _words_of(message: Message) -> str:
 def _question(burst: Sequence[Message], intent: Intent) -> str:
     """The questions, with what they are about: the product, or the message that they answer."""
     question = "\n".join(intent.questions)
-    about = [text for row in burst for text in message_context.about(row.metadata)]
+    about = [text for row in burst for text in channel_context.about(row.metadata)]
     return f"{question} ({'; '.join(about)})" if question and about else question
 
 
 def _wordless(burst: Sequence[Message]) -> Literal["files", "lines", "quiet"]:
     """What the messages contain if no text."""
-    if all(message_context.is_quiet(row.metadata) for row in burst):
+    if all(channel_context.is_quiet(row.metadata) for row in burst):
         return "quiet"
     has_files = any(piece["type"] in FILES for row in burst for piece in row.content)
     return "files" if has_files else "lines"

@@ -43,7 +43,7 @@ from chats.services.core import (
     visitor_claims,
 )
 from chats.services.core.channel_hooks import ChannelFields
-from chats.services.reply import attached_media
+from chats.services.reply import customer_media
 from chats.services.reply.streams import ReplyStream
 from chats.shapes import message as message_shapes
 from chats.shapes.conversation import ChatCreation
@@ -212,7 +212,7 @@ def follow_up(chat: LockedConversation, message: Message, *, wants_reply: bool) 
     handoffs.tell_if_closed(chat, language=message.language)
     is_coming = wants_reply and _request_reply(chat, message)
     if not is_coming:
-        attached_media.transcribe_later(chat, message)
+        customer_media.transcribe_later(chat, message)
     return is_coming
 
 

@@ -16,9 +16,9 @@ from chatplatform import jobs
 from chats.models import Message, SenderType
 from chats.services.core import automatic_messages, fast_sql, messages, reply_policy
 from chats.services.reply import (
-    attached_media,
     billing,
     call_confirmations,
+    customer_media,
     decide,
     gather,
     procedure_runs,
@@ -62,7 +62,7 @@ def _load_heard(message_id: str, earlier: Sequence[str]) -> fast_sql.LoadedMessa
     if loaded is None or loaded.is_answered:
         return loaded
     burst = gather.load_burst(loaded.message, earlier)
-    if not attached_media.transcribe(loaded.message.conversation, burst):
+    if not customer_media.transcribe(loaded.message.conversation, burst):
         return loaded
     return fast_sql.load_message(message_id)  # the chat may have changed meanwhile
 
@@ -137,7 +137,7 @@ def request_for(
             automatic_messages.sentence(name, language=message.language, chat=chat).text
         ),
         wanted=facts.wanted,
-        pictures=attached_media.pictures(chat, facts.picture_ids) if facts.picture_ids else (),
+        pictures=customer_media.pictures(chat, facts.picture_ids) if facts.picture_ids else (),
         fence=salted_hmac("bots.fence", str(chat.pk)).hexdigest()[:8],
         verify_answer=config.confirm_answers,
     )

@@ -2,21 +2,12 @@
 
 import { t } from "../common/words.js";
 import { Refusal, get, post } from "./api.js";
-import { reasonOf, report } from "./chats.js";
+import { attempt, reasonOf } from "./chats.js";
 import { dispatch, read } from "./store.js";
 
 const TRAINING_MS = 1000;
 const MAX_TRAINING_S = 120;
 const MAX_QUESTION = 300;
-
-async function attempt(act) {
-  try {
-    return await act();
-  } catch (error) {
-    report(error);
-    return null;
-  }
-}
 
 /** What `act` gives, or as `fault` why it did not work, to be shown where it was asked for. */
 async function tried(act) {

@@ -35,7 +35,8 @@ export function report(error) {
   if (reason) toast(reason, { isFault: true });
 }
 
-async function attempt(act) {
+/** What `act` gives; null if it did not work, which is said for a while. */
+export async function attempt(act) {
   try {
     return await act();
   } catch (error) {

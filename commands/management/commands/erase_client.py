@@ -29,7 +29,7 @@ class Command(BaseCommand):
         )  # fmt: skip
 
     def handle(self, *args: Any, code: str, yes: bool, moved: Path | None, **options: Any) -> None:
-        client = Client.objects.get(code=code)
+        client = client_rows.client_by_code(code)
         if not (client.is_disabled or client.frozen_at):
             raise CommandError("Disable the client first, so that nobody works on it meanwhile.")
         if moved:

@@ -26,7 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--move", action="store_true", help="for another cell")
 
     def handle(self, *args: Any, code: str, file: Path, move: bool, **options: Any) -> None:
-        client = Client.objects.get(code=code)
+        client = client_rows.client_by_code(code)
         passphrase = os.environ.get("TRANSFER_KEY", "") if move else ""
         if move:
             _ensure_quiet(client)

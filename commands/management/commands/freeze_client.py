@@ -5,8 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from commands import client_pending_work
-from identity.models import Client
+from commands import client_pending_work, client_rows
 from identity.services import freezing
 
 _PAUSE_SECONDS = 0.2
@@ -24,9 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--wait", type=float, default=60, help="seconds to wait at most")
 
     def handle(self, *args: Any, code: str, undo: bool, wait: float, **options: Any) -> None:
-        client = Client.objects.filter(code=code).first()
-        if client is None:
-            raise CommandError(f"There is no client {code}.")
+        client = client_rows.client_by_code(code)
         if undo:
             was_frozen = freezing.unfreeze(client, by=None)
             self.stdout.write(f"{code} {'works again' if was_frozen else 'was not frozen'}.")

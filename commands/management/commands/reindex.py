@@ -18,6 +18,7 @@ from bots.language.embedding import EncoderDown
 from bots.models import LanguageModel, ModelPurpose
 from bots.quoting import gate_fitting
 from bots.services import encoders, reindexing
+from commands.client_rows import client_by_code
 from identity.models import Client
 
 
@@ -29,11 +30,8 @@ class Command(BaseCommand):
         parser.add_argument("--fit", action="store_true", help="fit the gates of remote encoders")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        clients = Client.objects.order_by("pk")
-        if code := options["client"]:
-            clients = clients.filter(code=code)
-            if not clients:
-                raise CommandError(f"There is no client with the code {code!r}.")
+        code = options["client"]
+        clients = [client_by_code(code)] if code else list(Client.objects.order_by("pk"))
         if options["fit"]:
             try:
                 self._fit(clients, is_for_all=not code)

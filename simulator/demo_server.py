@@ -1,4 +1,4 @@
-"""A company's own server: it takes webhooks, and has orders that functions look up and cancel."""
+"""The demo server, in place of a company's own: takes webhooks, and has orders for functions."""
 
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ def is_page(request: Request) -> bool:
 def page(sim: "Simulator") -> Response:
     """The received calls, latest first."""
     calls = [call for call in sim.calls if call.base == BASE][-_SHOWN:]
-    return html(html_pages.own_server(sim.origin, calls[::-1], sim.orders))
+    return html(html_pages.demo_server(sim.origin, calls[::-1], sim.orders))
 
 
 def answer(sim: "Simulator", request: Request) -> Response:

@@ -8,7 +8,7 @@ from identity.models.client import TenantModel
 from identity.models.user import User
 
 
-class ProviderToken(TenantModel):
+class ChannelAccessToken(TenantModel):
     """A client's own access token at a messaging provider, encrypted; one for each channel."""
 
     # Known before the insert, since the encryption binds the token to the row.
@@ -22,7 +22,9 @@ class ProviderToken(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["client", "channel"], name="provider_token_unique")
+            models.UniqueConstraint(
+                fields=["client", "channel"], name="channel_access_token_unique"
+            )
         ]
 
     def __str__(self) -> str:

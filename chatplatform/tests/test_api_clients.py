@@ -22,7 +22,7 @@ from chatplatform.testing import documented, working
 from identity.auth import Argon2
 from identity.models import User
 from identity.testing import PASSWORD
-from local import clients
+from local import api_client_generator
 
 ROOT = settings.BASE_DIR / "clients"
 
@@ -35,9 +35,9 @@ def package(monkeypatch):
         del sys.modules[name]
 
 
-@pytest.mark.parametrize("path", clients.files(documented.document()))
+@pytest.mark.parametrize("path", api_client_generator.files(documented.document()))
 def test_generated_files_are_current(path):
-    made = clients.files(documented.document())[path]
+    made = api_client_generator.files(documented.document())[path]
     assert (ROOT / path).read_text() == made, "run make clients"
 
 

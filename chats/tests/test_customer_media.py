@@ -12,7 +12,7 @@ from bots.testing import trained
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Attachment, Message
-from chats.services.reply import attached_media
+from chats.services.reply import customer_media
 from chats.tests.test_send_files import send
 from chats.tests.test_send_message import KNOWN, SHOP, assert_handed_over, count_events, replies
 
@@ -85,7 +85,7 @@ def test_a_large_picture_is_made_smaller_and_says_no_place(server, chat, seeing)
     send(server, chat, picture((3_000, 1_000), exif=exif), message=KNOWN, reply="async")
     run_jobs()
     (shown,) = pictures_in(seeing.requests[0])
-    assert shown.size == (attached_media.LARGEST_SIDE, 512)
+    assert shown.size == (customer_media.LARGEST_SIDE, 512)
     assert not shown.getexif()
 
 
@@ -167,7 +167,7 @@ def test_what_cannot_be_transcribed_goes_to_people(
 
 
 def test_a_voice_note_that_is_too_large_stays_here(server, chat, listening, monkeypatch):
-    monkeypatch.setattr(attached_media, "MAX_BYTES", 20)
+    monkeypatch.setattr(customer_media, "MAX_BYTES", 20)
     send(server, chat, NOTE, reply="async")
     run_jobs()
     assert_handed_over(chat, "files_only")

@@ -1,7 +1,7 @@
 """Whether a bot's other documents answer what one of its documents answers."""
 
 from bots.language.normalization import tokens
-from bots.models import Bot, Document
+from bots.models import Document
 from bots.quoting.search import IndexedChunk
 from bots.services import answer_preview, chat_hooks, retrieval
 
@@ -46,14 +46,3 @@ def _is_answered(document: Document, question: str) -> bool:
         leave_out=lambda passage: passage.document_id == document.pk,
     )  # fmt: skip
     return result.reaches(request.threshold)
-
-
-def languages_without_content(bot: Bot) -> dict[str, int]:
-    """How many questions of the last seven days had no answer, by language, most first.
-
-    Counts only languages in which the bot has no content.
-    """
-    known = set(Document.objects.filter(bot=bot, chunk_count__gt=0).values_list("language"))
-    counts = chat_hooks.document_usage().unanswered_by_language(bot) if known else {}
-    found = {code: count for code, count in counts.items() if (code,) not in known}
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
