@@ -83,6 +83,8 @@ class Lease:
 
 
 _current: ContextVar[Lease | None] = ContextVar("lease", default=None)
+# Whether the transaction of `commit(ends_job=True)` is open.
+_is_ending: ContextVar[bool] = ContextVar("is_ending", default=False)
 
 
 def run(job_id: int) -> bool:
@@ -212,8 +214,10 @@ def commit(*, is_progress: bool = False, ends_job: bool = False) -> Iterator[Non
 
     It renews the lease, and raises `LeaseLost` if another worker has the job by now. `is_progress`:
     no later attempt repeats this work, so earlier failures are forgotten. `ends_job`: the job is
-    done with this transaction, which contains no other `commit`, and stores nothing more.
+    done with this transaction, which must not contain another `commit`, and stores nothing more.
     """
+    if _is_ending.get():
+        raise RuntimeError("commit() inside commit(ends_job=True): the job is done already.")
     with transaction.atomic():
         lease = _current.get()
         if lease:
@@ -222,7 +226,11 @@ def commit(*, is_progress: bool = False, ends_job: bool = False) -> Iterator[Non
                 raise LeaseLost
             if ends_job:
                 transaction.on_commit(functools.partial(_current.set, None))
-        yield
+        token = _is_ending.set(ends_job)
+        try:
+            yield
+        finally:
+            _is_ending.reset(token)
 
 
 def current_attempt() -> int:

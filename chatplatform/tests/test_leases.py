@@ -448,3 +448,22 @@ def test_a_commit_locks_the_jobs_row_and_renews_its_lease(work):
 def test_a_commit_outside_a_job_is_a_plain_transaction():
     with jobs.commit():
         assert jobs.current_attempt() == 0
+
+
+def test_a_commit_inside_the_one_that_ends_the_job_fails_the_attempt(work):
+    job, stored = add(), []
+
+    def act(**_):
+        with jobs.commit(ends_job=True), jobs.commit():
+            stored.append("what could be lost")
+
+    work.act = act
+    leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.attempts, stored) == (JobState.QUEUED, 1, [])
+    assert "ends_job" in job.last_error
+    Job.objects.update(due_at=Now())
+    work.act = lambda **_: stored.append("the next attempt")
+    leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, stored) == (JobState.DONE, ["the next attempt"])
