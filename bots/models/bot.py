@@ -72,7 +72,7 @@ class Bot(TenantModel):
     agent_reply = models.BooleanField(default=False)
     # The bot may be deleted.
     delete_available = models.BooleanField(default=True)
-    is_disabled = models.BooleanField(default=False)
+    is_disabled = models.BooleanField("disabled", default=False)
     # Null: the business hours in the client's ClientConfig apply.
     business_hours = models.JSONField(null=True, blank=True)
     holidays = models.JSONField(null=True, blank=True)

@@ -49,7 +49,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     language = models.CharField(max_length=20, default="en")
     # Whether the person may train bots regardless of the role.
     can_train = models.BooleanField(default=False)
-    is_disabled = models.BooleanField(default=False)
+    is_disabled = models.BooleanField("disabled", default=False)
     # Incremented to end all access tokens issued before.
     token_version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())
