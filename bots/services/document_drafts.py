@@ -26,8 +26,8 @@ class DeletionHeld(ApiError):
 
 
 def change(document: Document, columns: Mapping[str, Any], **training: Any) -> None:
-    """Change columns of a document, at once or held back; 409 `deletion_held` while its deletion
-    is.
+    """Change columns of a document, at once or held back; 409 `deletion_held` if its deletion is
+    held back.
 
     `training`: columns that queue it for training, which are written in any case.
     """
