@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.urls import reverse
+from django.utils.text import capfirst
 
 from bots.models import Bot, Document
 from bots.services import bots
@@ -123,7 +124,7 @@ def test_columns_without_a_form_have_the_names_of_their_model(ann):
     assert ann.put(path, {"is_active": False}).status_code == 200
     row, browser = WebhookConfig.objects.get(), signed_in(ann.user)
     assert "Active: yes → no" in activity(page_of(browser, row))
-    titles = {str(spec.title) for spec in filters_of(browser, WebhookConfig)}
+    titles = {capfirst(spec.title) for spec in filters_of(browser, WebhookConfig)}
     assert titles == {"Active"}
 
 
