@@ -120,7 +120,7 @@ class Bot(TenantModel):
     @property
     def picture_url(self) -> str:
         """Where the avatar is now; the platform's address may have changed since an upload."""
-        return media.public_url(self.icon_file.name) if self.icon_file else self.bot_icon
+        return media.public_url(str(self.icon_file)) if self.icon_file else self.bot_icon
 
 
 class SampleQuestion(TenantModel):

@@ -171,7 +171,7 @@ def test_a_feed_ends_with_its_session_and_with_the_process_which_waits_for_no_re
 def test_a_process_that_waits_for_valkey_stops_at_once(ann, answers):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         own = {} if answers else {"REDIS_URL": f"redis://127.0.0.1:{silent.getsockname()[1]}/0"}
-        with web_process(**own) as (own_port, process), feed(own_port, ann) as stream:
+        with web_process(None, **own) as (own_port, process), feed(own_port, ann) as stream:
             process.terminate()
             with pytest.raises(EOFError):
                 stream.next("never")

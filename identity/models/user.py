@@ -76,7 +76,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     @property
     def picture_url(self) -> str:
         """Where the picture is now; the platform's address may have changed since an upload."""
-        return media.public_url(self.avatar_file.name) if self.avatar_file else self.avatar_url
+        return media.public_url(str(self.avatar_file)) if self.avatar_file else self.avatar_url
 
     @property
     def is_active(self) -> bool:  # type: ignore[override]
