@@ -31,6 +31,7 @@ documents = DocumentViewSet.as_view({"post": "create", "get": "list"})
 reupload = DocumentViewSet.as_view({"post": "reupload"})
 document = DocumentViewSet.as_view({"get": "retrieve", "delete": "destroy"})
 original = DocumentViewSet.as_view({"get": "download"})
+discard_change = DocumentViewSet.as_view({"post": "discard"})
 texts = TextViewSet.as_view({"post": "create", "get": "list"})
 text = TextViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})
 question_answers = QuestionAnswerViewSet.as_view({"post": "create", "get": "list"})
@@ -69,6 +70,7 @@ urlpatterns = [
     path("ai/<int:bot_id>/train/document/reupload", reupload),
     path("ai/<int:bot_id>/train/document/<int:document_id>", document),
     path("ai/<int:bot_id>/train/document/<int:document_id>/original", original),
+    path("ai/<int:bot_id>/train/document/<int:document_id>/discard", discard_change),
     path("ai/<int:bot_id>/train/text", texts),
     path("ai/<int:bot_id>/train/text/<int:text_id>", text),
     path("ai/<int:bot_id>/train/question-answer", question_answers),

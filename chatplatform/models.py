@@ -65,6 +65,13 @@ class Job(models.Model):
                 condition=models.Q(state="running"),
                 name="job_running_unique",
             ),
+            # A process runs only one job that two processes died with: if it dies as well, that job
+            # is the cause (`leases.DEATHS`).
+            models.UniqueConstraint(
+                fields=["lease_holder"],
+                condition=models.Q(state="running", crashes__gte=2),
+                name="job_suspect_unique",
+            ),
         ]
         indexes = [
             # For the relay: due jobs.

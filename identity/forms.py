@@ -210,7 +210,8 @@ class ProfileForm(ServiceForm):
     )
 
     def __init__(self, *sent: Any, person: User) -> None:
-        super().__init__(*sent, initial={name: getattr(person, name) for name in self.base_fields})
+        stored = {name: getattr(person, name) for name in self.base_fields}
+        super().__init__(*sent, initial=stored | {"avatar_url": person.picture_url})
         self.offer("language", languages_for(person))
         self.add_field("file", picture_field(gettext("Photo"), person.avatar_file))
         self.order_fields(self.field_order)

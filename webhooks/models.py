@@ -130,7 +130,7 @@ class WebhookConfig(TenantModel):
     # Empty: every type.
     event_types = ArrayField(models.CharField(max_length=60), default=list)
     description = models.CharField(max_length=200, default="", blank=True)
-    is_active = models.BooleanField(default=True)
+    is_active = models.BooleanField("active", default=True)
     disabled_reason = models.CharField(max_length=10, choices=DisabledReason, null=True)
     disabled_at = models.DateTimeField(null=True)
     secret = EncryptedTextField()
@@ -214,7 +214,7 @@ class Delivery(TenantModel):
     # Attempts made before the latest replay, which restarts the retry delays.
     attempts_before_replay = models.PositiveSmallIntegerField(db_default=0)
     # Sent once and immediately, whatever the endpoint's health.
-    is_test = models.BooleanField(db_default=False)
+    is_test = models.BooleanField("test", db_default=False)
     lease_token = models.UUIDField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 

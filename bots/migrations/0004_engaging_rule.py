@@ -123,7 +123,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=60)),
                 ('url', models.CharField(max_length=2000)),
                 ('token', chatplatform.crypto.EncryptedTextField(blank=True, default='', editable=False)),
-                ('is_enabled', models.BooleanField(default=True)),
+                ('is_enabled', models.BooleanField(default=True, verbose_name='enabled')),
                 ('tools', models.JSONField(default=list)),
                 ('listed_at', models.DateTimeField(auto_now_add=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),

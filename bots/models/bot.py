@@ -1,7 +1,5 @@
 """Bots, and the sample questions that their widgets offer."""
 
-from typing import Any, Self
-
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
@@ -74,7 +72,7 @@ class Bot(TenantModel):
     agent_reply = models.BooleanField(default=False)
     # The bot may be deleted.
     delete_available = models.BooleanField(default=True)
-    is_disabled = models.BooleanField(default=False)
+    is_disabled = models.BooleanField("disabled", default=False)
     # Null: the business hours in the client's ClientConfig apply.
     business_hours = models.JSONField(null=True, blank=True)
     holidays = models.JSONField(null=True, blank=True)
@@ -116,16 +114,13 @@ class Bot(TenantModel):
             GinIndex(ALLOWED_HOSTS, name="bot_allowed_hosts"),
         ]
 
-    @classmethod
-    def from_db(cls, *args: Any, **options: Any) -> Self:
-        row = super().from_db(*args, **options)
-        # The platform's address may have changed since.
-        if name := row.__dict__.get("icon_file"):
-            row.bot_icon = media.public_url(name)
-        return row
-
     def __str__(self) -> str:
         return self.bot_name
+
+    @property
+    def picture_url(self) -> str:
+        """Where the avatar is now; the platform's address may have changed since an upload."""
+        return media.public_url(str(self.icon_file)) if self.icon_file else self.bot_icon
 
 
 class SampleQuestion(TenantModel):

@@ -70,7 +70,7 @@ class Document(TenantModel):
     warning = models.CharField(max_length=500, default="", db_default="", blank=True)
     chunk_count = models.PositiveIntegerField(default=0)
     language = models.CharField(max_length=20, default="", blank=True)
-    is_important = models.BooleanField(default=False)
+    is_important = models.BooleanField("important", default=False)
     # Held back until a golden run shows that it makes nothing worse, or a person publishes it: the
     # whole document, or its `draft`.
     pending_review = models.BooleanField(default=False, db_default=False)

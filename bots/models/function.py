@@ -13,7 +13,7 @@ class FunctionCalling(TenantModel):
     """Whether a bot may call functions, and how many per reply; one row per bot."""
 
     bot = models.OneToOneField(Bot, on_delete=models.CASCADE, related_name="function_calling")
-    is_enabled = models.BooleanField(default=False)
+    is_enabled = models.BooleanField("enabled", default=False)
     max_calls_per_reply = models.PositiveSmallIntegerField(default=5)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -41,7 +41,7 @@ class McpServer(TenantModel):
     url = models.CharField(max_length=2000)
     # Its encryption is bound to the row's UUID.
     token = EncryptedTextField(default="", blank=True)
-    is_enabled = models.BooleanField(default=True)
+    is_enabled = models.BooleanField("enabled", default=True)
     # What the server last offered: name, description, parameters and version of each tool.
     tools = models.JSONField(default=list)
     listed_at = models.DateTimeField(auto_now_add=True)

@@ -17,7 +17,7 @@ class Prompt(TenantModel):
     language = models.CharField(max_length=20, default="", blank=True)
     model = models.CharField(max_length=100, default="", blank=True)
     temperature = models.FloatField(null=True)
-    is_current = models.BooleanField(default=True)
+    is_current = models.BooleanField("current", default=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())
 

@@ -295,10 +295,13 @@ def in_language(texts: Mapping[str, str], language: str, *, default: str) -> str
 def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
     """Set the fields that a request names, without saving."""
     stored = {name: getattr(bot, name) for name in (*WITH_DEFAULT_FIELD, "welcome_message")}
-    stored_default, stored_icon = bot.default_language, bot.bot_icon
+    stored_default = bot.default_language
+    stored_icon, shown_icon = bot.bot_icon, bot.picture_url
     for name, value in body.model_dump(include={*WRITABLE} & set(names)).items():
         setattr(bot, name, value)
     bot.bot_icon = bot.bot_icon or ""
+    if bot.bot_icon == shown_icon:
+        bot.bot_icon = stored_icon
     if bot.icon_file and bot.bot_icon != stored_icon:
         media.remove_later(bot.client_id, [bot.icon_file.name])
         bot.icon_file = ""

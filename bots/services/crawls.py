@@ -208,8 +208,11 @@ def _upsert_document(web_url: WebUrl, page: Page, stored: str) -> Document | Non
     )
     if document is None:
         return _create_document(web_url, page, stored)
-    if document.sha256 == page.sha256 and document_drafts.is_of_content(document.draft):
-        # The page is again as it was before the change that is held back.
+    is_as_before = document.sha256 == page.sha256
+    if document.draft == document_drafts.DELETION or (
+        is_as_before and document_drafts.has_text(document.draft)
+    ):
+        # The page is there again, or as it was before the change that is held back.
         documents.discard_change(document, by=None)
         document.refresh_from_db()
     if document.drafted().sha256 == page.sha256:

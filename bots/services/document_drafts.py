@@ -9,25 +9,34 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from bots.models import Chunk, Document, DocumentStage, DocumentStatus, WebPage
 from bots.services import bots, large_bots, publish_gate
 from chatplatform import jobs, media
+from chatplatform.api.errors import ApiError
 
 # The draft of a document that is to be deleted.
 DELETION: dict[str, Any] = {"is_deleted": True}
 
 
+class DeletionHeld(ApiError):
+    code, status = "deletion_held", 409
+    detail = gettext_noop("The deletion of this document is on hold. Discard the deletion first.")
+
+
 def change(document: Document, columns: Mapping[str, Any], **training: Any) -> None:
-    """Change columns of a document, at once or held back.
+    """Change columns of a document, at once or held back; 409 `deletion_held` if its deletion is
+    held back.
 
     `training`: columns that queue it for training, which are written in any case.
     """
+    if document.draft == DELETION:
+        raise DeletionHeld
     if not publish_gate.holds_change(document):
         _change_at_once(document, {**columns, **training})
         return
-    draft: dict[str, Any] = {}
-    if document.draft is not None and document.draft != DELETION:
-        draft = document.draft
+    draft: dict[str, Any] = document.draft or {}
     if training:
         # A new text replaces the held-back one.
         draft = {name: value for name, value in draft.items() if name != "chunk_count"}
@@ -69,11 +78,6 @@ def has_text(draft: Mapping[str, Any] | None) -> bool:
 def has_failed(document: Document) -> bool:
     """Whether a document's draft has a new text that could not be read."""
     return document.status == DocumentStatus.FAILED and has_text(document.draft)
-
-
-def is_of_content(draft: Mapping[str, Any] | None) -> bool:
-    """Whether a draft changes or deletes the text, and not only when it is used."""
-    return draft == DELETION or has_text(draft)
 
 
 def put_live(document: Document) -> None:
@@ -128,9 +132,7 @@ def enqueue_crawl_update(document: Document) -> None:
 
 def _change_at_once(document: Document, columns: Mapping[str, Any]) -> None:
     rows = Document.objects.filter(pk=document.pk)
-    if document.draft == DELETION:
-        drop(document)
-    elif has_failed(document) and not has_text(columns):
+    if has_failed(document) and not has_text(columns):
         # The live passages stay, and their text with them.
         draft = document.draft or {}
         rows.update(draft={name: draft[name] for name in draft.keys() - columns.keys()})

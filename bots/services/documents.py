@@ -13,7 +13,6 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import FileResponse
-from django.utils.translation import gettext_noop
 
 from bots.ingest.extraction import file_types
 from bots.ingest.extraction.document import ExtractError
@@ -51,11 +50,6 @@ QUEUED: dict[str, Any] = {
 class DocumentLimit(ApiError):
     code, status = "document_limit", 409
     detail = f"A bot can have up to {MAX_DOCUMENTS} documents. Delete some first."
-
-
-class DeletionHeld(ApiError):
-    code, status = "deletion_held", 409
-    detail = gettext_noop("The deletion of this document is on hold. Discard the deletion first.")
 
 
 @dataclass(frozen=True)
@@ -239,7 +233,7 @@ def replace(bot: Bot, *, document_id: int, file: File, by: User) -> Document:
     """Replace the file of an uploaded document and train it again; what else is set stays.
 
     The bot keeps the old version until then, and longer if the new one is held back. 422 if another
-    document has this file.
+    document has this file, 409 `deletion_held` if the document's deletion is held back.
     """
     if not uploaded_documents(bot).filter(pk=document_id).exists():
         raise NotFound
@@ -345,8 +339,6 @@ def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by
                 "body", "valid_to", msg=("The end date must be after the start date.")
             )
         if changes != before:
-            if document.draft == document_drafts.DELETION:
-                raise DeletionHeld
             document_drafts.change(document, changes)
             bots.bump_knowledge_version(bot.pk)
             audit.record(
@@ -394,13 +386,15 @@ def discard_change(document: Document, *, by: User | None) -> None:
         jobs.enqueue("chats.ask_learned", client_id=document.client_id, document_id=document.pk)
 
 
-def discard_failed(bot: Bot, *, document_id: int, by: User) -> None:
-    """Discard a held-back text that could not be read, which no golden run tests; the live one is
-    read again."""
+def discard(bot: Bot, *, document_id: int, by: User) -> Document:
+    """Discard the held-back change of a document that the bot uses, also a new text that could not
+    be read, which no golden run tests; 409 `not_held` if there is none."""
     with transaction.atomic():
         document = _lock_with_bot(bot, document_id)
-        if document_drafts.has_failed(document):
-            discard_change(document, by=by)
+        if document.draft is None:
+            raise publish_gate.NotHeld
+        discard_change(document, by=by)
+    return get(bot, document_id)
 
 
 def _lock_with_bot(bot: Bot, document_id: int) -> Document:

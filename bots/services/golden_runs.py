@@ -56,11 +56,6 @@ class GoldenRunning(ApiError):
     detail = "A test run is still in progress. Wait until it ends."
 
 
-class NotHeld(ApiError):
-    code, status = "not_held", 409
-    detail = "Nothing is on hold in this run."
-
-
 class _ModelDown(Exception):
     """The model did not answer. A quotation in its place would not test the change."""
 
@@ -125,9 +120,9 @@ def publish(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
         bots.lock(bot)
         run = get(bot, run_id)
         if run.outcome != GoldenOutcome.HELD:
-            raise NotHeld
+            raise publish_gate.NotHeld
         if not (_is_prompt_waiting(run) or _held_documents(run).exists()):
-            raise NotHeld(_OVERTAKEN)
+            raise publish_gate.NotHeld(_OVERTAKEN)
         _let_through(run)
         _record(run, "golden_run.published", by)
     return get(bot, run_id)
@@ -141,7 +136,7 @@ def discard(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
         run = get(bot, run_id)
         rows = list(_held_documents(run).select_related("bot"))
         if not rows:
-            raise NotHeld
+            raise publish_gate.NotHeld
         for document in rows:
             documents.discard_change(document, by=by)
         _record(run, "golden_run.discarded", by)

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db.models import OuterRef, QuerySet, Subquery
+from django.utils.translation import gettext_noop
 
 from bots.engine import Capability
 from bots.models import (
@@ -17,10 +18,16 @@ from bots.models import (
     Prompt,
 )
 from bots.services import engines
+from chatplatform.api.errors import ApiError
 from chatplatform.jobs import enqueue
 
 # Documents whose training ends within this time share a run.
 _GATHER = timedelta(seconds=10)
+
+
+class NotHeld(ApiError):
+    code, status = "not_held", 409
+    detail = gettext_noop("Nothing is on hold here.")
 
 
 def holds_prompt(bot: Bot) -> bool:

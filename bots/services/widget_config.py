@@ -35,7 +35,7 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
     closed = _text(bot, config.out_of_hours_message, chosen)
     return BotConfigDto.copy_from(
         bot,
-        bot_icon=bot.bot_icon or None,
+        bot_icon=bot.picture_url or None,
         style=BotStyle.model_construct(**bot.style),
         language=chosen,
         welcome_message=_text(bot, bot.welcome_message, chosen),

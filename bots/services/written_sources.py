@@ -61,7 +61,7 @@ def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by:
     """Replace a text or a question with its answer, and train it again if it changed.
 
     The bot keeps the old version until then, and longer if the change is held back. What is live
-    already ends a held-back change.
+    already ends a held-back change. 409 `deletion_held` if the document's deletion is held back.
     """
     columns = _columns(body)
     with transaction.atomic():

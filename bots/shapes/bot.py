@@ -267,7 +267,7 @@ class BotDto(Shape):
         derived: Any = bot
         return cls.copy_from(
             bot,
-            bot_icon=bot.bot_icon or None,
+            bot_icon=bot.picture_url or None,
             style=BotStyle.model_construct(**bot.style),
             api_key=f"{derived.key_prefix}.****" if derived.key_prefix else None,
             terms_default=bot.terms.get(bot.default_language, ""),

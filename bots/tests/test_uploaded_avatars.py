@@ -130,17 +130,22 @@ def test_people_upload_their_own_photo(site, ann, nobody):
 def test_pictures_are_found_after_the_platforms_address_has_changed(site, ann, page, bot, settings):
     site.post(look(bot), branding(bot, drawn()))
     site.post(PROFILE, profile(ann.user, drawn("JPEG")))
+    stored = Bot.objects.get().bot_icon
     settings.PUBLIC_URL = "https://new.example"
     icon = page.get("/ai/bot/config").json()["bot_icon"]
     photo = ann.get("/identity/users/me").json()["avatar_url"]
     assert {url.rpartition("/")[0] for url in (icon, photo)} == {
         "https://new.example/media/banners"
     }
+    assert icon in site.get(look(bot)).content.decode()
+    assert photo in site.get(PROFILE).content.decode()
     # What is sent back unchanged keeps the picture.
+    assert site.post(look(bot), branding(bot, bot_icon=icon)).status_code == 302
+    assert site.post(PROFILE, profile(ann.user, avatar_url=photo)).status_code == 302
     assert ann.put(f"/ai/bot/{bot.pk}/update-bot", {"bot_icon": icon}).status_code < 300
     assert ann.put("/identity/users/me", {"avatar_url": photo}).status_code < 300
     run_jobs()
-    assert len(stored_files()) == 2
+    assert (len(stored_files()), Bot.objects.get().bot_icon) == (2, stored)
 
 
 def test_why_a_picture_is_refused_is_said_in_the_readers_language(site, ann, bot):

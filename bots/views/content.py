@@ -148,6 +148,17 @@ class DocumentViewSet(TenantViewSet):
             documents.set_importance(bot, document_id=document_id, body=body, by=self.user)
         )
 
+    @operation("AI / train", "Discard Document Change", access=TRAINER, also={409: Error})
+    def discard(self, bot_id: int, document_id: int) -> DocumentDto:
+        """Discard the `held_change` of a document; it stays as it is live.
+
+        Also a new version that could not be read, or a deletion. 409 `not_held` if there is none; a
+        document that was never live can be deleted instead.
+        """
+        bot = bots.get(self.client, bot_id)
+        row = documents.discard(bot, document_id=document_id, by=self.user)
+        return DocumentDto.from_row(row)
+
     @operation("AI / train", "Reupload Files", access=TRAINER, status=202)
     def reupload(self, bot_id: int, body: ReuploadFilesRequest) -> ReuploadFilesResponse:
         """Train stored documents again; the bot uses their old passages until they are read."""
@@ -181,7 +192,8 @@ class TextViewSet(TenantViewSet):
         """Replace a text and train it again; the bot uses the old one until then.
 
         If the bot has `hold_back_worse`, the change may wait for a golden run: see `held_change`.
-        409 `source_exists` if the bot has this text already.
+        409 `source_exists` if the bot has this text already, `deletion_held` if its deletion is
+        held back.
         """
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.update(bot, text_id, body=body, by=self.user))
@@ -229,7 +241,8 @@ class QuestionAnswerViewSet(TenantViewSet):
         """Replace a question and its answer and train them again.
 
         The bot uses the old ones until then; if it has `hold_back_worse`, the change may wait for a
-        golden run: see `held_change`. 409 `source_exists` if the bot has this question.
+        golden run: see `held_change`. 409 `source_exists` if the bot has this question,
+        `deletion_held` if its deletion is held back.
         """
         bot = bots.get(self.client, bot_id)
         row = written_sources.update(bot, question_answer_id, body=body, by=self.user)

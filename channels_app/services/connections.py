@@ -278,7 +278,10 @@ def connect(
         account_id = row.account_id
     with connecting(bot, provider.channel, account_id):
         connected = provider.connect(user_token(bot.client, provider.channel), account_id)
-        return store(bot, provider.channel, connected, by=by)
+        if connected.id == account_id:
+            return store(bot, provider.channel, connected, by=by)
+    # The id was the page's. Connect the account once more, under its own lock.
+    return connect(bot, provider, connected.id, by=by)
 
 
 def connect_with_token(

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from bots.testing import make_bot, trained
 from channels_app.models import ChannelConnection, InboundCallback, InboundItem, Outcome
-from channels_app.services import token_refresh
+from channels_app.services import connections, token_refresh
 from channels_app.tests.helpers import (
     ACCOUNT,
     OTHER_ACCOUNT,
@@ -16,7 +16,7 @@ from channels_app.tests.helpers import (
     of_photoapp,
     post_signed,
 )
-from chatplatform.testing import run_jobs
+from chatplatform.testing import in_thread, run_before, run_jobs
 from chats.models import Conversation, Message
 from identity.models import ChannelAccessToken
 
@@ -82,6 +82,25 @@ def test_the_id_of_the_page_names_its_account_too(photoapp, photoapp_token):
     assert connect(photoapp, PAGE).json()["account_id"] == ACCOUNT
     assert connect(photoapp, ACCOUNT).status_code == 200
     assert ChannelConnection.objects.count() == 1
+
+
+def test_who_connects_by_the_page_waits_for_the_end_of_the_accounts_subscription(
+    photoapp, account, ann, cara, monkeypatch
+):
+    monkeypatch.setattr(connections, "_SUBSCRIBING_SECONDS", 0.2)
+    token = {"access_token": photoapp.sim.token("photoapp")}
+    assert cara.post(f"/photoapp/{cara.client.pk}/user-token", token).status_code == 200
+    path = f"/photoapp/{cara.client.pk}/connect_page/{make_bot(cara.client).pk}"
+
+    def connect_theirs():
+        thread, replies = in_thread(lambda: cara.post(path, {"page_id": PAGE}))
+        thread.join(30)
+        assert (replies[0].status_code, replies[0].json()["code"]) == (409, "account_taken")
+
+    with run_before("channels_app.providers.graph.pages.unsubscribe", connect_theirs):
+        assert ann.put(photoapp.bot_path("disconnect")).json()["status"] == "disconnected"
+    assert not ChannelConnection.objects.filter(client=cara.client, status="connected").exists()
+    assert cara.post(path, {"page_id": PAGE}).json()["account_id"] == ACCOUNT
 
 
 def test_a_page_without_an_account_is_refused(photoapp, photoapp_token):

@@ -44,11 +44,14 @@ WAITS_FOR_FILES = 66
 # pooler holds its lock.
 HANGS_FOR = timedelta(minutes=10)
 # A job that this many processes in a row died with is the cause. Two deaths may be chance: a host
-# without memory, somebody's `kill`.
+# without memory, somebody's `kill`. A process runs one job at a time that two died with, by a
+# constraint of the table: so the third death names it.
 DEATHS = 3
-# The jobs of a process that died restart this far apart, and four times as far after each death:
-# if they restarted together, one of them could kill the others again.
+# The jobs of a process that died restart this far apart, and four times as far after a second
+# death: if they restarted together, one of them could kill the others again.
 SECONDS_APART = 0.5
+# How long such a job waits, if its process runs another one, until it is dispatched again.
+SUSPECT_SECONDS = 1.0
 
 
 class GiveUp(Exception):
@@ -86,6 +89,8 @@ class Lease:
 
 
 _current: ContextVar[Lease | None] = ContextVar("lease", default=None)
+# Whether the transaction of `commit(ends_job=True)` is open.
+_is_ending: ContextVar[bool] = ContextVar("is_ending", default=False)
 
 
 def run(job_id: int) -> bool:
@@ -151,6 +156,11 @@ WHERE j.id = %(id)s AND j.state = 'queued' AND j.due_at <= statement_timestamp()
                     AND o.state IN ('queued', 'running'))
 RETURNING j.client_id, j.name, j.args, j.attempts, j.trace_id, j.crashes
 """
+_LET_SUSPECT_WAIT = f"""
+UPDATE chatplatform_job SET dispatched_at = NULL, dispatches = 0,
+    due_at = statement_timestamp() + make_interval(secs => %s)
+WHERE id = %s AND state = 'queued' AND crashes >= {DEATHS - 1}
+"""
 # The renewer skips a row that is locked here, so this statement renews the lease itself.
 _HOLD = """
 UPDATE chatplatform_job
@@ -191,7 +201,11 @@ def _try_claim(job_id: int, token: uuid.UUID) -> Lease | None:
             values["holder"] = worker_liveness.holder()
             cursor.execute(_CLAIM, values | {"lease": settings.JOB_LEASE_SECONDS})
             row = cursor.fetchone()
-    except IntegrityError:  # another job of the ordering key was claimed at the same moment
+    except IntegrityError:
+        # Another job of the ordering key was claimed at the same moment, or this process runs
+        # another job that two processes died with.
+        with connection.cursor() as cursor:
+            cursor.execute(_LET_SUSPECT_WAIT, [SUSPECT_SECONDS, job_id])
         return None
     if row is None:
         return None
@@ -216,8 +230,10 @@ def commit(*, is_progress: bool = False, ends_job: bool = False) -> Iterator[Non
 
     It renews the lease, and raises `LeaseLost` if another worker has the job by now. `is_progress`:
     no later attempt repeats this work, so earlier failures are forgotten. `ends_job`: the job is
-    done with this transaction, which contains no other `commit`, and stores nothing more.
+    done with this transaction, which must not contain another `commit`, and stores nothing more.
     """
+    if _is_ending.get():
+        raise RuntimeError("commit() inside commit(ends_job=True): the job is done already.")
     with transaction.atomic():
         lease = _current.get()
         if lease:
@@ -226,7 +242,11 @@ def commit(*, is_progress: bool = False, ends_job: bool = False) -> Iterator[Non
                 raise LeaseLost
             if ends_job:
                 transaction.on_commit(functools.partial(_current.set, None))
-        yield
+        token = _is_ending.set(ends_job)
+        try:
+            yield
+        finally:
+            _is_ending.reset(token)
 
 
 def current_attempt() -> int:
@@ -362,8 +382,8 @@ def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = Non
 def take_back(job_id: int) -> None:
     """Requeue a job whose process hangs or has died; if it has died, all jobs that it ran.
 
-    A living process keeps its jobs. A job without attempts left becomes dead; so does one that
-    `DEATHS` processes died with, unless another such job ran beside it.
+    A living process keeps its jobs. A job that `DEATHS` processes died with becomes dead. Others
+    are tried again even without attempts left, since a job beside may be the cause.
     """
     with transaction.atomic():
         rows = Job.objects.select_for_update(no_key=True, skip_locked=True)
@@ -379,21 +399,17 @@ def take_back(job_id: int) -> None:
         if is_gone and job_row.lease_holder is not None:
             of_process = rows.filter(lease_holder=job_row.lease_holder, state=JobState.RUNNING)
             lost = list(of_process.order_by("pk"))
-        suspects = sum(row.crashes >= DEATHS - 1 for row in lost)
         for place, row in enumerate(lost):
-            wait = place * SECONDS_APART * 4 ** min(row.crashes, DEATHS - 1)
-            _after_death(row, is_only_suspect=suspects == 1, wait=wait)
+            _after_death(row, wait=place * SECONDS_APART * 4**row.crashes)
 
 
-def _after_death(row: Job, *, is_only_suspect: bool, wait: float) -> None:
+def _after_death(row: Job, *, wait: float) -> None:
     assert row.lease_token
-    reason = "The worker stopped without finishing."
-    lease = Lease(row.pk, row.lease_token, row.name, row.args, row.attempts)
-    if row.crashes >= DEATHS - 1 and is_only_suspect:
+    if row.crashes >= DEATHS - 1:
+        lease = Lease(row.pk, row.lease_token, row.name, row.args, row.attempts)
         _dead_letter(lease, f"{DEATHS} processes died while they ran it.")
-    elif row.attempts >= _max_attempts(row):
-        _dead_letter(lease, reason)
     else:
+        reason = "The worker stopped without finishing."
         _requeue(row.pk, row.lease_token, wait, reason, crashes=row.crashes + 1)
 
 
@@ -406,7 +422,7 @@ WHERE id = %s AND state = 'running' RETURNING lease_token, crashes
 def return_to_queue(job_ids: list[int]) -> None:
     """Requeue the jobs that a stopping worker interrupts; the attempt does not count.
 
-    A worker that dies cannot do this, so a job that kills its workers uses up its attempts.
+    A worker that dies cannot do this: its jobs' deaths are counted.
     """
     for job_id in job_ids:
         with transaction.atomic(), connection.cursor() as cursor:

@@ -138,7 +138,8 @@ class Listener:
         """Wait for the subscription, at most `seconds`, since the broker may be down."""
         self._start()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._is_subscribed.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._is_subscribed.wait()
 
     def _start(self) -> None:
         if self._task is None or self._task.done():
@@ -196,7 +197,8 @@ class Listener:
                 try:
                     # Limits the load on the database, however many requests wait.
                     pause = max(poll_seconds, len(self._followers) / LOOKS_A_SECOND)
-                    await asyncio.wait_for(wake.wait(), pause)
+                    async with asyncio.timeout(pause):
+                        await wake.wait()
                 except TimeoutError:
                     is_quiet = True
         finally:
@@ -216,7 +218,8 @@ class Listener:
             while True:
                 message = None
                 with contextlib.suppress(TimeoutError):
-                    message = await asyncio.wait_for(inbox.get(), poll_seconds)
+                    async with asyncio.timeout(poll_seconds):
+                        message = await inbox.get()
                 yield message
         finally:
             self._inboxes[key].discard(inbox)

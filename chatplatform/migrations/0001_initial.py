@@ -80,7 +80,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(condition=models.Q(('state', 'queued')), fields=['due_at'], name='job_due'), models.Index(condition=models.Q(('state', 'running')), fields=['lease_until'], name='job_leased'), models.Index(condition=models.Q(('state__in', ['queued', 'running'])), fields=['ordering_key', 'id'], name='job_ordering'), models.Index(condition=models.Q(('state__in', ['done', 'cancelled'])), fields=['finished_at'], name='job_ended'), models.Index(condition=models.Q(('state', 'dead')), fields=['name'], name='job_dead')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('state', 'queued')), fields=('name', 'dedupe_key'), name='job_queued_unique'), models.UniqueConstraint(condition=models.Q(('state', 'running')), fields=('ordering_key',), name='job_running_unique')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('state', 'queued')), fields=('name', 'dedupe_key'), name='job_queued_unique'), models.UniqueConstraint(condition=models.Q(('state', 'running')), fields=('ordering_key',), name='job_running_unique'), models.UniqueConstraint(condition=models.Q(('crashes__gte', 2), ('state', 'running')), fields=('lease_holder',), name='job_suspect_unique')],
             },
         ),
         # Makes, drops and fills month partitions of the tables that other apps part.

@@ -10,8 +10,8 @@ from chatplatform.models import Job
 NAME = "test.work"
 
 
-def add(**args):
-    jobs.enqueue(NAME, client_id=None, **args)
+def add(*, client_id=None, **args):
+    jobs.enqueue(NAME, client_id=client_id, **args)
     return Job.objects.latest("id")
 
 

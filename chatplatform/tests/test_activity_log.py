@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.urls import reverse
+from django.utils.text import capfirst
 
 from bots.models import Bot, Document
 from bots.services import bots
@@ -18,6 +19,7 @@ from chats.testing import make_chat
 from identity.models import AuditEvent, User
 from identity.services import audit, users
 from identity.testing import signed_in
+from webhooks.models import WebhookConfig
 from webhooks.services import announce, event_history
 
 
@@ -114,6 +116,22 @@ def test_it_is_bounded_and_stands_on_the_page_that_sets_a_bot_up_too(ann, bot):
     for page in (page_of(browser, bot), behaviour):
         shown = activity(page)
         assert shown.count("Bot changed Default language, Style") == MOST_SHOWN
+
+
+def test_columns_without_a_form_have_the_names_of_their_model(ann):
+    made = ann.post("/webhook/config", {"url": "https://93.184.215.14/"}).json()
+    path = f"/webhook/config/{made['id']}"
+    assert ann.put(path, {"is_active": False}).status_code == 200
+    row, browser = WebhookConfig.objects.get(), signed_in(ann.user)
+    assert "Active: yes → no" in activity(page_of(browser, row))
+    titles = {capfirst(spec.title) for spec in filters_of(browser, WebhookConfig)}
+    assert titles == {"Active"}
+
+
+def filters_of(browser, model):
+    meta = model._meta
+    page = browser.get(reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist"))
+    return page.context["cl"].filter_specs
 
 
 def test_another_clients_entries_do_not_show(ann, bot, cara):

@@ -91,6 +91,9 @@ TRIED_IN = {
     "POST /ai/{bot_id}/golden-runs/{run_id}/discard": (
         "chats/tests/test_held_changes.py", "golden_run.discarded"
     ),
+    "POST /ai/{bot_id}/train/document/{document_id}/discard": (
+        "chats/tests/test_held_changes.py", "document.change_discarded"
+    ),
     "DELETE /ai/model": ("chats/tests/test_language_models.py", "language_model.removed"),
     "POST /identity/confirm-registration": (
         "identity/tests/test_confirm_registration.py", "client.registered"

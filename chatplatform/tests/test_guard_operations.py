@@ -62,6 +62,7 @@ CONFLICT_BECAUSE = {
     ("PUT", "/ai/chat/{chat_id}/messages/{message_id}"): "the message is not the caller's",
     ("DELETE", "/ai/chat/{chat_id}/messages/{message_id}"): "the message is not the caller's",
     ("POST", "/ai/{bot_id}/golden-runs/{run_id}/discard"): "the run holds back no document",
+    ("POST", "/ai/{bot_id}/train/document/{document_id}/discard"): "no change is held back",
     ("POST", "/function-calling/{bot_id}/mcp-servers"): "no MCP server answers there",
     ("POST", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}/refresh"): (
         "no MCP server answers there"

@@ -1,6 +1,7 @@
 """Leases: a crash, a race or a stop of a worker loses no job and stores no result twice."""
 
 import time
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from unittest import mock
@@ -11,7 +12,15 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from chatplatform import jobs
-from chatplatform.jobs import GiveUp, lease_renewer, leases, relay, worker_liveness
+from chatplatform.jobs import (
+    GiveUp,
+    fair_share,
+    lease_renewer,
+    leases,
+    registry,
+    relay,
+    worker_liveness,
+)
 from chatplatform.models import Job, JobState
 from chatplatform.testing import in_thread
 from chatplatform.tests.job_work import NAME, add, expire_lease, fail
@@ -138,14 +147,19 @@ def test_a_job_that_has_to_wait_is_due_when_it_says_and_its_attempts_count(work)
     assert (job.state, work.dead) == (JobState.DEAD, [{}])
 
 
+def of_process(number):
+    """In the block, jobs are claimed as if by another process."""
+    return mock.patch.object(worker_liveness, "holder", return_value=number)
+
+
 def die(*dying):
-    """The process dies that runs these jobs, as if it was another one."""
-    for job in dying:
-        assert leases.claim(job.pk)
-    Job.objects.filter(pk__in=[job.pk for job in dying]).update(lease_holder=4711)
-    expire_lease(dying[0])
+    """A process dies that is sent these jobs; returns those that it ran."""
+    with of_process(4711):
+        ran = [job for job in dying if leases.claim(job.pk)]
+    expire_lease(ran[0])
     relay.sweep()
     Job.objects.update(due_at=Now())
+    return ran
 
 
 def test_a_job_that_three_processes_died_with_is_dead_at_once(work):
@@ -170,19 +184,53 @@ def test_a_job_whose_worker_is_killed_twice_from_outside_is_done(work):
 
 def test_a_process_that_died_condemns_no_job_that_only_ran_beside(work):
     killing, first, second = add(number=1), add(number=2), add(number=3)
-    Job.objects.update(max_attempts=9)
-    for _ in range(leases.DEATHS):
-        die(killing, first)
-    assert {job.state for job in Job.objects.all()} == {JobState.QUEUED}
-    leases.run(first.pk)
-    die(killing, second)
+    for _ in range(leases.DEATHS - 1):
+        assert die(killing, first) == [killing, first]
+    # Two processes died with both, so they run one at a time, and the third death tells.
+    assert die(killing, first, second) == [killing, second]
+    for job in (first, second):
+        assert leases.run(job.pk)
     states = dict(Job.objects.values_list("pk", "state"))
     assert states == {
-        killing.pk: JobState.DEAD, first.pk: JobState.DONE, second.pk: JobState.QUEUED,
+        killing.pk: JobState.DEAD, first.pk: JobState.DONE, second.pk: JobState.DONE,
     }  # fmt: skip
+    assert work.dead == [{"number": 1}]
 
 
-@pytest.mark.parametrize(("deaths", "seconds"), [(1, 0.5), (2, 2), (3, 8), (4, 8)])
+@pytest.mark.parametrize("fair", [False, True])
+def test_of_jobs_that_two_processes_died_with_a_process_runs_one_at_a_time(work, fair):
+    own = replace(registry.declared[NAME], fair=fair)
+    with mock.patch.dict(registry.declared, {NAME: own}), of_process(4711):
+        first, second = add(client_id=1, number=1), add(client_id=1, number=2)
+        Job.objects.update(crashes=leases.DEATHS - 1)
+        assert leases.claim(first.pk)
+        assert relay.take_due() == [(second.pk, NAME)]
+        assert not (fair_share.run_next if fair else leases.run)(second.pk)
+        second.refresh_from_db()
+        assert (second.state, second.attempts, second.dispatched_at) == (JobState.QUEUED, 0, None)
+        wait = second.due_at - timezone.now()
+        assert wait <= timedelta(seconds=leases.SUSPECT_SECONDS)
+        Job.objects.update(due_at=Now())
+        assert relay.take_due() == [(second.pk, NAME)]
+        with of_process(4712):
+            assert leases.run(second.pk)
+    assert work.calls == [{"number": 2}]
+
+
+def test_a_job_whose_process_dies_in_its_last_attempt_is_tried_again(work):
+    job = add(number=7)
+    work.act = fail(ValueError("no"))
+    for _ in range(2):
+        leases.run(job.pk)
+        Job.objects.update(due_at=Now())
+    die(job)
+    work.act = lambda **_: None
+    assert leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.attempts, work.dead) == (JobState.DONE, 4, [])
+
+
+@pytest.mark.parametrize(("deaths", "seconds"), [(1, 0.5), (2, 2)])
 def test_the_jobs_of_a_dead_process_begin_one_after_the_other(work, deaths, seconds):
     first, second = add(number=1), add(number=2)
     Job.objects.update(max_attempts=9, crashes=deaths - 1)
@@ -448,3 +496,22 @@ def test_a_commit_locks_the_jobs_row_and_renews_its_lease(work):
 def test_a_commit_outside_a_job_is_a_plain_transaction():
     with jobs.commit():
         assert jobs.current_attempt() == 0
+
+
+def test_a_commit_inside_the_one_that_ends_the_job_fails_the_attempt(work):
+    job, stored = add(), []
+
+    def act(**_):
+        with jobs.commit(ends_job=True), jobs.commit():
+            stored.append("what could be lost")
+
+    work.act = act
+    leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.attempts, stored) == (JobState.QUEUED, 1, [])
+    assert "ends_job" in job.last_error
+    Job.objects.update(due_at=Now())
+    work.act = lambda **_: stored.append("the next attempt")
+    leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, stored) == (JobState.DONE, ["the next attempt"])

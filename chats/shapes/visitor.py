@@ -28,7 +28,7 @@ class VisitorAgent(Shape):
     @classmethod
     def from_row(cls, user: User, *, is_typing: bool) -> "VisitorAgent":
         return cls.model_construct(
-            name=user.full_name, avatar_url=user.avatar_url or None, is_typing=is_typing
+            name=user.full_name, avatar_url=user.picture_url or None, is_typing=is_typing
         )
 
 

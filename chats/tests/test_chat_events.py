@@ -3,6 +3,7 @@
 import http.client
 import json
 import random
+import socket
 from contextlib import closing, contextmanager
 
 import pytest
@@ -163,6 +164,18 @@ def test_a_feed_ends_with_its_session_and_with_the_process_which_waits_for_no_re
         assert answers == [(202, "pending")]
         # Nothing is left that the server would have to kill.
         assert process.wait(PATIENCE) == 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_process_that_waits_for_valkey_stops_at_once(ann, answers):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        own = {} if answers else {"REDIS_URL": f"redis://127.0.0.1:{silent.getsockname()[1]}/0"}
+        with web_process(None, **own) as (own_port, process), feed(own_port, ann) as stream:
+            process.terminate()
+            with pytest.raises(EOFError):
+                stream.next("never")
+            assert process.wait(PATIENCE) == 0
 
 
 def test_a_stream_has_its_users_notifications_only(web_port, ann, ben, server, chat):

@@ -236,6 +236,37 @@ def test_a_deletion_that_is_held_back_is_not_undone_by_another_use(ann, bot, liv
     assert (held["held_change"]["is_deleted"], held["is_important"]) == (True, False)
 
 
+@pytest.mark.parametrize("live", ["text", "question-answer"], indirect=True)
+@pytest.mark.parametrize("is_on", [False, True])
+def test_a_deletion_that_is_held_back_is_not_undone_by_a_new_text(ann, bot, live, is_on):
+    delete(ann, bot, live)
+    Bot.objects.update(hold_back_worse=is_on)
+    kind = Document.objects.get(pk=live).source.replace("_", "-")
+    path = f"/ai/{bot.pk}/train/{kind}/{live}"
+    body = {"title": "Delivery", "text": WRONG}
+    if kind == "question-answer":
+        body = {"question": QUESTION, "answer": WRONG}
+    reply = ann.put(path, body)
+    assert (reply.status_code, reply.json()["code"]) == (409, "deletion_held")
+    assert shown(ann, bot, live)["held_change"]["is_deleted"] is True
+    discarded = ann.post(f"/ai/{bot.pk}/train/document/{live}/discard").json()
+    assert (discarded["held_change"], discarded["is_held"]) == (None, False)
+    assert ann.put(path, body).status_code == 200
+
+
+@pytest.mark.parametrize("live", ["file"], indirect=True)
+def test_a_deletion_that_is_held_back_is_not_undone_by_a_new_file(ann, bot, live, tmp_path):
+    delete(ann, bot, live)
+    site = Browser()
+    site.force_login(ann.user)
+    page = reverse("admin:bots_bot_document", args=[bot.pk, live])
+    before = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    file = SimpleUploadedFile("delivery2.txt", WRONG.encode())
+    assert site.post(page, {"form": "replace", "files": file}).status_code == 200
+    assert shown(ann, bot, live)["held_change"]["is_deleted"] is True
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == before
+
+
 @pytest.fixture
 def failed(ann, bot, live):
     """The page of a file whose new version cannot be read."""
@@ -262,6 +293,21 @@ def test_a_new_version_that_cannot_be_read_is_discarded_on_its_page(ann, bot, li
     assert "discard" not in site.get(page).context["parts"]
     assert "three days" in asked(bot)
     assert not Document.objects.get(pk=live).draft_file
+
+
+@pytest.mark.parametrize("live", ["file"], indirect=True)
+def test_a_new_version_that_cannot_be_read_is_discarded(ann, ben, cara, bot, live, failed):
+    discard = f"/ai/{bot.pk}/train/document/{live}/discard"
+    assert (ben.post(discard).status_code, cara.post(discard).status_code) == (403, 404)
+    assert shown(ann, bot, live)["held_change"]["file_name"] == "dots.txt"
+    assert ann.post(discard).json()["held_change"] is None
+    assert AuditEvent.objects.filter(action="document.change_discarded").count() == 1
+    run_jobs()
+    after = shown(ann, bot, live)
+    assert (after["status"], after["file_name"]) == ("trained", "delivery.txt")
+    assert "three days" in asked(bot)
+    again = ann.post(discard)
+    assert (again.status_code, again.json()["code"]) == (409, "not_held")
 
 
 @pytest.mark.parametrize("live", ["file"], indirect=True)

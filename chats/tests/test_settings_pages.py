@@ -193,6 +193,19 @@ def test_countries_are_named_in_the_readers_language(site, ann):
     assert dict(country.choices)["DE"] == "Đức"
 
 
+@pytest.mark.parametrize(
+    ("language", "named"),
+    [("en", "Austria · Vienna"), ("vi", "Áo · Vienna"), ("de", "Österreich · Wien")],
+)
+def test_time_zones_are_named_in_the_readers_language(site, ann, language, named):
+    ann.user.language = language
+    ann.user.save()
+    zones = dict(
+        site.get(path("company")).context["parts"]["company"].form.fields["timezone"].choices
+    )
+    assert zones["Europe/Vienna"].rpartition(" · ")[0] == named
+
+
 def test_mails_are_chosen_and_tried(site, ann):
     send(site, "notifications", "notifications", recipients="a@acme.example; b@acme.example",
          on_unanswered="on", unanswered_after_minutes="10")  # fmt: skip

@@ -15,11 +15,10 @@ from django.db.models import F
 from django.utils import timezone
 
 from bots.testing import trained
-from chatplatform.live.pubsub import Listener
-from chatplatform.live.stopping import Stopping
 from chatplatform.live.streaming import InThread
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs, stub_model
+from chatplatform.testing.listening import listening
 from chats.models import Conversation, Message
 from chats.views import reply_responses
 from identity.models import ClientConfig
@@ -53,18 +52,12 @@ def followed(reply):
     """The events of a reply that the test's client was to wait for."""
 
     async def collect():
-        listener = Listener(Stopping())
-        # A task that is cancelled while its client connects may go on.
-        await listener.wait_until_subscribed()
-        with ThreadPoolExecutor(1) as threads:
-            follow = reply.follow(listener, InThread(threads))
-            events = [(sent.event, sent.data) async for sent in follow]
-            threads.submit(connections.close_all)
-        if listener._task:
-            listener._task.cancel()
-            await asyncio.wait({listener._task})
-        await listener._client.aclose()
-        return events
+        async with listening() as listener:
+            with ThreadPoolExecutor(1) as threads:
+                follow = reply.follow(listener, InThread(threads))
+                events = [(sent.event, sent.data) async for sent in follow]
+                threads.submit(connections.close_all)
+            return events
 
     return asyncio.run(collect())
 

@@ -174,6 +174,7 @@ def let_a_worse_answer_through(world: World, runs: str) -> None:
     assert "thirty days" in says(world, RETURNS)["content"][0]["text"]
     assert ann.post(f"{runs}/{held['id']}/publish")["outcome"] == "published"
     assert "Never" in says(world, RETURNS)["content"][0]["text"]
+    ann.refused(409, "POST", f"/ai/{world.bot_id}/train/document/{row['id']}/discard")
     ann.delete(f"{pairs}/{row['id']}")
     ann.put(f"/ai/bot/{world.bot_id}/update-bot", bot)
 

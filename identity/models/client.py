@@ -19,7 +19,7 @@ class Client(models.Model):
     # The languages that its bots offer and a new bot gets; empty: those of all its enabled bots.
     languages = ArrayField(models.CharField(max_length=20), default=list, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
-    is_disabled = models.BooleanField(default=False)
+    is_disabled = models.BooleanField("disabled", default=False)
     # Set while the client is moved to another cell: its requests are refused and its jobs wait.
     frozen_at = models.DateTimeField(null=True, editable=False)
     # Multiplies the request limits of its people and keys.

@@ -29,7 +29,7 @@ class Subscription(TenantModel):
     period_start = models.DateTimeField(db_default=Now())
     # Null: the period does not end.
     period_end = models.DateTimeField(null=True, blank=True)
-    is_active = models.BooleanField(default=True)
+    is_active = models.BooleanField("active", default=True)
 
     class Meta:
         constraints = [
@@ -66,7 +66,7 @@ class CreditEntry(TenantModel):
     balance_after = models.BigIntegerField()
     # What the credits are for, such as "reply:<message id>"; a repeated job finds its entry by it.
     reference = models.CharField(max_length=200)
-    is_open = models.BooleanField(default=False)
+    is_open = models.BooleanField("open", default=False)
     # The job that made a reservation; null if a request made it.
     job_id = models.BigIntegerField(null=True)
     # The key that opened the chat, if the key has a daily cap.

@@ -1,6 +1,6 @@
 """Users, of clients and of the platform, and their saved views."""
 
-from typing import Any, Self
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.db import models
@@ -49,7 +49,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     language = models.CharField(max_length=20, default="en")
     # Whether the person may train bots regardless of the role.
     can_train = models.BooleanField(default=False)
-    is_disabled = models.BooleanField(default=False)
+    is_disabled = models.BooleanField("disabled", default=False)
     # Incremented to end all access tokens issued before.
     token_version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())
@@ -66,20 +66,17 @@ class User(AbstractBaseUser, PermissionsMixin):
             )
         ]
 
-    @classmethod
-    def from_db(cls, *args: Any, **options: Any) -> Self:
-        row = super().from_db(*args, **options)
-        # The platform's address may have changed since.
-        if name := row.__dict__.get("avatar_file"):
-            row.avatar_url = media.public_url(name)
-        return row
-
     def __str__(self) -> str:
         return self.email
 
     def get_full_name(self) -> str:
         """The person's name, under the method name that Django's templates call."""
         return self.full_name
+
+    @property
+    def picture_url(self) -> str:
+        """Where the picture is now; the platform's address may have changed since an upload."""
+        return media.public_url(str(self.avatar_file)) if self.avatar_file else self.avatar_url
 
     @property
     def is_active(self) -> bool:  # type: ignore[override]

@@ -8,9 +8,11 @@ from typing import Any
 from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db.models import Q
+from django.utils.functional import lazy
 from django.utils.translation import gettext_lazy
 
 from chatplatform.forms import SettingsForm
+from chatplatform.templatetags.codes import humanize_code
 from identity.services import audit
 
 # For each noun of a subject: its word, its model, and the columns of which the first that is
@@ -31,6 +33,12 @@ _NOUNS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "web_url": (gettext_lazy("Website"), "bots.WebUrl", ("url",)),
     "webhook": (gettext_lazy("Webhook"), "webhooks.WebhookConfig", ("url",)),
 }  # fmt: skip
+# Further nouns of actions, whose columns may be changed.
+_MODELS = {
+    "function_calling": "bots.FunctionCalling", "mcp_server": "bots.McpServer",
+    "subscription": "identity.Subscription",
+}  # fmt: skip
+_in_words = lazy(humanize_code, str)
 # The most rows of a noun whose names a search finds.
 _MOST_FOUND = 100
 
@@ -87,7 +95,8 @@ _PACKAGES = {"bot": "bots.pages.bot", "banner": "bots.pages.bot"}
 
 @functools.cache
 def settings(noun: str) -> dict[str, tuple[Any, dict[Any, Any]]]:
-    """The labels and choices of what an action about this noun changes, as its pages name them."""
+    """The labels and choices of what an action about this noun changes, as its pages name them, or
+    else its model."""
     package = _PACKAGES.get(noun, "identity.pages.settings")
     forms = [
         form
@@ -95,7 +104,12 @@ def settings(noun: str) -> dict[str, tuple[Any, dict[Any, Any]]]:
         for form in vars(import_module(f"{package}.{name}")).values()
         if isinstance(form, type) and issubclass(form, SettingsForm)
     ]
+    model = _NOUNS[noun][1] if noun in _NOUNS else _MODELS.get(noun)
+    columns = apps.get_model(model)._meta.concrete_fields if model else ()
     declared: dict[str, tuple[Any, dict[Any, Any]]] = {
+        column.name: (_in_words(column.verbose_name), {}) for column in columns
+    }
+    declared |= {
         name: (field.label, {}) for form in forms for name, field in form.base_fields.items()
     }
     return declared | {

@@ -1,11 +1,9 @@
 """Public holidays of a country, as holidays of a client's business hours."""
 
 import re
-import unicodedata
 from typing import Any
 
-from django.utils.translation import get_language
-
+from identity.services import time_zones
 from identity.shapes.configs import Holiday
 
 _MAX_NAME = 100
@@ -14,13 +12,11 @@ _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 def countries() -> list[tuple[str, str]]:
     """The code and the name, in the reader's language, of each country whose holidays are known."""
-    from babel import Locale  # noqa: PLC0415 - see `of_country`
-    from holidays.registry import COUNTRIES  # noqa: PLC0415
+    from holidays.registry import COUNTRIES  # noqa: PLC0415 - see `of_country`
 
-    names = Locale.parse(get_language() or "en", sep="-").territories
+    names = time_zones.names_for_reader().territories
     rows = [(row[1], names.get(row[1]) or _CAPITAL.sub(" ", row[0])) for row in COUNTRIES.values()]
-    # A letter with a mark follows the plain one.
-    return sorted(rows, key=lambda row: unicodedata.normalize("NFD", row[1]))  # noqa: TID251 - short
+    return sorted(rows, key=lambda row: time_zones.alphabetical(row[1]))
 
 
 def of_country(code: str, *, years: list[int], language: str) -> list[Holiday]:

@@ -1,9 +1,13 @@
 """Time zones as people look for them: by country and city, with the time that it is there."""
 
+import unicodedata
 import zoneinfo
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
+
+from django.utils.translation import get_language
 
 from chatplatform.call_once import call_once
 from identity.shapes.fields import time_zones
@@ -14,18 +18,29 @@ _CITIES = {"Asia/Ho_Chi_Minh": "Hanoi, Ho Chi Minh"}
 
 def choices(current: str, *, now: datetime) -> list[tuple[str, str]]:
     """The zones of all countries, UTC and the current one, each with a label."""
-    named = sorted(time_zones() & {*_country_codes()}, key=label)
-    others = {"UTC", current} - {*named}
-    return [(name, f"{label(name)} · {clock(name, now=now)}") for name in [*named, *sorted(others)]]
+    names = names_for_reader()
+    labels = {name: _label(name, names) for name in time_zones() & {*_country_codes()}}
+    named = sorted(labels, key=lambda name: alphabetical(labels[name]))
+    others = sorted({"UTC", current} - {*named})
+    return [(name, f"{labels.get(name, name)} · {clock(name, now=now)}") for name in named + others]
 
 
 def label(name: str) -> str:
     """A zone's country and city; its name if it belongs to no country."""
-    code = _country_codes().get(name)
-    if code is None:
-        return name
-    city = _CITIES.get(name) or name.rpartition("/")[2].replace("_", " ")
-    return f"{_country_names().get(code, code)} · {city}"
+    return _label(name, names_for_reader())
+
+
+def names_for_reader() -> Any:
+    """The names of countries (`territories`) and cities (`time_zones`) in the reader's language."""
+    # Few requests need the package, and importing it takes long.
+    from babel import Locale  # noqa: PLC0415
+
+    return Locale.parse(get_language() or "en", sep="-")
+
+
+def alphabetical(text: str) -> str:
+    """A key to sort names by: a letter with a mark follows the plain one."""
+    return unicodedata.normalize("NFD", text)  # noqa: TID251 - short
 
 
 def clock(name: str, *, now: datetime) -> str:
@@ -44,9 +59,12 @@ def _country_codes() -> dict[str, str]:
     return {row[2]: row[0] for row in rows}
 
 
-@call_once
-def _country_names() -> dict[str, str]:
-    return dict(line.split("\t") for line in _table("iso3166.tab"))
+def _label(name: str, names: Any) -> str:
+    code = _country_codes().get(name)
+    if code is None:
+        return name
+    own = names.time_zones.get(name, {}).get("city") or name.rpartition("/")[2].replace("_", " ")
+    return f"{names.territories.get(code, code)} · {_CITIES.get(name, own)}"
 
 
 def _table(name: str) -> list[str]:

@@ -177,6 +177,8 @@ def update_own(user: User, body: OwnUser, *, picture: StoredPicture | None = Non
     given = {name: getattr(body, name) for name in ("full_name", "language", "avatar_url")}
     if picture:
         given["avatar_url"] = picture.url
+    elif given["avatar_url"] == user.picture_url:
+        given["avatar_url"] = None
     changes = {
         name: value for name, value in given.items() if value not in {None, getattr(user, name)}
     }

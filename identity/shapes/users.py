@@ -63,7 +63,7 @@ class UserDto(Shape):
 
     @classmethod
     def from_row(cls, row: models.User) -> Self:
-        return cls.copy_from(row, avatar_url=row.avatar_url or None, last_login_at=row.last_login)
+        return cls.copy_from(row, avatar_url=row.picture_url or None, last_login_at=row.last_login)
 
 
 class UsersResponse(ListPage[UserDto]):

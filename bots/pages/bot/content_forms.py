@@ -292,7 +292,7 @@ class DiscardForm(ContentForm):
         return document_drafts.has_failed(self.subject)
 
     def submit(self, data: dict[str, Any], by: User) -> None:
-        documents.discard_failed(self.bot, document_id=self.subject.pk, by=by)
+        documents.discard(self.bot, document_id=self.subject.pk, by=by)
 
     def saved_message(self, result: None) -> str:
         return gettext("Discarded.")

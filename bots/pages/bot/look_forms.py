@@ -53,6 +53,9 @@ class AppearanceForm(BotForm):
     )  # fmt: skip
     field_order = ("bot_name", "file", "bot_icon")
 
+    def stored(self) -> dict[str, Any]:
+        return super().stored() | {"bot_icon": self.bot.picture_url}
+
     def add_fields(self) -> None:
         self.add_field("file", picture_field(gettext("Avatar"), self.bot.icon_file))
         self.order_fields(self.field_order)

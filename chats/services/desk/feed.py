@@ -6,6 +6,7 @@ log itself until it has caught up.
 """
 
 import asyncio
+import contextlib
 import functools
 import time
 from collections import Counter, deque
@@ -249,9 +250,10 @@ async def _follow(
             place = entries[-1][0] if entries else place
             while stream.transient:
                 yield stream.transient.popleft()
-            try:
-                await asyncio.wait_for(stream.wake.wait(), max(0, check_at - time.monotonic()))
-            except TimeoutError:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(check_at - time.monotonic()):
+                    await stream.wake.wait()
+            if time.monotonic() >= check_at:
                 if not await in_thread(may_continue):
                     return
                 check_at = time.monotonic() + settings.SSE_REAUTH_SECONDS

@@ -437,6 +437,13 @@ class Client(Core):
         result: bytes = self.call("GET", "/ai/{bot_id}/train/document/{document_id}/original", {"bot_id": bot_id, "document_id": document_id}, {})
         return result
 
+    def discard_document_change(
+        self, bot_id: int | str, document_id: int | str, *, idempotency_key: str | None = None
+    ) -> types.DocumentDto:
+        """Discard the `held_change` of a document; it stays as it is live."""
+        result: types.DocumentDto = self.call("POST", "/ai/{bot_id}/train/document/{document_id}/discard", {"bot_id": bot_id, "document_id": document_id}, {}, key=idempotency_key)
+        return result
+
     def get_texts(
         self, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None, status: types.DocumentStatus | None = None
     ) -> types.TextsResponse:

@@ -247,6 +247,10 @@ export class Client extends Core {
   downloadDocument(bot_id: number | string, document_id: number | string): Promise<Blob> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}/original`);
   }
+  /** Discard the `held_change` of a document; it stays as it is live. */
+  discardDocumentChange(bot_id: number | string, document_id: number | string, idempotencyKey?: string): Promise<types.DocumentDto> {
+    return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}/discard`, { idempotencyKey });
+  }
   /** List the written texts with the progress of their training, newest first. */
   getTexts(bot_id: number | string, query?: { cursor?: string; limit?: number; status?: types.DocumentStatus; }): Promise<types.TextsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/text`, { query });
