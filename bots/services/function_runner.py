@@ -42,6 +42,10 @@ UNCERTAIN = "uncertain: it is not known whether the call took effect"
 _CARRIED_OUT = frozenset({CallStatus.SUCCEEDED, CallStatus.FAILED})
 _MIN_SECRET_CHARS = 4
 _MIN_TOKEN_CHARS = 8
+_MADE = f"""
+SELECT {column_names(FunctionCall)} FROM bots_functioncall
+WHERE message_id = %s AND fingerprint <> '' ORDER BY id
+"""
 _ENABLED = f"""
 SELECT {column_names(FunctionCalling)} FROM bots_functioncalling WHERE bot_id = %s AND is_enabled
 """
@@ -111,8 +115,8 @@ class FunctionRunner:
         return tools.Toolbox(offered, call, self.refuse, most, self._earlier_calls())
 
     def _earlier_calls(self) -> tuple[tools.Done, ...]:
-        rows = FunctionCall.objects.filter(message_id=self._subject.message_id)
-        calls = [_interrupted(row) for row in rows.exclude(fingerprint="").order_by("id")]
+        rows = FunctionCall.objects.raw(_MADE, [self._subject.message_id])
+        calls = [_interrupted(row) for row in rows]
         unfinished = {CallStatus.WAITING, CallStatus.RUNNING}
         finished = [call for call in calls if call.status not in unfinished]
         for call in finished:

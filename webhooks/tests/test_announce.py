@@ -1,11 +1,14 @@
 """announce(): stored with the change, numbered without gaps, queued for active endpoints."""
 
 import uuid
+from datetime import timedelta
 
 import orjson
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from chatplatform.live import pubsub
 from webhooks.models import Delivery, Event, Payload, WebhookConfig
 from webhooks.services import announce
 
@@ -69,3 +72,18 @@ def test_a_deleted_endpoint_gets_nothing(client_a, endpoint):
     WebhookConfig.objects.filter(pk=endpoint.pk).update(is_active=False)
     announce(client_a.pk, "message.created", {})
     assert not Delivery.objects.exists()
+
+
+def test_dispatchers_are_not_signalled_while_every_endpoint_is_paused(
+    client_a, endpoint, make_endpoint, monkeypatch
+):
+    signalled = []
+    monkeypatch.setattr(pubsub, "signal_on_commit", lambda *names: signalled.append(names[1:]))
+    announce(client_a.pk, "message.created", {})
+    WebhookConfig.objects.update(paused_until=timezone.now() + timedelta(minutes=1))
+    announce(client_a.pk, "message.created", {})
+    announce(client_a.pk, "webhook.test", {}, only_to=endpoint.pk)
+    make_endpoint(client_a)
+    announce(client_a.pk, "message.created", {})
+    assert signalled == [("deliveries",), (), ("deliveries",), ("deliveries",)]
+    assert Delivery.objects.count() == 5

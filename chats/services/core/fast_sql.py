@@ -117,6 +117,12 @@ _FIND = f"""
 SELECT {_MESSAGE.column_list("message")} FROM chats_message message
 WHERE message.conversation_id = %s AND message.client_message_id = %s AND message.id >= %s
 """
+_LATEST_OF_OURS = f"""
+SELECT {_MESSAGE.column_list("message")} FROM chats_message message
+WHERE message.conversation_id = %s AND NOT message.is_note AND message.seq < %s
+    AND message.sender_type <> 'customer'
+ORDER BY message.seq DESC LIMIT 1
+"""
 
 # Returns no row if the key may not see the chat. Reads one message more than the limit, to know
 # whether there is a next page.
@@ -266,10 +272,19 @@ def _chat_of(values: Sequence[Any]) -> Conversation:
 
 def find_message(chat: Conversation, client_message_id: str) -> Message | None:
     """The message of the chat with this `client_message_id`."""
+    return _message(_FIND, [chat.pk, client_message_id, chat.pk])
+
+
+def latest_of_ours(chat: Conversation, *, before_seq: int) -> Message | None:
+    """The latest message before `before_seq` that is neither the customer's nor a note."""
+    return _message(_LATEST_OF_OURS, [chat.pk, before_seq])
+
+
+def _message(statement: str, values: Sequence[Any]) -> Message | None:
     with connection.cursor() as cursor:
-        cursor.execute(_FIND, [chat.pk, client_message_id, chat.pk])
-        values = cursor.fetchone()
-    return _MESSAGE.row(values) if values else None
+        cursor.execute(statement, values)
+        row = cursor.fetchone()
+    return _MESSAGE.row(row) if row else None
 
 
 def store_message(

@@ -278,12 +278,6 @@ def find_reply(message: Message | fast_sql.PlainMessage) -> Message | None:
     return replies.order_by("seq").first()
 
 
-def latest_of_ours(chat: Conversation, *, before_seq: int) -> Message | None:
-    """The latest message before `before_seq` that is neither the customer's nor a note."""
-    rows = Message.objects.filter(conversation=chat, is_note=False, seq__lt=before_seq)
-    return rows.exclude(sender_type=SenderType.CUSTOMER).order_by("-seq").first()
-
-
 def answered_before(chat: Conversation, *, before_seq: int) -> tuple[str, ...]:
     """The customer's three latest answered messages before `before_seq`, the latest first."""
     replies = Message.objects.filter(

@@ -14,7 +14,7 @@ from bots.language.intents import Intent
 from bots.language.slot_filling import Field
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
-from chats.services.core import channel_context, customers, messages
+from chats.services.core import channel_context, customers, fast_sql, messages
 from chats.services.reply import customer_media
 from chats.services.reply.decide import (
     AskedField,
@@ -112,7 +112,7 @@ def _handoff_policy(chat: Conversation) -> HandoffPolicy:
 def _short_reply(chat: Conversation, intent: Intent, *, before_seq: int) -> ShortReply | None:
     if intent.answer_to_more is None:
         return None
-    latest = messages.latest_of_ours(chat, before_seq=before_seq)
+    latest = fast_sql.latest_of_ours(chat, before_seq=before_seq)
     return ShortReply(intent.answer_to_more, intent.is_satisfied, _kind_of(latest))
 
 
@@ -175,7 +175,7 @@ def _info(
     unknown = _unknown_fields(chat)
     if not unknown or not texts:
         return InfoFacts()
-    latest = messages.latest_of_ours(chat, before_seq=before_seq)
+    latest = fast_sql.latest_of_ours(chat, before_seq=before_seq)
     receipt: Mapping[str, Any] = (latest.receipt if latest else None) or {}
     name: str | None = receipt.get("asks_for")
     asked = next((field for field in unknown if field["name"] == name), None)

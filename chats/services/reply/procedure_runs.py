@@ -27,7 +27,7 @@ from bots.services.function_calls import ProposedCall
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner, Subject
 from bots.services.procedures import ReadyProcedure
 from chats.models import Conversation, Message, SenderType
-from chats.services.core import customers, fast_sql, messages
+from chats.services.core import customers, fast_sql
 from chats.services.reply import billing, decide
 from chats.services.reply.decide import (
     Answer,
@@ -92,7 +92,7 @@ def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
     is_for_rules = facts.is_waiting or facts.is_bot_disabled or facts.is_for_people
     if not chat.bot.procedures or is_for_rules or not facts.texts or facts.asks_for_person:
         return None
-    latest = messages.latest_of_ours(chat, before_seq=facts.first_seq)
+    latest = fast_sql.latest_of_ours(chat, before_seq=facts.first_seq)
     waiting = _waiting(latest)
     if waiting is None:
         is_free = facts.question and not facts.confirmation
