@@ -584,7 +584,9 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
 CELERY_BEAT_SCHEDULE["chats.run_timers"]["options"]["expires"] = 10
 # Only the workers of this queue have the media store. A run may wait behind a long training.
 CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "train", "expires": 3600}
-#: Seconds without a sign of life from its worker after which a job goes to another worker.
+#: Seconds without a sign of life from its worker after which a job goes to another worker, if the
+#: process is gone ([a worker is killed](operations.md#stop-kill-start)). One that hangs keeps it
+#: for ten minutes more.
 JOB_LEASE_SECONDS = env.integer("JOB_LEASE_SECONDS", default=15, least=2)
 
 #: ## Retention

@@ -203,11 +203,12 @@ class FunctionCallingEventDTO(Shape):
         description="The conversation in which the call was requested.",
     )
     function: str = Field(
-        description="The name that the model requested, even if no such function exists."
+        description="The name that the model or the procedure requested, even if no such function"
+        " exists."
     )
     arguments: JsonObject = Field(
-        description="The arguments from the model; if they were not valid JSON, their text is in"
-        " `raw`."
+        description="The arguments from the model or the procedure; if they were not valid JSON,"
+        " their text is in `raw`."
     )
     status: Status = Field(
         description="`waiting`: needs an approval. `running`: in progress. `succeeded`: the server"
@@ -235,7 +236,7 @@ class FunctionCallingEventDTO(Shape):
         None,
         description="When the call was approved or rejected; null if nobody has decided.",
     )
-    created_at: Moment = Field(description="When the model requested the call.")
+    created_at: Moment = Field(description="When the call was requested.")
 
     @classmethod
     def from_row(cls, row: FunctionCall) -> "FunctionCallingEventDTO":

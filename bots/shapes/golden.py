@@ -192,7 +192,10 @@ class GoldenRunDto(Shape):
         description="The engine that answered; comma-separated if there were several. `extractive`:"
         " an answer quoted the documents instead of using a model. Null: no engine answered."
     )
-    knowledge_version: int = Field(description="The version of the bot's content that was asked.")
+    knowledge_version: int = Field(
+        description="The version of the bot's content that was asked; each change of what the bot"
+        " answers from counts it up."
+    )
     created_by: int | None = Field(
         description="Id of the person who started the run or wrote the instructions that it tests;"
         " else null.",

@@ -25,11 +25,11 @@ MAX_FIELDS, MAX_OPTIONS, MAX_QUESTIONS = 30, 50, 20
 MAX_BANNER_BYTES, MAX_BANNER_PIXELS = 5_000_000, 16_000_000
 
 
-class LanguageQuery(Shape):
-    """Query parameter of operations that answer in one language."""
+class SampleQuestionsQuery(Shape):
+    """Query parameter of the sample questions."""
 
     language: Language | None = Field(
-        None, description="The language of the texts; the bot's default if left out."
+        None, description="Only questions in this language; all of them if left out."
     )
 
 
@@ -42,8 +42,12 @@ class KeyBotQuery(Shape):
     )  # fmt: skip
 
 
-class WidgetQuery(KeyBotQuery, LanguageQuery):
+class WidgetQuery(KeyBotQuery):
     """Query parameters of a widget's configuration."""
+
+    language: Language | None = Field(
+        None, description="The language of the texts; the bot's default if left out."
+    )
 
 
 class Option(Shape):
@@ -266,7 +270,10 @@ class ConfigField(Shape):
 
     name: str = Field(description="Name of the customer's attribute.")
     label: str = Field(description="Label in the language of this configuration.")
-    type: FieldType = Field(description="Type of the answer.")
+    type: FieldType = Field(
+        description="Type of the answer: `text` (at most 500 characters), `email`, `phone`,"
+        " `number`, `date` (as 2026-11-21) or `select` (one of `options`)."
+    )
     required: bool = Field(description="Whether an answer is required.")
     options: list[Option] = Field(description="The options of a `select`; else empty.")
     ask_before_chat: bool = Field(

@@ -9,8 +9,8 @@ from bots.shapes.bot import BotDto, BotLanguageConfigDto, BotsResponse, ToggleDi
 from bots.shapes.widget import (
     BotConfigDto,
     BotIdentitySecret,
-    LanguageQuery,
     SampleQuestions,
+    SampleQuestionsQuery,
     SampleQuestionsResponse,
     WidgetQuery,
 )
@@ -63,7 +63,10 @@ class BotViewSet(TenantViewSet):
 
     @operation("bot", "Create Bot", access=ADMIN, status=201, also={409: Error})
     def create(self, body: BotDto) -> BotDto:
-        """Create a bot; fields left out get their defaults. 409 if you already have 200 bots."""
+        """Create a bot; fields left out get their defaults.
+
+        409 `bot_limit` if you have 200 bots already.
+        """
         return bots.create(self.client, body=body, by=self.user)
 
     @operation("bot", "Update Bot", access=ADMIN)
@@ -98,7 +101,7 @@ class BotViewSet(TenantViewSet):
         bots.delete(bots.get(self.client, bot_id), by=self.user)
 
     @operation("bot", "Get Bot Sample Questions", access=BEARER_OR_API_KEY)
-    def sample_questions(self, bot_id: int, query: LanguageQuery) -> SampleQuestionsResponse:
+    def sample_questions(self, bot_id: int, query: SampleQuestionsQuery) -> SampleQuestionsResponse:
         """The questions that the widget offers: those that you wrote, in their order.
 
         `language` selects the questions in that language. If you wrote none, up to six questions

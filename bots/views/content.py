@@ -105,7 +105,8 @@ class DocumentViewSet(TenantViewSet):
         """Train the bot on files; `refused` lists those that cannot be accepted.
 
         A worker trains them; `Get Files` shows the progress. For a file that the bot already has,
-        the existing document is returned. 413, 422 or 409 if no file can be accepted.
+        the existing document is returned. 413, 422 or, if the bot has its maximum of documents, 409
+        `document_limit` if no file can be accepted.
         """
         made = documents.upload(bots.get(self.client, bot_id), files=body.files, by=self.user)
         items = [DocumentDto.from_row(row) for row in made.documents]
@@ -170,7 +171,10 @@ class DocumentViewSet(TenantViewSet):
 class TextViewSet(TenantViewSet):
     @operation("AI / train", "Create Text", access=TRAINER, status=202, also={409: Error})
     def create(self, bot_id: int, body: TextDto) -> TextDto:
-        """Train the bot on a text; a worker trains it like a file."""
+        """Train the bot on a text; a worker trains it like a file.
+
+        409 `source_exists` if the bot has this text already, `document_limit` if it has 500.
+        """
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.create(bot, body=body, by=self.user))
 
@@ -213,7 +217,8 @@ class QuestionAnswerViewSet(TenantViewSet):
         """Give the bot the answer to a question.
 
         A customer who asks nearly the same gets exactly this answer, with a citation. For other
-        questions, it is a source like any document.
+        questions, it is a source like any document. 409 `source_exists` if the bot has this
+        question already, `document_limit` if it has 2,000.
         """
         bot = bots.get(self.client, bot_id)
         return QuestionAnswerDto.from_row(written_sources.create(bot, body=body, by=self.user))
@@ -270,7 +275,8 @@ class WebUrlViewSet(TenantViewSet):
     def create(self, bot_id: int, body: WebUrlDto) -> WebUrlDto:
         """Train the bot on a web page, also on those linked from it, or on those of a sitemap.
 
-        A worker fetches what the site's robots.txt allows; `Get Web Urls` shows the progress.
+        A worker fetches what the site's robots.txt allows; `Get Web Urls` shows the progress. 409
+        `web_url_exists` if the bot has this address already, `web_url_limit` if it has 50.
         """
         return web_urls.create(bots.get(self.client, bot_id), body=body, by=self.user)
 

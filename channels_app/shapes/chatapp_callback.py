@@ -191,7 +191,7 @@ class ChatappChangeValue(Tolerant):
     message_echoes: list[ChatappMessage] = Field(
         default_factory=list, description="Messages written in the business's telephone app."
     )
-    calls: list[ChatappCall] = Field(default_factory=list, description="Calls.")
+    calls: list[ChatappCall] = Field(default_factory=list, description="Calls of customers.")
     user_preferences: list[ChatappPreference] = Field(
         default_factory=list, description="Which customers want offers."
     )

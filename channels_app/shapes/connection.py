@@ -280,7 +280,10 @@ class ChannelMessagesQuery(Page):
     """The list page and filter of a bot's messages on a channel."""
 
     recipient_id: Text | None = Field(
-        None, max_length=200, description="Only messages with the customer of this provider's id."
+        None,
+        max_length=200,
+        description="Only messages with the customer who has this id at the provider (chatapp: or"
+        " this number); conversations show it as `customer.provider_user_id`.",
     )
 
 

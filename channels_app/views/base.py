@@ -102,7 +102,8 @@ class ChannelViewSet(TenantViewSet):
 
         If no agent has the conversation, it is assigned to you. 409 `reply_window_closed` after the
         reply window (24 hours after the customer's last message, if the channel has one), unless a
-        `tag` lifts that limit.
+        `tag` lifts that limit; `already_assigned` if another agent has the conversation,
+        `chat_ended` if it has ended, `channel_not_connected` if the account cannot send.
         """
         bot, key = self.bot(client_id, bot_id), idempotency.stable_id()
         row = agent_messaging.send(bot, self.provider, body, by=self.user, request_id=key)

@@ -59,7 +59,8 @@ class ChatappViewSet(ChannelViewSet):
 
         `recipient_id` is the customer's number (digits) or id at the business. If no agent has
         the conversation, it is assigned to you. 409 `reply_window_closed` if the customer's last
-        message is more than 24 hours old.
+        message is more than 24 hours old, `already_assigned` if another agent has the conversation,
+        `chat_ended` if it has ended, `channel_not_connected` if the number cannot send.
         """
         return super().send(client_id, bot_id, body)
 

@@ -56,6 +56,8 @@ class LocalappViewSet(ChannelViewSet):
 
         If no agent has the conversation, it is assigned to you. 409 `reply_window_closed` if the
         customer's last message is more than seven days old; this channel has no `tag` to lift that.
+        `already_assigned` if another agent has the conversation, `chat_ended` if it has ended,
+        `channel_not_connected` if the account cannot send.
         """
         return super().send(client_id, bot_id, body)
 

@@ -40,7 +40,8 @@ class PhotoappViewSet(ChannelViewSet):
         Without `code` the answer's `consent_url` is the consent page to send the person to. It
         redirects to `redirect_uri` with `code` and `state`: send both here to store the person's
         token, then list the accounts and connect one. If `login` is `direct`, the account is
-        connected at once. 400 `invalid_state` if the state is missing, used, too old, or was made
+        connected at once: 409 `account_taken` if another bot has it, `bot_has_account` if the bot
+        has another one. 400 `invalid_state` if the state is missing, used, too old, or was made
         for another person or bot.
         """
         bot = self.bot(client_id, bot_id)

@@ -34,7 +34,7 @@ class SocialnetViewSet(ChannelViewSet):
 
     @operation(
         TAG, "Client Messenger Connect", access=ADMIN, waits=True,
-        also={400: Error, 409: Error, 502: Error},
+        also={400: Error, 502: Error},
     )  # fmt: skip
     def sign_in(self, client_id: int, bot_id: int, body: MessengerConnectDto) -> ChannelConnection:
         """Begin a person's consent at the provider, or finish it with `code` and `state`.

@@ -9,6 +9,7 @@ from drf_spectacular.plumbing import ComponentRegistry
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from pydantic import create_model
 
+from chatplatform.api.error_shapes import codes_of
 from chatplatform.api.openapi import OperationSchema
 from chatplatform.api.operation import Form, routes
 from chatplatform.api.shapes import Shape
@@ -132,6 +133,9 @@ def test_every_field_is_described(document):
     assert len(fields) > 50
     assert not [name for name, part in fields.items() if not part.get("description")]
     assert not [name for name, schema in components.items() if not schema.get("description")]
+    # A description says more than a name does.
+    single = re.compile(r"\w+\.?")
+    assert not [name for name, part in fields.items() if single.fullmatch(part["description"])]
 
 
 BODIES = {
@@ -208,6 +212,18 @@ def test_every_conflict_names_its_codes(document, operations):
     }
     assert len(conflicts) > 100
     assert {name for name, codes in conflicts.items() if not codes or not codes <= known} == set()
+
+
+def test_an_operation_that_declares_a_conflict_says_which():
+    """Any POST may answer `request_in_flight`; a declared 409 follows from a rule of its own."""
+    declared = [operation for _, _, operation in routes() if 409 in operation.also]
+    assert len(declared) > 50
+    silent = {
+        operation.name
+        for operation in declared
+        if codes_of(409).isdisjoint(re.findall(r"`(\w+)`", operation.description))
+    }
+    assert silent == set()
 
 
 def test_requests_are_closed_and_replies_are_open(document):

@@ -51,7 +51,7 @@ class Part(Shape):
     """One part of the platform."""
 
     name: str = Field(description="The part, for example `database`.")
-    status: Literal["ok", "failed"] = Field(description="Whether the part works.")
+    status: Literal["ok", "failed"] = Field(description="`ok` if the part works.")
     detail: str = Field(description="The finding, in a few words.")
     duration_ms: float = Field(description="Milliseconds that the check took.")
 

@@ -70,7 +70,10 @@ class Conversation(Shape):
     )
     priority: ConversationPriority = "normal"
     version: int = Field(description="Increases with each change of owner or status.")
-    customer_id: int = Field(description="The customer's id.")
+    customer_id: int = Field(
+        description="The customer's id on the platform, for *Get Customer By Id*; yours is"
+        " `customer.external_id`."
+    )
     customer: ConversationCustomer = Field(description="The customer.")
     is_preview: bool = Field(
         False,
@@ -113,10 +116,13 @@ class Conversation(Shape):
         description="The newest message that the customer may see; null if there is none. While the"
         " bot does not have the conversation, what it or the platform says does not count.",
     )
-    last_message_at: Moment | None = Field(None, description="When the newest message was stored.")
+    last_message_at: Moment | None = Field(
+        None, description="When the newest message was stored, without notes and welcome."
+    )
     first_response_at: Moment | None = Field(
         None,
-        description="When the first answer was sent; null: not yet.",
+        description="When the bot or an agent first answered; the welcome does not count. Null: not"
+        " yet.",
     )
     ended_at: Moment | None = Field(
         None,
@@ -133,8 +139,14 @@ class Conversation(Shape):
     reply_window_expires_at: Moment | None = Field(
         None, description="Until when the channel accepts free text; null if it sets no limit."
     )
-    location: Location | None = Field(None, description="Where the customer is.")
-    metadata: FreeObject = Field(description="Your own keys and values.")
+    location: Location | None = Field(
+        None, description="Where the customer is, as the request that opened it said."
+    )
+    metadata: FreeObject = Field(
+        description="Your own keys and values, as given when the conversation was opened. A"
+        " messaging channel adds `referral` (what led the customer here) and `consent` (how they"
+        " agreed to be written to)."
+    )
     created_at: Moment = Field(description="When the conversation was opened.")
 
     @classmethod

@@ -20,7 +20,7 @@ Number = Annotated[int, Field(ge=0, le=HIGHEST)]
 class PortableTag(Shape):
     """A tag, with who added it and when."""
 
-    name: Text = Field(description="The tag.", max_length=60)
+    name: Text = Field(description="The tag's name.", max_length=60)
     source: Literal["agent", "ai", "customer"] = Field(description="Who added the tag.")
     confidence: float | None = Field(
         None,
@@ -37,7 +37,9 @@ class PortableFeedback(Shape):
         None,
         description="`up` or `down`, instead of `rating`, for one message.",
     )
-    reason: FeedbackReason | None = Field(None, description="What was wrong.")
+    reason: FeedbackReason | None = Field(
+        None, description="What was wrong; null if the customer did not say."
+    )
     resolved: bool | None = Field(None, description="Whether the problem is solved.")
     comment: Text = Field("", description="The customer's comment.")
     created_at: Moment = Field(description="When the customer gave the rating.")
@@ -47,7 +49,7 @@ class PortableFeedback(Shape):
 class PortableSummary(Shape):
     """A stored summary."""
 
-    summary: Text = Field(description="The text.")
+    summary: Text = Field(description="The summary's text.")
     language: str = Field(description="The summary's language as a BCP 47 code.")
     key_points: list[Text] = Field(default_factory=list, description="The main points.")
     customer_intent: Text = Field("", description="What the customer wanted.")

@@ -253,7 +253,7 @@ class NewPushSubscription(Shape):
         max_length=1000,
         pattern=r"^https?://[^\s]+$",
     )
-    keys: PushKeys = Field(description="For the encryption.")
+    keys: PushKeys = Field(description="The keys with which messages to it are encrypted.")
 
 
 class PushSubscription(Shape):

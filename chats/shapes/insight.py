@@ -303,7 +303,7 @@ class SuggestionRequest(Shape):
 class Suggestion(Shape):
     """A reply that an agent could send."""
 
-    text: str = Field(description="The reply.")
+    text: str = Field(description="The reply's text, to edit and send with *Manual Chat*.")
     citations: list[Citation] = Field(description="The passages that support the suggestion.")
 
 
@@ -351,7 +351,7 @@ class TranslationResponse(Shape):
     text: str = Field(description="The translated text.")
     in_lang_code: str = Field(description="The detected language of the original.")
     out_lang_code: str = Field(description="The language of the translation.")
-    engine: str = Field(description="`openai_compatible`.")
+    engine: str = Field(description="What translated it: always `openai_compatible`, a model.")
 
 
 class ChatGptMessage(Shape):

@@ -66,7 +66,7 @@ class ConversationResponse(Shape):
         description="The system that the conversation comes from; the channel if you named none.",
     )
     location: Location | None = Field(description="Where the requester is.")
-    tags: list[str] = Field(description="The tags.")
+    tags: list[str] = Field(description="The conversation's tags.")
     group_id: str | None = Field(description="Your own id for the conversation's group.")
     status: ConversationStatus
     created_at: Moment = Field(description="When the conversation was opened.")

@@ -99,7 +99,7 @@ class ReplayDto(Shape):
     """A replay of a bot's replies of one day."""
 
     id: uuid.UUID = Field(description="The replay's id.")
-    day: date = Field(description="The day.")
+    day: date = Field(description="The day of the original replies, in the client's time zone.")
     status: ReplayStatus = Field(description="The status: `queued`, `running`, `done` or `failed`.")
     error: str | None = Field(
         description="Why the replay failed; null if it did not. Replies already replayed are kept."

@@ -178,7 +178,9 @@ class ReplyReceipt(Shape):
     engine: str | None = Field(
         description="`extractive`, `openai_compatible`, or `external` for your own assistant."
     )
-    model: str | None = Field(description="The model.")
+    model: str | None = Field(
+        description="The name of the model that was asked, as its server calls it."
+    )
     engine_error: str | None = Field(description="Why the model failed; null if it did not.")
     call_ids: list[str] = Field(description="The ids of the function calls made or proposed.")
     usage: Usage = Field(description="The tokens used and the credits charged.")

@@ -66,7 +66,10 @@ class InsightViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Create Client Tag", access=ADMIN, status=201, also={409: Error})
     def create_tag(self, body: insight_shapes.ClientTagRequest) -> insight_shapes.Tag:
-        """Add a tag to your list; a tag is also added when a conversation first gets it."""
+        """Add a tag to your list; a tag is also added when a conversation first gets it.
+
+        409 `tag_exists` if you have a tag of this name.
+        """
         return tags.create(self.user, body)
 
     @operation("AI / chat", "Update Client Tag", access=ADMIN, also={409: Error})

@@ -100,7 +100,10 @@ class ClientChatViewSet(ChatsViewSet):
         """Store a customer's message, and wait for the reply, stream it, or get it later.
 
         The server-sent events are `message` (as stored), `delta` (the next piece of the answer),
-        `reset` (discard the pieces so far) and `done` (the complete turn, whose text is final).
+        `reset` (discard the pieces so far) and `done` (the complete turn, whose text is final). A
+        message to an ended conversation reopens it or begins the next one: see `conversation_id` of
+        the stored message. 409 `attachments_off` if the bot takes no files,
+        `client_message_id_taken` if another sender's message has this id; 403 `customer_blocked`.
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         turn = incoming.receive_by(self.caller, chat_id, body)
@@ -194,7 +197,8 @@ class ClientChatViewSet(ChatsViewSet):
         """Store a customer's message with files; it is answered like a message without files.
 
         The message's content has a signed link to each file, valid for a day. Files are always
-        served as downloads.
+        served as downloads. 409 `attachments_off` if the bot takes no files,
+        `client_message_id_taken` if another sender's message has this id; 403 `customer_blocked`.
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         chat = self._chat(chat_id)
@@ -210,7 +214,12 @@ class ClientChatViewSet(ChatsViewSet):
         returns=Message, status=201, also={409: Error},
     )  # fmt: skip
     def send_as_assistant(self, chat_id: uuid.UUID, body: ConvMessage) -> dict[str, Any]:
-        """Answer from your own system as the bot; 409 while an agent has the conversation."""
+        """Answer from your own system as the bot.
+
+        409 `agent_has_chat` while an agent has the conversation, `chat_ended` if it has ended,
+        `client_message_id_taken` if another sender's message has this id; on a messaging channel
+        also `channel_not_connected` and `reply_window_closed`.
+        """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         return Message.from_row(messages.append_by_assistant(self._chat(chat_id), body))
 
@@ -219,7 +228,11 @@ class ClientChatViewSet(ChatsViewSet):
         also={202: TurnResponse, 409: Error}, streams=EventStreamResponse,
     )  # fmt: skip
     def auto_respond(self, request: HttpRequest, chat_id: uuid.UUID) -> HttpResponseBase:
-        """Have the bot answer the customer's last message, or return the existing reply."""
+        """Have the bot answer the customer's last message, or return the existing reply.
+
+        409 `nothing_to_answer` if the customer has not written, `chat_ended` if the conversation
+        has ended.
+        """
         chat = self._chat(chat_id)
         message = incoming.request_reply_again(
             chat, earlier_result_id=idempotency.earlier_result_id()

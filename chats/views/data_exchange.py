@@ -65,7 +65,7 @@ class MigrationViewSet(TenantViewSet):
 class ClientDocumentsViewSet(TenantViewSet):
     @operation("AI / client", "Delete All Documents", access=SECRET_KEY)
     def destroy(self, query: KeyBotQuery) -> DeletedCount:
-        """Delete all documents of the key's bot, files and crawled pages, whatever their status.
+        """Delete all documents of the key's bot: files, crawled pages, texts and answers.
 
         If there are none, it returns 0. Web addresses stay and are crawled again when due.
         """
@@ -86,7 +86,14 @@ class MessagingViewSet(ChatsViewSet):
     def send(
         self, conversation_id: uuid.UUID, body: messaging_shapes.MessageRequest
     ) -> dict[str, Any]:
-        """Store a message from any sender. With `sent_at` it is history and has no effects."""
+        """Store a message from any sender. With `sent_at` it is history and has no effects.
+
+        409 `chat_ended` if the conversation has ended, `agent_has_chat` for a message of the bot
+        while an agent has it, `already_answered` if the message in `in_reply_to` has a reply of the
+        bot, `attachments_off` for a customer's files if the bot takes none,
+        `client_message_id_taken` if another sender's message has this id; on a messaging channel
+        also `channel_not_connected` and `reply_window_closed`.
+        """
         return exchange_shapes.MessageEntity.from_row(
             messaging_api.send(self._chat(conversation_id), body)
         )

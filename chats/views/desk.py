@@ -69,14 +69,20 @@ class ChatViewSet(ChatsViewSet):
         """Assign a conversation to an agent, the queue or the bot.
 
         If two agents claim it at once, one gets it and the other gets 409 `already_assigned`. Only
-        its agent or an admin can reassign an agent's conversation.
+        its agent or an admin can reassign an agent's conversation. 409 `stale_version` if it is not
+        at `expected_version` any more, `bot_disabled` if it cannot go to the bot, `agent_gone` if
+        the agent has just been disabled, `chat_ended` if it has ended.
         """
         chat = self._chat(chat_id)
         return Conversation.from_row(agent_actions.assign(chat, body, by=self.user))
 
     @operation("AI / chat", "Chat Unassign", access=BEARER, also={409: Error})
     def unassign(self, chat_id: uuid.UUID) -> Conversation:
-        """Return a conversation to the bot, or to the queue if the bot is disabled."""
+        """Return a conversation to the bot, or to the queue if the bot is disabled.
+
+        409 `already_assigned` if another agent has it and you are no admin, `chat_ended` if it has
+        ended.
+        """
         return Conversation.from_row(agent_actions.unassign(self._chat(chat_id), by=self.user))
 
     @operation(
@@ -85,8 +91,10 @@ class ChatViewSet(ChatsViewSet):
     def manual(self, chat_id: uuid.UUID, body: desk_shapes.ManualChatMessageDto) -> dict[str, Any]:
         """Send a message to the customer, or add an internal note.
 
-        A conversation that no agent has is assigned to you. An admin may write in another agent's
-        conversation.
+        A conversation that no agent has is assigned to you; if another agent has it, only an admin
+        may write to the customer (409 `already_assigned`). 409 `chat_ended` if it has ended; on a
+        messaging channel also `channel_not_connected` and `reply_window_closed`.
+        `client_message_id_taken` if another sender's message, or a note, has this id.
         """
         return Message.from_row(agent_actions.send(self._chat(chat_id), body, by=self.user))
 
@@ -100,7 +108,8 @@ class ChatViewSet(ChatsViewSet):
         """Send files to the customer, or add them to an internal note.
 
         The message's content has a signed link to each file, valid for a day. Files are always
-        served as downloads.
+        served as downloads. 409 as in *Manual Chat*: `already_assigned`, `chat_ended`,
+        `channel_not_connected`, `reply_window_closed`, `client_message_id_taken`.
         """
         chat = self._chat(chat_id)
         with attachments.stored(body.files) as files:
@@ -162,7 +171,7 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Get Chats", access=BEARER, returns=ChatsResponse)
     def list(self, query: ChatsQuery) -> dict[str, Any]:
-        """List the client's conversations, by newest activity or by longest wait."""
+        """List the client's conversations, by newest activity, longest wait or priority."""
         return chat_list.list_page(self.caller, query, finds_message=True)
 
     @operation("AI / chat", "Get Chat Counts", access=BEARER)
@@ -179,19 +188,25 @@ class ChatViewSet(ChatsViewSet):
     def end(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
         """End a conversation: for the customer with an API key, as an agent with an access token.
 
-        409 `chat_ended` if it has already ended; also 409 if another agent has it.
+        409 `chat_ended` if it has already ended, `already_assigned` if another agent has it.
         """
         chat = self._chat(chat_id)
         return self._shown(agent_actions.end(chat, by=self.caller.user))
 
     @operation("AI / chat", "Agent End A Chat By Id", access=BEARER, also={409: Error})
     def agent_end(self, chat_id: uuid.UUID) -> Conversation:
-        """End a conversation as an agent; 409 if it has already ended or another agent has it."""
+        """End a conversation as an agent.
+
+        409 `chat_ended` if it has already ended, `already_assigned` if another agent has it.
+        """
         return Conversation.from_row(agent_actions.end(self._chat(chat_id), by=self.user))
 
     @operation("AI / chat", "Snooze Chat", access=BEARER, also={409: Error})
     def snooze(self, chat_id: uuid.UUID, body: desk_shapes.ChatSnoozeDto) -> Conversation:
-        """Snooze a conversation until a given time; a customer's message reopens it sooner."""
+        """Snooze a conversation until a given time; a customer's message reopens it sooner.
+
+        409 `chat_ended` if it has ended, `already_assigned` if another agent has it.
+        """
         chat = self._chat(chat_id)
         return Conversation.from_row(agent_actions.snooze(chat, until=body.until, by=self.user))
 
@@ -271,7 +286,10 @@ class DeskViewViewSet(TenantViewSet):
 
     @operation("AI / chat", "Save Inbox View", access=BEARER_ANY_ROLE, also={409: Error})
     def save(self, body: desk_shapes.DeskView) -> desk_shapes.DeskView:
-        """Save a view of the inbox, or replace yours of this name; you can have 30."""
+        """Save a view of the inbox, or replace yours of this name.
+
+        409 `too_many_views` if you have 30 already.
+        """
         return desk_shapes.DeskView.of(inbox_views.save(self.user, body), may_delete=True)
 
     @operation(
@@ -308,7 +326,8 @@ class CustomerViewSet(TenantViewSet):
         """Merge two customers: conversations, channel identities and attributes move to the first.
 
         If both have a value, the first customer's is kept, also for the external id. The second id
-        answers 404 from then on; messages keep the sender's old id.
+        answers 404 from then on; messages keep the sender's old id. 409 `same_customer` if both ids
+        are the same.
         """
         return CustomerDto.from_row(
             customer_records.merge(self.caller, customer_id, merged_id=merged_id)
@@ -355,7 +374,10 @@ class PreviewViewSet(ChatsViewSet):
     def start_preview(
         self, request: HttpRequest, bot_id: int, body: GenerateChatRequest
     ) -> HttpResponseBase:
-        """Try a bot: open a preview conversation with these messages and generate the reply."""
+        """Try a bot: open a preview conversation with these messages and generate the reply.
+
+        409 `preview_off` if the bot's `allow_preview` is false.
+        """
         message = preview_chats.open_preview(
             self.client, bot_id, body, by=self.user, client_message_id=idempotency.stable_id()
         )
@@ -377,7 +399,11 @@ class PreviewViewSet(ChatsViewSet):
     def continue_preview(
         self, request: HttpRequest, chat_id: uuid.UUID, body: GenerateChatRequest
     ) -> HttpResponseBase:
-        """Generate the next reply: to further `messages` in a preview, else to the last message."""
+        """Generate the next reply: to further `messages` in a preview, else to the last message.
+
+        409 `not_a_preview` for `messages` in a customer's conversation, `nothing_to_answer` if the
+        customer has not written, `chat_ended` if the conversation has ended.
+        """
         chat = self._chat(chat_id)
         message = preview_chats.continue_chat(
             chat,

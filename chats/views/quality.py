@@ -129,7 +129,7 @@ class ReplayViewSet(ChatsViewSet):
 
     @operation("AI / train", "Get Replay", access=BEARER)
     def retrieve(self, bot_id: int, replay_id: uuid.UUID) -> replay_shapes.ReplayDto:
-        """Get a replay with its progress."""
+        """Get a replay with its progress and its counts; *Get Replayed Replies* has the replies."""
         replay = replays.get(bots.get(self.client, bot_id), replay_id)
         return replay_shapes.ReplayDto.from_row(replay)
 

@@ -25,7 +25,10 @@ ScopeName = Literal["secret", "public"]
 class SubscriptionDto(Shape):
     """A client's plan and its credits."""
 
-    plan: Literal["trial", "standard", "unlimited"] = Field(description="The kind of plan.")
+    plan: Literal["trial", "standard", "unlimited"] = Field(
+        description="`trial`: ends with its period. `standard`: gets `credits_included` in each"
+        " period. `unlimited`: calls are counted, and never refused for lack of credits."
+    )
     credits_included: int = Field(description="Credits that the plan grants in each period.")
     credits_left: int = Field(
         description="Credits that can be used now, 0 or more: grants and top-ups, minus credits"
@@ -82,8 +85,10 @@ class CreditPayment(Shape):
     )
 
     order_id: uuid.UUID = Field(description="The order's id.")
-    amount: Amount = Field(description="The order's amount; 409 if it differs.")
-    reference: Reference = Field(description="The order's reference; 409 if it differs.")
+    amount: Amount = Field(description="The order's amount; 409 `payment_differs` for another.")
+    reference: Reference = Field(
+        description="The order's reference; 409 `payment_differs` for another."
+    )
     status: Literal["paid", "refused"] = Field(
         description="`paid`: the credits are added, once; `refused`: the order ends without them."
     )

@@ -208,7 +208,9 @@ class TokenResponse(Shape):
     """An access token, and a refresh token for the next one."""
 
     access_token: str = Field(description="The access token: send it as `Authorization: Bearer …`.")
-    token_type: Literal["bearer"] = Field(description="How to send the access token.")
+    token_type: Literal["bearer"] = Field(
+        description="Always `bearer`: the access token is sent in the header `Authorization`."
+    )
     expires_in: int = Field(description="Seconds until the access token expires.")
     refresh_token: str = Field(
         description="Can be exchanged once for the next pair; a second use ends the whole sign-in."

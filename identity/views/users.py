@@ -139,8 +139,8 @@ class PasswordResetViewSet(TenantViewSet):
         """Mail a link to choose a new password, if an account has this address.
 
         The answer is the same whether or not there is such an account. The link works once, for
-        an hour, and replaces earlier links. After 5 requests for an e-mail address, or 30 from a
-        network address, within an hour: 429 with Retry-After.
+        an hour, and ends links that are older than ten minutes. After 5 requests for an e-mail
+        address, or 30 from a network address, within an hour: 429 with Retry-After.
         """
         passwords.request_reset(email=body.email, address=current_address())
 

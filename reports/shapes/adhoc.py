@@ -251,19 +251,23 @@ class NumberedOption(Shape):
     """A bot or person to filter conversations by."""
 
     id: int = Field(description="The value to use in the filter.")
-    name: str = Field(description="The name.")
+    name: str = Field(description="The name of the bot or person.")
     chats: int = Field(description="How many conversations of the period have this value.")
 
 
 class AdhocFilterOptions(Shape):
     """The filter values that occur in a period's conversations, most frequent first."""
 
-    bots: list[NumberedOption] = Field(description="Bots.")
-    channels: list[FilterOption] = Field(description="Channels.")
-    statuses: list[FilterOption] = Field(description="Statuses.")
-    assignees: list[NumberedOption] = Field(description="Agents who have conversations.")
+    bots: list[NumberedOption] = Field(description="Bots, for `bot_ids`.")
+    channels: list[FilterOption] = Field(description="Channels, such as `web`.")
+    statuses: list[FilterOption] = Field(description="`open`, `snoozed`, `ended`.")
+    assignees: list[NumberedOption] = Field(
+        description="The 200 agents with the most conversations, for `assignee_ids`."
+    )
     tags: list[FilterOption] = Field(description="The 200 most frequent tags.")
-    sentiments: list[FilterOption] = Field(description="Sentiments.")
-    languages: list[FilterOption] = Field(description="Languages.")
-    ended_by: list[FilterOption] = Field(description="Who or what ended conversations.")
+    sentiments: list[FilterOption] = Field(description="`positive`, `neutral`, `negative`.")
+    languages: list[FilterOption] = Field(description="Languages as BCP 47 codes.")
+    ended_by: list[FilterOption] = Field(
+        description="Who or what ended conversations, such as `customer` or `inactivity`."
+    )
     countries: list[FilterOption] = Field(description="The 200 most frequent countries.")

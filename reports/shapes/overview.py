@@ -73,7 +73,7 @@ class PartFigures(Shape):
 class DayFigures(PartFigures):
     """The figures of a day."""
 
-    day: str = Field(description="The day.")
+    day: str = Field(description="The day, such as 2026-11-21.")
 
 
 class ChannelFigures(PartFigures):

@@ -18,7 +18,10 @@ WarningCode = Literal[
 class WarningSample(Shape):
     """One of the items that a warning is about."""
 
-    id: str = Field(description="The item's id.")
+    id: str = Field(
+        description="The id of the conversation, document, endpoint or other item that the warning"
+        " is about."
+    )
     label: str = Field(
         description="The item's name, such as a conversation's code or a file's name.",
     )

@@ -130,7 +130,7 @@ class WarningViewSet(TenantViewSet):
         """List what needs attention now or soon, and what to do about it.
 
         Only owners and admins see warnings about webhook endpoints. `due_at` is when something is
-        expected to happen, such as the end of the credits at the pace of the last 24 hours.
+        expected to happen, such as the end of the credits at the pace of the last seven days.
         """
         return warnings.dashboard(self.client, self.user)
 

@@ -280,7 +280,7 @@ class Replay(Shape):
     config_id: uuid.UUID = Field(description="The endpoint's id.")
     created_from: Moment = Field(description="The start of the range.")
     created_to: Moment = Field(description="The end of the range (exclusive).")
-    state: ReplayState = Field(description="Which events are sent.")
+    state: ReplayState = Field(description="Which events are sent, as in the request.")
     type: str | None = Field(
         description="The events' type; null for every type that the endpoint takes.",
     )

@@ -128,7 +128,10 @@ class EventViewSet(TenantViewSet):
         "Webhook", "Replay Webhook Events", access=ADMIN, status=202, also={404: None, 409: None}
     )
     def replay_range(self, body: webhook_shapes.EventReplayRequest) -> webhook_shapes.Replay:
-        """Send a range of events to an endpoint again; a worker queues them, oldest first."""
+        """Send a range of events to an endpoint again; a worker queues them, oldest first.
+
+        409 `endpoint_disabled` if the endpoint is off.
+        """
         config = endpoints.get(self.client, body.config_id)
         return deliveries.enqueue_replay(config, body)
 

@@ -718,10 +718,10 @@ class Client(Core):
         return result
 
     def get_bot_config(
-        self, *, language: str | None = None, bot_id: int | None = None
+        self, *, bot_id: int | None = None, language: str | None = None
     ) -> types.BotConfigDto:
         """The configuration of a widget with its texts in one language."""
-        result: types.BotConfigDto = self.call("GET", "/ai/bot/config", {}, {"language": language, "bot_id": bot_id})
+        result: types.BotConfigDto = self.call("GET", "/ai/bot/config", {}, {"bot_id": bot_id, "language": language})
         return result
 
     def list_bots(
@@ -895,7 +895,7 @@ class Client(Core):
     def get_replay(
         self, bot_id: int | str, replay_id: int | str
     ) -> types.ReplayDto:
-        """Get a replay with its progress."""
+        """Get a replay with its progress and its counts; *Get Replayed Replies* has the replies."""
         result: types.ReplayDto = self.call("GET", "/ai/{bot_id}/replays/{replay_id}", {"bot_id": bot_id, "replay_id": replay_id}, {})
         return result
 
@@ -1091,7 +1091,7 @@ class Client(Core):
     def get_chats(
         self, *, cursor: str | None = None, limit: int | None = None, status: Literal['open', 'snoozed', 'ended'] | None = None, assign_type: types.AssignTypeEnum | None = None, priority: Literal['low', 'normal', 'high', 'urgent'] | None = None, mine: bool | None = None, is_assigned: bool | None = None, is_unread: bool | None = None, is_waiting: bool | None = None, previews: bool | None = None, bot_id: int | None = None, customer_id: int | None = None, channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp', 'telegram'] | None = None, assignee_id: int | None = None, tag: str | None = None, language: str | None = None, min_wait_seconds: int | None = None, sentiment: Literal['positive', 'neutral', 'negative'] | None = None, q: str | None = None, created_from: str | None = None, created_to: str | None = None, sort: Literal['newest', 'longest_wait', 'priority'] | None = None
     ) -> types.ChatsResponse:
-        """List the client's conversations, by newest activity or by longest wait."""
+        """List the client's conversations, by newest activity, longest wait or priority."""
         result: types.ChatsResponse = self.call("GET", "/ai/chats", {}, {"cursor": cursor, "limit": limit, "status": status, "assign_type": assign_type, "priority": priority, "mine": mine, "is_assigned": is_assigned, "is_unread": is_unread, "is_waiting": is_waiting, "previews": previews, "bot_id": bot_id, "customer_id": customer_id, "channel": channel, "assignee_id": assignee_id, "tag": tag, "language": language, "min_wait_seconds": min_wait_seconds, "sentiment": sentiment, "q": q, "created_from": created_from, "created_to": created_to, "sort": sort})
         return result
 
@@ -1119,7 +1119,7 @@ class Client(Core):
     def agent_end_chat(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Conversation:
-        """End a conversation as an agent; 409 if it has already ended or another agent has it."""
+        """End a conversation as an agent."""
         result: types.Conversation = self.call("POST", "/ai/chat/{chat_id}/agent-end", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
@@ -1210,7 +1210,7 @@ class Client(Core):
     def save_inbox_view(
         self, body: types.DeskViewInput, *, idempotency_key: str | None = None
     ) -> types.DeskView:
-        """Save a view of the inbox, or replace yours of this name; you can have 30."""
+        """Save a view of the inbox, or replace yours of this name."""
         result: types.DeskView = self.call("POST", "/ai/chat/views", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1434,7 +1434,7 @@ class Client(Core):
     def send_assistant_message(
         self, chat_id: int | str, body: types.ConvMessage, *, idempotency_key: str | None = None
     ) -> types.Message:
-        """Answer from your own system as the bot; 409 while an agent has the conversation."""
+        """Answer from your own system as the bot."""
         result: types.Message = self.call("POST", "/ai/client/chat/assistant/{chat_id}", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1539,7 +1539,7 @@ class Client(Core):
     def delete_all_documents(
         self, *, bot_id: int | None = None
     ) -> types.DeletedCount:
-        """Delete all documents of the key's bot, files and crawled pages, whatever their status."""
+        """Delete all documents of the key's bot: files, crawled pages, texts and answers."""
         result: types.DeletedCount = self.call("DELETE", "/ai/client/documents", {}, {"bot_id": bot_id})
         return result
 

@@ -408,7 +408,7 @@ export class Client extends Core {
     return this.call("GET", `/ai/banner`, { query });
   }
   /** The configuration of a widget with its texts in one language. */
-  getBotConfig(query?: { language?: string; bot_id?: number; }): Promise<types.BotConfigDto> {
+  getBotConfig(query?: { bot_id?: number; language?: string; }): Promise<types.BotConfigDto> {
     return this.call("GET", `/ai/bot/config`, { query });
   }
   /** List your bots, oldest first. */
@@ -507,7 +507,7 @@ export class Client extends Core {
   startReplay(bot_id: number | string, body: types.ReplayRequest, idempotencyKey?: string): Promise<types.ReplayDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/replays`, { body, idempotencyKey });
   }
-  /** Get a replay with its progress. */
+  /** Get a replay with its progress and its counts; *Get Replayed Replies* has the replies. */
   getReplay(bot_id: number | string, replay_id: number | string): Promise<types.ReplayDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/replays/${encodeURIComponent(replay_id)}`);
   }
@@ -619,7 +619,7 @@ export class Client extends Core {
   mergeCustomers(customer_id: number | string, merged_id: number | string, idempotencyKey?: string): Promise<types.CustomerDto> {
     return this.call("POST", `/ai/customers/${encodeURIComponent(customer_id)}/merge/${encodeURIComponent(merged_id)}`, { idempotencyKey });
   }
-  /** List the client's conversations, by newest activity or by longest wait. */
+  /** List the client's conversations, by newest activity, longest wait or priority. */
   getChats(query?: { cursor?: string; limit?: number; status?: "open" | "snoozed" | "ended"; assign_type?: types.AssignTypeEnum; priority?: "low" | "normal" | "high" | "urgent"; mine?: boolean; is_assigned?: boolean; is_unread?: boolean; is_waiting?: boolean; previews?: boolean; bot_id?: number; customer_id?: number; channel?: "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram"; assignee_id?: number; tag?: string; language?: string; min_wait_seconds?: number; sentiment?: "positive" | "neutral" | "negative"; q?: string; created_from?: string; created_to?: string; sort?: "newest" | "longest_wait" | "priority"; }): Promise<types.ChatsResponse> {
     return this.call("GET", `/ai/chats`, { query });
   }
@@ -635,7 +635,7 @@ export class Client extends Core {
   endChat(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation | types.VisitorConversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/end`, { idempotencyKey });
   }
-  /** End a conversation as an agent; 409 if it has already ended or another agent has it. */
+  /** End a conversation as an agent. */
   agentEndChat(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/agent-end`, { idempotencyKey });
   }
@@ -687,7 +687,7 @@ export class Client extends Core {
   getInboxViews(): Promise<types.DeskViews> {
     return this.call("GET", `/ai/chat/views`);
   }
-  /** Save a view of the inbox, or replace yours of this name; you can have 30. */
+  /** Save a view of the inbox, or replace yours of this name. */
   saveInboxView(body: types.DeskViewInput, idempotencyKey?: string): Promise<types.DeskView> {
     return this.call("POST", `/ai/chat/views`, { body, idempotencyKey });
   }
@@ -815,7 +815,7 @@ export class Client extends Core {
   sendFiles(chat_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.ChatTurn | types.VisitorTurn> {
     return this.call("POST", `/ai/client/chat/files/${encodeURIComponent(chat_id)}/`, { body, kind: "files", idempotencyKey });
   }
-  /** Answer from your own system as the bot; 409 while an agent has the conversation. */
+  /** Answer from your own system as the bot. */
   sendAssistantMessage(chat_id: number | string, body: types.ConvMessage, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/ai/client/chat/assistant/${encodeURIComponent(chat_id)}`, { body, idempotencyKey });
   }
@@ -875,7 +875,7 @@ export class Client extends Core {
   migrateConversations(query?: { cursor?: string; limit?: number; }): Promise<types.ConversationEntitiesResponse> {
     return this.call("GET", `/ai/client/migrate/conversations`, { query });
   }
-  /** Delete all documents of the key's bot, files and crawled pages, whatever their status. */
+  /** Delete all documents of the key's bot: files, crawled pages, texts and answers. */
   deleteAllDocuments(query?: { bot_id?: number; }): Promise<types.DeletedCount> {
     return this.call("DELETE", `/ai/client/documents`, { query });
   }
