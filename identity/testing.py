@@ -88,10 +88,15 @@ def make_key(client: Client, scope: str = "secret", bot_id: int | None = None) -
 
 
 def sign_in(screen: Page, user: User) -> None:
-    """Sign a person in to the site in a browser, with a password hashed as in production."""
+    """Sign a person in to the site in a browser."""
+    screen.goto("/admin/login/")
+    fill_in_sign_in(screen, user)
+
+
+def fill_in_sign_in(screen: Page, user: User) -> None:
+    """Sign in where the form is, with a password hashed as in production."""
     user.password = make_password(PASSWORD, hasher=Argon2())
     user.save(update_fields=["password"])
-    screen.goto("/admin/login/")
     screen.get_by_label("Email").fill(user.email)
     screen.get_by_label("Password").fill(PASSWORD)
     # Wait for the answer: navigating earlier would interrupt the sign-in.

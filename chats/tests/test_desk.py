@@ -10,7 +10,8 @@ from playwright.sync_api import Page, expect
 from chatplatform.testing.browser import PHONE, violations
 from chatplatform.testing.web_process import free_port, web
 from chats.models import Conversation, Customer, Message
-from identity.testing import enter_site
+from identity.services import users
+from identity.testing import enter_site, fill_in_sign_in
 
 A_DAY = timedelta(days=1)
 HOSTILE = (
@@ -142,6 +143,56 @@ def test_an_agent_hands_a_chat_over_for_tomorrow_and_says_why(screen, shop, ann,
     until, tomorrow = chat.snoozed_until.astimezone(), datetime.now().astimezone().date() + A_DAY
     assert (until.date(), until.hour) == (tomorrow, 9)
     assert "She wants a refund." not in seen_by_customer(shop, chat_id)
+
+
+def test_what_a_dialog_cannot_store_stays_in_it_with_the_reason(screen, shop, ann, ben, problems):
+    chat_id = write_in(shop, "Zoe")
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    row(screen, "Zoe").click()
+    dialog = screen.get_by_role("dialog")
+    screen.context.set_offline(True)
+    expect(screen.get_by_role("alert")).to_contain_text("You're offline")
+    card = screen.get_by_role("region", name="Customer and conversation")
+    card.get_by_role("button", name="Block…").click()
+    dialog.locator("[name=reason]").fill("Insults")
+    dialog.get_by_role("button", name="1 week").click()
+    expect(dialog.get_by_role("alert")).to_be_visible()
+    expect(dialog.locator("[name=reason]")).to_have_value("Insults")
+    screen.keyboard.press("Escape")
+    screen.get_by_role("button", name="Assign…").click()
+    note = dialog.get_by_label("Note for your team")
+    note.fill("She wants a refund.")
+    dialog.get_by_role("button", name="Ann").click()
+    expect(dialog.get_by_role("alert")).to_be_visible()
+    expect(note).to_have_value("She wants a refund.")
+    assert violations(screen) == []
+    screen.context.set_offline(False)
+    dialog.get_by_role("button", name="Ann").click()
+    expect(dialog).to_have_count(0)
+    expect(screen.locator(".head")).to_contain_text("Assigned to Ann")
+    notes = Message.objects.filter(conversation=chat_id, is_note=True)
+    assert [message.text for message in notes] == ["She wants a refund."]
+    problems.clear()
+
+
+def test_who_signs_in_again_goes_on_with_what_they_wrote(screen, shop, ben, problems):
+    chat_id = write_in(shop, "Zoe")
+    ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"})
+    enter(screen, ben)
+    row(screen, "Zoe").click()
+    users.set_own_password(ben.user, "another-horse-battery")  # ends every sign-in
+    write(screen, "Half a thought")
+    again = screen.get_by_role("alert").get_by_role("link")
+    expect(again).to_be_visible()
+    screen.locator("#composer").fill("Another half")
+    again.click()
+    fill_in_sign_in(screen, ben.user)
+    screen.wait_for_url(f"**/admin/desk/#{chat_id}")
+    expect(log(screen).get_by_label("sent")).to_be_visible()
+    expect(screen.locator("#composer")).to_have_value("Another half")
+    assert seen_by_customer(shop, chat_id)[-1] == "Half a thought"
+    problems.clear()
 
 
 @pytest.mark.journey

@@ -1,7 +1,7 @@
 """The agents' desk in a browser: help while writing, and what was written changed afterwards."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import FilePayload, expect
 
 from bots.models import LanguageModel
 from chatplatform.testing import stub_model
@@ -88,6 +88,41 @@ def test_the_agents_latest_message_is_edited_and_deleted(screen, shop, ben, chat
     expect(log(screen)).to_contain_text("This message was deleted.")
     expect(log(screen).get_by_role("button", name="Edit")).to_have_count(0)
     assert Message.objects.get(sender_type="agent").text == ""
+
+
+def test_an_undone_message_comes_back_before_what_is_typed_since(screen, ben, chat_id):
+    composer = open_chat(screen, ben)
+    undo = log(screen).locator(".pending").get_by_role("button", name="Undo")
+    composer.fill("First")
+    screen.keyboard.press("Control+Enter")
+    composer.fill("Second")
+    undo.click()
+    expect(composer).to_have_value("First\nSecond")
+    screen.get_by_role("button", name="Note", exact=True).click()
+    screen.keyboard.press("Control+Enter")
+    screen.get_by_role("button", name="Reply", exact=True).click()
+    composer.fill("Dear Zoe")
+    undo.click()
+    expect(composer).to_have_value("First\nSecond\nDear Zoe")
+    expect(screen.locator(".composer.is-note")).to_have_count(1)
+    expect(log(screen).locator(".pending")).to_have_count(0)
+    assert not Message.objects.filter(sender_type="agent").exists()
+
+
+def test_the_browser_asks_before_it_leaves_files_that_are_not_sent(screen, ben, chat_id):
+    asked = []
+    screen.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    composer = open_chat(screen, ben)
+    composer.fill("Dear Zoe")
+    screen.reload()
+    assert asked == []
+    expect(composer).to_have_value("Dear Zoe")
+    file: FilePayload = {"name": "bill.txt", "mimeType": "text/plain", "buffer": b"20 euros"}
+    screen.get_by_label("Attach files").set_input_files([file])
+    expect(screen.locator(".composer .files")).to_contain_text("bill.txt")
+    composer.click()
+    screen.reload()
+    assert asked == ["beforeunload"]
 
 
 def test_a_reply_is_rewritten_where_a_model_is_set(screen, shop, ben, chat_id, outside_port):

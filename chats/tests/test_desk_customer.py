@@ -81,6 +81,8 @@ def test_a_customer_who_is_there_twice_is_merged(screen, shop, zoe):
 def test_an_erased_customer_leaves_the_open_inbox(screen, shop, zoe, ann):
     write_in(shop, "Yan")
     expect(screen.locator("button.chat")).to_have_count(2)
+    screen.locator("#composer").fill("Dear Zoe, sent")
+    screen.keyboard.press("Control+Enter")
     screen.locator("#composer").fill("Dear Zoe")
     assert ann.post(f"/ai/customers/{zoe.customer_id}/erasure").status_code == 202
     run_jobs()

@@ -68,6 +68,40 @@ def test_a_row_shows_the_customers_words_and_what_is_not_as_usual(screen, server
     assert violations(screen) == []
 
 
+def test_a_row_shows_what_decides_how_urgent_its_chat_is(screen, client_a, ann, ben):
+    bot, now = make_bot(client_a, agent_reply=True), timezone.now()
+    waits = {"bot": bot, "assign_type": "queue"}
+    late = make_chat(
+        **waits, customer_name="Late", waiting_since=now - timedelta(hours=1), sentiment="negative"
+    )
+    make_chat(**waits, customer_name="Fresh", waiting_since=now)
+    ends_at = now + timedelta(minutes=50, seconds=40)
+    for name, end in (("Closing", ends_at), ("Closed", now), ("Open", now + timedelta(hours=20))):
+        make_chat(
+            **waits, customer_name=name, waiting_since=now, channel="chatapp",
+            reply_window_expires_at=end,
+        )  # fmt: skip
+    ann.post(f"/ai/chat/{late.pk}/manual", {"text": "@Ben, please look", "is_note": True})
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    expect(row(screen, "Late").locator(".wait")).to_contain_text("past the target")
+    expect(row(screen, "Late").locator(".called")).to_have_text("Ann mentioned you: Late")
+    expect(facts(screen, "Late")).to_have_text(["Unhappy"])
+    expect(row(screen, "Fresh").locator(".wait")).not_to_contain_text("target")
+    expect(row(screen, "Fresh").locator(".called")).to_have_count(0)
+    expect(row(screen, "Closing").locator(".closing")).to_have_text("50 min to reply")
+    expect(row(screen, "Closed").locator(".closing")).to_have_text("Can't reply now")
+    expect(row(screen, "Open").locator(".closing")).to_have_count(0)
+    order = screen.locator(".order")
+    expect(order).to_have_text("By priority, then longest wait")
+    assert violations(screen) == []
+    show(screen, "Ended")
+    expect(order).to_have_text("Latest first")
+    show(screen, "Unassigned")
+    row(screen, "Late").click()
+    expect(row(screen, "Late").locator(".called")).to_have_count(0)
+
+
 def test_the_bell_calls_whom_it_concerns(screen, server, shop, ann, ben):
     write_in(server, "Nobody's", "I want to talk to a person")
     run_jobs()  # of what waits, everybody is told, and no bell rings

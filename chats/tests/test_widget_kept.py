@@ -331,4 +331,6 @@ def test_the_widget_outlives_pages_that_take_it_away_and_answers_that_do_not_com
     expect(widget.get_by_text("This chat is no longer available.")).to_be_visible()
     expect(widget.locator(".message.agent")).to_contain_text("In Hue.")
     expect(field).to_have_value("Half a sen")
+    screen.reload()
+    expect(field).to_have_value("Half a sen")
     assert statuses(problems) == {"404"}

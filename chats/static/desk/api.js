@@ -54,6 +54,9 @@ export async function askSite(path) {
   return answer.json();
 }
 
+/** Where a person signs in and then goes on with the chat that is open. */
+export const signIn = () => `/admin/login/?next=${encodeURIComponent(`/admin/desk/${location.hash}`)}`;
+
 export async function signOut() {
   await ask("/admin/logout/");
   location.assign("/admin/login/");

@@ -2,7 +2,7 @@
 
 import { html } from "../common/html.js";
 import { render } from "../vendor/preact.js";
-import { SignedOut, Unreachable } from "./api.js";
+import { SignedOut, Unreachable, signIn } from "./api.js";
 import { begin } from "./attention.js";
 import * as chats from "./chats.js";
 import * as keys from "./keys.js";
@@ -37,7 +37,7 @@ async function start() {
   try {
     await live.load();
   } catch (error) {
-    if (error instanceof SignedOut) return location.assign("/admin/login/?next=/admin/desk/");
+    if (error instanceof SignedOut) return location.assign(signIn());
     if (!(error instanceof Unreachable)) throw error;
     return setTimeout(start, AGAIN_MS);
   }

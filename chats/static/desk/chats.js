@@ -134,23 +134,26 @@ subscribe((state, before) => {
 });
 
 export function take(id) {
-  return assign([id], { assign_type: "agent" }, { said: t("Assigned to you") });
+  return attempt(() => assign([id], { assign_type: "agent" }, { said: t("Assigned to you") }));
 }
 
-/** Gives chats to somebody, to the queue or to the bot; `until`: they are snoozed meanwhile. `said`: what is told then. */
+/** Gives chats to somebody, to the queue or to the bot; `until`: they are snoozed meanwhile. `said`: what is told then.
+ * Throws the first fault, with the `ids` of the chats that are not given. */
 export async function assign(ids, body, { said, until } = {}) {
-  const done = await Promise.all(
-    ids.map((id) =>
-      attempt(async () => {
-        if (until) await post(`/ai/chat/${id}/snooze`, { until });
-        keep(await post(`/ai/chat/${id}/assign`, body));
-        return true;
-      }).then((isDone) => isDone ?? fetchChat(id)),
-    ),
+  const done = await Promise.allSettled(
+    ids.map(async (id) => {
+      if (until) await post(`/ai/chat/${id}/snooze`, { until });
+      keep(await post(`/ai/chat/${id}/assign`, body));
+    }),
   );
-  const news = [said, until && t("Snoozed until {time}", { time: dayAndClock(until) })].filter(Boolean).join(" · ");
-  if (news && done.every(Boolean)) toast(news, { seconds: 3 });
   dispatch({ type: "unselected" });
+  const left = ids.filter((_, place) => done[place].reason);
+  if (left.length) {
+    await Promise.all(left.map(fetchChat));
+    throw Object.assign(done.find(({ reason }) => reason).reason, { ids: left });
+  }
+  const news = [said, until && t("Snoozed until {time}", { time: dayAndClock(until) })].filter(Boolean).join(" · ");
+  if (news) toast(news, { seconds: 3 });
 }
 
 /** Ends chats unless that is undone; the next chat of the list opens. */
@@ -211,9 +214,13 @@ export async function describe(id, changes) {
   dispatch({ type: "customer", customer: await put(`/ai/customers/${id}`, changes) });
 }
 
-/** Refuses what a customer sends until then; null: no longer. */
-export function block({ customer_id: id }, until, reason = null) {
-  return attempt(() => describe(id, { blocked_until: until, block_reason: reason }));
+/** Refuses what a customer sends until then. */
+export function block({ customer_id: id }, until, reason) {
+  return describe(id, { blocked_until: until, block_reason: reason });
+}
+
+export function unblock({ customer_id: id }) {
+  return attempt(() => describe(id, { blocked_until: null, block_reason: null }));
 }
 
 /** Merges the second customer into the first. */
@@ -239,17 +246,15 @@ export async function duplicatesOf(customer) {
 }
 
 /** Replaces one's own latest message, or (null) deletes it. */
-export function changeMessage({ id, conversation_id: chatId }, text) {
+export async function changeMessage({ id, conversation_id: chatId }, text) {
   const path = `/ai/chat/${chatId}/messages/${id}`;
-  return attempt(async () => dispatch({ type: "message", message: await (text === null ? call("DELETE", path) : put(path, { text })), kind: "message.updated" }));
+  dispatch({ type: "message", message: await (text === null ? call("DELETE", path) : put(path, { text })), kind: "message.updated" });
 }
 
 export async function setTags(id, names) {
-  await attempt(async () => {
-    const { tags } = await put(`/ai/chat/${id}/tags`, { tags: names });
-    const chat = read().chats[id];
-    if (chat) keep({ ...chat, tags: tags.map((tag) => tag.name) });
-  });
+  const { tags } = await put(`/ai/chat/${id}/tags`, { tags: names });
+  const chat = read().chats[id];
+  if (chat) keep({ ...chat, tags: tags.map((tag) => tag.name) });
 }
 
 let saidTyping = 0;

@@ -136,11 +136,17 @@ export class Composer extends Component {
     this.setState({ isRewriting: true, fault: null });
     const { text: made, fault } = await assist.rewrite(chat.id, text, style);
     this.setState({ isRewriting: false, fault });
-    if (made === undefined || this.draft.text !== text) return; // refused, or written on meanwhile
-    this.change({ text: made });
-    toast(t("Text rewritten."), { undo: () => dispatch({ type: "draft", id: chat.id, draft: { text } }), seconds: 10 });
-    this.field.current?.focus();
+    if (made !== undefined && this.draft.text === text) this.exchange({ text: made }); // else refused, or written on meanwhile
   };
+
+  /** Puts other words in place of what is typed, which comes back by an undo. */
+  exchange(draft) {
+    const { id } = this.props.chat;
+    const before = this.draft;
+    this.change(draft);
+    if (before.text) toast(t("Text rewritten."), { undo: () => dispatch({ type: "draft", id, draft: before }), seconds: 10 });
+    this.field.current?.focus();
+  }
 
   send = () => {
     const { chat, state } = this.props;
@@ -174,9 +180,8 @@ export class Composer extends Component {
   };
 
   accept = () => {
-    this.change({ text: this.state.suggestion.found.text, isNote: false });
+    this.exchange({ text: this.state.suggestion.found.text, isNote: false });
     this.setState({ suggestion: null });
-    this.field.current.focus();
   };
 
   suggest = async () => {

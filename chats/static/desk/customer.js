@@ -66,7 +66,7 @@ function Block({ state, chat, mayChange }) {
   return html`
     <p class="fault">${blockName(until)}</p>
     ${reason && html`<p class="quiet" dir="auto">${reason}</p>`}
-    ${mayChange && html`<button type="button" onClick=${() => chats.block(chat, null)}>${t("Unblock")}</button>`}
+    ${mayChange && html`<button type="button" onClick=${() => chats.unblock(chat)}>${t("Unblock")}</button>`}
   `;
 }
 

@@ -7,7 +7,7 @@ import { put, signOut } from "./api.js";
 import { allowNotifications, canNotify, hasSound, setSound } from "./attention.js";
 import * as chats from "./chats.js";
 import { KEYS } from "./keys.js";
-import { PRIORITY_NAMES, label } from "./labels.js";
+import { CONNECTIONS, PRIORITY_NAMES, label } from "./labels.js";
 import { presence, safeAddress, siteOf } from "./people.js";
 import { Devices } from "./push.js";
 import { Receipt } from "./receipt.js";
@@ -15,7 +15,7 @@ import { Replies } from "./replies.js";
 import { PRIORITIES } from "./reducer.js";
 import { Filters, Notifications } from "./views.js";
 import { Palette } from "./palette.js";
-import { dispatch } from "./store.js";
+import { dispatch, read } from "./store.js";
 import { NewChat, Templates } from "./templates.js";
 import { blockPresets, snoozePresets } from "./times.js";
 
@@ -24,11 +24,27 @@ const DAY_MS = 86_400_000;
 
 const close = () => dispatch({ type: "dialog", dialog: null });
 
+/** Does what the dialog is for. What is typed there stays until that is done; if it fails, with the reason. */
+async function finish(act) {
+  const { dialog } = read();
+  if (dialog.isBusy) return;
+  dispatch({ type: "dialog", dialog: { ...dialog, isBusy: true, fault: null } });
+  const isOpen = () => read().dialog?.kind === dialog.kind;
+  try {
+    await act();
+    if (isOpen()) close();
+  } catch (error) {
+    if (!isOpen()) return chats.report(error);
+    const fault = chats.reasonOf(error) ?? label(CONNECTIONS, "signed_out");
+    dispatch({ type: "dialog", dialog: { ...dialog, ids: error.ids ?? dialog.ids, fault } });
+  }
+}
+
 export function Dialogs({ state }) {
   const { dialog } = state;
   if (!dialog) return null;
   const [title, Body] = KINDS[dialog.kind];
-  return html`<${Dialog} key=${dialog.kind} title=${t(title)}><${Body} state=${state} ...${dialog} /></${Dialog}>`;
+  return html`<${Dialog} key=${dialog.kind} title=${t(title)} fault=${dialog.fault} isBusy=${dialog.isBusy}><${Body} state=${state} ...${dialog} /></${Dialog}>`;
 }
 
 class Dialog extends Component {
@@ -44,11 +60,12 @@ class Dialog extends Component {
     this.place.current.close();
   }
 
-  render({ title, children }) {
+  render({ title, fault, isBusy, children }) {
     return html`
-      <dialog ref=${this.place} aria-labelledby="dialog-title" onClose=${() => this.isGone || close()}>
+      <dialog ref=${this.place} aria-labelledby="dialog-title" aria-busy=${String(Boolean(isBusy))} onClose=${() => this.isGone || close()}>
         <header><h2 id="dialog-title">${title}</h2>
           <button type="button" class="plain" aria-label=${t("Close")} onClick=${() => this.place.current.close()}>×</button></header>
+        ${fault && html`<p class="fault" role="alert" dir="auto">${fault}</p>`}
         ${children}
       </dialog>
     `;
@@ -58,8 +75,7 @@ class Dialog extends Component {
 function Assign({ state, ids }) {
   const give = (body, said) => ({ currentTarget: { form } }) => {
     const [note, until] = [form.note.value.trim(), form.until.value];
-    close();
-    chats.assign(ids, note ? { ...body, note } : body, { said, until });
+    finish(() => chats.assign(ids, note ? { ...body, note } : body, { said, until }));
   };
   const people = Object.values(state.people).filter((one) => !one.is_disabled && !one.is_invited && one.role !== "viewer" && one.id !== state.me.id);
   people.sort((one, other) => Number(state.online[other.id] ?? 0) - Number(state.online[one.id] ?? 0));
@@ -114,8 +130,7 @@ function Snooze({ state, ids }) {
 function Block({ state, ids: [id] }) {
   const until = (moment) => ({ currentTarget: { form } }) => {
     const reason = form.reason.value.trim();
-    close();
-    chats.block(state.chats[id], moment, reason || null);
+    finish(() => chats.block(state.chats[id], moment, reason || null));
   };
   return html`
     <form>
@@ -165,9 +180,7 @@ function Edit({ message }) {
   const save = (event) => {
     event.preventDefault();
     const text = event.target.text.value.trim();
-    if (!text) return;
-    close();
-    chats.changeMessage(message, text);
+    if (text) finish(() => chats.changeMessage(message, text));
   };
   const said = message.content.map((piece) => piece.type === "text" && piece.text).filter(Boolean).join("\n");
   return html`
@@ -180,10 +193,7 @@ function Edit({ message }) {
 }
 
 function Delete({ message }) {
-  const act = () => {
-    close();
-    chats.changeMessage(message, null);
-  };
+  const act = () => finish(() => chats.changeMessage(message, null));
   return html`
     <p>${t("Its text and files are permanently deleted. The customer sees that a message was deleted.")}</p>
     <p class="acts"><button type="button" class="first" onClick=${act}>${t("Delete")}</button>
@@ -195,8 +205,7 @@ function Tags({ state, ids: [id] }) {
   const save = (event) => {
     event.preventDefault();
     const names = new FormData(event.target).get("tags").split(",").map((name) => name.trim()).filter(Boolean);
-    close();
-    chats.setTags(id, names);
+    finish(() => chats.setTags(id, names));
   };
   return html`
     <form onSubmit=${save}>

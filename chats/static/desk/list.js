@@ -7,17 +7,20 @@ import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
 import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label, linesOf } from "./labels.js";
 import * as live from "./live.js";
+import { noticeWords } from "./notices.js";
 import { Face, Priority, customerName, faceOf, holder, siteOf } from "./people.js";
-import { VIEWS, rows } from "./reducer.js";
+import { VIEWS, rows, unnoticed } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { clock, languageName, midnight, span, urgency, written } from "./times.js";
 import { Bell, Chips } from "./views.js";
 
 const SEARCH_AFTER_MS = 250;
+const NEAR_MS = 2 * 3_600_000; // a reply window that ends sooner is shown
 let searching = 0;
 
 export function List({ state }) {
   const shown = rows(state);
+  const notices = new Map(unnoticed(state).map((one) => [one.chat_id, one]).reverse());
   return html`
     <nav class="list" aria-label=${t("Conversations")}>
       <header class="top">
@@ -36,7 +39,7 @@ export function List({ state }) {
       <${Bulk} state=${state} />
       ${!shown.length && html`<p class="quiet empty">${emptyText(state)}</p>`}
       <ul class="rows">
-        ${shown.map((chat) => html`<${Row} key=${chat.id} chat=${chat} ...${rowProps(state, chat)} />`)}
+        ${shown.map((chat) => html`<${Row} key=${chat.id} chat=${chat} ...${rowProps(state, chat, notices.get(chat.id))} />`)}
       </ul>
       ${state.list.cursor && html`<${More} />`}
     </nav>
@@ -111,7 +114,7 @@ function Bulk({ state }) {
   `;
 }
 
-function rowProps(state, chat) {
+function rowProps(state, chat, notice) {
   const since = chat.waiting_since;
   const who = state.typing[chat.id]?.sender;
   return {
@@ -119,10 +122,12 @@ function rowProps(state, chat) {
     isSelected: Boolean(state.selected[chat.id]),
     urgency: chat.status === "open" ? urgency(since, state.now, state.config?.first_response_target_seconds) : "",
     wait: since && chat.status === "open" ? span(Math.max(state.now - Date.parse(since), 0)) : "",
+    closing: replyWindow(state, chat),
     facts: facts(state, chat).join("\n"),
     said: lastLine(state, chat),
     found: state.query && state.list.found[chat.id] ? excerpt(textOf(state.list.found[chat.id]), state.query) : null,
     typist: who?.type === "customer" ? t("{name} is typing…", { name: customerName(chat) }) : "",
+    called: notice ? noticeWords(state, notice) : "",
     hasDraft: Boolean(state.drafts[chat.id]?.text),
     today: midnight(state.now),
   };
@@ -140,8 +145,9 @@ class Row extends Component {
     if (this.props.isOpen && !before.isOpen) this.place.current.scrollIntoView({ block: "nearest" });
   }
 
-  render({ chat, isOpen, isSelected, urgency: level, wait, facts: known, said, found, typist, hasDraft, today }) {
+  render({ chat, isOpen, isSelected, urgency: level, wait, closing, facts: known, said, found, typist, called, hasDraft, today }) {
     const name = customerName(chat);
+    const waiting = level === "late" ? t("waiting {time}, past the target", { time: wait }) : t("waiting {time}", { time: wait });
     const select = ({ shiftKey }) => dispatch({ type: "selected", id: chat.id, isRange: shiftKey });
     return html`
       <li ref=${this.place} class=${`row ${level} ${isOpen ? "open" : ""}`}>
@@ -154,11 +160,13 @@ class Row extends Component {
               <${Priority} priority=${chat.priority} />
               <span class="facts">${known && known.split("\n").map((fact) => html`<span class="fact" dir="auto">${fact}</span>`)}${chat.language.split("-")[0] !== language && html`<span class="flag" title=${languageName(chat.language)}>${chat.language.split("-")[0].toUpperCase()}</span>`}</span>
               ${wait
-                ? html`<span class=${`wait ${level}`} title=${level === "late" ? t("waiting {time}, past the target", { time: wait }) : t("waiting {time}", { time: wait })}><${Icon} name="clock" /> ${wait}</span>`
+                ? html`<span class=${`wait ${level}`} title=${waiting}><${Icon} name=${level === "late" ? "alert" : "clock"} /> <span aria-hidden="true">${wait}</span><span class="hidden">${waiting}</span></span>`
                 : html`<time class="quiet">${when(chat, today)}</time>`}
             </span>
             <span class="line">
               <span class="last" dir="auto">${typist || (found ? found.map((part, place) => (place % 2 ? html`<mark>${part}</mark>` : part)) : said)}</span>
+              ${closing && html`<span class="closing">${closing}</span>`}
+              ${called && html`<span class="called" title=${called}><${Icon} name="bell" /><span class="hidden">${called}</span></span>`}
               ${hasDraft && html`<span class="quiet" title=${t("Draft")}><${Icon} name="pen" /></span>`}
               ${chat.unread_count > 0 && html`<span class="badge"><span aria-hidden="true">${chat.unread_count}</span><span class="hidden">${tn("{count} unread", "{count} unread", chat.unread_count)}</span></span>`}
             </span>
@@ -169,11 +177,20 @@ class Row extends Component {
   }
 }
 
+/** How long the channel still takes a reply, if that is not for long. */
+function replyWindow(state, { status, can_reply: canReply, reply_window_expires_at: end }) {
+  if (status !== "open") return "";
+  const left = end ? Date.parse(end) - state.now : Infinity;
+  if (!canReply || left <= 0) return t("Can't reply now");
+  return left < NEAR_MS ? t("{time} to reply", { time: span(left) }) : "";
+}
+
 /** What is not as usual: until when it sleeps, why it waits, who has it, where it comes from. */
 function facts(state, chat) {
   const { channel, status, assign_type: owner, handoff_reason: reason, snoozed_until: until } = chat;
   const isAsUsual = !reason || reason === "agents_reply"; // their bot answers nobody
   const found = [];
+  if (chat.sentiment === "negative") found.push(t("Unhappy"));
   if (status === "snoozed") found.push(t("until {time}", { time: written(until, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }) }));
   if (status === "ended") found.push(t("Ended"));
   else if (owner === "queue" && !isAsUsual) found.push(label(REASONS, reason));

@@ -2,7 +2,7 @@
 
 import { Refusal, SignedOut, Unreachable, call } from "./api.js";
 import { UNDO_MS, later } from "./delayed.js";
-import { filesOf } from "./reducer.js";
+import { draftOf, filesOf } from "./reducer.js";
 import { dispatch, read, remember, subscribe } from "./store.js";
 
 const RETRY_MS = 3000;
@@ -22,7 +22,11 @@ export function restore() {
     if (item.state !== "failed") setTimeout(() => post(item.id), Math.max(item.dueAt + UNDO_MS - now, 0));
   }
   subscribe(keep);
+  addEventListener("beforeunload", (event) => holdsFiles(read()) && event.preventDefault());
 }
+
+/** Files are kept in the page alone: the browser asks before it leaves them. */
+const holdsFiles = ({ files, outbox }) => [...Object.values(files), ...outbox.map((item) => item.files)].some((list) => list.length);
 
 function keep(state, before) {
   if (state.drafts !== before.drafts) {
@@ -73,7 +77,7 @@ export function sendNow(id) {
   held.get(id)?.now();
 }
 
-/** Takes a message back that was not sent yet: its words are a draft again. */
+/** Takes a message back that was not sent yet: its words are a draft again, before what is typed by then. */
 export function undo(id) {
   const item = find(id);
   if (!item || !held.get(id)?.undo()) return;
@@ -84,15 +88,17 @@ export function undo(id) {
 /** Gives up a message that could not be sent; its words are a draft again if there is none. */
 export function discard(id) {
   const item = find(id);
-  if (item) recall(item);
+  if (item && draftOf(read(), item.chatId).text) dispatch({ type: "dropped", id });
+  else if (item) recall(item);
 }
 
-function recall(item) {
-  dispatch({ type: "dropped", id: item.id });
-  if (!read().drafts[item.chatId]?.text) {
-    dispatch({ type: "draft", id: item.chatId, draft: { text: item.text, isNote: item.isNote } });
-  }
-  dispatch({ type: "files", id: item.chatId, files: [...item.files, ...filesOf(read(), item.chatId)] });
+function recall({ id, chatId, text, isNote, files }) {
+  dispatch({ type: "dropped", id });
+  const typed = draftOf(read(), chatId);
+  const both = [text, typed.text].filter(Boolean).join("\n");
+  // What is a note becomes no part of a reply.
+  dispatch({ type: "draft", id: chatId, draft: { text: both, isNote: isNote || Boolean(typed.text && typed.isNote) } });
+  dispatch({ type: "files", id: chatId, files: [...files, ...filesOf(read(), chatId)] });
 }
 
 export function retry(id) {

@@ -1,5 +1,6 @@
 /** The whole page: what stands above the panes, and the panes. */
 
+import { signIn } from "./api.js";
 import { Card } from "./card.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
@@ -36,7 +37,7 @@ function Banner({ state }) {
   return html`
     <div class="banner" role="alert">
       ${label(CONNECTIONS, connection)}
-      ${connection === "signed_out" && html` <a href="/admin/login/?next=/admin/desk/">${t("Sign in")}</a>`}
+      ${connection === "signed_out" && html` <a href=${signIn()}>${t("Sign in")}</a>`}
     </div>
   `;
 }

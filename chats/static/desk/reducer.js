@@ -183,6 +183,7 @@ function deleted(state, { id }) {
   const kept = Object.fromEntries(["chats", "threads", "drafts", "files", "selected"].map((part) => [part, without(state[part])]));
   return {
     ...state, ...kept,
+    outbox: state.outbox.filter((item) => item.chatId !== id),
     openId: isOpen ? null : state.openId,
     pane: isOpen ? "list" : state.pane,
     dialog: state.dialog && isOf(state.dialog) ? null : state.dialog,

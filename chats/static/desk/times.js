@@ -23,13 +23,14 @@ export function written(moment, options) {
   return formatter(Intl.DateTimeFormat, { hourCycle: "h23", ...options }).format(new Date(moment));
 }
 
-/** How long ago, short: `4 min`, `2 h`. */
+/** How long, short: `4 min`, `2.5 h`. */
 export function span(milliseconds) {
+  const tenths = (length) => Math.floor((milliseconds / length) * 10) / 10;
   const unit = (count, name) =>
     formatter(Intl.NumberFormat, { style: "unit", unit: name, unitDisplay: "short" }).format(count);
   if (milliseconds < HOUR) return unit(Math.max(Math.floor(milliseconds / MINUTE), 0), "minute");
-  if (milliseconds < DAY) return unit(Math.floor(milliseconds / HOUR), "hour");
-  return unit(Math.floor(milliseconds / DAY), "day");
+  if (milliseconds < DAY) return unit(tenths(HOUR), "hour");
+  return unit(tenths(DAY), "day");
 }
 
 export function clock(moment) {

@@ -9,7 +9,7 @@ import { Icon } from "./icons.js";
 import { CHANNELS, label } from "./labels.js";
 import * as live from "./live.js";
 import { noticeWords } from "./notices.js";
-import { unnoticed } from "./reducer.js";
+import { isByUrgency, unnoticed } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { clock, day, languageName, span } from "./times.js";
 
@@ -67,9 +67,9 @@ function valueName(state, name, value) {
   return name === "min_wait_seconds" ? t("waiting {time} or longer", { time: span(value * 1000) }) : value;
 }
 
-/** The filters of the list, each with a way to take it away. */
+/** The filters of the list, each with a way to take it away, and its order. */
 export function Chips({ state }) {
-  const { filters, view } = state;
+  const { filters, query, view } = state;
   const without = (name) => () => live.show(view, Object.fromEntries(Object.entries(filters).filter(([one]) => one !== name)));
   return html`
     <div class="filters" role="group" aria-label=${t("Filters")}>
@@ -78,6 +78,7 @@ export function Chips({ state }) {
         const words = valueName(state, name, value);
         return html`<button type="button" class="chip" key=${name} aria-label=${t("Remove filter: {words}", { words })} onClick=${without(name)}><bdi>${words}</bdi> ×</button>`;
       })}
+      <span class="quiet order">${isByUrgency(view) && !query ? t("By priority, then longest wait") : t("Latest first")}</span>
     </div>
   `;
 }
@@ -100,17 +101,18 @@ export class Filters extends Component {
     try {
       await act();
       this.setState({ fault: "" });
+      return true;
     } catch (error) {
       if (error instanceof Refusal) this.setState({ fault: error.message });
       else chats.report(error);
+      return false;
     }
   }
 
-  keep = (event) => {
+  keep = async (event) => {
     event.preventDefault();
-    const { name, shared } = event.target;
-    this.attempt(() => live.keepView(name.value.trim(), shared.checked));
-    event.target.reset();
+    const form = event.target;
+    if (await this.attempt(() => live.keepView(form.name.value.trim(), form.shared.checked))) form.reset();
   };
 
   render({ state }, { tags, fault }) {
