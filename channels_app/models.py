@@ -169,8 +169,9 @@ class CustomerIdentity(TenantModel):
 class FormerId(TenantModel):
     """An id that a customer had at the account until a time, by the provider's clock.
 
-    What comes late under the id is theirs. A number may belong to somebody else afterwards, but no
-    other kind of id is given twice: a customer who changes the number gets a new one.
+    An item from before that time is theirs, however late it comes. A number may belong to somebody
+    else afterwards, but no other kind of id is given twice: a customer who changes the number gets
+    a new one.
     """
 
     identity = models.ForeignKey(

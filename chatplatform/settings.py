@@ -400,8 +400,8 @@ if DEVELOPMENT:
 # The admin's middleware is inside chatplatform.api.middleware.AdminOnly.
 SILENCED_SYSTEM_CHECKS = ["admin.E408", "admin.E409", "admin.E410"]
 
-# The most bytes of a JSON body, of an uploaded file and of a provider's callback, and the most
-# files of an upload and of a message.
+# Maximum bytes of a JSON body, of an uploaded file and of a provider's callback, and maximum files
+# of an upload and of a message.
 MAX_JSON_BYTES = 1_000_000
 MAX_UPLOAD_BYTES = 25_000_000
 MAX_UPLOAD_FILES = 20
@@ -413,7 +413,7 @@ PUBLIC_KEY_UPLOAD_BYTES_PER_DAY = env.integer(
 )
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_JSON_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
-# The most bytes of a whole multipart body.
+# Maximum bytes of a whole multipart body.
 MAX_REQUEST_BYTES = MAX_UPLOAD_BYTES * 4
 
 REST_FRAMEWORK = {

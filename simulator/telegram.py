@@ -76,7 +76,7 @@ def _me(sim: Simulator, request: Request, account: Account) -> Any:
 
 def _set_webhook(sim: Simulator, request: Request, account: Account) -> Any:
     url, secret = request.text("url"), request.text("secret_token")
-    # The real one takes https alone.
+    # The real provider accepts only https.
     if not url.startswith(("https://", "http://")):
         raise telegram_error(400, "Bad Request: bad webhook: an HTTPS URL must be provided")
     if secret and not _SECRET.fullmatch(secret):

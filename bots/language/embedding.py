@@ -42,7 +42,7 @@ MAX_WORD_LETTERS = 40
 GENERIC = language_data.by_language("questions", "generic")
 # The share of the mean question that is subtracted, since general texts are near to any question.
 _COMMON_SHARE = 0.5
-# The share of the difference between questions in two languages that passages have, too. If it is
+# The share of the difference between questions in two languages that passages show too. If it is
 # set higher, passages in another language beat answers in the customer's own.
 _APART_SHARE = 0.6
 
@@ -155,7 +155,7 @@ class Weights(NamedTuple):
 
 
 class Gate(NamedTuple):
-    """The confidence of a search by an encoder: with few passages, with many, in another language.
+    """The weights of an encoder's search: with few passages, with many, and in another language.
 
     `manage.py reindex --fit` fits it (`bots/quoting/gate_fitting.py`).
     """

@@ -16,7 +16,7 @@ from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO, 
 from chatplatform.forms import ServiceForm, Setting, SettingsForm
 from chatplatform.templatetags.codes import humanize_code
 
-# The most rows of a form.
+# Maximum rows of a form.
 PARAMETERS, HEADERS = 8, 3
 _METHODS = [
     ("GET", gettext_lazy("Look up data (GET)")),
@@ -246,7 +246,7 @@ def _named_in(url: str) -> set[str]:
 
 
 def _is_in_rows(schema: dict[str, Any]) -> bool:
-    """Whether the rows of the form can show a schema, which else stays as the API set it."""
+    """Whether the form's rows can show a schema; if not, it stays as the API set it."""
     values = schema.get("properties", {})
     types = [name for name, _ in _TYPES]
     return len(values) <= PARAMETERS and all(

@@ -503,7 +503,8 @@ class Index:
         return self._words
 
     def _pairs_of_other_things(self, question: str) -> list[int]:
-        """The indexes of written answers on another thing than the question: dogs, but not cats."""
+        """The indexes of written answers about something else than the question: dogs instead of
+        cats."""
         if not self._pairs:
             return []
         asked, named = _words_and_names(question)

@@ -191,7 +191,7 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         return Unanswered("engine_failed", Trace())
     found: tuple[Part, ...] = ()
     trace, started = Trace(), time.monotonic()
-    # A customer's approval, such as "yes", is no question to search for.
+    # A customer's approval, such as "yes", is not a question to search for.
     if request.approved_by != Approval.CUSTOMER:
         found, used = _find(bot, request)
         left = request.deadline_seconds - (time.monotonic() - started)

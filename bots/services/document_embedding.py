@@ -75,12 +75,12 @@ def _priority(document: Document, stage: DocumentStage) -> int:
 
 
 def is_long_table(document: Document) -> bool:
-    """Whether the rows of a document that was read are found by their words alone."""
+    """Whether a document is a table so long that its rows are found only by their words."""
     return document.mime_type in file_types.TABLES and document.chunk_count > MAX_ENCODED_ROWS
 
 
 def of_long_table() -> Q:
-    """The passages of such documents."""
+    """A condition for the passages of such documents."""
     return Q(document__mime_type__in=file_types.TABLES, document__chunk_count__gt=MAX_ENCODED_ROWS)
 
 

@@ -119,7 +119,7 @@ def keep_listing(row: McpServer, listed: list[McpTool]) -> None:
 
 
 def version_of(tool: McpTool) -> str:
-    """The hash of what a model and a person read of a tool."""
+    """The hash of everything that a model or a person reads about a tool."""
     described = json.dumps([tool.name, tool.description, tool.parameters], sort_keys=True)
     return hashlib.sha256(described.encode()).hexdigest()
 

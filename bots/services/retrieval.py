@@ -178,7 +178,7 @@ def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
 
 
 def _read(hits: Sequence[Hit], room: int) -> Iterator[Hit]:
-    """The hits to read; those after the fifth only within `room` words of all."""
+    """The hits to read: the first five, and further ones while all fit into `room` words."""
     words = 0
     for rank, hit in enumerate(hits):
         words += chunking.count_words(hit.chunk.text)

@@ -324,7 +324,7 @@ class WelcomeViewSet(TenantViewSet):
 
 
 class BannerViewSet(TenantViewSet):
-    # It waits for a child process.
+    # Re-encoding the picture waits for a child process.
     @operation("AI / train", "Upload Banner Image Route", access=TRAINER, body=BANNER, waits=True)
     def upload(
         self, bot_id: int, body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post

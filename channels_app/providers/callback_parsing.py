@@ -81,8 +81,8 @@ def place_of(latitude: Any, longitude: Any, name: str = "") -> Place | None:
 
 
 def moment(value: Any) -> datetime | None:
-    """A time in milliseconds since 1970, or in seconds, as some deliveries have it; None for one
-    that is no time of a message, such as 0."""
+    """A time in milliseconds since 1970, or in seconds, as some deliveries have it; None if it
+    cannot be the time of a message, such as 0."""
     try:
         number = int(value)
         if number < _EARLIEST:

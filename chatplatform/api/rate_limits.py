@@ -26,8 +26,8 @@ from chatplatform.live import valkey
 WINDOW_SECONDS, BURST_SECONDS, DAY_SECONDS = 60, 10, 86_400
 # Requests in a minute.
 PUBLIC_KEY_AND_ADDRESS = 300
-# What a known visitor does that no reply follows, such as looking for news 12 times a minute while
-# they wait: many wait behind one office's address.
+# Requests of a known visitor that cause no reply, such as looking for news 12 times a minute while
+# they wait. They are counted apart because many visitors may wait behind one office's address.
 VISITOR = 120
 VISITORS_AT_ADDRESS = 1_500
 PUBLIC_KEY = 6_000

@@ -23,12 +23,12 @@ PURPOSES = (
     frozenset({"model", "function", "crawl", "webhook", "sign-in", "push"}) | MESSAGING_CHANNELS
 )
 
-# One text for all that a look-up of the name tells, so that nobody can find our own names with it.
+# The same text whatever looking up the name shows, so that nobody can find our own names with it.
 REFUSAL = gettext_noop(
     "There's no such address on the public internet. Check the spelling. If your server is in a"
     " private network, give it a public address."
 )
-# These may be said plainly: they follow from the text and reveal nothing of our network.
+# These may be specific: they follow from the text alone and reveal nothing about our network.
 NO_ADDRESS = gettext_noop("Enter a full address that starts with https:// or http://.")
 PRIVATE = gettext_noop(
     "This address leads to your own computer or a private network, where we can't reach it. Enter"
@@ -78,7 +78,7 @@ class EgressError(Exception):
 
 
 class Blocked(EgressError):
-    """A refused destination; the message says why, as far as the text of the address tells."""
+    """A refused destination; the message says why, if the text of the address shows it."""
 
     nothing_sent = True
 
@@ -196,7 +196,7 @@ def parse(url: str, purpose: str) -> httpx2.URL:
 
 
 def _words_for(text: str) -> str:
-    """What to say of a text that is no URL."""
+    """The message for a text that is not a URL."""
     return REFUSAL if _ADDRESS.match(text) else NO_ADDRESS
 
 

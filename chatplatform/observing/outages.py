@@ -27,7 +27,7 @@ _OF_BROKER = (
 )  # fmt: skip
 # A database that ends, starts or has no connection left says so; one that is gone says nothing.
 _STATES = ("08", "57P", "53300")
-# When each outage was last told of, and when it began.
+# When each outage was last logged, and when it began.
 _told: dict[str, float] = {}
 _began: dict[str, float] = {}
 

@@ -25,7 +25,7 @@ def start(request: HttpRequest) -> HttpResponse:
     logins = json.loads(stored.read_text()) if has_demo else []
     context = {"logins": logins, "has_shop": has_shop, "has_docs": settings.API_DOCS}
     context["may_register"] = settings.REGISTRATION_OPEN
-    # It listens on this machine alone.
+    # The simulator listens only on this machine.
     context["simulator"] = settings.SIMULATOR_URL.rstrip("/") if has_demo else ""
     with spoken_to(request):
         page = render(request, "start.html", context)

@@ -1,4 +1,4 @@
-"""Browsers in which people want to be called."""
+"""Browsers in which people want push notifications."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -8,8 +8,8 @@ from identity.models import TenantModel, User
 
 
 class PushSubscription(TenantModel):
-    """A browser that calls its person, also without an open inbox, while the sign-in lasts that
-    asked for it."""
+    """A browser in which a person is notified even without an open inbox; it ends with the sign-in
+    that asked for it."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="push_subscriptions")

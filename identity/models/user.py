@@ -69,7 +69,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     @classmethod
     def from_db(cls, *args: Any, **options: Any) -> Self:
         row = super().from_db(*args, **options)
-        # The platform's address may have changed since.
+        # The stored address may begin with an earlier address of the platform.
         if name := row.__dict__.get("avatar_file"):
             row.avatar_url = media.public_url(name)
         return row

@@ -36,9 +36,9 @@ _SENDS_SINCE = timedelta(days=7)
 _USUAL_WAIT = timedelta(minutes=1)
 # How long after a retry the page refreshes itself to show the result.
 _LOOKS_AGAIN = timedelta(minutes=2)
-# The most rows that one click retries; another click takes the next ones.
+# Maximum rows that one click retries; another click takes the next ones.
 MOST_AT_ONCE = 500
-# The most rows that `count` counts.
+# Maximum rows that `count` counts.
 MOST_COUNTED = 100
 
 

@@ -31,7 +31,7 @@ _LISTS = {
 }  # fmt: skip
 _EITHER = ("handed_off", "bot_resolved", "has_feedback")
 _TYPED = ("q", "rating_min", "rating_max")
-# Filters with options, and the column whose words their values have.
+# Filters with options, and the column whose labels their values share.
 _CHOICES = {"bot_ids": "bot", "channels": "channel", "statuses": "status", "assignee_ids": "agent",
             "tags": "tag", "sentiments": "sentiment", "languages": "language",
             "ended_by": "ended_by", "countries": "country"}  # fmt: skip

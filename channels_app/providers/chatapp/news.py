@@ -10,7 +10,7 @@ from channels_app.providers.callback_parsing import key_of
 from channels_app.providers.events import AccountNews
 from channels_app.providers.json_values import as_dict, as_text
 
-# What a provider says instead of nothing.
+# Values with which the provider says that there is none.
 _NOTHING = {"", "none", "tier_not_set"}
 _MAX_REASON, _MAX_DIGITS = 500, 12
 _QUALITIES = {"flagged": "red", "unflagged": "green"}

@@ -25,7 +25,7 @@ _FROM_CUSTOMER = {
 }
 # Events about a message that are not messages themselves.
 _REPORTS = {"user_received_message", "user_seen_message", "user_reacted_message"}
-# What the account sent, and to a group or to somebody unknown, which are not handled.
+# Echoes of what the account sent; those to a group or to somebody unknown are not handled.
 _ECHO, _NOT_ONE = "oa_send_", ("oa_send_group_", "oa_send_anonymous")
 # What a customer tells in the provider's own forms, and the fields of one of them.
 _TOLD = {"user_asking_product", "user_submit_info", "user_feedback"}

@@ -21,7 +21,7 @@ MAX_DEVICES = 20
 # People who look at the inbox have read the message by then, and get no push. `chats_store_message`
 # enqueues pushes too, for customers' messages.
 WAIT = timedelta(seconds=5)
-# What is not a notification: a customer's message in the person's own conversation.
+# A push without a notification: a customer's message in the person's own conversation.
 MESSAGE = "message"
 _TITLES = {
     MESSAGE: gettext_noop("%(name)s wrote"),
