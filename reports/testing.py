@@ -122,8 +122,7 @@ def _of_rows(table: list[list[str]]) -> dict[str, int]:
 
 
 def check_figures(person: Any, question: dict[str, Any]) -> dict[str, int]:
-    """Check that totals, groups and both files agree and, if there are no filters, the overview
-    too."""
+    """Check that totals, groups and both files agree, and without filters also the overview."""
 
     def file(form: str, **more: Any) -> list[list[str]]:
         reply = person.post("/report/adhoc/export", question | more | {"format": form})

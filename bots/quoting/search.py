@@ -503,8 +503,7 @@ class Index:
         return self._words
 
     def _pairs_of_other_things(self, question: str) -> list[int]:
-        """The indexes of written answers about something else than the question: dogs instead of
-        cats."""
+        """The indexes of written answers about another thing: dogs, when cats are asked about."""
         if not self._pairs:
             return []
         asked, named = _words_and_names(question)

@@ -252,7 +252,7 @@ def job_words(name: str) -> str:
 
 
 def list_path(page: str, **query: str) -> str:
-    """The path of a list in the site, with these filters."""
+    """The path of a list on the site, with these filters."""
     path = reverse(f"admin:{page}_changelist")
     asked = "&".join(f"{name}={value}" for name, value in query.items())
     return f"{path}?{asked}" if asked else path
