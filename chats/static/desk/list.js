@@ -43,7 +43,7 @@ export function List({ state }) {
   `;
 }
 
-/** The end of the list: who comes there is shown more. */
+/** The end of the list: scrolling there loads more. */
 class More extends Component {
   place = createRef();
 
@@ -56,7 +56,7 @@ class More extends Component {
     this.watch.disconnect();
   }
 
-  /** Still in sight after a short page. */
+  /** Still visible after a short page. */
   componentDidUpdate() {
     this.watch.unobserve(this.place.current);
     this.watch.observe(this.place.current);
@@ -128,7 +128,7 @@ function rowProps(state, chat) {
   };
 }
 
-/** One chat; drawn anew only if something of it changed. */
+/** One chat; redrawn only if it changed. */
 class Row extends Component {
   place = createRef();
 
@@ -169,7 +169,7 @@ class Row extends Component {
   }
 }
 
-/** What is not as usual: until when it sleeps, why it waits, who has it, where it comes from. */
+/** What is unusual: until when it is snoozed, why it waits, who has it, where it comes from. */
 function facts(state, chat) {
   const { channel, status, assign_type: owner, handoff_reason: reason, snoozed_until: until } = chat;
   const isAsUsual = !reason || reason === "agents_reply"; // their bot answers nobody
@@ -190,7 +190,7 @@ function when(chat, today) {
 
 const textOf = (message) => message.content.map((piece) => piece.text || piece.file_name || "").join(" ").replace(/\s+/g, " ").trim();
 
-/** The last words, and whose they are unless the customer's. */
+/** The last message, with its sender unless that is the customer. */
 function lastLine(state, { last_message: last }) {
   if (!last) return "";
   const said = (last.metadata?.no_words ? linesOf(last).map(({ words }) => words).join(" ") : textOf(last)).slice(0, 140);
@@ -202,7 +202,7 @@ function lastLine(state, { last_message: last }) {
 
 const BEFORE = 20;
 
-/** A piece of a text around the first of the words, in turns without and with one of them. */
+/** The part of a text around the first match, as pieces that alternate between plain text and a match. */
 function excerpt(text, query) {
   const words = query.split(/\s+/).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   const pattern = new RegExp(`(${words.join("|")})`, "iu");

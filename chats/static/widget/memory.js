@@ -1,17 +1,17 @@
-/** What this browser remembers of its visitor. Where a frame of another site gets no storage, the page that shows it
-keeps the memory; and if nobody can, it lasts as long as the frame.
+/** What this browser remembers about its visitor. If a frame of another site gets no storage, the page that shows it
+keeps the memory; otherwise it lasts only as long as the frame.
 
 It is one person's at a time, `who` (whom the page names, or nobody), and of one chat of theirs. A tab of somebody else,
 or of a chat that is no longer theirs, neither reads nor changes it: it asks whether it `isLost`, and enters anew. */
 export function createMemory(key) {
   const name = `chat-widget:${key}`;
-  let shared = {}; // by all tabs, as it was read or told last
-  let alone = null; // this tab's own, where another person has taken the other
+  let shared = {}; // shared by all tabs, as last read or received
+  let alone = null; // this tab's own memory, after another person has taken the shared one
   let isOwn = true;
   let isForgotten = false;
   let who;
   let chat;
-  let told = 0; // how often the page was told what to keep
+  let told = 0; // how often the page was sent the memory to keep
   let tellPage = null;
   let onNews = () => {};
   try {
@@ -33,7 +33,7 @@ export function createMemory(key) {
 
   const isTheirs = (one) => one.who !== who || one.chat !== chat;
 
-  /** Whether another tab has gone on with another person or another chat. */
+  /** Whether another tab has continued with another person or another chat. */
   const isLost = () => isTheirs(found());
 
   function read() {
@@ -54,14 +54,13 @@ export function createMemory(key) {
     return found();
   }
 
-  /** Nothing is left of this person here. */
+  /** Deletes everything about this person in this browser. */
   function forget() {
     keep({}, null);
     isForgotten = true;
   }
 
-  /** The page replaces only the changes, and only those of the same person and chat: another tab may have told it of
-  others. */
+  /** The page applies only the changes, and only for the same person and chat: another tab may have sent others. */
   function keep(whole, changes) {
     if (alone) return void (alone = whole);
     shared = whole;
@@ -81,7 +80,7 @@ export function createMemory(key) {
     if (!isPages) return;
     const early = tellPage ? {} : shared;
     tellPage = tell;
-    // What is on its way to the page is newer.
+    // What was already sent to the page is newer.
     if (text === undefined || count < told) return;
     shared = parsed(text);
     if (Object.keys(early).length && shared.who === who) {
@@ -101,7 +100,7 @@ export function createMemory(key) {
     if (isTaken) keep(whole, null);
   }
 
-  /** What was begun before anybody was named. */
+  /** The memory from before anybody was named. */
   const nobodys = () => (found().who === undefined ? found() : {});
 
   /** Calls back when another tab has written. */
