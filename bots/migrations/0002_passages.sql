@@ -12,13 +12,13 @@ END $$;
 
 DO $$
 BEGIN
-    -- Older ones do not go on where passages of other bots lie between.
+    -- Older versions stop the scan at passages of other bots.
     IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector'
             AND string_to_array(extversion, '.')::int[] >= ARRAY[0, 8]) THEN
         RAISE NOTICE 'Without pgvector 0.8 every bot is searched in memory.';
         RETURN;
     END IF;
-    -- No foreign key: tests empty tables by TRUNCATE. The trigger below does what it would.
+    -- No foreign key, since tests empty tables by TRUNCATE. The trigger below deletes as it would.
     CREATE TABLE bots_passage (
         chunk_id bigint PRIMARY KEY,
         bot_id bigint NOT NULL,
@@ -26,7 +26,7 @@ BEGIN
         -- Null for passages that are found by their words alone.
         vector halfvec(384),
         words text[] NOT NULL,
-        -- Its words, also as they are typed without marks.
+        -- Its words, also as typed without diacritics.
         search_words text[] NOT NULL
     );
     CREATE INDEX passage_vector ON bots_passage USING hnsw (vector halfvec_ip_ops)

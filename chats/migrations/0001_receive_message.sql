@@ -21,7 +21,8 @@ BEGIN
     ELSIF bot.is_disabled OR bot.agent_reply OR NOT bot.answer_while_waiting THEN
         RETURN NULL;
     END IF;
-    -- Whether an agent has written since the chat was handed over, or since it was last read anew.
+    -- Whether an agent has written since the chat was handed over, or since the bot last began to
+    -- read anew.
     PERFORM FROM chats_message
     WHERE conversation_id = chat.id AND sender_type = 'agent' AND NOT is_note
         AND seq > greatest(chat.read_from_seq, (
@@ -49,8 +50,8 @@ BEGIN
 END $$;
 
 -- Receives a customer's message of plain text, as `chats.services.reply.incoming.receive` does:
--- stores it, and the job of the reply if the bot may reply. Whatever needs more than that is
--- refused by a word, and nothing is changed: then `receive` does it.
+-- stores it, and the job of the reply if the bot may reply. Anything that needs more is refused
+-- with a word and changes nothing; then `receive` does it.
 -- `credits`: what the caller knows of a chat that waits for an agent for lack of credits. `short`:
 -- it still lacks them; `enough`: no longer; `unknown`: such a chat is refused.
 -- `candidates`: the languages that the text may be in; the first of them counts that is the chat's
@@ -86,7 +87,8 @@ BEGIN
         RETURN;
     END IF;
     chat := near.chat;
-    -- Read by further statements: the one that waited for the lock sees what was before the wait.
+    -- Read by further statements, because the one that waited for the lock sees the state before
+    -- the wait.
     scope := CASE WHEN wants_reply THEN chats_bot_may_reply(chat) END;
     lacks_credits := scope = 'answers' AND chat.handoff_reason = 'credits_used_up';
     refusal := CASE
