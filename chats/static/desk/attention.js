@@ -1,4 +1,4 @@
-/** Calls the agent back to the desk: badge, sound, the browser's notifications. */
+/** Gets the agent's attention: badge, sound, the browser's notifications. */
 
 import { t } from "../common/words.js";
 import { customerName } from "./people.js";
