@@ -61,7 +61,7 @@ class ChannelConnection(TenantModel):
     last_event_at = models.DateTimeField(null=True)
     # The permissions that the person did not give, by the provider's names.
     missing_permissions = ArrayField(models.CharField(max_length=100), default=list)
-    # As the provider rates the account: green, yellow, red; empty if it does not say.
+    # The provider's rating of the account: green, yellow, red; empty if it does not say.
     quality = models.CharField(max_length=20, default="", blank=True)
     # How many customers may be written to first in a day; empty if the provider does not say.
     sending_limit = models.CharField(max_length=20, default="", blank=True)

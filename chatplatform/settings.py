@@ -304,7 +304,7 @@ REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=DEVELOPMENT)
 STAFF_SECOND_FACTOR = env.flag("STAFF_SECOND_FACTOR", default=not DEVELOPMENT)
 PASSWORD_HASHERS = ["identity.auth.Argon2"]
 _VALIDATORS = "django.contrib.auth.password_validation"
-# The fewest characters of a password.
+# The minimum length of a password.
 MIN_PASSWORD = 10
 AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": f"{_VALIDATORS}.MinimumLengthValidator", "OPTIONS": {"min_length": MIN_PASSWORD}},

@@ -192,7 +192,7 @@ class Task(Generic[Draft]):
         return _strict(self.shape.model_json_schema())
 
     def messages(self, *, with_schema: bool = False) -> list[dict[str, Any]]:
-        """The request to a chat model, `with_schema` for a server that is not told it otherwise."""
+        """The request to a chat model; `with_schema` writes the schema into the prompt."""
         schema = json.dumps(self.schema, separators=(",", ":"))
         fitting = f" that fits the JSON Schema {schema}" if with_schema else ""
         rules = _RULES.format(task=self.instructions, fitting=fitting)
@@ -278,7 +278,7 @@ def translate(text: str, *, to: str) -> Task[TranslationDraft]:
 
 
 def _is_translation(text: str, draft: TranslationDraft, *, to: str) -> bool:
-    """Whether the draft is translated; a text of names and figures alone may stay the same."""
+    """Whether the draft is translated; a text of only names and figures may stay the same."""
     recognised = detection.recognise(text)
     spoken = recognised or phrasebook.base_of(draft.source_language.lower())
     if spoken == to or not _is_prose(text, recognised):

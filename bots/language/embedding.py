@@ -196,13 +196,14 @@ class SearchEncoder(ABC):
     def own_part(self, question: Vectors, *, language: str) -> Vectors:
         """The vector of a question minus half of the mean question.
 
-        This keeps passages that are a little near to everything from being near to the question.
+        Otherwise passages that are a little near to everything would be near to each question.
         """
         own: Vectors = question - _COMMON_SHARE * self.mean_question(language)
         return own
 
     def apart(self, language: str, other: str) -> Vectors:
-        """What sets texts in one language apart from texts in another, whatever they say."""
+        """The part of the vectors that depends only on the language: one language's mean question
+        minus another's, scaled."""
         difference = self.mean_question(language) - self.mean_question(other)
         shared: Vectors = _APART_SHARE * difference
         return shared

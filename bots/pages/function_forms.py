@@ -109,8 +109,8 @@ class FunctionForm(SettingsForm):
             del self.fields["forgets_secrets"]
 
     def changed_together(self, name: str) -> Collection[str]:
-        """All rows of parameters, which are identified by position; and the address, with the
-        secrets sent there."""
+        """The rows of parameters change together, since their position identifies them; so do the
+        address and the secrets that are sent there."""
         parts = ("url", "header_") if name == "url" else ("parameter_",)
         together = [one for one in self.fields if one.startswith(parts)]
         return together if name in together else (name,)

@@ -236,7 +236,8 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
 def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | None]:
     """What the search found, and the tokens used if a model rewrote the message for it.
 
-    If nothing is found for the rewritten question, the usual way to join it to its topic is tried.
+    If nothing is found for the rewritten question, the message itself is searched for, with its
+    topics.
     """
     search = partial(
         retrieval.find,

@@ -59,7 +59,7 @@ def closed_since(config: ClientConfig, bot: Bot, at: datetime) -> datetime | Non
 
 
 def before(config: ClientConfig, bot: Bot, at: datetime, open_for: timedelta) -> datetime:
-    """The latest moment from which the hours open until `at` add up to `open_for`."""
+    """The latest moment for which the open hours between it and `at` add up to `open_for`."""
     remaining = open_for
     for opens, closes in _spans_back(config, bot, at):
         end = min(closes, at)

@@ -30,7 +30,7 @@ RUN_SECONDS = 20.0
 # Documents of up to this many passages are encoded by the job that read them, others by two jobs.
 SHORT_PASSAGES = 24
 _ENDS = 2
-# A sheet of more rows is found by its words alone: names and numbers, which say more than meaning.
+# A sheet with more rows is searched by words only: its names and numbers say more than vectors.
 MAX_ENCODED_ROWS = 300
 READ_PERCENT = 5
 _MISSING = {

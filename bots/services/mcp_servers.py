@@ -1,7 +1,8 @@
 """The MCP servers of a bot: connect one, choose which of its tools the bot may call, and how.
 
 An allowed tool is a `Function`, with the version that somebody looked at. Whenever a server's tools
-are listed, those that have changed are marked, and nobody can call them until they are chosen anew.
+are listed, those that have changed are marked, and nobody can call them until they are chosen
+again.
 """
 
 import hashlib

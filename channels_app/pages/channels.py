@@ -75,7 +75,7 @@ class Card:
 
     @property
     def is_offered(self) -> bool:
-        """Whether the platform has what the provider asks of it."""
+        """Whether accounts can be connected; most channels need an app at the provider."""
         return PROVIDERS[self.channel].is_offered
 
 

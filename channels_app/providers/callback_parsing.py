@@ -18,7 +18,7 @@ from channels_app.providers.events import Unsupported
 from channels_app.providers.types import Place
 
 _MAX_CHARACTERS = 120
-# The maximal nesting of lists and objects; the providers' own bodies have about ten levels.
+# Maximum nesting of lists and objects; the providers' own bodies have about ten levels.
 _MAX_DEPTH = 50
 # 2010, before which no provider had messages.
 _EARLIEST = 1_262_304_000

@@ -36,9 +36,9 @@ class Connected:
     name: str
     tokens: Tokens
     details: Mapping[str, Any] = field(default_factory=dict)
-    # What the person did not allow although sending or receiving needs it.
+    # Permissions that sending or receiving needs and the person did not grant.
     missing_permissions: Sequence[str] = ()
-    # As the provider rates the account, and to how many customers it may write first in a day.
+    # The provider's rating of the account, and how many customers it may write to first in a day.
     quality: str = ""
     sending_limit: str = ""
     # Proves its callbacks, if the provider has a secret for each account.

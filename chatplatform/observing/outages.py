@@ -67,7 +67,7 @@ def _errors(record: logging.LogRecord) -> Iterator[BaseException]:
 
 
 def _away(exc: BaseException, logger: str) -> str | None:
-    """Which server is down by this error; None if it is another fault."""
+    """The server that this error shows to be down; None if it is another fault."""
     # By name: most processes need none of these libraries for their log.
     names = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(exc).__mro__}
     is_cut_off = isinstance(exc, ConnectionError | TimeoutError)

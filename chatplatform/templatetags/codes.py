@@ -16,7 +16,7 @@ register = template.Library()
 _ABBREVIATION = re.compile(r"\b(api|http|id|ip|url)\b", re.IGNORECASE)
 _MILLISECONDS = re.compile(r" ms$")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+\d\d:\d\d)")
-# The year of a time that means never.
+# A time in this year means never.
 _FOREVER = 9999
 # Seconds of the units with which the names of fields end, and the unit in a label or name.
 _UNITS = {"_seconds": 1, "_minutes": 60, "_hours": 3600, "_days": 86_400}

@@ -49,7 +49,7 @@ def of_docs(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
 
 @require_safe
 def security_txt(request: HttpRequest) -> HttpResponse:
-    """Whom to tell of weaknesses (RFC 9116); 404 if nobody is named."""
+    """Where to report vulnerabilities (RFC 9116); 404 if the settings name no contact."""
     contact = settings.SECURITY_CONTACT
     if not contact:
         return page_not_found(request)

@@ -19,7 +19,7 @@ class PushSubscription(TenantModel):
     # For the encryption, in Base64 for URLs.
     p256dh = models.CharField(max_length=100)
     auth = models.CharField(max_length=40)
-    # Browser and system as people call them.
+    # Browser and system, such as "Firefox, Windows".
     device = models.CharField(max_length=200, default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
 

@@ -134,8 +134,8 @@ class WebForm(ContentForm):
 
 
 class WrittenForm(ContentForm):
-    """Adds or changes a text, or an answer to a question; the bot keeps the old words until it has
-    read the new ones."""
+    """Adds or changes a text, or an answer to a question; the bot keeps the old text until it has
+    read the new one."""
 
     valid_until = day_field(
         gettext_lazy("Valid until"),
