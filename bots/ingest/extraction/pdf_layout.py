@@ -317,7 +317,7 @@ def _without_small_gaps(
 
 
 def _is_mark(left: Line, right: Line, *, is_first: bool) -> bool:
-    """Whether a piece is a list mark or line number, or the next a mark: then it is not a cell."""
+    """Whether a piece is no cell: a list mark, a line number, or a piece before a closing mark."""
     text = left.text.strip()
     if (len(text) == 1 and not text.isdecimal()) or right.text.strip() in _CLOSING:
         return True
