@@ -1,5 +1,5 @@
--- What a question finds a passage by, of bots that are too large for the memory of a process: its
--- vector and its words (docs/decisions/0029). Rows are made from `bots_chunk` and can be made again.
+-- The vectors and words of the passages of bots that are too large for a process's memory; questions
+-- are searched in them (docs/decisions/0029). Rows are made from `bots_chunk` and can be made again.
 -- Without the extension there is no such table, and every bot is searched in memory.
 DO $$
 BEGIN
@@ -23,7 +23,7 @@ BEGIN
         chunk_id bigint PRIMARY KEY,
         bot_id bigint NOT NULL,
         document_id bigint NOT NULL,
-        -- Null for passages that are found by their words alone.
+        -- Null for passages that are found only by their words.
         vector halfvec(384),
         words text[] NOT NULL,
         -- Its words, also as typed without diacritics.

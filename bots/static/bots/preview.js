@@ -1,5 +1,5 @@
-/** The widget's own panel beside the forms of a bot, drawn from the bot's configuration and what its forms say now. It
-talks to no server. */
+/** The widget's own panel beside the forms of a bot, drawn from the bot's configuration and the current values of its
+forms. It calls no server. */
 import { html } from "../common/html.js";
 import { render } from "../vendor/preact.js";
 import { paint } from "../widget/colours.js";

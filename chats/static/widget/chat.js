@@ -355,8 +355,8 @@ export function createChat({ api, store, memory, stash, language }) {
     return fault.type === "empty_file" ? t("This file is empty.") : t("This file type can't be sent.");
   }
 
-  /** Whether the message is stored. What the page's visitor wrote before somebody else was named is not sent for that
-  person, nor shown to them; what is written where another tab has just gone on with another chat is given back. */
+  /** Stores a message; resolves to whether it is stored. A message written before the page named another person is neither
+  sent for that person nor shown to them. If another tab has continued with another chat, the message is given back. */
   async function deliver(item) {
     const mine = turn;
     if (memory.isLost()) return void begin();
@@ -601,7 +601,7 @@ export function createChat({ api, store, memory, stash, language }) {
   /** A chat that was begun anonymously becomes the named person's, if the server agrees. */
   async function settle(who, proof) {
     const { chat, token, drafts } = who ? memory.nobodys() : {};
-    // What was said in earlier chats is bound to nobody: only what is typed and not sent goes along.
+    // No chat is open: earlier anonymous chats stay anonymous, and only unsent text goes along.
     if (!chat) return memory.belongTo(who, { token: null, earlier: [], thumbs: {}, drafts: { [NEW]: drafts?.[NEW] } });
     if (!proof) return memory.belongTo(who, null);
     try {

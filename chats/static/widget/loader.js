@@ -20,11 +20,11 @@ tells the frame who the visitor is now. */
     try {
       return use(localStorage);
     } catch {
-      heard.remember = String; // And if nobody can keep it, the frame is told nothing of it.
+      heard.remember = String; // The page has no storage either: it keeps nothing.
     }
   };
   const hooks = {};
-  const queue = []; // for a frame that does not listen yet
+  const queue = []; // messages for a frame that does not listen yet
   let isReady, isHidden, isMoved, path, wanted, old, count;
 
   const tell = (type, more) =>

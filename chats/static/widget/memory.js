@@ -1,8 +1,8 @@
 /** What this browser remembers about its visitor. If a frame of another site gets no storage, the page that shows it
 keeps the memory; otherwise it lasts only as long as the frame.
 
-It is one person's at a time, `who` (whom the page names, or nobody), and of one chat of theirs. A tab of somebody else,
-or of a chat that is no longer theirs, neither reads nor changes it: it asks whether it `isLost`, and enters anew. */
+It belongs to one person at a time (`who`: as the page names them, or undefined), and to one of their chats. A tab of
+another person, or of a chat that the person has left, neither reads nor changes it: it checks `isLost`, and enters again. */
 export function createMemory(key) {
   const name = `chat-widget:${key}`;
   let shared = {}; // shared by all tabs, as last read or received
@@ -24,8 +24,8 @@ export function createMemory(key) {
   function found() {
     if (alone) return alone;
     if (isOwn) shared = parsed(localStorage.getItem(name));
-    // Who signed in with the chat that was begun here is no other person, and who had no chat yet has the one that they
-    // began elsewhere.
+    // A person who signed in with this tab's chat is the same visitor. A tab without a chat continues with the one that
+    // its person began in another tab.
     if (who === undefined && chat && shared.chat === chat) who = shared.who;
     if (!chat && shared.who === who) chat = shared.chat;
     return shared;
@@ -47,7 +47,7 @@ export function createMemory(key) {
     if ("chat" in changes) chat = changes.chat;
   }
 
-  /** What is here for this person. Where it is another's by now, this tab has a memory of its own from here on. */
+  /** The memory for this person. If it is another person's by now, this tab has a memory of its own from here on. */
   function enter() {
     if (found().who !== who) alone = { who };
     chat = found().chat;
@@ -75,7 +75,7 @@ export function createMemory(key) {
     tellPage(changes ?? { text });
   }
 
-  /** The page says what it keeps, having heard so much of us, and how it is told what to keep. */
+  /** The page sends the memory that it keeps, and how many of our changes it had received; `tell` sends it changes. */
   function hear({ memory: text, count }, tell) {
     if (!isPages) return;
     const early = tellPage ? {} : shared;
@@ -90,8 +90,8 @@ export function createMemory(key) {
     onNews();
   }
 
-  /** The memory is this person's from now on. What another one left is forgotten; what was left before anybody was named
-  is theirs with what `joins` it, and is forgotten without. */
+  /** Makes the memory this person's. What another person left is deleted. What was stored before anybody was named becomes
+  theirs, updated with `joins`; without `joins` it is deleted. */
   function belongTo(person, joins) {
     let whole = found();
     const isTaken = alone || whole.who !== person;

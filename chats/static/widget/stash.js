@@ -15,7 +15,7 @@ export function createStash(key, memory) {
   /** The result of `use` on the database; null if there is no database, or it refuses. */
   async function ask(use) {
     const database = await opened;
-    // What the browser keeps is another person's where this tab is alone.
+    // If this tab has a memory of its own, the stored files are another person's.
     if (!database || memory.isAlone()) return null;
     return new Promise((done) => {
       const request = use(database.transaction("files", "readwrite").objectStore("files"));
