@@ -18,7 +18,7 @@ from bots.quoting.search import Hit, Index, IndexedChunk, SearchResult
 from bots.services import encoders, large_bots, stored_passages
 from bots.services.large_bots import LargeIndex
 
-# Limits of the cache. An index larger than `MAX_BYTES` is kept alone.
+# Limits of the cache. An index larger than `MAX_BYTES` is the only one that is kept.
 MAX_BOTS = 50
 MAX_BYTES = 300_000_000
 # Memory that the words of an index take (bench/index_memory.py).

@@ -114,7 +114,7 @@ class Part:
     the provider has templates.
 
     A place has a link to a map as its text, for channels that cannot show places. The file of a
-    template stands in its header.
+    template is in its header.
     """
 
     text: str = ""

@@ -43,7 +43,7 @@ VISITORS_REPLIES = 20
 # visitors at once.
 VISITORS_BURST = 5
 # Bytes of files in a day: for a visitor two and a half of the largest messages, for an address
-# those of four visitors. A public key's limit depends on the disk and stands in the settings.
+# those of four visitors. A public key's limit depends on the disk and is a setting.
 VISITORS_BYTES = 250_000_000
 ADDRESS_BYTES = 1_000_000_000
 # All visitors of a public key at one address share these, since one person can become a new visitor

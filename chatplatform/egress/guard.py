@@ -165,7 +165,7 @@ def _is_global(ip: _Address) -> bool:
 
 
 def _is_written_private(host: str) -> bool:
-    """Whether the text of a host alone says that it is not on the public internet."""
+    """Whether the text of a host already shows that it is not on the public internet."""
     name = host.lower().removesuffix(".")
     try:
         return not _is_global(_unwrapped(ipaddress.ip_address(name)))

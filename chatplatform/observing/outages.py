@@ -18,7 +18,7 @@ _DATABASE = {
     "django.db.utils.OperationalError", "django.db.utils.InterfaceError",
     "psycopg.OperationalError", "psycopg.InterfaceError",
 }  # fmt: skip
-# Loggers of code that connects to the broker alone. Jobs, whose faults are logged elsewhere, also
+# Loggers of code that connects only to the broker. Jobs, whose faults are logged elsewhere, also
 # connect to other servers.
 _OF_BROKER = (
     "celery.beat", "celery.worker", "kombu", "chatplatform.jobs.heartbeat",

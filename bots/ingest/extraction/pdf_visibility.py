@@ -281,7 +281,7 @@ def _is_group(drawn: Any) -> bool:
 
 
 def _without_groups(reader: Any, page: Any) -> Any:
-    """A document with a copy of this page alone, without its groups."""
+    """A document with a copy of only this page, without its groups."""
     import pypdf  # noqa: PLC0415  parsers are loaded in the child only
 
     writer = pypdf.PdfWriter()

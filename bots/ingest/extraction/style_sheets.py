@@ -355,7 +355,7 @@ def _add_one(matcher: Any, part: list[Any], rule: _Rule, names: set[str]) -> Non
 def _without_states(part: list[Any]) -> list[Any]:
     """A selector without the states of its elements: `.faq > p` for `.faq.is-open > p:hover`.
 
-    The same selector if it selects by state alone.
+    The same selector if it selects only by state.
     """
     kept: list[Any] = []
     for is_between, group in groupby(part, key=_is_combinator):
