@@ -255,7 +255,7 @@ class WebUrlViewSet(TenantViewSet):
         is_atomic=True,
     )
     def create(self, bot_id: int, body: WebUrlDto) -> WebUrlDto:
-        """Train the bot on a web page, also on those linked from it, or on those of a sitemap.
+        """Train the bot on a web page, perhaps with its linked pages, or on a sitemap's pages.
 
         A worker fetches what the site's robots.txt allows; `Get Web Urls` shows the progress.
         """
