@@ -1,14 +1,15 @@
-# Another base, such as one of your own registry, best with its digest: python:3.11-slim@sha256:…
+# The base image; another one, such as from your own registry, is best named with its digest:
+# python:3.11-slim@sha256:…
 ARG PYTHON=python:3.11-slim
 
 FROM ${PYTHON} AS build
 WORKDIR /app
 RUN python -m venv /venv
 COPY requirements.txt requirements-s3.txt requirements-traces.txt requirements-ocr.txt ./
-# `--build-arg TRACES=1`: with what TRACES_URL needs. `--build-arg OCR=1`: scanned pages are read.
+# `--build-arg TRACES=1` installs what TRACES_URL needs, `--build-arg OCR=1` reads scanned pages.
 ARG TRACES=
 ARG OCR=
-# Another package index, and the certificates that it is known by: `--secret id=ca,src=own-ca.pem`.
+# Another package index; its certificates: `--secret id=ca,src=own-ca.pem`.
 ARG PIP_INDEX_URL=
 RUN --mount=type=secret,id=ca,target=/run/ca.pem \
     if [ -s /run/ca.pem ]; then export PIP_CERT=/run/ca.pem; fi; \
@@ -28,7 +29,7 @@ ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
 WORKDIR /app
 COPY --from=build /venv /venv
 COPY --from=build /app .
-# Once, here: each release has its own files of pages and scripts, and no start collects any.
+# Collected once, here: each release has its own static files, and no start collects any.
 RUN SECRET_KEY=none DATA_DIR=/tmp python manage.py collectstatic --noinput
 USER chatplatform
 VOLUME /data

@@ -1,20 +1,21 @@
-# `make` shows what there is. Paths are relative, so that a folder with a space in its name works.
+# `make` lists the commands. Paths are relative, so that a folder with a space in its name works.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-# On one's own machine. The platform itself takes DEBUG for off where nothing sets it.
+# For development machines. Without this variable, the platform itself runs with DEBUG off.
 export DEBUG ?= true
-# Tests start dozens of processes: where this is set, each would compile the whole project anew.
+# Tests start dozens of processes; with this variable, each would compile the whole project again.
 unexport PYTHONDONTWRITEBYTECODE
 
 py := .venv/bin/python
 pip_install := $(py) -m pip install --quiet --disable-pip-version-check --require-hashes
 throwaway := $(py) -m local.datastores exec --
 attached := $(py) -m local.datastores attach --
-# Extras stay in the lock: else an older pip takes the newest version of what is wanted with one.
+# Extras stay in the lock; otherwise an older pip installs the newest version of a package that is
+# required with an extra.
 compile := uv pip compile --no-strip-extras --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
-# What the Dockerfile installs, with all that its arguments add.
+# The requirements that the Dockerfile installs, with those that its arguments add.
 of_image := requirements.txt requirements-s3.txt requirements-traces.txt requirements-ocr.txt
 new_enough := import sys; sys.exit(sys.version_info < (3, 11))
 
@@ -159,7 +160,7 @@ clean: ## removes .venv and caches; the data in var/ stays
 	rm -rf .venv staticfiles .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage .coverage.*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Stamps are newer than what they were made from; a broken-off installation leaves none.
+# A stamp is newer than its sources; an interrupted installation leaves none.
 .venv/made.stamp:
 	@found=; for name in $(PYTHON) python3.11 python3; do \
 	  if "$$name" -c '$(new_enough)' 2> /dev/null; then found=$$name; break; fi; \

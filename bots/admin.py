@@ -159,7 +159,7 @@ class BotAdmin(TenantAdmin):
 
     @button(gettext_lazy("Open"), url_path="open", permissions=["view"], icon="tune")
     def open(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """From the row with all columns to the pages of the bot."""
+        """Redirect from the row with all columns to the bot's pages."""
         return redirect("admin:bots_bot_content", self.row(request, object_id).pk)
 
     @admin.action(description=cast("str", gettext_lazy("Disable")), permissions=["manage"])

@@ -20,8 +20,8 @@ _LOGINS = [
 
 
 class ConsentForm(ServiceForm):
-    """The bot that answers on a channel; for photoapp how the account signs in, and for an account
-    with a token of its own that token."""
+    """The bot that answers on a channel. For photoapp, also how the account signs in; for an
+    account with a token of its own, that token."""
 
     bot_id = forms.TypedChoiceField(label=gettext_lazy("Which bot should answer?"), coerce=int)
     login = forms.ChoiceField(
@@ -81,12 +81,12 @@ class AccountForm(ServiceForm):
             del self.fields["pin"]
 
     def hide_pin(self) -> None:
-        """Ask for the PIN only after the provider missed it: few numbers need one."""
+        """Hide the PIN until the provider asks for one, since few numbers need it."""
         if "pin" in self.fields and "pin" not in self.errors:
             self.fields["pin"].widget = forms.HiddenInput()
 
 
-# What chatapp charges messages as.
+# The price categories of chatapp's messages.
 _CATEGORIES = {
     "service": gettext_lazy("Answers within 24 hours"),
     "utility": gettext_lazy("Utility templates"),

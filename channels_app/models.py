@@ -61,7 +61,7 @@ class ChannelConnection(TenantModel):
     last_event_at = models.DateTimeField(null=True)
     # The permissions that the person did not give, by the provider's names.
     missing_permissions = ArrayField(models.CharField(max_length=100), default=list)
-    # As the provider rates the account: green, yellow, red; empty if it does not say.
+    # The provider's rating of the account: green, yellow, red; empty if it does not say.
     quality = models.CharField(max_length=20, default="", blank=True)
     # How many customers may be written to first in a day; empty if the provider does not say.
     sending_limit = models.CharField(max_length=20, default="", blank=True)
@@ -169,8 +169,9 @@ class CustomerIdentity(TenantModel):
 class FormerId(TenantModel):
     """An id that a customer had at the account until a time, by the provider's clock.
 
-    What comes late under the id is theirs. A number may belong to somebody else afterwards, but no
-    other kind of id is given twice: a customer who changes the number gets a new one.
+    An item from before that time is theirs, however late it comes. A number may belong to somebody
+    else afterwards, but no other kind of id is given twice: a customer who changes the number gets
+    a new one.
     """
 
     identity = models.ForeignKey(

@@ -440,7 +440,7 @@ class FormsMixin(ModelAdmin):
     def confirm_page(
         self, request: HttpRequest, act: Callable[[dict[str, Any]], HttpResponse], **context: Any
     ) -> HttpResponse:
-        """A page that asks before `act`, with a button alone; `context` as for `form_page`."""
+        """A page that asks before `act`, with only a button; `context` as for `form_page`."""
         form = ServiceForm(request.POST if request.method == "POST" else None)
         return self.form_page(request, form, act, **context)
 

@@ -36,7 +36,7 @@ COLUMNS = "columns"
 MOST_EXPORTED = 10_000
 # A list counts its rows up to this number.
 MOST_COUNTED = 1000
-# The most characters of a list's query string, characters of a search, and words of a search. Each
+# Maximum characters of a list's query string, characters of a search, and words of a search. Each
 # word is looked for in every searched column.
 MOST_ADDRESS, MOST_SEARCHED, MOST_WORDS = 4_000, 200, 10
 # What lists show for an empty value.
@@ -161,7 +161,7 @@ class RowsShown(ChangeList):
 
     @property
     def is_of_bot(self) -> bool:
-        """Whether the list is that of one bot, as its pages link to it, and filtered by no more."""
+        """Whether the list is filtered by a bot and nothing else, as its pages link to it."""
         return not self.query and set(self.get_filters_params()) == {"bot__id__exact"}
 
     @property
@@ -234,7 +234,7 @@ class LookupsMixin(ModelAdmin):
 
 
 class SearchMixin(ModelAdmin):
-    """Searches related rows in queries of their own: a join would read whole tables."""
+    """Searches related rows in separate queries, because a join would read whole tables."""
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -271,8 +271,8 @@ def words_of(search: str) -> list[str]:
 
 
 def _spellings(field: Any, word: str) -> list[Any]:
-    """The values of a column that equal this word: three cases of a text; no value for a UUID
-    column if the word is not a UUID."""
+    """The values of a column that count as equal to this word: as written, in lower case and in
+    upper case; for a UUID column the UUID, or none if the word is not a UUID."""
     if not isinstance(field, UUIDField):
         return [word, word.lower(), word.upper()]
     try:

@@ -202,7 +202,7 @@ class EncryptedTextField(_TextField):
         return f"{place}:{'-' if tenant is None else tenant}:{instance.pk}"
 
     def pre_save(self, model_instance: models.Model, add: bool) -> "_Sealed":  # noqa: FBT001
-        # An unchanged value is encrypted anew with the newest key. A row copied under another
+        # An unchanged value is encrypted again with the newest key. A row copied under another
         # primary key fails here, before it becomes unreadable.
         text = getattr(model_instance, self.attname)
         if not isinstance(text, str):

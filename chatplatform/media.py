@@ -25,7 +25,7 @@ from chatplatform.media_stores import Listing
 
 log = logging.getLogger(__name__)
 
-# The most files that one job removes.
+# Maximum files that one job removes.
 _BATCH = 200
 # A younger file may be an upload whose row is not committed yet; no upload takes a day.
 UNNAMED_FOR = timedelta(days=1)

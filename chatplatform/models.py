@@ -128,7 +128,7 @@ class IdempotentResponse(models.Model):
     key_hash = models.CharField(max_length=64)
     # A hash of query and body: another body with the same key is refused.
     fingerprint = models.CharField(max_length=64)
-    # JSON: the response, or its result's id if a repetition makes it anew (a stream, a file).
+    # JSON: the response, or its result's id if a repetition makes it again (a stream, a file).
     response = EncryptedTextField(default="")
     created_at = models.DateTimeField(db_default=Now())
 

@@ -102,7 +102,7 @@ def _field_keys(entries: list[str]) -> list[tuple[str, bytes]]:
 #: ([renewal](operations.md#renew-the-secrets)). Default: derived from `SECRET_KEY`.
 FIELD_KEYS = _field_keys(env.entries("FIELD_KEYS", default=["SECRET_KEY"]))
 #: Signs push notifications to agents' browsers: a private key of P-256, its 32 bytes in Base64 for
-#: URLs. After a change each browser is called again once its inbox was opened. Default: derived
+#: URLs. After a change, a browser gets pushes again once its inbox was opened. Default: derived
 #: from `SECRET_KEY`.
 VAPID_PRIVATE_KEY = env.text("VAPID_PRIVATE_KEY", default="")
 # In development only this machine's names: otherwise a foreign site could rebind its host name to
@@ -143,7 +143,7 @@ def _check_addresses() -> None:
 
 
 _check_addresses()
-#: Addresses and networks of the proxies in front, whose `X-Forwarded-*` headers are believed
+#: Addresses and networks of the proxies in front, whose `X-Forwarded-*` headers are trusted
 #: ([behind a proxy](operations.md#behind-a-proxy)). Default: none.
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 
@@ -301,7 +301,7 @@ REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=DEVELOPMENT)
 STAFF_SECOND_FACTOR = env.flag("STAFF_SECOND_FACTOR", default=not DEVELOPMENT)
 PASSWORD_HASHERS = ["identity.auth.Argon2"]
 _VALIDATORS = "django.contrib.auth.password_validation"
-# The fewest characters of a password.
+# The minimum length of a password.
 MIN_PASSWORD = 10
 AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": f"{_VALIDATORS}.MinimumLengthValidator", "OPTIONS": {"min_length": MIN_PASSWORD}},
@@ -321,8 +321,8 @@ SIMPLE_JWT = {
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
 # Behind a proxy that ends TLS, a form's origin is https, but the request that arrives is http.
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
-#: For how many seconds browsers insist on TLS after they reached the site by it. Default: a year if
-#: `PUBLIC_URL` is https, else 0.
+#: Seconds for which browsers insist on TLS after a visit by TLS. Default: a year if `PUBLIC_URL` is
+#: https, else 0.
 SECURE_HSTS_SECONDS = env.integer(
     "HSTS_SECONDS", default=0 if DEVELOPMENT or _public.scheme != "https" else 365 * 86400
 )
@@ -397,8 +397,8 @@ if DEVELOPMENT:
 # The admin's middleware is inside chatplatform.api.middleware.AdminOnly.
 SILENCED_SYSTEM_CHECKS = ["admin.E408", "admin.E409", "admin.E410"]
 
-# The most bytes of a JSON body, of an uploaded file and of a provider's callback, and the most
-# files of an upload and of a message.
+# Maximum bytes of a JSON body, of an uploaded file and of a provider's callback, and maximum files
+# of an upload and of a message.
 MAX_JSON_BYTES = 1_000_000
 MAX_UPLOAD_BYTES = 25_000_000
 MAX_UPLOAD_FILES = 20
@@ -410,7 +410,7 @@ PUBLIC_KEY_UPLOAD_BYTES_PER_DAY = env.integer(
 )
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_JSON_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
-# The most bytes of a whole multipart body.
+# Maximum bytes of a whole multipart body.
 MAX_REQUEST_BYTES = MAX_UPLOAD_BYTES * 4
 
 REST_FRAMEWORK = {
@@ -600,8 +600,8 @@ EVENT_MONTHS = env.integer("EVENT_MONTHS", default=0)
 #: ## API and site
 #: The name of this installation, if several share one `SECRET_KEY` ([cells](scale.md#cells)).
 INSTANCE_ID = env.text("INSTANCE_ID", default="")
-#: Who is told of weaknesses: a mail address or an https page, named by `/.well-known/security.txt`.
-#: Default: there is no such file.
+#: Where to report vulnerabilities: a mail address or an https page, which
+#: `/.well-known/security.txt` names. Default: there is no such file.
 SECURITY_CONTACT = env.text("SECURITY_CONTACT", default="")
 if SECURITY_CONTACT and not re.match(r"https://\S+$|[^\s@:]+@[^\s@]+$", SECURITY_CONTACT):
     env.fault("SECURITY_CONTACT", "it is no address or page. Write security@name.example.")

@@ -8,7 +8,7 @@ LOG_LEVEL = env.choice("LOG_LEVEL", ("DEBUG", "INFO", "WARNING", "ERROR"), defau
 #: `line`, or `json` for an object per line.
 LOG_FORMAT = env.choice("LOG_FORMAT", ("line", "json"), default="line")
 #: The port on which this process and its children serve [metrics](operations.md#metrics) for
-#: Prometheus; `make run` takes one per process, from this one on. 0: nothing is counted.
+#: Prometheus; `make run` takes one per process, from this one on. 0: no metrics.
 # It is never the site's port, because metrics are not public.
 METRICS_PORT = env.integer("METRICS_PORT", default=0, most=65535)
 #: The address on which metrics are served.

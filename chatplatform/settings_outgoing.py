@@ -33,8 +33,8 @@ LLM_DEADLINE_SECONDS = env.decimal("LLM_DEADLINE_SECONDS", default=45, least=1)
 #: An OpenAI-compatible [server of embeddings](models.md#an-encoder-of-your-own) for the search.
 #: Default: the encoder that comes with the installation.
 EMBEDDING_BASE_URL = env.url("EMBEDDING_BASE_URL", default="")
-#: Its key, the name of the encoder, and what `manage.py reindex --fit` prints; it is not used
-#: without.
+#: Its key, the name of the encoder, and what `manage.py reindex --fit` prints, without which the
+#: server is not used.
 EMBEDDING_API_KEY = env.text("EMBEDDING_API_KEY", default="")
 EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", default="")
 EMBEDDING_GATE = env.text("EMBEDDING_GATE", default="")
@@ -62,8 +62,8 @@ EGRESS_ALLOW = env.entries("EGRESS_ALLOW", default=[])
 for _entry in EGRESS_ALLOW:
     if not re.fullmatch(r"([a-z-]+=)?(\[[0-9A-Fa-f:.]+\]|[^:/=\s]+):\d{1,5}", _entry):
         env.fault("EGRESS_ALLOW", f"{_entry!r} is no host and port. Write model=10.0.0.5:8000.")
-#: Networks that no outgoing request may reach, although they are public: those of your own with
-#: public addresses, and prefixes of your own NAT64, separated by commas. Default: none.
+#: Public networks that no outgoing request may reach, separated by commas: your own networks with
+#: public addresses, and prefixes of your own NAT64. Default: none.
 EGRESS_DENY = env.networks("EGRESS_DENY")
 #: The [channel simulator](channel-simulator.md), to which pages link with `DEBUG`; `make run` sets
 #: it. Default: pages link to none.

@@ -34,7 +34,7 @@ STORAGES = {
     **STORAGES,
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-# Each test client makes the middleware anew, which would read the folders of all static files.
+# Each test client makes the middleware again, which would read the folders of all static files.
 WHITENOISE_USE_FINDERS = False
 # One Valkey database for each pytest process, so that parallel processes do not interfere.
 REDIS_URL = (

@@ -78,7 +78,7 @@ def mail_answers(*, conversation_id: str) -> None:
 
 @job("chats.send_push", queue=Queue.WEBHOOK, max_attempts=11)
 def send_push(*, subscription_id: str, conversation_id: str, kind: str) -> None:
-    """Call a person in one browser; retried for about six minutes."""
+    """Send a push to one browser of a person; retried for about six minutes."""
     push.send(subscription_id, conversation_id, kind)
 
 

@@ -247,7 +247,7 @@ def _api_key(request: HttpRequest) -> Principal | None:
         raise InvalidApiKey
     ensure_not_frozen(key.client)
     origin = request.headers.get("Origin")
-    # Our own widget limits by itself which pages may frame it.
+    # The widget's own policy limits which pages may frame it.
     is_own = origin is not None and origin.partition("://")[2] == request.get_host()
     if key.scope == KeyScope.PUBLIC and origin is not None and not is_own:
         if not (key.bot_id and origin_matches(origin, bots().allowed_hosts(key.bot_id))):

@@ -138,7 +138,7 @@ class NewPasswordForm(ServiceForm):
 
 
 class RightsForm(ServiceForm):
-    """What a person is called and may do."""
+    """A person's name and rights."""
 
     full_name = forms.CharField(label=gettext_lazy("Name"), max_length=200)
     role = forms.ChoiceField(
@@ -187,7 +187,7 @@ class PersonForm(RightsForm):
 
 
 class ProfileForm(ServiceForm):
-    """What people change of themselves."""
+    """What people change in their own profile."""
 
     full_name = forms.CharField(
         label=gettext_lazy("Name"),
@@ -252,7 +252,7 @@ def mcp_write_field() -> forms.BooleanField:
 
 
 class KeyChangeForm(ServiceForm):
-    """What may be changed of a key, depending on its type."""
+    """Changes a key's name, and its daily cap (public) or its right to write over MCP (secret)."""
 
     name = forms.CharField(label=gettext_lazy("Name"), max_length=100)
     daily_credits = daily_credits_field()
@@ -293,7 +293,7 @@ class KeyForm(ServiceForm):
         self.offer("bot_id", [("", gettext("All bots")), *bots().names(client).items()])
 
     def clean(self) -> dict[str, Any]:
-        """Drop what the other type of key has: the form offers it before it knows the type."""
+        """Drop the other type's fields: the form offers them before it knows the type."""
         if self.cleaned_data.get("scope") == KeyScope.PUBLIC:
             self.cleaned_data["mcp_write"] = False
         else:

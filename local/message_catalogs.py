@@ -1,9 +1,9 @@
-"""`make words`: brings the catalogues in `locale/` up to date and builds what pages load of them.
+"""`make words`: updates the catalogues in `locale/`, and builds the scripts that pages load.
 
-A catalogue gets the texts that the source contains: new ones without a translation, and those that
-are gone are removed. `django.po` has the texts of the pages, `djangojs.po` those of the desk's and
-the widget's scripts, which load them as a script for each language. English needs none. In a
-language without a `django.po`, only the widget speaks.
+New texts of the source are added to a catalogue without a translation, and texts that are gone are
+removed. `django.po` has the texts of the pages, `djangojs.po` those of the desk's and the widget's
+scripts, which load them as a script for each language. English needs none. In a language without a
+`django.po`, only the widget speaks.
 """
 
 import io

@@ -111,7 +111,7 @@ class Studio:
             self._sign_in(page, picture.role)
         page.goto(picture.path)
         picture.before(page)
-        page.wait_for_timeout(1000)  # for what moves and what follows
+        page.wait_for_timeout(1000)  # for animations and late updates
         file = io.BytesIO(page.screenshot())
         Image.open(file).save(IMAGES / f"{picture.name}.webp", quality=80, method=6)
         context.close()

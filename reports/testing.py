@@ -122,12 +122,12 @@ def _of_rows(table: list[list[str]]) -> dict[str, int]:
 
 
 def check_figures(person: Any, question: dict[str, Any]) -> dict[str, int]:
-    """Check that totals, groups and both files agree, and without filters the overview too."""
+    """Check that totals, groups and both files agree, and without filters also the overview."""
 
     def file(form: str, **more: Any) -> list[list[str]]:
         reply = person.post("/report/adhoc/export", question | more | {"format": form})
         heading, *rows = PARSERS[form](b"".join(reply.streaming_content))
-        # A sheet has headings for people.
+        # A sheet has headings for people instead of column names.
         return [[_NAMES.get(cell, cell) for cell in heading], *rows]
 
     asked = question | {"metrics": list(_COUNTED)}

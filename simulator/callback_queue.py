@@ -35,7 +35,7 @@ class Modes:
     """How events are sent. By default each is sent alone, at once, once, in order and signed."""
 
     hold: bool = False  # nothing is sent until `release`
-    batch: int = 1  # maximal number of events in a body, from any accounts of one app
+    batch: int = 1  # maximum events in a body, from any accounts of one app
     duplicate: int = 0  # how many extra times each event is sent
     shuffle: bool = False
     unknown_fields: bool = False

@@ -244,7 +244,7 @@ def _template_status(sim: Simulator, thread: Thread, values: Json) -> None:
 
 
 def _account_news(sim: Simulator, thread: Thread, values: Json) -> None:
-    """The provider reports something about the account: a `field` of the business account."""
+    """The provider reports news in a `field` of the business account."""
     waba = sim.world.accounts[thread.account.parent]
     sim.emit(waba, str(values.get("field", "")), dict(values.get("value", {})))
 

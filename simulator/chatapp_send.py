@@ -72,7 +72,7 @@ def _refused(code: int) -> ProviderError:
 
 
 def _to_nobody(sim: Simulator, number: Account, user_id: str, body: Json) -> Response:
-    """A send to a number without the app, which is accepted and then fails."""
+    """Accept a send to a number without the app; it fails afterwards."""
     message_id = sim.world.message_id(number, user_id)
     sent = Message(message_id, False, sim.world.now, "", body)
     sim.emit(number, "messages", _status(sim, number, user_id, sent, ("failed", 0, 131026)), 0)

@@ -35,7 +35,7 @@ def page(sim: "Simulator") -> Response:
 
 
 def answer(sim: "Simulator", request: Request) -> Response:
-    """The answer to a call: of an order, or that something was taken."""
+    """The answer to a call: orders, or an acknowledgement of anything else."""
     parts = segments(request.path)
     if parts[:1] != ["orders"]:
         return ok({"received": True})

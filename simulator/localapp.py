@@ -17,7 +17,7 @@ from simulator.world import DAY, Account, Json, Message, Thread, Token
 Route = Callable[[Simulator, Request, Token, Account], Response]
 TEXT_CHARACTERS = 2000
 MEGABYTE = 1_000_000
-# By upload edge: the maximal size in bytes, and the accepted types.
+# By upload edge: the maximum size in bytes, and the accepted types.
 UPLOADS: dict[str, tuple[int, set[str]]] = {
     "image": (MEGABYTE, {"image/jpeg", "image/png"}),
     "gif": (5 * MEGABYTE, {"image/gif"}),

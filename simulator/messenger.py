@@ -12,7 +12,7 @@ INBOX_APP_ID = "26390203743090"  # the provider's own inbox, where agents write 
 TEXT_CHARACTERS = 2000
 TEXT_BYTES = 1000
 MEGABYTE = 1_000_000
-# The maximal size of a file, and (photoapp) the accepted types.
+# The maximum size of a file, and (photoapp) the accepted types.
 SIZES = {
     "image": 8 * MEGABYTE,
     "audio": 25 * MEGABYTE,

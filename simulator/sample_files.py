@@ -62,7 +62,7 @@ def addresses(body: Any) -> list[str]:
                 found += [_dict(item).get("url") for item in _list(payload.get("elements"))]
     for kind in ("image", "audio", "video", "document", "sticker"):
         found.append(_dict(body.get(kind)).get("link"))
-    # telegram has the address itself.
+    # For telegram, the parameter is the address itself.
     found += [body.get(kind) for kind in ("photo", "audio", "video")]
     for component in _list(_dict(body.get("template")).get("components")):
         for parameter in _list(_dict(component).get("parameters")):

@@ -10,10 +10,10 @@ from simulator.state import Simulator
 from simulator.world import Account, Json, Message, Thread
 
 Method = Callable[[Simulator, Request, Account], Any]
-# The maximal size of a text and of a caption, in UTF-16; of an upload and of a download, in bytes.
+# Maximum sizes: of a text and a caption in UTF-16, of an upload and a download in bytes.
 TEXT, CAPTION, UPLOAD, DOWNLOAD = 4096, 1024, 50_000_000, 20_000_000
 _SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
-# By the parameter that has the file: what the customers' page shows it as.
+# The kind that the customers' page draws, by the parameter that has the file.
 _FILES = {
     "photo": "image", "animation": "image", "video": "video", "voice": "audio", "audio": "audio",
     "document": "document",
@@ -76,7 +76,7 @@ def _me(sim: Simulator, request: Request, account: Account) -> Any:
 
 def _set_webhook(sim: Simulator, request: Request, account: Account) -> Any:
     url, secret = request.text("url"), request.text("secret_token")
-    # The real one takes https alone.
+    # The real provider accepts only https.
     if not url.startswith(("https://", "http://")):
         raise telegram_error(400, "Bad Request: bad webhook: an HTTPS URL must be provided")
     if secret and not _SECRET.fullmatch(secret):

@@ -48,7 +48,7 @@ def _write(sim: Simulator, thread: Thread, sent: Json, values: Json) -> Message:
 
 
 def _drawn(sent: Json) -> list[tuple[str, Json]]:
-    """The files of a message, by what the customers' page shows them as."""
+    """The files of a message, each with the kind that the customers' page draws."""
     kinds = {"sticker": "sticker", "voice": "audio", "video": "video", "document": "document"}
     photo = [("image", sent["photo"][-1])] if "photo" in sent else []
     return photo + [(kind, sent[name]) for name, kind in kinds.items() if name in sent]

@@ -265,7 +265,7 @@ class WebhookConfigAdmin(TenantAdmin):
         return self._manage_page(request, row, settings=settings, replay=replay, count=done)
 
     def _try_again(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
-        """Send a delivery again now; the page tells what comes of it."""
+        """Send a delivery again now; the page shows the result."""
         wanted = request.POST.get("delivery", "")
         found = Delivery.objects.filter(
             client=row.client, config=row, pk=int(wanted) if wanted.isdecimal() else 0
@@ -400,7 +400,7 @@ def _by_day(shown: list[Shown]) -> list[tuple[date, list[Shown]]]:
 
 
 def _outcome(item: Delivery) -> dict[str, str]:
-    """What came of a delivery that a person tried again."""
+    """The result of a delivery that a person tried again."""
     _, event, _, words, _ = _shown(item)
     if item.state == DeliveryState.PENDING:
         return {

@@ -42,7 +42,7 @@ class Event(TenantModel):
                 fields=["conversation_id", "sequence"], name="event_sequence_in_conversation"
             ),
             BrinIndex(fields=["created_at"], name="event_created"),
-            # The activity of a document or customer in the site.
+            # For the activity of a document or customer on the site.
             models.Index(
                 SUBJECT_ID,
                 "id",
@@ -73,7 +73,7 @@ class UnnumberedEvent(TenantModel):
 
     class Meta:
         indexes = [
-            # A client's next events. There is no index on the number alone, because PostgreSQL
+            # For a client's next events. There is no index on the number alone, because PostgreSQL
             # would use it instead and read the rows of other clients.
             models.Index(fields=["client", "number"], name="unnumbered_event")
         ]
@@ -196,7 +196,7 @@ class Delivery(TenantModel):
     attempt follows. So a dispatcher that dies loses nothing.
     """
 
-    # Few indexes, because each event adds rows; they are found by event or by due time.
+    # Few indexes, because each event adds rows. Deliveries are found by event or by due time.
     client = models.ForeignKey(Client, on_delete=models.CASCADE, db_index=False)
     event = models.ForeignKey(
         Event,

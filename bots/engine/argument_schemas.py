@@ -18,7 +18,7 @@ from chatplatform.api.shapes import JsonObject
 
 MAX_SCHEMA_CHARS = 20_000
 MAX_ARGUMENTS_CHARS = 20_000
-# The most subschemas and levels of a schema, including referenced ones: limits the cost of a check.
+# Maximum subschemas and levels of a schema, including referenced ones: limits the cost of a check.
 MAX_NODES = 2_000
 MAX_DEPTH = 12
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -71,7 +71,7 @@ def check_schema(schema: dict[str, Any]) -> None:
 def simplified(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema without keywords that `check_schema` refuses: it then allows more than before.
 
-    For schemas of others, who check the arguments themselves.
+    For the tools of MCP servers, which check the arguments themselves.
     """
     plain: dict[str, Any] = _without_refused(schema, 0)
     return plain | {"type": "object"} if "type" not in plain else plain

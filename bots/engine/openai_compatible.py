@@ -40,7 +40,7 @@ MAX_ANSWER_TOKENS = 1_500
 MAX_STREAM_BYTES = 4_000_000
 # The tokens of a picture or a minute of sound if the server reports none.
 TOKENS_OF_MEDIA = 1_000
-# The most tokens of one call that we believe; more is a fault of the server, and would be charged.
+# Maximum tokens that we believe of one call; more is the server's fault, and would be charged.
 MAX_TOKENS = 2_000_000
 _RETRY_PAUSE_SECONDS = 0.3
 _PATH = "/chat/completions"

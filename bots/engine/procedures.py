@@ -200,8 +200,7 @@ def _call(line: _Line, rest: str) -> Step:
 
 
 def _check_places(steps: list[Step]) -> None:
-    """Check that an earlier step asks for or calls whatever a later step uses in braces or tests
-    for failure."""
+    """Check that values in braces and calls that are tested for failure come from earlier steps."""
     known: set[str] = set()
     for step in steps:
         failed = _FAILED.fullmatch(step.text) if step.kind == "if" else None

@@ -122,7 +122,7 @@ def _query(encoder: RemoteEncoder, text: str) -> Vectors:
 
 @lru_cache(maxsize=50)
 def _means(encoder: RemoteEncoder) -> dict[str, Vectors]:
-    """The mean vectors of questions to any business by language; "" for all others."""
+    """The mean vectors of questions to any business by language; "" is for other languages."""
     vectors = iter(encoder.queries([text for texts in GENERIC.values() for text in texts]))
     means = {
         language: np.stack([next(vectors) for _ in texts]).mean(axis=0)

@@ -192,7 +192,7 @@ class Task(Generic[Draft]):
         return _strict(self.shape.model_json_schema())
 
     def messages(self, *, with_schema: bool = False) -> list[dict[str, Any]]:
-        """The request to a chat model, `with_schema` for a server that is not told it otherwise."""
+        """The request to a chat model; `with_schema` writes the schema into the prompt."""
         schema = json.dumps(self.schema, separators=(",", ":"))
         fitting = f" that fits the JSON Schema {schema}" if with_schema else ""
         rules = _RULES.format(task=self.instructions, fitting=fitting)
@@ -278,7 +278,7 @@ def translate(text: str, *, to: str) -> Task[TranslationDraft]:
 
 
 def _is_translation(text: str, draft: TranslationDraft, *, to: str) -> bool:
-    """Whether the draft is translated; a text of names and figures alone may stay the same."""
+    """Whether the draft is translated; a text of only names and figures may stay the same."""
     recognised = detection.recognise(text)
     spoken = recognised or phrasebook.base_of(draft.source_language.lower())
     if spoken == to or not _is_prose(text, recognised):
@@ -293,8 +293,8 @@ def _is_translation(text: str, draft: TranslationDraft, *, to: str) -> bool:
 
 
 def rewrite(text: str, *, style: Style, to: str) -> Task[TranslationDraft]:
-    """Rewrite an agent's text in a style, or (`translated`) in the language `to`; with all of its
-    facts, and in its own language unless it is translated."""
+    """Rewrite an agent's text in a style, or (`translated`) in the language `to`. All facts stay,
+    and the language too unless it is translated."""
     if style == "translated":
         task = translate(text, to=to)
     else:
@@ -323,10 +323,10 @@ def _is_in_its_language(text: str, draft: TranslationDraft) -> bool:
 
 
 def _is_prose(text: str, language: str | None) -> bool:
-    """Whether a text in this language, if that is known, has words other than names.
+    """Whether a text has words other than names; `language` is its language, if known.
 
-    Such words are lower-case words besides those inside names, words of a script without capitals,
-    and the words of sentences and common phrases in any case.
+    These count as such: lower-case words, except those inside names; words of a script without
+    capitals; and, in any case, the words of sentences and common phrases.
     """
     words = [word for word in (part.strip(_MARKS) for part in text.split()) if word.isalpha()]
     small = [word for word in words if word == word.lower()]

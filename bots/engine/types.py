@@ -8,7 +8,7 @@ from bots.ingest.image_reencoding import Picture
 from bots.quoting.question_splitting import Part
 from bots.quoting.quotation import Citation, section_of
 
-# The most characters of a passage that a citation shows.
+# Maximum characters of a passage that a citation shows.
 MAX_CITED_CHARS = 500
 
 

@@ -13,7 +13,7 @@ _OVERRIDE = re.compile("[\u202d\u202e]")
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff\u20e3]")
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)*+")
 _HANDLE = re.compile(r"(?<!\w)@\w[\w.]*\w")
-# These endings make a link in upper or lower case; others only in lower case: "room.The" is no
+# These endings make a link in upper or lower case; others only in lower case: "room.The" is not a
 # link.
 _ENDINGS = "com|net|org|info|biz|shop|app|dev|io|ai|co|vn|de|es|fr|uk|ru|cn"
 _LINK = re.compile(

@@ -16,7 +16,7 @@ MAX_CHARACTERS = 1_600
 MAX_HEADING_CHARACTERS = 200
 # A piece of this length ends with its paragraph: more text would blur its meaning.
 TARGET_WORDS = 50
-# A shorter piece says too little by itself, so that it is near to any question.
+# A shorter piece says so little by itself that it is near to any question.
 _MIN_WORDS = 25
 # A longer sentence is not repeated at the start of the next piece.
 MAX_OVERLAP_WORDS = 60

@@ -12,14 +12,15 @@ from chatplatform.call_once import call_once
 
 LANGUAGES = list(language_data.LEXICONS)
 MIN_WORDS = 3
-# The least probability at which a guess counts, and at which it counts if its language is expected.
+# The minimum probability at which a guess counts: in general, and if its language is expected.
 SURE_FROM, EXPECTED_FROM = 0.6, 0.2
 # More text does not improve the guess and costs time.
 MAX_CHARACTERS = 4_000
 # With this many Chinese characters and no kana, a text is Chinese even if Japanese is expected.
 _MIN_CHINESE = 12
 
-# A text of at least this many words has a language sure enough to refuse it.
+# Only a text of at least this many words may be refused for its language: a shorter guess is
+# unsure.
 _MIN_SURE_WORDS = 5
 # Languages that are easily mistaken for each other.
 _ALIKE = ({"id", "ms"}, {"ru", "uk"}, {"ja", "zh"})

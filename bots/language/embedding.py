@@ -42,7 +42,7 @@ MAX_WORD_LETTERS = 40
 GENERIC = language_data.by_language("questions", "generic")
 # The share of the mean question that is subtracted, since general texts are near to any question.
 _COMMON_SHARE = 0.5
-# The share of the difference between questions in two languages that passages have, too. If it is
+# The share of the difference between questions in two languages that passages show too. If it is
 # set higher, passages in another language beat answers in the customer's own.
 _APART_SHARE = 0.6
 
@@ -155,7 +155,7 @@ class Weights(NamedTuple):
 
 
 class Gate(NamedTuple):
-    """The confidence of a search by an encoder: with few passages, with many, in another language.
+    """The weights of an encoder's search: with few passages, with many, and in another language.
 
     `manage.py reindex --fit` fits it (`bots/quoting/gate_fitting.py`).
     """
@@ -196,13 +196,14 @@ class SearchEncoder(ABC):
     def own_part(self, question: Vectors, *, language: str) -> Vectors:
         """The vector of a question minus half of the mean question.
 
-        This keeps passages that are a little near to everything from being near to the question.
+        Otherwise passages that are a little near to everything would be near to each question.
         """
         own: Vectors = question - _COMMON_SHARE * self.mean_question(language)
         return own
 
     def apart(self, language: str, other: str) -> Vectors:
-        """What sets texts in one language apart from texts in another, whatever they say."""
+        """The part of the vectors that depends only on the language: one language's mean question
+        minus another's, scaled."""
         difference = self.mean_question(language) - self.mean_question(other)
         shared: Vectors = _APART_SHARE * difference
         return shared

@@ -65,7 +65,7 @@ _DATE_SETTINGS = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": T
 # Thai dates count years of the Buddhist era, which is 543 ahead; years from 2400 on are read as
 # such.
 _BUDDHIST_ERA, _BUDDHIST_FROM = 543, 2400
-# Korean too: its spaces are often left out.
+# Korean counts too, because its spaces are often left out.
 _UNSPACED = re.compile(rf"{UNSPACED.pattern}|[\uac00-\ud7af]")
 
 

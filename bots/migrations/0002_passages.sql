@@ -1,5 +1,5 @@
--- What a question finds a passage by, of bots that are too large for the memory of a process: its
--- vector and its words (docs/decisions/0029). Rows are made from `bots_chunk` and can be made again.
+-- The vectors and words of the passages of bots that are too large for a process's memory; questions
+-- are searched in them (docs/decisions/0029). Rows are made from `bots_chunk` and can be made again.
 -- Without the extension there is no such table, and every bot is searched in memory.
 DO $$
 BEGIN
@@ -12,21 +12,21 @@ END $$;
 
 DO $$
 BEGIN
-    -- Older ones do not go on where passages of other bots lie between.
+    -- Older versions stop the scan at passages of other bots.
     IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector'
             AND string_to_array(extversion, '.')::int[] >= ARRAY[0, 8]) THEN
         RAISE NOTICE 'Without pgvector 0.8 every bot is searched in memory.';
         RETURN;
     END IF;
-    -- No foreign key: tests empty tables by TRUNCATE. The trigger below does what it would.
+    -- No foreign key, since tests empty tables by TRUNCATE. The trigger below deletes as it would.
     CREATE TABLE bots_passage (
         chunk_id bigint PRIMARY KEY,
         bot_id bigint NOT NULL,
         document_id bigint NOT NULL,
-        -- Null for passages that are found by their words alone.
+        -- Null for passages that are found only by their words.
         vector halfvec(384),
         words text[] NOT NULL,
-        -- Its words, also as they are typed without marks.
+        -- Its words, also as typed without diacritics.
         search_words text[] NOT NULL
     );
     CREATE INDEX passage_vector ON bots_passage USING hnsw (vector halfvec_ip_ops)

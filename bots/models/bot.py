@@ -96,8 +96,8 @@ class Bot(TenantModel):
     banner_alt = models.CharField(max_length=200, default="", blank=True)
     banner_valid_from = models.DateTimeField(null=True)
     banner_valid_to = models.DateTimeField(null=True)
-    # New documents and instructions wait for a golden run, and stay back if a question that passed
-    # before fails, unless a person publishes them.
+    # New documents and instructions wait for a golden run, and stay held back if a question that
+    # passed before fails, unless a person publishes them.
     hold_back_worse = models.BooleanField(default=False, db_default=False)
     # The website that showed the widget last, and when, to the minute.
     seen_on = models.CharField(max_length=253, default="", db_default="", blank=True)

@@ -141,7 +141,7 @@ class Document(TenantModel):
         return row
 
     def is_valid_at(self, now: datetime) -> bool:
-        """Whether this is between its first and its last moment of use."""
+        """Whether the document is valid at this time."""
         has_begun = self.valid_from is None or self.valid_from <= now
         has_ended = self.valid_to is not None and self.valid_to <= now
         return has_begun and not has_ended
@@ -165,12 +165,12 @@ class Chunk(TenantModel):
     dimension = models.PositiveSmallIntegerField(default=0)
     vector = models.BinaryField(default=b"")
     sentence_vectors = models.BinaryField(default=b"")
-    # The vectors by another encoder: by the one that takes over, until all passages of the client
-    # have them, or by the one before, for the way back.
+    # Vectors of a second encoder: of the next one, until all passages of the client have its
+    # vectors; then of the previous one, for switching back.
     other_model = models.CharField(max_length=80, default="", db_default="", blank=True)
     other_vector = models.BinaryField(default=b"", db_default=b"")
     other_sentence_vectors = models.BinaryField(default=b"", db_default=b"")
-    # Whether it is of the text in its document's `draft`, which is not searched yet.
+    # Whether it belongs to the new text in its document's `draft`, which is not searched yet.
     is_draft = models.BooleanField(default=False, db_default=False)
 
     class Meta:

@@ -16,7 +16,7 @@ from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO, 
 from chatplatform.forms import ServiceForm, Setting, SettingsForm
 from chatplatform.templatetags.codes import humanize_code
 
-# The most rows of a form.
+# Maximum rows of a form.
 PARAMETERS, HEADERS = 8, 3
 _METHODS = [
     ("GET", gettext_lazy("Look up data (GET)")),
@@ -109,8 +109,8 @@ class FunctionForm(SettingsForm):
             del self.fields["forgets_secrets"]
 
     def changed_together(self, name: str) -> Collection[str]:
-        """All rows of parameters, which are identified by position; and the address, with the
-        secrets sent there."""
+        """The rows of parameters change together, since their position identifies them; so do the
+        address and the secrets that are sent there."""
         parts = ("url", "header_") if name == "url" else ("parameter_",)
         together = [one for one in self.fields if one.startswith(parts)]
         return together if name in together else (name,)
@@ -246,7 +246,7 @@ def _named_in(url: str) -> set[str]:
 
 
 def _is_in_rows(schema: dict[str, Any]) -> bool:
-    """Whether the rows of the form can show a schema, which else stays as the API set it."""
+    """Whether the form's rows can show a schema; if not, it stays as the API set it."""
     values = schema.get("properties", {})
     types = [name for name, _ in _TYPES]
     return len(values) <= PARAMETERS and all(

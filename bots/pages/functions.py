@@ -86,7 +86,7 @@ def _settings(client: Any) -> list[dict[str, Any]]:
 
 
 def without_model(bots: QuerySet[models.Bot]) -> list[str]:
-    """The names of these bots whose functions nothing calls until they have a model."""
+    """The names of the bots among these that cannot call functions until they have a model."""
     found = functions.without_caller(bots).order_by("bot_name")
     return list(found.values_list("bot_name", flat=True))
 

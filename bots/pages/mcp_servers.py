@@ -81,7 +81,7 @@ class ToolsForm(ServiceForm):
         for at, tool in enumerate(server.tools):
             words, color = _STATES.get(tool.state, ("", ""))
             if tool.state not in {"unusable", "gone"}:
-                # A changed tool is chosen anew, by somebody who has looked at it.
+                # Somebody must look at a changed tool and choose it again.
                 now = tool.requires_approval if tool.state == "allowed" else ""
                 label = tool.name
                 chosen = forms.ChoiceField(

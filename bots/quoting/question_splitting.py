@@ -20,7 +20,7 @@ _OWN_COVER = 0.5
 # passage is about both, it must cover this share of the words of a follow-up that only points at
 # its topic: "may they come to breakfast?".
 _SOME_COVER = 0.1
-# The most passages found for topic and follow-up that a model reads.
+# Maximum passages found for topic and follow-up that a model reads.
 _WITH_TOPIC = 3
 
 _SENTENCE = re.compile(r"[^?？؟.!\n]*(?:[.!](?!\s|$)[^?？؟.!\n]*)*[?？؟.!\n]?")

@@ -258,7 +258,7 @@ def _whole(chunk: IndexedChunk) -> str:
     whole = f"{chunk.title}\n{chunk.heading}\n{chunk.text}"
     if chunk.vector.size or not chunking.is_row(chunk.text):
         return whole
-    # A row without a vector is found by its words alone; prices are asked for in other words than
+    # A row without a vector is found only by its words; prices are asked for in other words than
     # those of their column.
     labels = set(_WORD.findall(chunk.text.lower()))
     return "\n".join([whole, *(" ".join(words) for words in _PRICE if labels & {*words})])
@@ -503,7 +503,7 @@ class Index:
         return self._words
 
     def _pairs_of_other_things(self, question: str) -> list[int]:
-        """The indexes of written answers on another thing than the question: dogs, but not cats."""
+        """The indexes of written answers about another thing: dogs, when cats are asked about."""
         if not self._pairs:
             return []
         asked, named = _words_and_names(question)

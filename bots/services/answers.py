@@ -191,7 +191,7 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         return Unanswered("engine_failed", Trace())
     found: tuple[Part, ...] = ()
     trace, started = Trace(), time.monotonic()
-    # A customer's approval, such as "yes", is no question to search for.
+    # A customer's approval, such as "yes", is not a question to search for.
     if request.approved_by != Approval.CUSTOMER:
         found, used = _find(bot, request)
         left = request.deadline_seconds - (time.monotonic() - started)
@@ -236,7 +236,8 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
 def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | None]:
     """What the search found, and the tokens used if a model rewrote the message for it.
 
-    If nothing is found for the rewritten question, the usual way to join it to its topic is tried.
+    If nothing is found for the rewritten question, the message itself is searched for, with its
+    topics.
     """
     search = partial(
         retrieval.find,

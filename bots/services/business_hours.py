@@ -18,7 +18,7 @@ from identity.models import ClientConfig
 # Days to search for the next or a previous opening: a bit more than a year.
 _HORIZON = 370
 _ONE_DAY = timedelta(days=1)
-# A weekday names an opening before its date does.
+# An opening that is nearer than this is named by its weekday, without the date.
 _NEAR = timedelta(days=6)
 
 
@@ -59,7 +59,7 @@ def closed_since(config: ClientConfig, bot: Bot, at: datetime) -> datetime | Non
 
 
 def before(config: ClientConfig, bot: Bot, at: datetime, open_for: timedelta) -> datetime:
-    """The latest moment since which it has been open for `open_for` in total by `at`."""
+    """The latest moment for which the open hours between it and `at` add up to `open_for`."""
     remaining = open_for
     for opens, closes in _spans_back(config, bot, at):
         end = min(closes, at)

@@ -333,7 +333,7 @@ def _delete_lost_pages(web_url: WebUrl, tally: _Tally) -> None:
 
 
 def _is_deletion_held(document: Document) -> bool:
-    """Hold back that a document is deleted, if its bot checks changes."""
+    """Hold back the deletion of a document if its bot checks changes; returns whether it did."""
     if not publish_gate.holds_change(document):
         return False
     if document.draft != document_drafts.DELETION:

@@ -1,4 +1,4 @@
-"""Changes of what a bot knows: made at once, or held back as the document's draft.
+"""Changes of a bot's documents: made at once, or held back as the document's draft.
 
 The columns of a document and its passages are what is live. Its `draft` has the columns that a
 held-back change sets; the passages of a new text are stored beside the live ones. Callers hold the
@@ -51,9 +51,9 @@ def change(document: Document, columns: Mapping[str, Any], **training: Any) -> N
 
 
 def hold_deletion(document: Document) -> None:
-    """Hold back that a document is deleted, instead of an earlier change of it."""
+    """Hold back the deletion of a document; it replaces an earlier held-back change."""
     drop(document)
-    # What failed, or goes on, is the training of a text that is dropped now.
+    # Training that failed or is still running was for a text that is dropped now.
     rows = Document.objects.filter(pk=document.pk)
     if not has_text(document.draft):
         rows = rows.filter(status=DocumentStatus.FAILED)
@@ -65,7 +65,7 @@ def hold_deletion(document: Document) -> None:
 
 
 def hold_text(document: Document, found: Mapping[str, Any]) -> None:
-    """Make what was found in a text that was read part of the document's draft."""
+    """Add what training found in a new text to the document's draft."""
     draft = {**(document.draft or {}), **found}
     Document.objects.filter(pk=document.pk).update(draft=draft, pending_review=True)
 
@@ -81,7 +81,7 @@ def has_failed(document: Document) -> bool:
 
 
 def put_live(document: Document) -> None:
-    """Publish what is held back of a document; a text that another one has by now is dropped."""
+    """Publish a document's held-back change; drop it if another document now has the same text."""
     draft, rows = document.draft, Document.objects.filter(pk=document.pk)
     bots.bump_knowledge_version(document.bot_id)
     if draft is None:
@@ -92,7 +92,8 @@ def put_live(document: Document) -> None:
         drop(document)
     else:
         passages = Chunk.objects.filter(document=document)
-        # Without a count, those of a draft are of an earlier one: the text was not read yet.
+        # Without a `chunk_count` the new text was not read yet, so draft passages are of an earlier
+        # draft.
         passages.filter(is_draft="chunk_count" not in draft).delete()
         if "chunk_count" in draft:
             passages.update(is_draft=False)
@@ -133,11 +134,11 @@ def enqueue_crawl_update(document: Document) -> None:
 def _change_at_once(document: Document, columns: Mapping[str, Any]) -> None:
     rows = Document.objects.filter(pk=document.pk)
     if has_failed(document) and not has_text(columns):
-        # The live passages stay, and their text with them.
+        # The live passages stay, so the draft keeps the text that could not be read.
         draft = document.draft or {}
         rows.update(draft={name: draft[name] for name in draft.keys() - columns.keys()})
     elif document.draft is not None:
-        # It waits for a gate that is off by now.
+        # The draft waits for a gate that is off now.
         put_live(document)
         document.refresh_from_db()
     if "file" in columns:

@@ -30,7 +30,7 @@ RUN_SECONDS = 20.0
 # Documents of up to this many passages are encoded by the job that read them, others by two jobs.
 SHORT_PASSAGES = 24
 _ENDS = 2
-# A sheet of more rows is found by its words alone: names and numbers, which say more than meaning.
+# A sheet with more rows is searched by words only: its names and numbers say more than vectors.
 MAX_ENCODED_ROWS = 300
 READ_PERCENT = 5
 _MISSING = {
@@ -75,12 +75,12 @@ def _priority(document: Document, stage: DocumentStage) -> int:
 
 
 def is_long_table(document: Document) -> bool:
-    """Whether the rows of a document that was read are found by their words alone."""
+    """Whether a document is a table so long that its rows are found only by their words."""
     return document.mime_type in file_types.TABLES and document.chunk_count > MAX_ENCODED_ROWS
 
 
 def of_long_table() -> Q:
-    """The passages of such documents."""
+    """A condition for the passages of such documents."""
     return Q(document__mime_type__in=file_types.TABLES, document__chunk_count__gt=MAX_ENCODED_ROWS)
 
 

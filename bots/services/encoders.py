@@ -54,7 +54,7 @@ def _gate(stored: Sequence[Sequence[float]]) -> Gate:
 
 
 def in_use(bot_id: int) -> SearchEncoder:
-    """The encoder of most of a bot's vectors, which its search uses until all are encoded anew.
+    """The encoder of most of a bot's vectors, which its search uses until all are encoded again.
 
     The current one if the others are gone: passages without its vectors are found by their words.
     """

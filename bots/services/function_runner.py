@@ -243,8 +243,7 @@ def _get_or_create(
 
 
 def _definition(function: Function) -> str:
-    """The hash of all that decides what a call does, since that is what a person approves, not its
-    words."""
+    """The hash of everything that decides what a call does: that is what a person approves."""
     server = function.mcp_server
     described = [
         function.name, function.parameters, function.method, function.url, function.headers,

@@ -34,7 +34,7 @@ def usable(bot: Bot) -> QuerySet[Function]:
 
 
 def without_caller(bots: QuerySet[Bot]) -> QuerySet[Bot]:
-    """Those of these bots whose functions nothing calls: they have no model and no procedure."""
+    """The bots among these that cannot call functions, with neither model nor procedure."""
     return bots.alias(has_model=engines.has_model()).filter(has_model=False, procedures=[])
 
 
@@ -127,7 +127,7 @@ def _record(bot: Bot, calling: FunctionCalling | None, *, by: User, **changes: l
 
 
 def _check_all(functions: list[FunctionDTO]) -> None:
-    """Check functions before the transaction: to resolve host names may take seconds."""
+    """Check functions before the transaction, because resolving host names may take seconds."""
     for position, function in enumerate(functions):
         _check(position, function)
     urls = [request_templates.sample_url(function.http.url) for function in functions]

@@ -1,7 +1,8 @@
 """The MCP servers of a bot: connect one, choose which of its tools the bot may call, and how.
 
 An allowed tool is a `Function`, with the version that somebody looked at. Whenever a server's tools
-are listed, those that have changed are marked, and nobody can call them until they are chosen anew.
+are listed, those that have changed are marked, and nobody can call them until they are chosen
+again.
 """
 
 import hashlib
@@ -119,7 +120,7 @@ def keep_listing(row: McpServer, listed: list[McpTool]) -> None:
 
 
 def version_of(tool: McpTool) -> str:
-    """The hash of what a model and a person read of a tool."""
+    """The hash of everything that a model or a person reads about a tool."""
     described = json.dumps([tool.name, tool.description, tool.parameters], sort_keys=True)
     return hashlib.sha256(described.encode()).hexdigest()
 

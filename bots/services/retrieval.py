@@ -18,7 +18,7 @@ from bots.quoting.search import Hit, Index, IndexedChunk, SearchResult
 from bots.services import encoders, large_bots, stored_passages
 from bots.services.large_bots import LargeIndex
 
-# Limits of the cache. An index larger than `MAX_BYTES` is kept alone.
+# Limits of the cache. An index larger than `MAX_BYTES` is the only one that is kept.
 MAX_BOTS = 50
 MAX_BYTES = 300_000_000
 # Memory that the words of an index take (bench/index_memory.py).
@@ -178,7 +178,7 @@ def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
 
 
 def _read(hits: Sequence[Hit], room: int) -> Iterator[Hit]:
-    """The hits to read; those after the fifth only within `room` words of all."""
+    """The hits to read: the first five, and further ones while all fit into `room` words."""
     words = 0
     for rank, hit in enumerate(hits):
         words += chunking.count_words(hit.chunk.text)

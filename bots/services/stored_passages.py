@@ -11,7 +11,8 @@ from bots.language.embedding import Vectors
 from bots.models import Chunk, Document, DocumentSource
 from bots.quoting.search import IndexedChunk
 
-# The condition that the document of a passage is not held back, whatever change of it is.
+# The condition that a passage's document is not held back as a whole; a held-back change of it does
+# not matter.
 PUBLISHED = Q(document__pending_review=False) | Q(document__draft__isnull=False)
 
 

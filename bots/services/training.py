@@ -170,7 +170,7 @@ def _write_found(document_id: int, cut: CutDocument) -> bool:
     hashes = [piece.content_hash for piece in cut.pieces]
     live = Chunk.objects.filter(document=document, is_draft=False).order_by("position")
     is_changed = list(live.values_list("content_hash", flat=True)) != hashes
-    # What is to be deleted has no other change.
+    # A document that is to be deleted has no other change.
     is_kept = document.draft != document_drafts.DELETION
     is_new_text = is_changed and is_kept and publish_gate.holds_change(document)
     if is_new_text or document_drafts.has_text(document.draft):

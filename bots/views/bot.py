@@ -128,7 +128,7 @@ class LanguageViewSet(TenantViewSet):
 
     @operation("identity", "Get Client Config Languages", access=BEARER)
     def retrieve(self) -> BotLanguageConfigDto:
-        """Get the languages that you have set, else all that your enabled bots are offered in."""
+        """Get the languages that you have set, or else those of your enabled bots."""
         return supported_languages.of_client(self.client)
 
     @operation("identity", "Update Client Config Languages", access=ADMIN)

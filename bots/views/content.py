@@ -273,7 +273,7 @@ class WebUrlViewSet(TenantViewSet):
         is_atomic=True,
     )
     def create(self, bot_id: int, body: WebUrlDto) -> WebUrlDto:
-        """Train the bot on a web page, also on those linked from it, or on those of a sitemap.
+        """Train the bot on a web page, perhaps with its linked pages, or on a sitemap's pages.
 
         A worker fetches what the site's robots.txt allows; `Get Web Urls` shows the progress. 409
         `web_url_exists` if the bot has this address already, `web_url_limit` if it has 50.
@@ -343,7 +343,7 @@ class WelcomeViewSet(TenantViewSet):
 
 
 class BannerViewSet(TenantViewSet):
-    # It waits for a child process.
+    # Re-encoding the picture waits for a child process.
     @operation("AI / train", "Upload Banner Image Route", access=TRAINER, body=BANNER, waits=True)
     def upload(
         self, bot_id: int, body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post

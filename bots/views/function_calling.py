@@ -26,7 +26,7 @@ from identity.auth import ADMIN, BEARER, TenantViewSet
 class FunctionCallingViewSet(TenantViewSet):
     @operation("function-calling", "Get Function Calling Config", access=BEARER)
     def retrieve(self, bot_id: int) -> FunctionCallingConfigDTO:
-        """Get the functions that the bot may call; of secret headers only the names."""
+        """Get the functions that the bot may call, with only the names of their secret headers."""
         return functions.describe(bots.get(self.client, bot_id))
 
     @operation("function-calling", "Upsert Function Calling Config", access=ADMIN, waits=True)

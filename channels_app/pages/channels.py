@@ -75,7 +75,7 @@ class Card:
 
     @property
     def is_offered(self) -> bool:
-        """Whether the platform has what the provider asks of it."""
+        """Whether accounts can be connected; most channels need an app at the provider."""
         return PROVIDERS[self.channel].is_offered
 
 
@@ -117,7 +117,7 @@ STATES: dict[str, tuple[Promise, str, Promise]] = {
 
 
 def _state(row: ChannelConnection) -> tuple[Promise, str, Promise | str]:
-    """The state of an account; one that lacks a permission works no more than one in trouble."""
+    """The state of an account; one that lacks a permission is shown like one with an error."""
     if row.status == ConnectionStatus.CONNECTED and row.missing_permissions:
         return (*STATES[ConnectionStatus.ERROR][:2], "")
     return STATES[row.status]
@@ -272,7 +272,7 @@ class ChannelPages(TenantAdmin):
 
     def _reconnected(self, request: HttpRequest, row: ChannelConnection) -> bool:
         """Connect an account by the stored consent; False if the provider wants a new one."""
-        # The stored consent lacks what is missing.
+        # The stored consent does not include the missing permissions.
         if row.channel == "localapp" or not row.account_id or row.missing_permissions:
             return False
         try:
@@ -311,7 +311,7 @@ class ChannelPages(TenantAdmin):
         return bots.get(client, consent.connection.bot_id)
 
     def _end_consent(self, request: HttpRequest, bot: Bot, channel: str) -> None:
-        """Store the token for which the consent's code stands."""
+        """Exchange the consent's code for a token, and store the token."""
         if "code" not in request.GET:
             raise connections.ConsentRefused
         code, state = request.GET["code"], request.GET.get("state", "")
@@ -345,7 +345,7 @@ class ChannelPages(TenantAdmin):
 
 
 def _way_back(request: HttpRequest, channel: str, *, is_direct: bool) -> str:
-    """The address to which the provider redirects the person, the same at both ends."""
+    """Where the provider redirects the person; the same when a consent begins and ends."""
     name = "channel_back_direct" if is_direct else "channel_back"
     return request.build_absolute_uri(reverse(name, args=[channel]))
 

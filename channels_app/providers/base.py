@@ -97,7 +97,7 @@ class Provider(ABC):
     @abstractmethod
     def items(self, callback: Callback) -> Sequence[Item]:
         """The items of a callback, in order; unknown ones are `Unsupported`. Raises Unreadable if
-        the body cannot be read. Headers are there only before it is stored."""
+        the body cannot be read. Its headers are available only until it is stored."""
 
     def answer(self, callback: Callback) -> Any:
         """What the answer to a stored callback tells the provider, as JSON; None for nothing."""

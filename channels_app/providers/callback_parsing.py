@@ -18,7 +18,7 @@ from channels_app.providers.events import Unsupported
 from channels_app.providers.types import Place
 
 _MAX_CHARACTERS = 120
-# The maximal nesting of lists and objects; the providers' own bodies have about ten levels.
+# Maximum nesting of lists and objects; the providers' own bodies have about ten levels.
 _MAX_DEPTH = 50
 # 2010, before which no provider had messages.
 _EARLIEST = 1_262_304_000
@@ -81,8 +81,8 @@ def place_of(latitude: Any, longitude: Any, name: str = "") -> Place | None:
 
 
 def moment(value: Any) -> datetime | None:
-    """A time in milliseconds since 1970, or in seconds, as some deliveries have it; None for one
-    that is no time of a message, such as 0."""
+    """A time in milliseconds since 1970, or in seconds, as some deliveries have it; None if it
+    cannot be the time of a message, such as 0."""
     try:
         number = int(value)
         if number < _EARLIEST:

@@ -1,4 +1,4 @@
-"""Lines of messages from what providers write beside a customer's words."""
+"""Builds the `lines` of a message from what providers send besides the customer's text."""
 
 import json
 from collections.abc import Iterable

@@ -23,7 +23,7 @@ class Kind(StrEnum):
     QUOTA = "quota"  # the account's message quota is used up
 
 
-# What an owner can do about an account's trouble; it stands before the provider's own words.
+# What an owner can do about an account's trouble, shown before the provider's own message.
 ADVICE = {
     Kind.TOKEN: "Reconnect this account. The provider no longer accepts its access.",
     Kind.PERMISSION: "Reconnect this account and allow all the permissions the provider asks for.",

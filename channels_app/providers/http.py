@@ -15,7 +15,7 @@ from chatplatform import egress
 
 # The timeout of a download, in seconds; a customer's file may be large.
 FILE_SECONDS = 30
-# The minimal length of a credential, in characters.
+# The minimum length of a credential, in characters.
 _SHORTEST = 12
 
 

@@ -36,9 +36,9 @@ class Connected:
     name: str
     tokens: Tokens
     details: Mapping[str, Any] = field(default_factory=dict)
-    # What the person did not allow although sending or receiving needs it.
+    # Permissions that sending or receiving needs and the person did not grant.
     missing_permissions: Sequence[str] = ()
-    # As the provider rates the account, and to how many customers it may write first in a day.
+    # The provider's rating of the account, and how many customers it may write to first in a day.
     quality: str = ""
     sending_limit: str = ""
     # Proves its callbacks, if the provider has a secret for each account.
@@ -114,7 +114,7 @@ class Part:
     the provider has templates.
 
     A place has a link to a map as its text, for channels that cannot show places. The file of a
-    template stands in its header.
+    template is in its header.
     """
 
     text: str = ""

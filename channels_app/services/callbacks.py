@@ -19,7 +19,7 @@ from chatplatform.api.errors import ApiError, Forbidden
 from chatplatform.crypto import constant_time_equal
 from identity.services import freezing
 
-# The most callbacks that one clean-up deletes.
+# Maximum callbacks that one clean-up deletes.
 _BATCH = 5_000
 
 

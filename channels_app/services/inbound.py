@@ -89,7 +89,7 @@ def prepare_handler(
     """
     identity = identities.find(connection, item) if isinstance(item, _DEEDS) else None
     if identity:
-        # Before their files are fetched.
+        # Checked before the customer's files are fetched.
         customers.ensure_not_blocked(identity.customer)
     with ExitStack() as stack:
         match item:

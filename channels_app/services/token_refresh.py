@@ -77,7 +77,7 @@ def refresh(connection: ChannelConnection) -> bool:
 
 
 def _stored(before: ChannelConnection, tokens: Tokens) -> ChannelConnection:
-    """Store new tokens, unless the connection was ended or connected anew meanwhile."""
+    """Store new tokens, unless the connection was ended or connected again meanwhile."""
     with transaction.atomic():
         row = ChannelConnection.objects.select_for_update(no_key=True).get(pk=before.pk)
         if row.access_token == before.access_token:

@@ -28,7 +28,7 @@ class LocalappMessage(Tolerant):
     attachments: list[LocalappAttachment] | None = Field(None, description="Files, places, links.")
     product_id: str | None = Field(None, description="The product that it asks about.")
     rate: str | None = Field(None, description="The stars of a rating, from 1 to 5.")
-    note: str | None = Field(None, description="The words of a rating.")
+    note: str | None = Field(None, description="The text of a rating.")
     feedbacks: list[str] | None = Field(None, description="The chosen phrases of a rating.")
 
 

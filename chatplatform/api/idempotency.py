@@ -194,7 +194,7 @@ def _store(
         key_hash=current.key_hash,
         fingerprint=fingerprint,
         response=orjson.dumps(answer).decode(),
-        # What is kept for less counts as older.
+        # An answer that is kept for a shorter time counts as older.
         created_at=timezone.now() - (RETENTION - kept),
     )
 

@@ -106,8 +106,8 @@ def _schemas(result: dict[str, Any], registry: Any) -> dict[str, Any]:
 
 
 def _split_bodies(result: dict[str, Any], registry: Any) -> dict[str, str]:
-    """Give bodies with fields that only the server sets, and that are replies too, a shape of their
-    own as requests; returns its name by the body's."""
+    """Give a request a shape of its own if it is also a reply and has fields that only the server
+    sets; returns the names of these shapes by the names of the replies."""
     apart: dict[str, str] = {}
     modes = {part.name: part.modes for part in registry._components.values()}
     for _path, _method, operation in operations(result):
@@ -125,7 +125,7 @@ def _has_read_only(schema: dict[str, Any]) -> bool:
 
 
 def _asked(schema: dict[str, Any]) -> dict[str, Any]:
-    """A request's shape: no further fields; its examples are part of the operations."""
+    """A request's shape: no further fields; its examples are shown with the operations instead."""
     return {key: part for key, part in _plain(schema).items() if key != "examples"}
 
 

@@ -15,7 +15,7 @@ from chatplatform.api.bulkhead import Bulkhead
 
 # Threads of each process. A waiting thread costs memory and a connection, but no CPU time.
 WAITING_THREADS = 32
-# The most threads that requests of one client take: a quarter.
+# Maximum threads that requests of one client take: a quarter.
 OF_CLIENT = 8
 # Once this many threads are taken, a client that has one gets no further one.
 SHARED = 16

@@ -1,4 +1,4 @@
-"""What the documents say of the parameters in a path."""
+"""How the documents describe the parameters in a path."""
 
 # Names that do not say what they stand for, or where it comes from.
 _WORDS = {

@@ -1,4 +1,4 @@
-"""The caller's address, scheme and host if a proxy stands in front of the platform.
+"""The caller's address, scheme and host if a proxy is in front of the platform.
 
 Anybody can send `X-Forwarded-…`. Only addresses in TRUSTED_PROXIES are believed, and the header is
 read from the right: our proxies append to what the caller wrote.
@@ -24,7 +24,7 @@ def apply_forwarded_headers(meta: dict[str, Any]) -> None:
     while addresses and _is_trusted(meta["REMOTE_ADDR"]):
         address = _parsed(addresses.pop())
         if address is None:
-            break  # our proxies write only addresses: what stands further left may be forged
+            break  # our proxies write only addresses: whatever is further left may be forged
         meta["REMOTE_ADDR"] = str(address)
     scheme, host = _values(meta, "PROTO"), _values(meta, "HOST")
     if scheme and scheme[-1] in _SCHEMES:

@@ -26,8 +26,8 @@ from chatplatform.live import valkey
 WINDOW_SECONDS, BURST_SECONDS, DAY_SECONDS = 60, 10, 86_400
 # Requests in a minute.
 PUBLIC_KEY_AND_ADDRESS = 300
-# What a known visitor does that no reply follows, such as looking for news 12 times a minute while
-# they wait: many wait behind one office's address.
+# Requests of a known visitor that cause no reply, such as looking for news 12 times a minute while
+# they wait. They are counted apart because many visitors may wait behind one office's address.
 VISITOR = 120
 VISITORS_AT_ADDRESS = 1_500
 PUBLIC_KEY = 6_000
@@ -43,7 +43,7 @@ VISITORS_REPLIES = 20
 # visitors at once.
 VISITORS_BURST = 5
 # Bytes of files in a day: for a visitor two and a half of the largest messages, for an address
-# those of four visitors. A public key's limit depends on the disk and stands in the settings.
+# those of four visitors. A public key's limit depends on the disk and is a setting.
 VISITORS_BYTES = 250_000_000
 ADDRESS_BYTES = 1_000_000_000
 # All visitors of a public key at one address share these, since one person can become a new visitor

@@ -81,7 +81,7 @@ class EgressError(Exception):
 
 
 class Blocked(EgressError):
-    """A refused destination; the code says why, as far as the text of the address tells."""
+    """A refused destination; the code says why, if the text of the address shows it."""
 
     nothing_sent = True
 
@@ -169,7 +169,7 @@ def _is_global(ip: _Address) -> bool:
 
 
 def _is_written_private(host: str) -> bool:
-    """Whether the text of a host alone says that it is not on the public internet."""
+    """Whether the text of a host already shows that it is not on the public internet."""
     name = host.lower().removesuffix(".")
     try:
         return not _is_global(_unwrapped(ipaddress.ip_address(name)))
@@ -200,7 +200,7 @@ def parse(url: str, purpose: str) -> httpx2.URL:
 
 
 def _code_for(text: str) -> str:
-    """The code for a text that is no URL."""
+    """The code for a text that is not a URL."""
     return "not_public" if _ADDRESS.match(text) else "not_an_address"
 
 

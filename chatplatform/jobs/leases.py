@@ -185,7 +185,8 @@ def claim(job_id: int) -> Lease | None:
         try:
             return _try_claim(job_id, token)
         except (OperationalError, InterfaceError) as exc:
-            # It may be stored all the same: a job of this process, which does not know of it.
+            # The claim may have been stored although its answer was lost: other processes may take
+            # the job.
             lease_renewer.leave(token)
             if time.monotonic() > ends_at:
                 raise

@@ -27,7 +27,7 @@ POLL_SECONDS, WATCH_SECONDS, IDLE_SECONDS = 0.02, 1.0, 5.0
 # jobs that come meanwhile are taken together. It is at most POLL_SECONDS if something was
 # dispatched, and short in any case: the database may have stalled for once.
 LOOKS_APART, LONGEST_PAUSE_SECONDS = 4, 2.0
-# The most jobs that one poll dispatches.
+# Maximum jobs that one poll dispatches.
 BATCH_SIZE = 200
 SWEEP_SECONDS = 1.0
 DATABASE_PAUSE_SECONDS = 1.0

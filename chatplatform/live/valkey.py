@@ -1,4 +1,4 @@
-"""Makes all clients of Valkey, with short timeouts."""
+"""Makes all clients for Valkey, with short timeouts."""
 
 import functools
 import logging
@@ -55,8 +55,8 @@ os.register_at_fork(after_in_child=_idle.clear)
 def round_trip(commands: Sequence[Sequence[Any]]) -> list[Any]:
     """Send commands together and return their answers; raises the first error among them.
 
-    The library's pool takes three times the processor time; this is for what every
-    request needs. If Valkey has closed the connection meanwhile, the commands are sent again.
+    For calls that every request makes, because the library's pool takes three times the processor
+    time. If Valkey has closed the connection meanwhile, the commands are sent again.
     """
     try:
         connection, is_new = _idle.pop(), False

@@ -1,10 +1,9 @@
--- Tables in month partitions (docs/decisions/0025-month-partitions.md).
--- A partition is a table of the schema `months`, in which the application's role has no rights: it
--- reaches the rows by their table. Only the owner may make and drop tables, so these functions run
--- as the owner.
+-- Tables in month partitions (docs/decisions/0025-month-partitions.md). A partition is a table of
+-- the schema `months`, in which the application's role has no rights: it reaches the rows through
+-- their table. Only the owner may make and drop tables, so these functions run as the owner.
 CREATE SCHEMA IF NOT EXISTS months;
 
--- The lowest key of a month: of ids the UUIDv7 of its first millisecond with zeros behind.
+-- The lowest key of a month; for ids, the UUIDv7 of its first millisecond followed by zeros.
 CREATE FUNCTION chatplatform_first_key(key_type regtype, month date) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN key_type = 'uuid'::regtype
@@ -12,8 +11,8 @@ LANGUAGE sql STABLE AS $$
         ELSE to_char(month, 'YYYY-MM-DD') || ' 00:00:00+00' END
 $$;
 
--- Makes the partition of a month if it is missing. Rows that came meanwhile, and so are in the
--- default partition, move into it.
+-- Makes the partition of a month if it is missing. Rows of the month that are in the default
+-- partition move into it.
 CREATE FUNCTION chatplatform_make_month(parent regclass, month date) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = public, pg_temp SET lock_timeout = '1s' AS $$
@@ -38,7 +37,7 @@ BEGIN
     ) THEN
         RETURN false;
     END IF;
-    -- Vacuumed and analysed after some thousand rows, however many the month has by then.
+    -- Vacuumed and analysed after some thousand new rows, however many the month already has.
     EXECUTE format(
         'CREATE TABLE months.%I (LIKE public.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS'
         ' INCLUDING STORAGE) WITH (autovacuum_vacuum_scale_factor = 0.02,'
@@ -57,8 +56,8 @@ BEGIN
     RETURN true;
 END $$;
 
--- Drops a partition with all its rows. Who may delete a table's rows may do so, and nobody else: the
--- months of the audit log are the owner's.
+-- Drops a partition with all its rows. Only a role that may delete a table's rows may do so: only
+-- the owner may drop months of the audit log.
 CREATE FUNCTION chatplatform_drop_month(parent regclass, partition name) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = public, pg_temp SET lock_timeout = '1s' AS $$
@@ -76,7 +75,8 @@ BEGIN
     EXECUTE format('DROP TABLE months.%I', partition);
 END $$;
 
--- What the planner knows of a table as a whole: autovacuum looks at partitions alone.
+-- Updates the planner's statistics of a table as a whole, since autovacuum looks only at
+-- partitions.
 CREATE FUNCTION chatplatform_analyze(parent regclass) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -84,15 +84,15 @@ BEGIN
     IF FOUND THEN EXECUTE format('ANALYZE %s', parent); END IF;
 END $$;
 
--- For migrations: makes an existing table one in month partitions, with what it holds. The table
--- as it was becomes the partition of all that is older than the next month; nothing is copied.
--- Unique indexes without the key become plain ones. Views of the table are the caller's.
+-- For migrations: converts an existing table with its rows to month partitions. The old table
+-- becomes the partition of everything older than the next month; nothing is copied. Unique indexes
+-- without the key become plain ones. The caller recreates views of the table.
 CREATE FUNCTION chatplatform_part_by_month(old regclass, key_name name) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     table_name name := (SELECT relname FROM pg_class WHERE oid = old);
     this_month date := date_trunc('month', now() AT TIME ZONE 'UTC');
-    -- Named by the month before which its rows are.
+    -- Named after the month that follows its rows.
     before name := table_name || '_before' || to_char(this_month + interval '1 month', '_YYYY_MM');
     key_type regtype := (SELECT atttypid FROM pg_attribute
         WHERE attrelid = old AND attname = key_name);
@@ -144,7 +144,7 @@ BEGIN
         FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attname = key_name
         LEFT JOIN pg_constraint ON conindid = indexrelid AND contype IN ('p', 'u')
         WHERE indrelid = old;
-    -- What is no longer unique goes from the old table too.
+    -- Indexes that are no longer unique are removed from the old table too.
     FOR statement IN
         SELECT CASE WHEN conname IS NULL THEN format('DROP INDEX %s', indexrelid::regclass)
             ELSE format('ALTER TABLE months.%I DROP CONSTRAINT %I', before, conname) END
@@ -154,7 +154,7 @@ BEGIN
             AND (NOT indkey::smallint[] @> ARRAY[attnum] OR indpred IS NOT NULL)
     LOOP EXECUTE statement; END LOOP;
     FOREACH statement IN ARRAY indexes || outgoing || grants LOOP EXECUTE statement; END LOOP;
-    -- What no month is made for; nothing is ever refused.
+    -- For rows without a month, so that no insert is ever refused.
     EXECUTE format('CREATE TABLE months.%I PARTITION OF public.%I DEFAULT',
         table_name || '_default', table_name);
     EXECUTE format(

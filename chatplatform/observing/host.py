@@ -1,4 +1,4 @@
-"""What a process sees of its host: the room of its disks, its clock, its latest backup."""
+"""What a process sees of its host: the free space of its disks, its clock, its latest backup."""
 
 import shutil
 import time
@@ -11,7 +11,8 @@ from django.conf import settings
 from chatplatform.observing import metrics
 from chatplatform.observing.metrics import Reading, Readings
 
-# Tokens tolerate a minute between two hosts, so each may be half of it from the database.
+# Tokens tolerate a minute between the clocks of two hosts, so each may differ from the database's
+# by half a minute.
 MAX_SKEW_SECONDS = 30
 # Backups touch this file in DATA_DIR (docs/operations.md, Backup).
 BACKUP_MARK = "last-backup"
@@ -47,5 +48,5 @@ def read() -> Readings:
 
 
 def _existing(folder: Path) -> Path:
-    """The folder, or the first above it that exists: it is made with the first file."""
+    """The nearest existing folder at or above this one, which is made with the first file."""
     return next(path for path in (folder, *folder.parents) if path.exists())

@@ -18,7 +18,7 @@ _DATABASE = {
     "django.db.utils.OperationalError", "django.db.utils.InterfaceError",
     "psycopg.OperationalError", "psycopg.InterfaceError",
 }  # fmt: skip
-# Loggers of code that connects to the broker alone. Jobs, whose faults are logged elsewhere, also
+# Loggers of code that connects only to the broker. Jobs, whose faults are logged elsewhere, also
 # connect to other servers.
 _OF_BROKER = (
     "celery.beat", "celery.worker", "kombu", "chatplatform.jobs.heartbeat",
@@ -27,7 +27,7 @@ _OF_BROKER = (
 )  # fmt: skip
 # A database that ends, starts or has no connection left says so; one that is gone says nothing.
 _STATES = ("08", "57P", "53300")
-# When each outage was last told of, and when it began.
+# When each outage was last logged, and when it began.
 _told: dict[str, float] = {}
 _began: dict[str, float] = {}
 
@@ -67,7 +67,7 @@ def _errors(record: logging.LogRecord) -> Iterator[BaseException]:
 
 
 def _away(exc: BaseException, logger: str) -> str | None:
-    """Which server is down by this error; None if it is another fault."""
+    """The server that this error shows to be down; None if it is another fault."""
     # By name: most processes need none of these libraries for their log.
     names = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(exc).__mro__}
     is_cut_off = isinstance(exc, ConnectionError | TimeoutError)

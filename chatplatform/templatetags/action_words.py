@@ -121,7 +121,7 @@ ACTIONS = {
     "webhook.updated": gettext_noop("Webhook changed"),
 }  # fmt: skip
 
-# Columns, filters and states of lists, as `humanize_code` spells them: found by the catalogues.
+# Columns, filters and states of lists as `humanize_code` spells them, listed for translation.
 SPELLED = (
     gettext_noop("Action"), gettext_noop("Active"), gettext_noop("Answered"),
     gettext_noop("Attempts"), gettext_noop("Bot"), gettext_noop("Channel"),

@@ -9,7 +9,7 @@ from django import template
 from django.http import HttpRequest
 
 register = template.Library()
-# The most entries that a row's page shows; the logs have all of them.
+# Maximum entries that a row's page shows; the logs have all of them.
 MOST_SHOWN = 10
 
 

@@ -16,7 +16,7 @@ register = template.Library()
 _ABBREVIATION = re.compile(r"\b(api|http|id|ip|url)\b", re.IGNORECASE)
 _MILLISECONDS = re.compile(r" ms$")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+\d\d:\d\d)")
-# The year of a time that never comes.
+# A time in this year means never.
 _FOREVER = 9999
 # Seconds of the units with which the names of fields end, and the unit in a label or name.
 _UNITS = {"_seconds": 1, "_minutes": 60, "_hours": 3600, "_days": 86_400}
@@ -117,7 +117,7 @@ def percent(share: float | None) -> str:
 
 
 def codes_of(word: str) -> list[str]:
-    """The codes with words of their own that have this word."""
+    """The codes whose words in `_WORDS` contain this word."""
     return [code for code, words in _WORDS.items() if word.lower() in gettext(words).lower()]
 
 
@@ -149,7 +149,7 @@ def _change(name: str, value: Any, settings: Mapping[str, tuple[Any, Mapping[Any
 
 
 def _title(name: str, settings: Mapping[str, tuple[Any, Mapping[Any, Any]]]) -> str:
-    """What a field is called: as on its page, and of texts by language, in which."""
+    """The label of a field, as on its page; for texts by language, with the language."""
     field, _, part = name.partition(".")
     if not part or part in settings:
         return str(settings.get(part or field, ("",))[0]) or humanize_code(part or field)
@@ -158,7 +158,7 @@ def _title(name: str, settings: Mapping[str, tuple[Any, Mapping[Any, Any]]]) -> 
 
 
 def _language(code: str) -> str:
-    """The name of a language; empty for what is none."""
+    """The name of a language; empty if the code is not a language's."""
     try:
         name = str(get_language_info(code)["name_translated"])
     except KeyError:

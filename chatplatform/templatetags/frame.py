@@ -1,4 +1,4 @@
-"""What the frame of a page shows: its tabs and where it stands in the navigation."""
+"""What the frame of a page shows: its tabs and its place in the navigation."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def page_tabs(context: RequestContext) -> dict[str, Any]:
 
 @register.simple_tag(takes_context=True)
 def section_title(context: RequestContext) -> str:
-    """The title of the section in which the page stands."""
+    """The title of the page's section."""
     return navigation.place(context["request"])[0]
 
 

@@ -125,7 +125,7 @@ def _collect(context: BrowserContext, origin: str, problems: list[str]) -> None:
             problems.append(f"{response.status} {response.request.method} {response.url}")
 
     def failed(request: Request) -> None:
-        # Leaving a page aborts what it still loads, which is no fault.
+        # Leaving a page aborts what it still loads, which is not an error.
         if request.failure != "net::ERR_ABORTED":
             problems.append(f"{request.failure} {request.url}")
 

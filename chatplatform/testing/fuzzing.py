@@ -20,7 +20,7 @@ MODES = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
 # Made-up credentials are removed; the caller sends its own.
 _CREDENTIALS = {"api-key", "authorization"}
 # The codes of a refusal if there is no model, provider or mail server. An operation that may be
-# refused so names the code in its description or in that of the response.
+# refused for this reason names the code in its description or in that of the response.
 _MISSING = {
     "engine_not_configured", "channel_not_configured", "mail_not_configured",
     "payments_not_configured", "provider_refused", "mail_failed",

@@ -64,7 +64,7 @@ class StubModel(ThreadingHTTPServer):
         # Whether it streams on request, whether a stream ends with a repetition of the whole
         # message, and the media type of its JSON.
         self.streams, self.repeats, self.json_type = True, False, "application/json"
-        # What it says that a streamed answer has used.
+        # The prompt tokens that it reports for a streamed answer.
         self.prompt_tokens = 100
         # How an answer is cut into the pieces of a stream.
         self.cut: Callable[[str], list[str]] = re.compile(r"\S+\s*").findall

@@ -39,7 +39,7 @@ _IN_MEMORY = 1_000_000  # a body of more bytes goes to a temporary file, and its
 # A large body with a public key must arrive within this time: 25 MB at 0.7 Mbit/s. At the slowest
 # pace it would lie on the disk for a day.
 PUBLIC_KEY_SECONDS = 300.0
-# The most large bodies that a process reads at once with a public key, from one address and from
+# Maximum large bodies that a process reads at once with a public key, from one address and from
 # all: two gigabytes.
 ADDRESS_UPLOADS, PUBLIC_KEY_UPLOADS = 4, 20
 _UPLOAD_SLOTS = Bulkhead(retry_after=10)

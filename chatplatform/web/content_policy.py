@@ -31,7 +31,7 @@ class ContentPolicy:
             response.headers[HEADER] = _POLICY.format(
                 scripts=" 'unsafe-eval'" if is_site else "",
                 framers="'self'" if is_framed else "'none'",
-                # Of the page that leads to a company's sign-in: its view names them.
+                # Set by the view of the page that leads to a company's sign-in.
                 targets=getattr(response, "form_targets", ""),
             )
         return response

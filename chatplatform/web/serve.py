@@ -14,7 +14,7 @@ from types import FrameType
 from django.conf import settings
 from granian.cli import entrypoint
 
-# The most connections of each worker. Beyond it, granian answers nobody, so it is far above what
+# Maximum connections of each worker. Beyond it, granian answers nobody, so it is far above what
 # idle connections and live feeds need. An idle connection costs some kilobytes.
 CONNECTIONS = 16_384
 # A worker's other open files: connections to other servers, bodies, downloads.

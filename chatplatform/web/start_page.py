@@ -25,7 +25,7 @@ def start(request: HttpRequest) -> HttpResponse:
     logins = json.loads(stored.read_text()) if has_demo else []
     context = {"logins": logins, "has_shop": has_shop, "has_docs": settings.API_DOCS}
     context["may_register"] = settings.REGISTRATION_OPEN
-    # It listens on this machine alone.
+    # The simulator listens only on this machine.
     context["simulator"] = settings.SIMULATOR_URL.rstrip("/") if has_demo else ""
     with spoken_to(request):
         page = render(request, "start.html", context)
@@ -49,7 +49,7 @@ def of_docs(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
 
 @require_safe
 def security_txt(request: HttpRequest) -> HttpResponse:
-    """Whom to tell of weaknesses (RFC 9116); 404 if nobody is named."""
+    """Where to report vulnerabilities (RFC 9116); 404 if the settings name no contact."""
     contact = settings.SECURITY_CONTACT
     if not contact:
         return page_not_found(request)

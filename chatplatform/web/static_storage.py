@@ -20,14 +20,14 @@ def shortened(script: str) -> str:
 
 class HashedModules(CompressedManifestStaticFilesStorage):
     """Also hashes the names in the imports of scripts, so that a browser never mixes cached scripts
-    of different versions; and stores our scripts shortened."""
+    of different versions; and shortens our own scripts."""
 
     support_js_module_import_aggregation = True
     # One pass names the scripts that import nothing, the next those that import these, and so on.
     max_post_process_passes = 12
 
     def save(self, name: Any, content: Any, max_length: int | None = None) -> str:
-        """Store a file that is collected; what is made of it later comes by another way."""
+        """Store a collected file; the files made from it later do not pass through here."""
         if name.endswith(".js") and name.startswith(_OURS):
             content = ContentFile(shortened(content.read().decode()).encode())
         saved: str = super().save(name, content, max_length)

@@ -19,11 +19,11 @@ from chatplatform.api.operation import HOLDERS
 # Commits wait for the disk, so several requests must run at once. More threads only compete for the
 # interpreter's lock: with 16 a message costs a third more processor time than with 8.
 THREADS = 8
-# The most threads for one credential, and for one person. All visitors of a website send the same
+# Maximum threads for one credential, and for one person. All visitors of a website send the same
 # public key: a flood of them, or messages to a locked chat, must leave threads for others. So must
 # a busy person with many sign-ins.
 THREADS_OF_CALLER = 3
-# The most threads for one client with all its people and keys, and for all requests together whose
+# Maximum threads for one client with all its people and keys, and for all requests together whose
 # credentials no answer has confirmed yet: anybody can invent one for each request.
 THREADS_OF_CLIENT = THREADS - 2
 STRANGERS = "strangers"

@@ -1,7 +1,7 @@
 -- A message as the API shows it: a column for each field of the shape `Message`, so that a row as
 -- JSON is the message. A file that we store has `attachment:<id>` for its `url`, which Python
--- replaces by a signed link (chats/services/core/row_json.py).
--- A migration that gives it a further column makes it anew (CONTRIBUTING, "Add a field").
+-- replaces by a signed link (chats/services/core/row_json.py). A migration that adds a column
+-- recreates it (CONTRIBUTING, "Add a field").
 CREATE FUNCTION chats_timestamp(moment timestamptz) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 

@@ -1,6 +1,6 @@
 -- What the bot may say in a chat as it is now. `all`: the bot has the chat. `handover`: it has the
 -- chat and is disabled, so a person must answer. `answers`: the chat waits for an agent, and until
--- one writes the bot answers what its documents hold, if the client wishes that. Null: nothing.
+-- one writes the bot answers what its documents hold, if the client wants that. Null: nothing.
 -- `is_approved`: an agent has approved a call, whose result the customer is told meanwhile.
 -- The one place that decides this: chats/services/core/reply_policy.py asks it for Python.
 CREATE FUNCTION chats_bot_may_reply(chat chats_conversation, is_approved boolean DEFAULT false)
@@ -21,7 +21,7 @@ BEGIN
     ELSIF bot.is_disabled OR bot.agent_reply OR NOT bot.answer_while_waiting THEN
         RETURN NULL;
     END IF;
-    -- Whether an agent has written since the chat was handed over, or since it was last read anew.
+    -- Whether an agent has written since the chat was handed over, or since it was last reopened.
     PERFORM FROM chats_message
     WHERE conversation_id = chat.id AND sender_type = 'agent' AND NOT is_note
         AND seq > greatest(chat.read_from_seq, (
@@ -49,12 +49,12 @@ BEGIN
 END $$;
 
 -- Receives a customer's message of plain text, as `chats.services.reply.incoming.receive` does:
--- stores it, and the job of the reply if the bot may reply. Whatever needs more than that is
--- refused by a word, and nothing is changed: then `receive` does it.
+-- stores it, and the job of the reply if the bot may reply. Anything that needs more is refused
+-- with a word and changes nothing; then `receive` does it.
 -- `credits`: what the caller knows of a chat that waits for an agent for lack of credits. `short`:
 -- it still lacks them; `enough`: no longer; `unknown`: such a chat is refused.
--- `candidates`: the languages that the text may be in; the first of them counts that is the chat's
--- or its bot's, else `guess`, else the chat's.
+-- `candidates`: the languages that the text may be in. The message gets the first of them that is
+-- the chat's or its bot's, else `guess`, else the chat's.
 CREATE FUNCTION chats_receive_message(
     of_chat uuid, of_client bigint, of_bot bigint, of_public_key bigint, of_visitor bigint,
     message uuid, event uuid, words text, sent_id text, candidates text[], guess text,
@@ -86,7 +86,8 @@ BEGIN
         RETURN;
     END IF;
     chat := near.chat;
-    -- Read by further statements: the one that waited for the lock sees what was before the wait.
+    -- Read by further statements, because the one that waited for the lock sees the state before
+    -- the wait.
     scope := CASE WHEN wants_reply THEN chats_bot_may_reply(chat) END;
     lacks_credits := scope = 'answers' AND chat.handoff_reason = 'credits_used_up';
     refusal := CASE
@@ -129,7 +130,7 @@ BEGIN
     handoff_reason := chat.handoff_reason;
     has_job := scope IS NOT NULL AND NOT (coalesce(lacks_credits, false) AND credits = 'short');
     IF has_job THEN
-        -- As `chatplatform.jobs.enqueue` writes it.
+        -- The row that `chatplatform.jobs.enqueue` writes.
         INSERT INTO chatplatform_job (
             client_id, name, ordering_key, args, due_at, trace_id, state, progress, last_error,
             priority

@@ -1,9 +1,9 @@
--- How a message comes into its chat: one by one by `chats_store_message`, in bulk counted by
--- `chats_count_messages`. A customer's plain message is received by `chats_receive_message`
--- (0001_receive_message.sql). See docs/decisions/0038.
+-- `chats_store_message` stores one message in its chat; `chats_count_messages` counts messages that
+-- were stored in bulk. `chats_receive_message` (0001_receive_message.sql) receives a customer's
+-- plain message. See docs/decisions/0038.
 
--- Whether a caller may see a chat: a key of the client or of its bot, and of public keys the one
--- that opened it, for the same visitor. Previews are the team's alone.
+-- Whether a caller may see a chat: a key of the client or of its bot may; a public key must also
+-- have opened the chat, for the same visitor. Only the team sees previews.
 CREATE FUNCTION chats_may_see(
     chat chats_conversation, of_client bigint, of_bot bigint, of_public_key bigint, of_visitor bigint
 ) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -12,10 +12,10 @@ SELECT chat.client_id = of_client AND NOT chat.is_preview
     AND (of_public_key IS NULL OR chat.opened_by_key_id = of_public_key AND chat.visitor_id = of_visitor)
 $$;
 
--- Stores messages one by one: appends a message to its chat, which the caller has locked, counts it
--- there, and announces it as `event`; without an event it is not announced.
--- `message`: its columns. Number and client are set here, and so is what was left null: its time,
--- its recipient, and the values of an ordinary message.
+-- Appends a message to its chat, which the caller has locked, counts it there, and announces it as
+-- `event`; without an event it is not announced.
+-- `message`: its columns. This sets the number and the client, and fills columns that are null: the
+-- time, the recipient, and the values of an ordinary message.
 -- `links`: signed links to the message's stored files, by the files' ids.
 -- Returns the message and the chat as they are now, the message's JSON if it was announced, and
 -- the live channels to signal.
@@ -39,12 +39,13 @@ BEGIN
     message.translations := coalesce(message.translations, '{}');
     message.metadata := coalesce(message.metadata, '{}');
     message.customer_reaction := coalesce(message.customer_reaction, '');
-    -- A note or a welcome takes numbers only. Nobody waits for an answer to history (`sent_at`): it
-    -- moves no times. The conversation's language is the one in which its customer writes.
+    -- A note or a welcome only takes numbers. History (`sent_at`) changes no times, since nobody
+    -- waits for an answer to it. The conversation's language is the one in which its customer
+    -- writes.
     counts := NOT (message.is_note OR message.is_welcome);
     moves := counts AND message.sent_at IS NULL;
-    -- From the handover on the last words are people's: neither its sentence takes their place, nor
-    -- what the bot and the platform say later.
+    -- The sentence of a handover does not become the last message, nor does anything that the bot
+    -- or the platform says until the bot has the chat again.
     is_aside := coalesce(message.receipt ? 'handoff_reason', false);
     UPDATE chats_conversation c SET
         last_seq = c.last_seq + 1,
@@ -73,7 +74,7 @@ BEGIN
     RETURNING c.* INTO STRICT chat;
     message.seq := chat.last_seq;
     message.client_id := chat.client_id;
-    -- The customer; of the customer's own words whoever has the chat, nobody while it waits.
+    -- The customer; for the customer's own messages whoever has the chat, or nobody while it waits.
     IF message.recipient IS NULL AND NOT message.is_note THEN
         IF NOT by_customer THEN
             SELECT jsonb_build_object('type', 'customer', 'id', id::text, 'name', name)
@@ -99,7 +100,8 @@ BEGIN
     channels := webhooks_announce(event, chat.client_id, 'message.created',
         '{"message":' || shown || '}', chat.id, chat.last_event_seq, message.created_at);
     IF by_customer AND chat.assignee_id IS NOT NULL THEN
-        -- Calls the chat's agent in each browser, as chats.services.core.push.enqueue_calls does.
+        -- Enqueues a push to the chat's agent in each browser, as
+        -- chats.services.core.push.enqueue_calls does.
         INSERT INTO chatplatform_job (
             client_id, name, dedupe_key, args, due_at, trace_id, state, progress, last_error,
             priority
@@ -113,8 +115,9 @@ BEGIN
     END IF;
 END $$;
 
--- What is stored in bulk (imported, or made for the demo) is of any age: all that the chats have,
--- which are locked, is counted. A counter never decreases: it may be ahead of the messages so far.
+-- Messages that are stored in bulk (imported, or made for the demo) are of any age, so all messages
+-- of the chats, which the caller has locked, are counted. A counter never decreases, since it may
+-- be ahead of the messages so far.
 CREATE FUNCTION chats_count_messages(chats uuid[]) RETURNS void LANGUAGE sql AS $$
 UPDATE chats_conversation chat SET
     last_seq = greatest(chat.last_seq, stored.last_seq),

@@ -74,8 +74,8 @@ class Conversation(TenantModel):
     last_seq = models.PositiveIntegerField(default=0)
     last_event_seq = models.PositiveIntegerField(default=0)
     last_message_at = models.DateTimeField(null=True)
-    # The newest that the customer may see. No index, as every message writes it; no constraint, as
-    # messages are only deleted together with their conversation.
+    # The newest message that the customer may see. No index, as every message writes it; no
+    # constraint, as messages are only deleted together with their conversation.
     last_message = models.ForeignKey(
         "Message", on_delete=models.DO_NOTHING, null=True, db_index=False, db_constraint=False,
         related_name="+",

@@ -1,4 +1,4 @@
-"""Browsers in which people want to be called."""
+"""Browsers in which people want push notifications."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -8,8 +8,8 @@ from identity.models import TenantModel, User
 
 
 class PushSubscription(TenantModel):
-    """A browser that calls its person, also without an open inbox, while the sign-in lasts that
-    asked for it."""
+    """A browser in which a person is notified even without an open inbox; it ends with the sign-in
+    that asked for it."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="push_subscriptions")
@@ -19,7 +19,7 @@ class PushSubscription(TenantModel):
     # For the encryption, in Base64 for URLs.
     p256dh = models.CharField(max_length=100)
     auth = models.CharField(max_length=40)
-    # Browser and system as people call them.
+    # Browser and system, such as "Firefox, Windows".
     device = models.CharField(max_length=200, default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
 

@@ -25,7 +25,7 @@ class QuestionGroup(TenantModel):
     """
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="question_groups")
-    # Of its first question: the digest of the words, and the vector (empty without an encoder).
+    # The digest of the words of its first question, and the vector (empty without an encoder).
     digest = models.CharField(max_length=64)
     vector = models.BinaryField(default=b"")
     count = models.PositiveIntegerField(default=0)
@@ -50,7 +50,7 @@ class QuestionGroup(TenantModel):
         ]
 
     def __str__(self) -> str:
-        # The admin site's rows have their question.
+        # The admin site annotates rows with their question.
         return " ".join(getattr(self, "question", "").split()) or f"question {self.pk}"
 
 

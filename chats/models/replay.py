@@ -30,7 +30,7 @@ class Replay(TenantModel):
     error = models.CharField(max_length=200, default="", blank=True)
     # The replies to replay, in order.
     message_ids = ArrayField(models.UUIDField(), default=list)
-    # Not replayed: whether the day had more replies, and how many replies called functions.
+    # What was left out: whether the day had more replies, and how many replies called functions.
     is_cut = models.BooleanField(default=False)
     with_calls = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)

@@ -1,4 +1,4 @@
-"""The messages of Settings: what bots say by themselves, in the company's own words."""
+"""The Settings page with the company's own words for what bots say by themselves."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from chats.services.core import automatic_message_texts
 from chats.shapes.automatic_messages import MAX_TEXT, PlatformWord
 from identity.pages.settings.frame import Part, own_client, sent, show
 
-# The sentences of each form, in the words of those who write them.
+# The sentences of each form, with labels for the people who write them.
 GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
     "small_talk": (
         gettext_lazy("Small talk"),

@@ -42,13 +42,13 @@ _SOURCES = [
     ("answers", gettext_lazy("Answers you've written")),
     ("samples", gettext_lazy("Sample questions in the chat")),
 ]
-# Documents named on the page of a run.
+# Maximum documents named on the page of a run.
 _SHOWN = 50
 _PUBLISH = cast("str", gettext_lazy("Publish anyway"))
 _SURE = cast("str", gettext_lazy("Some answers got worse. Publish these changes anyway?"))
 
 
-# The most messages that may follow a question on the form; the API takes more.
+# Maximum messages that may follow a question on the form; the API takes more.
 _FOLLOW_UPS = 5
 _PLACEHOLDERS = {
     "question": gettext_lazy("And for children?"),

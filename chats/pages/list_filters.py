@@ -44,11 +44,11 @@ class ListsWithoutPreviews(TenantAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """A row's page, with what `shown_of` tells of it."""
+        """A row's page, with the values that `shown_of` adds."""
         reply = super().change_view(request, object_id, form_url, extra_context)
         if isinstance(reply, TemplateResponse) and reply.context_data is not None:
             shown = self.shown_of(request, reply.context_data["original"])
-            # The frame would name a row by its own text.
+            # With `original`, the frame would title the page with the row's `__str__`.
             reply.context_data |= {**shown, "page": self, "original": None} if shown else {}
         return reply
 

@@ -253,11 +253,11 @@ class NewPushSubscription(Shape):
         max_length=1000,
         pattern=r"^https?://[^\s]+$",
     )
-    keys: PushKeys = Field(description="The keys with which messages to it are encrypted.")
+    keys: PushKeys = Field(description="The keys with which messages to the browser are encrypted.")
 
 
 class PushSubscription(Shape):
-    """A browser in which you are called while your inbox is closed."""
+    """A browser in which you get push notifications while your inbox is closed."""
 
     id: uuid.UUID = Field(description="The subscription's id, a UUIDv7.")
     device: str = Field(description="Browser and system, such as `Chrome, Android`; may be empty.")

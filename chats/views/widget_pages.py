@@ -34,18 +34,18 @@ _SHOP_POLICY = (
 )
 
 
-# Texts; comments with their line's end, so that what stands before one must end in a mark; a mark
-# or a line's end with the space around it; other space.
+# Matches string literals, comments, marks and line ends with the space around them, and other
+# space. A comment's line end is dropped with it, so code before a comment must end in a mark.
 _TOKEN = re.compile(
     r"""("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)|/\*.*?\*/|//[^\n]*\n\s*"""
     r"""|\s*([{}()\[\]=<>?:;,|&+!*]|\n)\s*|(\s+)""",
     re.DOTALL,
 )
-# An expression in a template string.
+# Matches an expression in a template string.
 _INSERTED = re.compile(r"\$\{[^`{}]*\}")
 _SHORTER = (
     (r"[;,]}", "}"), (r"\((\w+)\)=>", r"\1=>"), (r"\bconst\b", "let"),
-    # Variables whose names occur nowhere else.
+    # Names of variables that occur nowhere else.
     (r"\bisReady\b", "r"), (r"\bisHidden\b", "h"), (r"\bisMoved\b", "m"), (r"\bwanted\b", "w"),
 )  # fmt: skip
 
@@ -104,7 +104,7 @@ def frame(request: HttpRequest) -> HttpResponse:
 
 
 def _note_website(request: HttpRequest, bot_id: int, hosts: list[str]) -> None:
-    """Note which allowed website shows the frame, by the origin that browsers tell."""
+    """Note which allowed website shows the frame, by the origin that the browser sends."""
     try:
         parts = urlsplit(request.headers.get("Referer", ""))
     except ValueError:

@@ -1,8 +1,8 @@
 -- The audit log is append-only, and its rows form a chain of hashes
 -- (docs/decisions/0018-audit-chain.md).
 
--- Only who may delete these rows at all gets as far as the trigger: it keeps the owner from doing so
--- by mistake. TRUNCATE, which tests need, fires no row trigger.
+-- Only a role that may delete these rows gets as far as the trigger, which keeps the owner from
+-- doing so by mistake. TRUNCATE, which tests need, fires no row trigger.
 CREATE FUNCTION identity_audit_is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF current_setting('chatplatform.changes_audit_log', true) = 'on' THEN
@@ -18,7 +18,8 @@ CREATE TRIGGER audit_is_append_only BEFORE UPDATE OR DELETE ON identity_auditlin
 CREATE TRIGGER audit_is_append_only BEFORE UPDATE OR DELETE ON identity_auditanchor
     FOR EACH ROW EXECUTE FUNCTION identity_audit_is_append_only();
 
--- The hash names its columns: one that comes later leaves the hashes of older rows as they are.
+-- The hash names its columns, so that a column added later does not change the hashes of older
+-- rows.
 CREATE FUNCTION identity_audit_hash(previous text, event identity_auditevent) RETURNS text
 LANGUAGE sql STABLE SET timezone = 'UTC' SET search_path = public, pg_temp AS $$
     SELECT encode(sha256(convert_to(previous || jsonb_build_array(
@@ -27,13 +28,13 @@ LANGUAGE sql STABLE SET timezone = 'UTC' SET search_path = public, pg_temp AS $$
     )::text, 'UTF8')), 'hex')
 $$;
 
--- A chain whose first rows were removed goes on from the anchor.
+-- A chain whose first rows were removed continues from the anchor.
 CREATE FUNCTION identity_link_audit_event() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     previous text;
 BEGIN
-    -- One after the other; nothing but the commit follows, so nobody waits long for the lock.
+    -- One after the other; only the commit follows, so nobody waits long for the lock.
     PERFORM pg_advisory_xact_lock(hashtextextended('audit', NEW.client_id));
     SELECT hash INTO previous FROM identity_auditlink
         WHERE client_id = NEW.client_id ORDER BY id DESC LIMIT 1;

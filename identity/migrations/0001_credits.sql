@@ -1,5 +1,5 @@
--- The credits of a call: reserved before it, settled or released after it. Each of these functions is
--- all that a reply needs of its client's account, in one call; `identity.services.credits` has the
+-- The credits of a call: reserved before it, settled or released after it. Each function does in
+-- one call all that a reply needs from its client's account; `identity.services.credits` has the
 -- rules around them.
 
 -- Changes the balance of a locked account, and writes the entry. The columns refuse values below 0.
@@ -36,7 +36,7 @@ DECLARE
 BEGIN
     SELECT * INTO account FROM identity_subscription WHERE client_id = of_client
     FOR NO KEY UPDATE;
-    -- By a further statement, which sees what was committed during the wait for the lock.
+    -- A further statement, which sees what was committed during the wait for the lock.
     SELECT bool_or(entry.kind = 'settle' OR -entry.amount >= cost) INTO is_covered
     FROM identity_creditentry entry
     WHERE client_id = of_client AND reference = of_reference AND (is_open OR entry.kind = 'settle');

@@ -35,7 +35,7 @@ class AuditEvent(TenantModel):
     class Meta:
         indexes = [
             models.Index(fields=["client", "-id"], name="audit_log"),
-            # The history of one row, in the site.
+            # For the history of one row, on the site.
             models.Index(fields=["subject", "-id"], name="audit_history"),
         ]
 

@@ -197,7 +197,7 @@ class Site(UnfoldAdminSite):
         return found
 
     def _open(self, view: Callable[..., HttpResponse]) -> Any:
-        """A view for everybody, which is never cached, and takes forms of our own pages alone."""
+        """A view for everybody; never cached, and only our own pages may send it forms."""
         # The wrapper carries the view's marks, such as whether it calls out.
         own = functools.update_wrapper(functools.partial(view, self), view)
         return never_cache(csrf_protect(own))

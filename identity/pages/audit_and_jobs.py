@@ -71,7 +71,7 @@ class AuditEventAdmin(TenantAdmin):
         return row and _named([row])[0]
 
     def _with_word(self, request: HttpRequest, name: str, word: str) -> Q:
-        """As the list shows it: actions and objects also by their words, changes by their text."""
+        """Also searches the shown words of actions and objects, and the text of changes."""
         if name == "changes":
             newest = self.get_queryset(request).order_by("-pk").values_list("pk", flat=True)
             oldest = newest[_MOST_READ:].first() or 0

@@ -15,8 +15,8 @@ from chatplatform.forms import SettingsForm
 from chatplatform.templatetags.codes import humanize_code
 from identity.services import audit
 
-# For each noun of a subject: its word, its model, and the columns of which the first that is
-# filled names a row.
+# For each noun of a subject: its label, its model, and columns, the first filled one of which names
+# a row.
 _NOUNS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "api_key": (gettext_lazy("API key"), "identity.ApiKey", ("name",)),
     "bot": (gettext_lazy("Bot"), "bots.Bot", ("bot_name",)),
@@ -39,13 +39,13 @@ _MODELS = {
     "subscription": "identity.Subscription",
 }  # fmt: skip
 _in_words = lazy(humanize_code, str)
-# The most rows of a noun whose names a search finds.
+# Maximum rows of a noun whose names a search finds.
 _MOST_FOUND = 100
 
 
 def subjects(rows: Iterable[Any]) -> dict[tuple[int, str], str]:
-    """The subjects of rows of the log in words, by the row's client and its subject; those whose
-    object is gone, or has no name, are missing."""
+    """The names of the subjects of log rows, by the row's client and subject; subjects that are
+    gone or have no name are missing."""
     wanted: dict[str, dict[str, Any]] = {}
     events = list(rows)
     for event in events:
@@ -66,7 +66,7 @@ def subjects(rows: Iterable[Any]) -> dict[tuple[int, str], str]:
 
 
 def with_word(client_id: int | None, word: str) -> Q:
-    """The rows whose subject's word or name has this word; `client_id` None: of all clients."""
+    """The rows with this word in their subject's label or name; `client_id` None: all clients."""
     found = Q(pk__in=[])
     for noun, (title, label, columns) in _NOUNS.items():
         if word.lower() in str(title).lower():
@@ -83,7 +83,8 @@ def with_word(client_id: int | None, word: str) -> Q:
     return found
 
 
-# Where the settings of an action's subject have their labels; those of higher apps by name.
+# The modules of forms with the labels of a subject's settings; named as text, because some belong
+# to higher apps.
 _FORMS = {
     "config": ("business_hours", "conversations", "notifications"),
     "email_notification": ("notifications",),
@@ -95,8 +96,7 @@ _PACKAGES = {"bot": "bots.pages.bot", "banner": "bots.pages.bot"}
 
 @functools.cache
 def settings(noun: str) -> dict[str, tuple[Any, dict[Any, Any]]]:
-    """The labels and choices of what an action about this noun changes, as its pages name them, or
-    else its model."""
+    """The labels and choices of a noun's settings, as its pages show them, or else its model's."""
     package = _PACKAGES.get(noun, "identity.pages.settings")
     forms = [
         form
@@ -127,7 +127,7 @@ def _key(noun: str, row_id: str) -> Any:
 
 
 def _names(noun: str, keys: list[Any]) -> dict[Any, tuple[int | None, str]]:
-    """For rows, their client and their name."""
+    """The client and the name of each of these rows, by key."""
     _, label, columns = _NOUNS[noun]
     owner = "pk" if noun == "client" else "client_id"
     rows = apps.get_model(label)._base_manager.filter(pk__in=keys)

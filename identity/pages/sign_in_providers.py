@@ -62,7 +62,7 @@ class ProviderForm(SettingsForm):
         return cls(data, initial=initial)
 
     def changed_together(self, name: str) -> Collection[str]:
-        """The provider belongs to the secret that is sent there."""
+        """The secret belongs to the provider that it is sent to."""
         provider = ("issuer", "application_id", "application_secret")
         return provider if name in provider else (name,)
 

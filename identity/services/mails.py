@@ -132,7 +132,7 @@ def deliver(
 
 @contextmanager
 def counted(account: str) -> Iterator[bool]:
-    """Whether a mail that anybody can request may be sent, by how many were; counts it if it is.
+    """Whether a mail that anybody can request is within its limit; counts it unless sending fails.
 
     Over the limit nobody is told, since the earlier mails contain a working link.
     """

@@ -26,7 +26,7 @@ from identity.services import audit, logins, tokens
 _BEGAN, _AWAITED, _TOKEN_FAMILY = "began", "awaited", "token_family"
 # Seconds within which the code of the second factor must follow a right password.
 _AWAITS_SECONDS = 600
-# What a browser calls itself, and what people call it; the first that fits counts.
+# Marks in the header User-Agent, and the usual names; the first match counts.
 _BROWSERS = {
     "Edg": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari",
 }  # fmt: skip
@@ -124,7 +124,7 @@ def end(request: HttpRequest, user: User) -> None:
 
 
 def device_of(user_agent: str) -> str:
-    """Browser and system as people call them; empty if both are unknown."""
+    """Browser and system, such as "Firefox, Windows"; empty if both are unknown."""
     found = [
         next((name for sign, name in signs.items() if sign in user_agent), "")
         for signs in (_BROWSERS, _SYSTEMS)
@@ -146,7 +146,7 @@ class SignIn:
 
     @property
     def device(self) -> str:
-        """Browser and system as people call them: "Firefox, Windows"."""
+        """Browser and system, such as "Firefox, Windows"."""
         return device_of(self.browser) or self.browser
 
 

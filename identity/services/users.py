@@ -322,7 +322,7 @@ def _check_may_give(by: User, role: str) -> None:
 
 
 def check_may_change(by: User, user: User) -> None:
-    """403 unless `by` may change what the user is and may do."""
+    """403 unless `by` may change the user's data and rights."""
     if user.role == Role.OWNER and not _is_above_owners(by):
         raise Forbidden("Only owners can change owners.")
     if by.is_disabled or not (by.is_admin or by.is_superuser):

@@ -20,7 +20,7 @@ from reports.services.chat_sql import CHAT_COLUMNS, Row
 from reports.services.periods import Period
 from reports.shapes import adhoc as shapes
 
-# The most options offered for one filter.
+# Maximum options offered for one filter.
 _MOST_OPTIONS = 200
 _DATES, _NUMBERS = {"day", "week", "month"}, {"hour", "weekday", "bot", "agent"}
 # The rows of a page, the totals, and the cursor of the next page.

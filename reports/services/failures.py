@@ -36,9 +36,9 @@ _SENDS_SINCE = timedelta(days=7)
 _USUAL_WAIT = timedelta(minutes=1)
 # How long after a retry the page refreshes itself to show the result.
 _LOOKS_AGAIN = timedelta(minutes=2)
-# The most rows that one click retries; another click takes the next ones.
+# Maximum rows that one click retries; another click takes the next ones.
 MOST_AT_ONCE = 500
-# The most rows that `count` counts.
+# Maximum rows that `count` counts.
 MOST_COUNTED = 100
 
 
@@ -252,7 +252,7 @@ def job_words(name: str) -> str:
 
 
 def list_path(page: str, **query: str) -> str:
-    """The path of a list in the site, with these filters."""
+    """The path of a list on the site, with these filters."""
     path = reverse(f"admin:{page}_changelist")
     asked = "&".join(f"{name}={value}" for name, value in query.items())
     return f"{path}?{asked}" if asked else path

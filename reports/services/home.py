@@ -1,4 +1,4 @@
-"""The client's home page in the site: what needs attention, figures, and the set-up steps."""
+"""The client's home page on the site: what needs attention, figures, and the set-up steps."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

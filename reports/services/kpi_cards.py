@@ -8,8 +8,8 @@ from django.utils.translation import gettext
 
 from reports.services import charts, formatting
 
-# Prefixes of the metrics of which less is better, and of those of which more is; for others neither
-# is.
+# Prefixes of metrics for which less is better, and of those for which more is better; others are
+# neutral.
 _LESS = ("handed_off", "sentiment_negative", "first_", "bot_response", "person_", "resolution")
 _MORE = ("bot_resolved", "sentiment_positive", "rating_mean")
 

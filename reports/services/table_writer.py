@@ -16,7 +16,7 @@ MIME_TYPES = {
     "csv": "text/csv",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
-# The most rows of a sheet, below the row of column names.
+# Maximum rows of a sheet, below the row of column names.
 XLSX_ROWS = 1_048_575
 # The number formats of values that are neither plain numbers nor texts.
 _FORMATS = {"date": "yyyy-mm-dd", "moment": "yyyy-mm-dd hh:mm", "share": "0%", "stars": "0.0"}

@@ -31,7 +31,7 @@ _LISTS = {
 }  # fmt: skip
 _EITHER = ("handed_off", "bot_resolved", "has_feedback")
 _TYPED = ("q", "rating_min", "rating_max")
-# Filters with options, and the column whose words their values have.
+# Filters with options, and the column whose labels their values share.
 _CHOICES = {"bot_ids": "bot", "channels": "channel", "statuses": "status", "assignee_ids": "agent",
             "tags": "tag", "sentiments": "sentiment", "languages": "language",
             "ended_by": "ended_by", "countries": "country"}  # fmt: skip
@@ -52,7 +52,7 @@ _READY: tuple[tuple[str, dict[str, Any]], ...] = (
     }),
 )  # fmt: skip
 _TIMES = {"day", "week", "month", "hour", "weekday"}
-# Their names or links are shown instead.
+# Columns that are not shown, since others show their names or links.
 _HIDDEN = {"chat_id", "bot", "agent"}
 _ROWS, _MOST_BARS = 100, 20
 # Reports are saved as views of a list of this name, which colleagues share.
@@ -134,8 +134,8 @@ def _by(title: str, groups: Sequence[str]) -> str:
 def _reports(
     user: User, client: Client, asked: dict[str, Any]
 ) -> list[tuple[int | None, str, str, bool]]:
-    """The ready-made and saved reports: number if the viewer may delete it, name, link, and whether
-    it is shown."""
+    """The ready-made and saved reports: id (only if the viewer may delete it), name, link, and
+    whether it is the one on the page."""
     saved = [
         (row.pk if may_delete else None, row.name, _asked(QueryDict(row.query)))
         for row, may_delete in saved_views.seen_by(user, _SAVED)
@@ -215,8 +215,8 @@ def _form(user: User, client: Client, asked: dict[str, Any]) -> dict[str, Any]:
 def _options(
     client: Client, name: str, rows: list[Any], chosen: list[str]
 ) -> list[tuple[str, str, int, bool]]:
-    """The options of a filter: value, words, conversations, and whether it is chosen. A chosen one
-    is there even if the period has none of it."""
+    """The options of a filter: value, words, conversations, and whether it is chosen. Includes
+    chosen values that do not occur in the period."""
     column = _CHOICES[name]
     found = {
         str(row.id) if isinstance(row, shapes.NumberedOption) else row.value: row for row in rows

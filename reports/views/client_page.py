@@ -44,7 +44,7 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
 
 
 def _of_staff(path: str) -> str:
-    """Where the platform's staff see what a figure is about: the plan is a page of the client."""
+    """The path behind a figure for the platform's staff: the plan's page belongs to the client."""
     if path == reverse("admin:settings_plan"):
         return reverse("admin:identity_subscription_changelist")
     return path

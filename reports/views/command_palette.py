@@ -25,7 +25,7 @@ from chats.services.core import customers
 from chats.services.desk import inbox
 from identity.models import User
 
-# The most results of each kind; pages are not limited.
+# Maximum results of each kind; pages are not limited.
 _MOST = 5
 # The shortest search in messages: the index needs three letters.
 _SHORTEST = 3

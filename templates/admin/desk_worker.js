@@ -1,4 +1,4 @@
-{% load static %}/** Calls the agent while the inbox is closed, or not in sight. */
+{% load static %}/** Notifies the agent while the inbox is closed or out of sight. */
 
 const INBOX = "{% url 'admin:desk' %}";
 const ICON = "{% static 'chatplatform/icon-192.png' %}";
@@ -13,7 +13,7 @@ async function call({ chat_id: tag, title }) {
   if (!isSeen) await registration.showNotification(title, { tag, renotify: true, icon: ICON, data: { id: tag } });
 }
 
-/** Opens the chat in the inbox that is there, else in a new one. */
+/** Opens the chat in an open inbox, else in a new one. */
 async function open(id) {
   const [page] = await inboxes();
   if (!page) return clients.openWindow(`${INBOX}#${id}`);

@@ -1,8 +1,8 @@
--- Appends an event to its client's log: the event, its wait for a place in the feed, a delivery for
--- each endpoint that takes its type (or for one alone), and the body to send if there is a
--- delivery. `data` is JSON and sent as it is written. Returns the live channels to signal: that of
--- the client's feed (`feed_channel` in webhooks/services/events.py), and the dispatchers'.
--- The body is the one of `webhooks.shapes.webhook.encode_body`; tests hold the two together.
+-- Appends an event to its client's log: the event, its row for numbering, a delivery for each
+-- endpoint that takes its type (or for only one), and the body to send if there is a delivery.
+-- `data` is JSON and sent as it is written. Returns the live channels to signal: that of the
+-- client's feed (`feed_channel` in webhooks/services/events.py), and the dispatchers'. The body is
+-- the one of `webhooks.shapes.webhook.encode_body`; a test compares the two.
 CREATE FUNCTION webhooks_announce(
     event uuid, of_client bigint, event_type text, data text, conversation uuid,
     number_in_conversation integer, happened_at timestamptz, only_to uuid DEFAULT NULL

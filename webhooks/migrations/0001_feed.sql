@@ -1,7 +1,7 @@
--- The next events of a client get their places in its feed; returns how many there were. One
--- statement for the caller: if the caller dies or stops, it is done whole or not at all, and holds
--- no lock.
--- Plans are kept, also those made while the tables were empty: they must use the indexes.
+-- Gives the next events of a client their places in its feed; returns how many there were. One
+-- statement for the caller: if the caller dies or stops, it takes effect completely or not at all,
+-- and holds no lock. Plans are kept, also those made while the tables were empty: they must use the
+-- indexes.
 CREATE FUNCTION webhooks_number_events(of_client bigint, batch int) RETURNS bigint
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE taken_count bigint;

@@ -13,7 +13,7 @@ _META_CHARSET = re.compile(
     re.IGNORECASE,
 )
 _META_BYTES = 1_024
-# Python's names of the encodings that browsers decode with more letters than theirs.
+# Python codecs of encodings that browsers decode as a larger one.
 _SUPERSETS = {"gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs"}
 # For each single-byte encoding, the non-ASCII letters of the languages that use it.
 _ALPHABETS = {

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from bots.language.normalization import UNSPACED
 
-# How many letters are judged at a time, so that a single paragraph is noticed; and the least number
-# that can be judged, so that a title of one long word is not taken for a sentence. Fewer suffice if
-# at least half of them are in long tokens with marks inside.
+# Letters are judged in windows of this size, so that a single paragraph is noticed. A text of fewer
+# letters than the second number is not judged: it may be a title of one long word. From the third
+# number on, it is judged if at least half of its letters are in long tokens with marks inside.
 _WINDOW, _MIN_LETTERS, _MIN_MARKED = 150, 70, 20
-# By the part of the letters that are in long tokens with marks inside: the most letters of the word
-# that an average letter belongs to. In running text these are 6 to 11, in lists of German words 28.
+# By the share of the letters in long tokens with marks inside: the maximum length of the word that
+# an average letter belongs to. That is 6 to 11 in running text, 28 in lists of German words.
 _LIMITS = ((0.6, 9), (0.25, 13), (0.0, 36))
 # A shorter token may hold a mark: "e.g.", "YouTube".
 _LONG = 20

@@ -36,7 +36,7 @@ _BOLD = frozenset({"b", "strong"})
 MAX_HEADING_WORDS = 40
 _MAX_NUMBER = 6
 _NUMBERED = re.compile(r"\d{1,9}[.)]\s")
-# The most columns or rows that one cell of a table may span.
+# Maximum columns or rows that one cell of a table may span.
 _MAX_SPAN = 100
 
 
@@ -183,7 +183,7 @@ def _joined(inline: list[str], *, is_item: bool) -> Iterator[Block]:
 
 
 def _words(element: Any) -> Iterator[str]:
-    """The text of an element; NUL, which `clean` has removed from the text, stands for a <br>."""
+    """The text of an element; a NUL stands for a <br>, since `clean` has removed all others."""
     if element.tag == "br":
         yield "\0"
     elif isinstance(element.tag, str) and element.tag not in _SKIPPED:

@@ -7,8 +7,8 @@ from typing import Any
 from bots.ingest.extraction import encodings, html
 from bots.ingest.extraction.document import Content, clean
 
-# Comments and struck-out text, except in code. Also hidden, although CommonMark would show it:
-# comments with blank lines inside a paragraph or without an end, definitions right below a
+# Comments and struck-out text, except in code. CommonMark would show these, but they are hidden
+# too: comments with blank lines inside a paragraph or without an end, definitions right below a
 # paragraph, and struck-out text between HTML tags.
 _HIDDEN = re.compile(
     r"(?P<code>^(?P<fence>[ \t]*(?:```|~~~))[^\n]*\n(?s:.*?)(?:^(?P=fence)|\Z)"

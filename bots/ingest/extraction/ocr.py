@@ -35,7 +35,8 @@ def read(document: Any, numbers: Iterable[int]) -> dict[int, list[Line]]:
         engine = engine or _engine()
         lines = list(_lines(engine, document.render_pixmap(number, _DPI)))
         if lines:
-            # All of one size: boxes differ by their letters, and would be taken for headings.
+            # All lines get one size: the height of a box depends on its letters, so lines would
+            # pass for headings.
             size = median(line.size for line in lines)
             found[number] = [replace(line, size=size) for line in lines]
     return found
@@ -54,7 +55,7 @@ def _lines(engine: Any, picture: Any) -> Iterator[Line]:
     rows, columns = (np.flatnonzero(is_ink.any(axis=axis)) for axis in (1, 0))
     if not rows.size:
         return
-    # Few words on a large page are not found.
+    # Cropped to what is printed: if a large page has few words, the engine finds none of them.
     above, before = max(0, rows[0] - _MARGIN), max(0, columns[0] - _MARGIN)
     printed = dots[above : rows[-1] + _MARGIN, before : columns[-1] + _MARGIN, 2::-1]
     result = engine(np.ascontiguousarray(printed))

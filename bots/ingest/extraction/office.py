@@ -32,10 +32,10 @@ MAX_XML_BYTES = 8 * 2**20
 MAX_STREAMED_BYTES = 64 * 2**20
 MAX_SLIDES = 2_000
 
-# The most cells that a merged cell fills to its right.
+# Maximum cells that a merged cell fills to its right.
 _MAX_MERGED_COLUMNS = 60
 _MAX_MERGED = 1_000
-# The most columns that a sheet can have.
+# Maximum columns of a sheet.
 _MAX_COLUMNS = 16_384
 # XML values that mean false.
 OFF = frozenset({"0", "false", "off"})
@@ -179,7 +179,7 @@ def _is_white(font: Any) -> bool:
 
 
 def _cell_formats(archive: zipfile.ZipFile) -> list[str]:
-    """The number format of each cell style; struck-out and white ones get the one that hides."""
+    """The number format of each cell style; struck-out and white ones get the hiding format."""
     styles = parsed(archive, "xl/styles.xml")
     if styles is None:
         return []
@@ -347,8 +347,8 @@ def table(name: str, rows: Iterator[Row]) -> Iterator[Section]:
     """Yield a section for each row of a sheet, except rows that name columns.
 
     The first row of several cells names the columns if its cells are words or years. If it names
-    groups of columns, the next such row names the columns. Lone cells above it are text, and so are
-    fewer cells than there are names in the next row.
+    groups of columns, the next such row names the columns. Above the names, single cells are text,
+    and so are rows with fewer cells than the next row has names.
     """
     header: dict[int, str] | None = None
     is_group = False

@@ -33,7 +33,7 @@ _COMPOUND = re.compile(
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 # A line of a table of contents, with dots that lead to the page number.
 _CONTENTS = re.compile(r"(?<!\.)(?<!\.\s)(?:\.\s?){4,}+\s*+(?:(\d++)|[ivxlc]++)\s*+$")
-# A distance of more than this multiple of the usual one starts a paragraph.
+# A line further below the previous one than this multiple of the usual distance starts a paragraph.
 _PARAGRAPH = 1.3
 _PAGE_NUMBER = re.compile(r"(?<!\S)\d{1,4}$|^\d{1,4}(?!\S)")
 # In a document of fewer pages, a line on all of them may be text.
@@ -42,7 +42,7 @@ _FEW_PAGES = 4
 _PRINTED = re.compile(r"(?:#/#/#|#\.#\.#|#-#-#),? #:#|(?:file|https?)://\S+(?: # ?/ ?#)?$|# ?/ ?#$")
 # A heading is this much larger than the text, and at most this many characters long.
 _LARGER, _MAX_HEADING = 1.12, 120
-# In bytes of operators.
+# A page with more bytes of drawing operators is a plan or a map.
 _MAX_CONTENT = 500_000
 # How many pages, or runs of them, a warning names at most.
 _MAX_NAMED = 12
@@ -185,7 +185,7 @@ def _finds_every_page(document: Any) -> bool:
 def _pages(
     reader: Any, document: Any, damaged: set[int]
 ) -> Iterator[tuple[list[Line], pdf_layout.Rules]]:
-    """The text of each page that can be seen, with its positions, and the rules of its tables.
+    """The visible text of each page with its positions, and the rules of its tables.
 
     Adds pages that cannot be unpacked to `damaged`.
     """
@@ -251,7 +251,7 @@ def _without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
 
 
 def _numbered(texts: Sequence[str]) -> set[int]:
-    """The pages whose line ends or begins with the page's number, if that is so on most pages."""
+    """The pages whose line begins or ends with the page number; none unless most lines do."""
     found = ((place, _PAGE_NUMBER.search(text)) for place, text in enumerate(texts))
     shifts = {place: int(match[0]) - place for place, match in found if match}
     usual, count = (Counter(shifts.values()).most_common(1) or [(0, 0)])[0]
@@ -273,9 +273,9 @@ def _text_of(row: Sequence[Line]) -> str:
 
 
 def _is_running(shape: str, count: int, pages: int) -> bool:
-    """Whether the top or bottom lines of one shape are running lines.
+    """Whether top or bottom lines of one shape, with `#` for digits, are running lines.
 
-    The line of a single chapter is on fewer pages, and counts only if it ends in the page number.
+    The running line of a chapter is on fewer pages; it counts only if it ends in the page number.
     """
     if shape == "#" or _PRINTED.match(shape):
         return True

@@ -10,16 +10,17 @@ from typing import Any
 
 from bots.ingest.extraction.document import table_lines
 
-# In multiples of the font size: the height of a line, and of a line beside it.
+# In multiples of the font size: how much the heights of text in one row may differ, and of a cell
+# beside cells of two lines.
 SAME_LINE, _BESIDE = 0.4, 0.62
-# In multiples of the font size: the gaps between words, between cells that stand below each other,
-# and between columns.
+# In multiples of the font size: the minimum gaps between words, between aligned cells, and between
+# columns.
 _SPACE, _CELL, _GUTTER = 0.15, 0.38, 1.2
-# In points: how far the edges of cells that stand below each other may differ.
+# In points: how far the edges of aligned cells may differ.
 _ALIGNED = 1
-# How many rows above and below a cell are compared, and how many of them must have its edge.
+# How many rows above and below a cell are compared, and how many of them must share an edge.
 _NEAR, _MIN_ALIGNED = 3, 2
-# In points: the width of a rule, and its least length.
+# In points: the maximum width and the minimum length of a rule.
 _MAX_RULE, _MIN_RULE = 3, 8
 # The heights between which a rule strikes letters out, in multiples of the font size.
 _STRUCK = 0.18, 0.45
@@ -38,12 +39,12 @@ _MAX_LONE = 4
 # A box this many times as wide as its letters is a mistake.
 _TOO_WIDE = 1.4
 _GAP = re.compile(r"(?<=\S) +(?=\S)")
-# How many spaces may fill a gap between cells; a single gap in a line is wider than a mistake.
+# This many spaces separate cells; a line's only such gap needs more, since it may be a mistake.
 _FILLED, _LONE_GAP = 3, 5
-# A space that is this much wider than the usual one and than the least of its line, if the line has
-# more than a few, may separate cells.
+# A space may separate cells if it is this many times as wide as the usual one and, in a line with
+# more than a few spaces, as the narrowest of the line.
 _WIDER, _FEW_SPACES = 1.3, 2
-# A cell that is not the name of a column.
+# Matches a cell that cannot be the name of a column.
 _NO_NAME = re.compile(r"^\s*[a-z]|\d")
 # A list marker, which belongs to the text after it however wide the gap.
 _MAX_MARK = 3
@@ -69,12 +70,12 @@ class Line:
 class Rules:
     """The rules of a page, which separate the cells of a table.
 
-    An upright rule has its place across and its ends, a level one its height and its ends.
+    An upright rule is its x and the y of both ends; a level rule is its y and the x of both ends.
     """
 
     upright: tuple[tuple[float, float, float], ...] = ()
     level: tuple[tuple[float, float, float], ...] = ()
-    # Level lines and thin bars that are drawn alone: no edges of boxes and letters.
+    # Level lines and thin bars that are drawn alone, so they are not edges of boxes or letters.
     thin: tuple[tuple[float, float, float], ...] = ()
 
     def unstruck(self, line: Line, widths: Sequence[float]) -> str:
@@ -256,7 +257,7 @@ def _cells(
 def _rows(lines: Iterable[Line]) -> list[list[Line]]:
     """Group lines at the same height into rows, from the top, each from left to right.
 
-    A cell may stand in the middle beside a cell of two lines.
+    A cell of one line may be centred beside a cell of two lines.
     """
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: -line.y):
@@ -299,7 +300,7 @@ def _without_small_gaps(
     number: int,
     separate: Callable[[Line, Line], bool],
 ) -> Iterator[Line]:
-    """Join the pieces of a row, unless a gap is wide, or an edge goes on above or below."""
+    """Join the pieces of a row, except at wide gaps and at edges shared by rows above or below."""
     current = row[0]
     for left, line in pairwise(row):
         is_wide = line.x - left.end >= _GUTTER * max(left.size, line.size)
@@ -316,7 +317,7 @@ def _without_small_gaps(
 
 
 def _is_mark(left: Line, right: Line, *, is_first: bool) -> bool:
-    """Whether a piece is a mark or the number of a line, or the next one a mark, and no cell."""
+    """Whether a piece is no cell: a list mark, a line number, or a piece before a closing mark."""
     text = left.text.strip()
     if (len(text) == 1 and not text.isdecimal()) or right.text.strip() in _CLOSING:
         return True
@@ -324,7 +325,7 @@ def _is_mark(left: Line, right: Line, *, is_first: bool) -> bool:
 
 
 def _aligned(line: Line, rows: Iterable[Sequence[Line]]) -> int:
-    """How many of the next rows have a piece with the edge of this one, and none across it."""
+    """How many of the next rows share this piece's edge, up to one with a piece across it."""
     count = 0
     for row in rows:
         if any(other.x < line.x - _ALIGNED and other.end > line.x + _ALIGNED for other in row):
@@ -491,7 +492,7 @@ def _unwrapped(
 ) -> list[tuple[Line, _Cells]]:
     """The rows of a table, whose cells may have several lines each, at any height.
 
-    Rules between the rows tell them apart, or the steps between the lines, or their first letters.
+    Rows are told apart by the rules between them, the steps between lines, or first letters.
     """
     lines = [(_as_line(row), row_cells) for row, row_cells in zip(table, cells, strict=True)]
     step = _step_in_cells(lines)
@@ -506,7 +507,7 @@ def _unwrapped(
 
 
 def _step_in_cells(lines: Sequence[tuple[Line, _Cells]]) -> float:
-    """The smallest step between two lines of a column; a line beside two is no step."""
+    """The smallest step between two lines of a column, except to a line centred beside two."""
     latest: dict[int, float] = {}
     steps = []
     for line, cells in lines:
@@ -547,7 +548,7 @@ def _merged(lines: Sequence[tuple[Line, _Cells]]) -> tuple[Line, _Cells]:
 
 
 def _by_letters(lines: Sequence[tuple[Line, _Cells]]) -> Iterator[tuple[Line, _Cells]]:
-    """The rows of lines that are all as far from each other; small letters go on with a cell."""
+    """The rows among evenly spaced lines; a line that begins in lower case continues a cell."""
     group = [lines[0]]
     for line, cells in lines[1:]:
         above = _merged(group)[1]

@@ -1,9 +1,10 @@
 """Tells which text of a PDF is visible, by drawing each page and looking for the text in the
 picture.
 
-Text that is hidden in any way leaves no trace in the picture: on a layer that is off, white on
-white, covered, cut off, transparent or not drawn at all. The text of a scan lies on its picture.
-pypdf changes only what pdf_oxide would draw otherwise than viewers do.
+Hidden text leaves no trace in the picture, whether it is on a layer that is off, white on white,
+covered, clipped, transparent or not drawn at all. The recognised text of a scan counts as visible,
+because it lies on the scan's picture. If pdf_oxide would draw something differently from PDF
+viewers, pypdf changes it first.
 """
 
 import hashlib
@@ -14,17 +15,17 @@ from typing import Any, NamedTuple
 
 from bots.ingest.extraction import pdf_layout
 
-# How a page is drawn: dots per inch, and the most dots in width or height.
+# Dots per inch at which a page is drawn, the maximum dots of its longer side, and points per inch.
 _DPI, _MAX_DOTS, _POINTS = 36, 1_500, 72
-# The least difference between the dots of a text that can be seen, of 255.
+# A text is visible if one colour of its dots varies by at least this much, of 255.
 _CONTRAST = 10
-# In points: the height and the width of letters that nobody can read.
+# Letters of less than this height and width, in points, are too small to read.
 _TINY, _TINY_WIDTH = 2, 0.7
-# Fewer letters and digits may be drawn beside their place.
+# Text with fewer letters and digits is not checked: it may be drawn beside its box.
 _MIN_LETTERS = 2
-# pdf_oxide brings a font for the scripts up to this letter: Latin, Greek, Cyrillic.
+# pdf_oxide has its own font for scripts up to this letter: Latin, Greek and Cyrillic.
 _LAST_DRAWN = "\u052f"
-# The flags of fields that are hidden, and of those that are only printed.
+# The flags of fields that are hidden, and of fields that appear only in print.
 _HIDDEN_FIELD = 0b10_0010
 # Larger pictures are not unpacked: all text on them counts as seen.
 _MAX_PIXELS = 1_000_000
@@ -42,9 +43,9 @@ def has_fields(reader: Any) -> bool:
 
 
 def prepare(reader: Any, damaged: set[int]) -> bool:
-    """Change what pdf_oxide would draw otherwise than viewers do, or too slowly.
+    """Change what pdf_oxide would draw too slowly, or differently from PDF viewers.
 
-    Returns whether anything was changed, so that the file must be written anew.
+    Returns whether anything was changed; if so, the file must be rewritten.
     """
     from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
 
@@ -71,7 +72,7 @@ def prepare(reader: Any, damaged: set[int]) -> bool:
 def _tell_layers_apart(reader: Any) -> bool:
     """Give each layer a name of its own, and switch off those that viewers do not show.
 
-    Returns whether there are any.
+    Returns whether the file has layers.
     """
     from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
 
@@ -94,7 +95,7 @@ def _tell_layers_apart(reader: Any) -> bool:
 
 
 def _drawn_objects(page: Any, seen: set[int]) -> Iterator[Any]:
-    """The forms and pictures of a page that are not in `seen`, and those inside forms."""
+    """The forms and pictures of a page, also those inside forms, except those in `seen`."""
     holders = [page]
     while holders:
         resources = _get(holders.pop(), "/Resources")
@@ -113,7 +114,7 @@ def _get(holder: Any, name: str) -> Any:
 
 
 def _all(holder: Any, name: str) -> Iterator[Any]:
-    """The dictionaries in a list."""
+    """The dictionaries in the list that `holder` has under `name`."""
     value = holder.get(name)
     value = None if value is None else value.get_object()
     items = (item.get_object() for item in value) if isinstance(value, list) else ()
@@ -127,7 +128,7 @@ def _pixels(picture: Any) -> int:
 
 
 def _replace_picture(picture: Any) -> None:
-    """Put a small picture of many greys in the place of a large one."""
+    """Replace a large picture by small grey noise, on which all text counts as visible."""
     from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
 
     for name in picture.keys() - {"/Type", "/Subtype", "/Filter"}:
@@ -149,7 +150,7 @@ def _rewrite(stream: Any, data: bytes) -> None:
 
 
 class _Frame(NamedTuple):
-    """The part of a page that is shown, in points, and how it is turned."""
+    """The visible part of a page, in points, and the page's rotation."""
 
     left: float
     bottom: float
@@ -158,7 +159,7 @@ class _Frame(NamedTuple):
     turn: int
 
     def on(self, picture: Any, box: Sequence[float]) -> tuple[range, range]:
-        """The columns and rows of a picture of the page that a box covers."""
+        """The columns and rows that a box covers in a picture of the page."""
         x, y, width, height = box
         across = (x - self.left) / (self.right - self.left)
         up = (y - self.bottom) / (self.top - self.bottom)
@@ -181,16 +182,16 @@ def _frame(page: Any) -> _Frame:
 
 
 class Sight:
-    """Finds the text of a PDF's pages that can be seen."""
+    """Finds the visible text of a PDF's pages."""
 
     def __init__(self, reader: Any, document: Any) -> None:
         self._reader = reader
         self._document = document
-        # The fonts of which letters were seen, so that they can be drawn here.
+        # Fonts with visible letters on an earlier page, so this machine can draw them.
         self._drawn_fonts = set[str]()
 
     def seen(self, number: int, spans: Iterable[Any]) -> list[Any]:
-        """The spans of a page that can be seen."""
+        """The visible spans of a page."""
         spans = [span for span in spans if span.text.strip() and not _is_tiny(span)]
         if not spans or number >= len(self._reader.pages):
             return spans
@@ -210,7 +211,7 @@ class Sight:
         return [span for span in spans if id(span) not in hidden]
 
     def _unseen_without_groups(self, number: int, spans: list[Any], frame: _Frame) -> list[Any]:
-        """The spans that cannot be seen without groups either, which pdf_oxide draws opaque."""
+        """The spans that stay invisible if groups, which pdf_oxide draws opaque, are left out."""
         page = self._reader.pages[number]
         if not spans or not any(map(_is_group, _drawn_objects(page, set()))):
             return spans
@@ -220,10 +221,10 @@ class Sight:
         return []
 
     def _not_drawn_here(self, spans: Sequence[Any], unseen: Sequence[Any]) -> Sequence[Any]:
-        """The unseen spans whose fonts seem to be missing on this machine, so that they are read.
+        """The unseen spans whose fonts seem to be missing on this machine; they count as visible.
 
-        Their letters were not seen on any page so far, and are of a script that few fonts have, or
-        most of the page.
+        No letter of such a font was visible on any page so far. Also, the text is in a script that
+        few fonts have, or such spans have most of the page's letters.
         """
         unknown = [span for span in unseen if span.font_name not in self._drawn_fonts]
         if 2 * sum(map(_letters, unknown)) > sum(map(_letters, spans)):
@@ -280,7 +281,7 @@ def _is_group(drawn: Any) -> bool:
 
 
 def _without_groups(reader: Any, page: Any) -> Any:
-    """A document of one page without what this one draws as a group."""
+    """A document with a copy of only this page, without its groups."""
     import pypdf  # noqa: PLC0415  parsers are loaded in the child only
 
     writer = pypdf.PdfWriter()
@@ -293,7 +294,7 @@ def _without_groups(reader: Any, page: Any) -> Any:
 
 
 def copy_layers(reader: Any, writer: Any) -> None:
-    """Copy which layers are on; their content must be copied before."""
+    """Copy which layers are on; the pages must have been copied before."""
     from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
 
     layers = reader.root_object.get("/OCProperties")

@@ -14,14 +14,15 @@ import tinycss2
 
 from bots.ingest.extraction.document import ExtractError
 
-# The most characters of one page's style sheets.
+# Maximum characters of one page's style sheets.
 _MAX_CHARACTERS = 1_000_000
 _MAX_SELECTORS = 5_000
 _MAX_SELECTOR_CHARACTERS = 2_000
 _MAX_NESTED = 5
-# Steps from element to element, and selectors tried on an element: a few seconds.
+# Maximum steps from element to element and selectors tried on elements: a few seconds.
 _MAX_STEPS = 4_000_000
-# An element that is wrapped costs as much as some steps, and so do some siblings that are copied.
+# Wrapping an element counts as the first number of steps; copying the second number of siblings
+# counts as one step.
 _WRAPPED, _COPIED = 5, 4
 
 _NUMBER = re.compile(r"(-?[\d.]+(?:e[+-]?\d+)?)([a-z%]*)")
@@ -43,7 +44,7 @@ _PROPERTIES = {
 _SHOWING = frozenset({"display", "visibility", "opacity", "clip", "clip-path", "font-size"})
 # Properties that can place an element outside the page.
 _PLACES = ("left", "right", "top", "bottom", "text-indent", "margin-left", "margin-top")
-_FAR = 900  # in pixels, or in 15 times as many letters
+_FAR = 900  # in pixels; 15 of them count as one letter
 _BY_LETTERS = 15
 _CLEAR = 0.05
 # States that an element has only while a visitor uses it, such as `:hover`, `.is-open` and
@@ -342,7 +343,8 @@ def _add_one(matcher: Any, part: list[Any], rule: _Rule, names: set[str]) -> Non
         return
     try:
         compiled = cssselect2.compile_selector_list(part)
-    # Browsers ignore rules that they do not understand, too; the others nest too far.
+    # Browsers ignore rules that they do not understand, and so do we; also rules that nest too
+    # deeply.
     except (cssselect2.SelectorError, NotImplementedError, SyntaxError, RecursionError):
         return
     for item in compiled:
@@ -353,7 +355,7 @@ def _add_one(matcher: Any, part: list[Any], rule: _Rule, names: set[str]) -> Non
 def _without_states(part: list[Any]) -> list[Any]:
     """A selector without the states of its elements: `.faq > p` for `.faq.is-open > p:hover`.
 
-    The same selector if it selects by state alone.
+    The same selector if it selects only by state.
     """
     kept: list[Any] = []
     for is_between, group in groupby(part, key=_is_combinator):
@@ -383,7 +385,7 @@ def _without_state(tokens: list[Any]) -> list[Any]:
 
 
 def _excludes_state(part: list[Any]) -> bool:
-    """Whether a selector is of elements that are not in a state, such as `:not(.is-open)`."""
+    """Whether a selector matches elements that are not in a state, such as `:not(.is-open)`."""
     functions = (token for token in part if token.type == "function" and token.lower_name == "not")
     return any(len(_without_state(item.arguments)) < len(item.arguments) for item in functions)
 

@@ -209,8 +209,8 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
 
 
 def _beside(row: Document) -> dict[str, Any]:
-    """What the page of a document tells about others: which contradicts it, and whether any would
-    answer its questions once it has expired."""
+    """What other documents mean for this one: a passage that contradicts it, or the questions that
+    they would still answer once it has expired."""
     if states.is_busy(row):
         return {}
     if row.source == DocumentSource.QUESTION_ANSWER:

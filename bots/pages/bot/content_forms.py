@@ -134,8 +134,8 @@ class WebForm(ContentForm):
 
 
 class WrittenForm(ContentForm):
-    """Adds or changes a text, or an answer to a question; the bot keeps the old words until it has
-    read the new ones."""
+    """Adds or changes a text, or an answer to a question; the bot keeps the old text until it has
+    read the new one."""
 
     valid_until = day_field(
         gettext_lazy("Valid until"),
@@ -143,7 +143,7 @@ class WrittenForm(ContentForm):
     )
 
     def add_fields(self) -> None:
-        # Once it is there, another form sets the days.
+        # Once the text exists, another form sets its days.
         if not self.is_new:
             del self.fields["valid_until"]
 
@@ -182,7 +182,7 @@ class TextForm(WrittenForm):
 
 
 class QuestionForm(WrittenForm):
-    # Filled once it is saved: what another source says.
+    # What another source says instead; set when the form is saved.
     contradiction: SafeString | str = ""
 
     heading = gettext_lazy("Answer")

@@ -78,8 +78,8 @@ def bind_forms(
     *,
     then: str | None = None,
 ) -> tuple[dict[str, Part], HttpResponse | None]:
-    """The forms that the viewer may send, by name; and the redirect that follows if the request has
-    sent one of them and it was saved: to `then`, or to the same page.
+    """The forms that the viewer may send, by name; and, if the request sent one that was saved, a
+    redirect to `then` or to the same page.
 
     `subject` is the bot, or the row of it that the forms are about.
     """

@@ -101,7 +101,7 @@ class ProceduresForm(BotForm):
         try:
             return procedures.update(bot, body=Procedures(procedures=given), by=by)
         except Invalid as refused:
-            # The form's fields have names of their own.
+            # The error names the API's field; the form's fields have other names.
             *_, place, part = refused.errors[0]["loc"]
             msg = refused.errors[0]["msg"]
             raise Invalid.field(f"{part}_{rows[place]}", msg=msg) from refused

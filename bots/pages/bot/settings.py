@@ -63,9 +63,9 @@ _BEHAVIOUR_SECTIONS = [
         "admin/bots/behaviour_company.html",
     ),
 ]  # fmt: skip
-# Settings that no form has; the page Behaviour shows them greyed.
+# Settings that only the API changes; the page Behaviour shows them greyed out.
 SET_BY_API = SETUP_STEPS
-# As in the widget's frame, which only pages of ours may show here.
+# The policy of the widget's frame, except that only our own pages may embed this one.
 _PREVIEW_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https: http:;"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
@@ -139,7 +139,7 @@ def preview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 
 
 def _words_of(language: str) -> str:
-    """The language of the widget's own words for customers who speak this one."""
+    """The language of the widget's built-in texts for customers who speak this language."""
     base = language.partition("-")[0]
     return base if finders.find(f"widget/words/{base}.js") else "en"
 

@@ -1,5 +1,5 @@
-/** The widget's own panel beside the forms of a bot, drawn from the bot's configuration and what its forms say now. It
-talks to no server. */
+/** The widget's own panel beside the forms of a bot, drawn from the bot's configuration and the current values of its
+forms. It calls no server. */
 import { html } from "../common/html.js";
 import { render } from "../vendor/preact.js";
 import { paint } from "../widget/colours.js";
@@ -9,10 +9,10 @@ import { Panel } from "../widget/views/panel.js";
 const saved = JSON.parse(document.getElementById("config").textContent);
 const place = document.getElementById("chat");
 const page = parent.document;
-// Nothing comes of a click here.
+// A click here does nothing.
 const actions = new Proxy({}, { get: () => () => {} });
 
-/** What a form of the page says, or what is saved. */
+/** The value in a form of the page, or the saved one. */
 function field(name, otherwise) {
   const input = page.querySelector(`#content [name="${CSS.escape(name)}"]`);
   if (!input) return otherwise;

@@ -5,7 +5,7 @@ from channels_app.providers.errors import Kind
 # The provider advises to stop after this many retries, by error code.
 RETRIES = {131000: 3, 131052: 2, 131053: 2, 135000: 1}
 KINDS: dict[int, Kind] = {
-    # 131056, too many messages to one customer, is no RATE: only that customer's messages wait.
+    # 131056, too many messages to one customer, is not a RATE: only that customer's messages wait.
     **dict.fromkeys(
         (131000, 131016, 131052, 131053, 131056, 131057, 133004, 135000), Kind.TEMPORARY
     ),

@@ -237,7 +237,7 @@ def _metadata(message: hook.ChatappMessage) -> dict[str, Any]:
 
 
 def _about(message: hook.ChatappMessage) -> list[Line]:
-    """What led the customer here, and the product of which they ask."""
+    """What led the customer here, and the product that they ask about."""
     about = context_lines.of_referral(message.referral)
     product = (message.context and message.context.referred_product) or {}
     if number := as_text(product.get("product_retailer_id")):
@@ -428,7 +428,7 @@ def _price(told: dict[str, Any]) -> events.Price:
     return events.Price(is_charged, as_text(told.get("category")).lower()[:60])
 
 
-# The lists of a callback: the shape of an element, and what makes an event of it.
+# The lists of a callback: the shape of an element, and the function that makes an event of it.
 _READERS: dict[str, tuple[type[Tolerant], Callable[[Any, _Origin, Any], events.Item]]] = {
     "messages": (hook.ChatappMessage, _message_item),
     "statuses": (hook.ChatappStatus, _status_item),

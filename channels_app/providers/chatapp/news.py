@@ -10,7 +10,7 @@ from channels_app.providers.callback_parsing import key_of
 from channels_app.providers.events import AccountNews
 from channels_app.providers.json_values import as_dict, as_text
 
-# What a provider says instead of nothing.
+# The provider's values for none.
 _NOTHING = {"", "none", "tier_not_set"}
 _MAX_REASON, _MAX_DIGITS = 500, 12
 _QUALITIES = {"flagged": "red", "unflagged": "green"}
@@ -19,7 +19,7 @@ _QUALITIES = {"flagged": "red", "unflagged": "green"}
 def item(
     field: str, value: dict[str, Any], business_id: str, sent_at: datetime | None
 ) -> AccountNews | None:
-    """The news in a change of this field; None if it holds none."""
+    """The news in a change of this field; None if there is none."""
     read = _READERS.get(field)
     told = read(value) if read else None
     if told is None or told["value"] in _NOTHING:

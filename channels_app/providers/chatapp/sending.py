@@ -8,7 +8,7 @@ from channels_app.providers import http, text
 from channels_app.providers.chatapp.accounts import APP
 from channels_app.providers.types import Account, Choice, OutgoingFile, Part
 
-# All in characters.
+# Limits in characters, or in numbers of buttons and rows.
 MAX_TEXT, MAX_BESIDE_CHOICES, MAX_CAPTION = 4096, 1024, 1024
 MAX_BUTTONS, MAX_BUTTON_TITLE, MAX_BUTTON_PAYLOAD = 3, 20, 256
 MAX_ROWS, MAX_ROW_TITLE, MAX_ROW_PAYLOAD = 10, 24, 200
@@ -40,7 +40,7 @@ def parts(content: Sequence[Part]) -> list[Part]:
         )
         fits = bool(part.choices) and bool(part.text.strip()) and is_shown
         as_lines = text.as_lines(part.text, part.choices)
-        # Each message is charged for: one with lines instead of two with buttons.
+        # Each message is charged for, so one with lines is better than two with buttons.
         if len(part.text.strip()) > MAX_BESIDE_CHOICES and len(as_lines) <= MAX_TEXT:
             fits = False
         pieces = text.split(part.text if fits else as_lines, MAX_TEXT)

@@ -39,7 +39,7 @@ class GraphApp:
     prefix: str = ""
     # Error codes of this provider only; `errors` has those of the whole family.
     more_kinds: Mapping[int, Kind] = field(default_factory=dict)
-    # The maximal number of retries of a refused send, by error code.
+    # Maximum retries of a refused send, by error code.
     retries: Mapping[int, int] = field(default_factory=dict)
 
     def setting(self, name: str) -> str:

@@ -61,7 +61,7 @@ def error_from(
 
 
 def kind_of(code: Any, more: Mapping[int, Kind]) -> Kind | None:
-    """The kind of a code alone; None if the code is unknown."""
+    """The kind of a code; None if the code is unknown."""
     return more.get(_number(code)) or _KINDS.get(_number(code))
 
 

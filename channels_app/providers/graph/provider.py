@@ -44,7 +44,7 @@ class Messenger(GraphProvider):
     scopes: Sequence[str]
     # Those of them without which nothing is received or sent.
     needed: Sequence[str]
-    # The maximal size of a text, and the function that measures it.
+    # The maximum size of a text, and the function that measures it.
     max_text: int
     text_size: Callable[[str], int] = staticmethod(len)
     # Further fields that are sent with a file's address, and with an uploaded file.

@@ -25,9 +25,9 @@ _FROM_CUSTOMER = {
 }
 # Events about a message that are not messages themselves.
 _REPORTS = {"user_received_message", "user_seen_message", "user_reacted_message"}
-# What the account sent, and to a group or to somebody unknown, which are not handled.
+# Echoes of what the account sent; those to a group or to somebody unknown are not handled.
 _ECHO, _NOT_ONE = "oa_send_", ("oa_send_group_", "oa_send_anonymous")
-# What a customer tells in the provider's own forms, and the fields of one of them.
+# Events of the provider's own forms, and the fields of the form for the customer's details.
 _TOLD = {"user_asking_product", "user_submit_info", "user_feedback"}
 _DETAILS = ("name", "phone", "address", "ward", "district", "city")
 # The provider's codes of reactions; an unknown one is shown as it comes.
@@ -109,7 +109,7 @@ def _message(
 
 
 def _told(event: LocalappEvent, message: LocalappMessage) -> list[Line]:
-    """What an event tells besides words: the product, a rating, or the customer's own details."""
+    """What an event says besides a text: the product, a rating, or the customer's own details."""
     if event.event_name == "user_asking_product" and message.product_id:
         return [context_lines.line("product", message.product_id)]
     if event.event_name == "user_feedback":

@@ -13,7 +13,7 @@ MAX_TEXT = 2000  # characters
 MAX_CHOICES, MAX_TITLE = 5, 100
 _MEGABYTE = 1_000_000
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-# By MIME type: the upload endpoint, the maximal size in bytes, and the required extension.
+# By MIME type: the upload endpoint, the maximum size in bytes, and the required extension.
 _UPLOADS = {
     "image/jpeg": ("image", _MEGABYTE, "jpg"),
     "image/png": ("image", _MEGABYTE, "png"),

@@ -16,12 +16,12 @@ _FILES: dict[str, Any] = {
     "video_note": "video", "voice": "audio", "audio": "audio", "sticker": "image",
     "document": "file",
 }  # fmt: skip
-# Messages by the provider itself, which say nothing of the customer's.
+# Messages by the provider itself, which contain nothing from the customer.
 _SERVICE = {
     "pinned_message", "message_auto_delete_timer_changed", "write_access_allowed", "users_shared",
     "chat_shared", "connected_website", "chat_background_set", "boost_added", "gift", "unique_gift",
 }  # fmt: skip
-# What no chat can show; what is unknown is shown without a name.
+# Known content that chats cannot show; a message with unknown content is stored without its name.
 _UNSHOWN = ("poll", "checklist", "story", "game", "paid_media", "invoice", "successful_payment")
 
 

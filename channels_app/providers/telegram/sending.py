@@ -12,7 +12,7 @@ from channels_app.providers.types import Account, Envelope, OutgoingFile, Part
 MAX_TEXT, MAX_CAPTION = 4096, 1024  # in UTF-16
 MAX_CHOICES, MAX_TITLE, MAX_PAYLOAD = 20, 60, 64
 _MAX_PHOTO, _MAX_FILE = 10_000_000, 50_000_000
-# What a stored file is sent as, by its type, else as a document; and a linked one, by its kind.
+# How a stored file is sent, by its media type (else as a document), and a linked one, by its kind.
 _STORED = {
     "image/jpeg": "Photo", "image/png": "Photo", "image/webp": "Photo", "image/gif": "Animation",
     "video/mp4": "Video", "audio/ogg": "Voice", "audio/mpeg": "Audio", "audio/mp4": "Audio",

@@ -15,7 +15,7 @@ document.addEventListener("submit", (event) => {
   if (!form.matches("form[data-form]")) return;
   event.preventDefault();
   if (form.matches("[data-together] [data-saved]")) {
-    // Once `sending.js` has marked it as being sent.
+    // Waits until `sending.js` has marked it as being sent.
     setTimeout(() => form.dispatchEvent(new Event("sent", { bubbles: true })));
     saveAll(form.closest("[data-together]"));
   } else send(form, event.submitter);
@@ -32,7 +32,7 @@ addEventListener("beforeunload", (event) => {
   if (isUnsavedIn(document)) event.preventDefault();
 });
 
-/** Save the forms that were changed. What is refused stays open, and what was not changed shows what is stored now. */
+/** Save the forms that were changed. A refused form stays open, and an unchanged one shows the stored values. */
 async function saveAll(together) {
   const button = together.querySelector("[data-save-all]");
   if (button.hasAttribute("data-sending")) return;
@@ -56,7 +56,7 @@ async function saveAll(together) {
   bar.querySelector("p").textContent = refused ? bar.dataset.refused : bar.dataset.done;
 }
 
-/** Show what the page says now in the parts that hold no changes. */
+/** Update the parts of the page that have no changes. */
 function refresh(together, page, saved) {
   for (const part of together.querySelectorAll("[data-part]")) {
     const fresh = page.getElementById(part.id);
@@ -87,7 +87,7 @@ function mark() {
   }
 }
 
-/** Send a form and show what comes of it. Returns the page of the answer; null if nothing came of it. */
+/** Send a form and show the result. Returns the page of the answer; null if the form was not saved. */
 async function send(form, button) {
   let page = null;
   const body = new FormData(form);
@@ -155,7 +155,7 @@ function replace(old, fresh) {
   window.htmx?.process(fresh);
 }
 
-/** If the form was refused: no page of the server holds these. */
+/** If the form was refused: the server's pages do not have these. */
 function copyFilesAndPasswords(form, fresh) {
   if (!fresh?.hasAttribute("data-refused")) return;
   for (const input of form.querySelectorAll("input[type=file], input[type=password]")) {

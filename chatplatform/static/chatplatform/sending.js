@@ -1,6 +1,6 @@
 /**
- * A form that is being sent is not sent twice: its button turns and cannot be pressed until the page changes, or until
- * `forms.js` has its answer. A form whose answer is a file (`data-download`) stays as it is.
+ * A form that is being sent is not sent twice: its button shows a spinner and cannot be pressed until the page changes,
+ * or until `forms.js` has its answer. A form whose answer is a file (`data-download`) stays as it is.
  */
 const BUSY = "aria-busy";
 
@@ -10,7 +10,7 @@ function start(form, button) {
   form.setAttribute(BUSY, "true");
   if (!button) return;
   button.dataset.sending = "";
-  // The button's own value belongs to what is sent, which a disabled button's does not.
+  // The button's own value must be sent too; browsers do not send a disabled button's.
   setTimeout(() => (button.disabled = isBusy(form)));
 }
 
@@ -39,7 +39,7 @@ addEventListener("submit", ({ target: form, submitter, defaultPrevented }) => {
 
 addEventListener("sent", ({ target: form }) => stop(form));
 
-// The browser shows a page that was left as it was then.
+// After Back, the browser shows the page as it was left.
 addEventListener("pageshow", ({ persisted }) => {
   if (persisted) document.querySelectorAll(`form[${BUSY}]`).forEach(stop);
 });

@@ -1,6 +1,6 @@
 /**
- * Texts by language: a language that is chosen for the bot on the same page has its boxes at once, before the choice is
- * saved. `forms.js` saves the choice before what is written in them.
+ * Texts by language: a language chosen for the bot on the same page gets its boxes at once, before the choice is saved.
+ * `forms.js` saves the choice before the texts.
  */
 const CHOICES = "#languages-form [name=languages]:checked, #languages-form [name=another] :checked";
 

@@ -1,5 +1,5 @@
-/** Keeps a log at its end for as long as its reader is there, whatever grows or shrinks in it or below it. `onEnd` is
-called when the reader comes there. */
+/** Keeps a log scrolled to its end while the reader is there, whatever grows or shrinks in it or below it. `onEnd` is
+called when the reader reaches the end. */
 const NEAR_END = 80; // pixels
 
 export function followEnd(log, onEnd = () => {}) {

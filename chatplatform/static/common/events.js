@@ -1,4 +1,4 @@
-/** Server-sent events, as they come in the body of an answer. */
+/** Parses server-sent events from the body of an answer. */
 
 /** The events of a stream's body, as they come; `onPart` is called for every piece, comments too. */
 export async function* eventsOf(body, onPart = () => {}) {

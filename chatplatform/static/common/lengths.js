@@ -1,9 +1,8 @@
-/** How long a text may be. What is too long is said beside the field: one with `maxlength` cuts what is pasted without a
-word. */
+/** How long a text may be. Excess is reported beside the field, because `maxlength` would silently cut pasted text. */
 import { html } from "./html.js";
 import { tn } from "./words.js";
 
-// Characters of a message, and of what is said with a rating.
+// Maximum characters of a message, and of the comment with a rating.
 export const LONGEST = 8000;
 export const LONGEST_COMMENT = 2000;
 

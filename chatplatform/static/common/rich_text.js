@@ -1,9 +1,8 @@
-/** What a text means beside its letters: links, and the few marks of Markdown that models and agents use. Plain data: who
-draws it decides how. */
+/** Parses a text into plain data for drawing: links, and the few marks of Markdown that models and agents use. */
 
 const WEB = /(?:https?:\/\/|www\.)[^\s<>"'`]+/;
 const MAIL = /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/u;
-// With its country's code, or as it is dialled: a number of an order begins with neither.
+// With a country code, or as it is dialled: order numbers begin with neither.
 const PHONE = /(?<![\w.,/-])(?:\+|\(?0)\d[\d ().-]{6,22}\d(?![\w,/-])/;
 const LINK = new RegExp([WEB, MAIL, PHONE].map(({ source }) => `(?:${source})`).join("|"), "gu");
 const FEWEST_DIGITS = 9;
@@ -47,7 +46,7 @@ function addressOf(link) {
 const CODE_BLOCK = /^```\w*\n?([\s\S]*?)(?:```|$)/;
 const ITEM = /^ {0,8}(?:[-*•]|(\d{1,3})[.)])\s+(?=\S)(.*)$/;
 const HEADING = /^#{1,6}\s+(.*?)\s*#*$/;
-// Code, bold, a link with its words; an image is none.
+// Code, bold, a link with its text; not an image.
 const MARKS = /`([^`\n]+)`|\*\*(?=\S)(.+?\S?)\*\*(?!\*)|(?<!!)\[([^[\]\n]+)\]\((https?:\/\/[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)\)/g;
 
 /** A text with marks, in blocks: `{kind: "text", text}`, `{kind: "code", text}`, `{kind: "list", start, items}`, where

@@ -1,10 +1,10 @@
-/** What was said, as text with its links. What visitors wrote is shown as they typed it; what we wrote may have marks. */
+/** Draws messages as text with links. Visitors' text is shown as they typed it; ours may have marks. */
 import { html } from "./html.js";
 import { blocks, linked, marked } from "./rich_text.js";
 
 const CITED = /\s*\[(\d{1,4}(?:, ?\d{1,4})*)\]/g;
 
-/** A number as it stands behind what it proves. */
+/** The number of a source, behind the statement that it supports. */
 export const raised = (number) => String(number).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
 
 const link = (href, words) =>

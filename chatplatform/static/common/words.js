@@ -4,7 +4,7 @@ const { texts = {}, plural } = globalThis.catalogue ?? {};
 
 export const language = document.documentElement.lang;
 
-/** Marks that would turn the rest of a sentence round; a person's name may hold them. */
+/** Marks that would reverse the rest of a sentence; a person's name may contain them. */
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
 
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => String(values[key]).replace(TURNS, ""));
@@ -18,5 +18,5 @@ export function tn(one, many, count, values = {}) {
   return fill(forms ? forms[plural(count)] : count === 1 ? one : many, { count, ...values });
 }
 
-/** Marks a text that `t` is given later. */
+/** Marks a text for translation that is passed to `t` later. */
 export const msg = (text) => text;

@@ -98,7 +98,7 @@ def send_template(
 
 def edit(chat: Conversation, message_id: uuid.UUID, text: str, *, by: User) -> Message:
     """Replace the text of the agent's latest message to the customer, who sees that it was edited;
-    its files stay, and it is translated anew."""
+    its files stay, and it is translated again."""
     with transaction.atomic():
         locked, message = _lock_latest_own(chat, message_id, by=by)
         messages.replace_text(message, text, at=timezone.now())

@@ -14,8 +14,8 @@ from identity.services import attempts, mails
 
 # Visitors who have not read an answer by then have left the website.
 WAIT = timedelta(minutes=3)
-# The most mails of a company per day, since anybody can register a company and name any mailbox as
-# a customer's.
+# Maximum mails of a company per day, since anybody can register a company and name any mailbox as a
+# customer's.
 MAILS_A_DAY = 500
 
 

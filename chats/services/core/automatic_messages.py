@@ -58,7 +58,8 @@ def confirm(action: str, *, language: str, chat: Conversation) -> ReplyText:
 def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> ReplyText:
     """The question for a customer-info field: the client's, or ours with the field's label.
 
-    A label in the wanted language makes ours precede the client's question in the default language.
+    If the client's question is only in the default language but a label is in the wanted one, ours
+    is asked.
     """
     own: Mapping[str, str] = field.get("question") or {}
     labels = customer_info.labels(field["name"], field["label"])

@@ -63,7 +63,7 @@ SELECT EXISTS (
 FROM {_CHAT_TABLES} JOIN chats_message message ON message.conversation_id = chat.id
 WHERE message.id = %s
 """
-# One snapshot: a reply is stored when its job ends, or before.
+# One statement, so one snapshot: if no job is left, it sees the job's reply.
 _OUTCOME = f"""
 SELECT chat.status, chat.assign_type, chat.handoff_reason, EXISTS (
     SELECT FROM chatplatform_job
@@ -163,12 +163,12 @@ class LoadedMessage(NamedTuple):
 class TurnState(NamedTuple):
     """The current state of the reply to a customer's message."""
 
-    # Of the chat.
+    # The state of the chat.
     status: str
     assign_type: str
     handoff_reason: str | None
     is_reply_coming: bool
-    # Of the reply; without one, all is None or False. It is by the bot or the system.
+    # The reply by the bot or the system; without one, these are None or False.
     replied_by: str | None
     asks_again: bool
     handed_over_for: str | None

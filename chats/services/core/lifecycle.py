@@ -252,8 +252,8 @@ def ensure_own_chat(chat: LockedConversation, *, by: User) -> None:
 
 
 def _ensure_staff(agent: User, chat: Conversation) -> None:
-    """409 `agent_gone` if the user may not have chats. The locked row makes a change of their
-    rights wait for this move, and the job that then takes their chats away finds this one."""
+    """409 `agent_gone` if the user may not have chats. The lock makes a change of their rights wait
+    for this move, so that the job that then takes their chats away finds this one."""
     rows = team_notifications.team(chat.client_id).filter(pk=agent.pk)
     if not rows.select_for_update(no_key=True).exists():
         raise AgentGone

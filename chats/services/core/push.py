@@ -1,4 +1,4 @@
-"""Push notifications: call people whose inbox is closed, in the browsers where they want it."""
+"""Push notifications for people whose inbox is closed, in the browsers that they subscribed."""
 
 import uuid
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ MAX_DEVICES = 20
 # People who look at the inbox have read the message by then, and get no push. `chats_store_message`
 # enqueues pushes too, for customers' messages.
 WAIT = timedelta(seconds=5)
-# What is not a notification: a customer's message in the person's own conversation.
+# A push without a notification: a customer's message in the person's own conversation.
 MESSAGE = "message"
 _TITLES = {
     MESSAGE: gettext_noop("%(name)s wrote"),
@@ -33,8 +33,8 @@ _TITLES = {
 def subscribe(
     user: User, body: desk_shapes.NewPushSubscription, *, sign_in: uuid.UUID, device: str
 ) -> PushSubscription:
-    """Call the person in this browser, and nobody else in it; the oldest devices above
-    `MAX_DEVICES` are dropped."""
+    """Send pushes to this browser for the person, and no longer for anybody else; the oldest
+    devices above `MAX_DEVICES` are dropped."""
     assert user.client
     try:
         is_safe = egress.keeps_secrets(body.endpoint, purpose=web_push.PURPOSE)
@@ -59,13 +59,13 @@ def subscribe(
 
 
 def list_for_user(user: User) -> QuerySet[PushSubscription]:
-    """The browsers in which a person is called."""
+    """The browsers in which a person gets pushes."""
     assert user.client
     return PushSubscription.objects.for_client(user.client).filter(user=user)
 
 
 def unsubscribe(user: User, subscription_id: uuid.UUID) -> None:
-    """Call the person no more in a browser; 404 for another person's."""
+    """Send no more pushes to a browser of the person; 404 for another person's."""
     row = first_or_404(list_for_user(user).filter(pk=subscription_id))
     with transaction.atomic():
         _record(row, "push_subscription.deleted", by=user)
@@ -73,7 +73,7 @@ def unsubscribe(user: User, subscription_id: uuid.UUID) -> None:
 
 
 def enqueue_calls(chat: Conversation, kind: NotificationKind, to: Iterable[int]) -> None:
-    """Have people called for a notification that is still unread in a moment."""
+    """Enqueue pushes for a notification; the job sends them if it is still unread in a moment."""
     rows = PushSubscription.objects.filter(client_id=chat.client_id, user_id__in=list(to))
     for subscription_id in rows.order_by("id").values_list("pk", flat=True):
         jobs.enqueue(
@@ -103,7 +103,7 @@ def send(subscription_id: str, conversation_id: str, kind: str) -> None:
 
 
 def _is_accepted(row: PushSubscription, chat: Conversation | None, kind: str, person: User) -> bool:
-    """Send the call if it is still wanted; False if the subscription is of no use any more."""
+    """Send the push if it is still wanted; False if the subscription is no longer of use."""
     if chat is None or not _is_wanted(chat, kind, person):
         return True
     message = as_json({"chat_id": chat.pk, "title": _title(chat, kind, person)})
@@ -130,7 +130,7 @@ def clean_up() -> None:
 
 
 def _is_wanted(chat: Conversation, kind: str, person: User) -> bool:
-    """Whether the person may still see to it and has not done so."""
+    """Whether the person may still act on it and has not done so."""
     is_own = chat.assignee_id == person.pk and chat.status == Status.OPEN
     if kind == MESSAGE:
         return is_own and person.role != Role.VIEWER and chat.unread_count > 0
@@ -141,7 +141,7 @@ def _is_wanted(chat: Conversation, kind: str, person: User) -> bool:
 
 
 def _title(chat: Conversation, kind: str, person: User) -> str:
-    """What the browser shows, in the person's language: no more than who it is about."""
+    """The text that the browser shows, in the person's language; it only names the customer."""
     with translation.override(person.language):
         return gettext(_TITLES[kind]) % {"name": str(chat.customer)}
 

@@ -61,6 +61,6 @@ def lacks_credits_for(caller: Principal, chat_id: uuid.UUID) -> bool:
 
 
 def highest_cost(engine: Engine) -> int:
-    """The most credits that a reply of the engine may cost."""
+    """Maximum credits that a reply of the engine may cost."""
     is_model = Capability.WRITE in engine.capabilities
     return credits.MODEL_REPLY * engine.price if is_model else credits.EXTRACTIVE_TASK

@@ -19,7 +19,7 @@ from identity.models import Role, User
 from identity.services import mails
 from webhooks.services import announce
 
-# What a person is called for who has no inbox open.
+# The notifications that are also pushed to people without an open inbox.
 _CALLS = {NotificationKind.ASSIGNED, NotificationKind.MENTIONED}
 ROLES = (Role.OWNER, Role.ADMIN, Role.AGENT)
 

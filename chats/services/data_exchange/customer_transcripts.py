@@ -86,7 +86,7 @@ def _check_allowed(chat: Conversation) -> None:
 
 def _line(message: Message) -> TranscriptLine:
     others = [piece for piece in message.content if piece["type"] not in {"text", "feedback"}]
-    # A survey's stars are no words.
+    # The stars that a survey offers are left out.
     offered = (
         option
         for piece in message.content

@@ -114,7 +114,7 @@ def mark_read(chat: Conversation) -> Conversation:
 
 def end(chat: Conversation, *, by: User | None) -> Conversation:
     """End a chat; `by` is None if the customer ends it, which a blocked one cannot (403). 409 if it
-    has ended already, or if another agent has it and the caller is no admin."""
+    has ended already, or if another agent has it and the caller is not an admin."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.ensure_not_ended(chat)
@@ -153,7 +153,7 @@ def assign(chat: Conversation, body: desk_shapes.ChatAssignDto, *, by: User) -> 
 
 def unassign(chat: Conversation, *, by: User) -> Conversation:
     """Return the chat to the bot, or to the queue if the bot is off. 409 if another agent has the
-    chat and the caller is no admin."""
+    chat and the caller is not an admin."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         bot_is_off = conversations.bot_off_reason(chat.bot)

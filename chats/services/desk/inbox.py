@@ -17,13 +17,13 @@ from identity.auth import Principal
 from identity.models import Client, User
 from webhooks.models import Event
 
-# The most words of a search that are used; more make it slower but no better.
+# Maximum words of a search that are used; more make it slower but not better.
 MAX_TERMS = 10
 # A search considers the newest MAX_MATCHES messages that match. If no index helps, it looks only at
 # the newest MAX_UNINDEXED messages. A small MAX_MATCHES lets the planner walk the newest messages
 # for a frequent word (bench/growth.py).
 MAX_MATCHES, MAX_UNINDEXED = 2_000, 10_000
-# The most customers that a search considers, and the most chats of theirs.
+# Maximum customers that a search considers, and maximum chats of these customers.
 MAX_CUSTOMERS, MAX_FOUND = 1_000, 10_000
 MAX_COUNTED = 10_000
 MAX_STEPS = 200

@@ -22,7 +22,7 @@ def save(user: User, body: desk_shapes.DeskView) -> SavedView:
 
 
 def delete(user: User, view_id: int) -> None:
-    """Delete a view; 403 if it is a colleague's and the user is no admin."""
+    """Delete a view; 403 if it is a colleague's and the user is not an admin."""
     if view_id not in {row.pk for row, _ in list_for_user(user)}:
         raise NotFound
     saved_views.delete(user, view_id)

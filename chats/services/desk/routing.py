@@ -22,7 +22,7 @@ from chats.models import (
 from chats.services.core import conversations, lifecycle, presence, team_notifications
 from identity.models import AssignStrategy, ClientConfig, Role, User
 
-# The most chats that one call assigns; the others wait for the next call.
+# Maximum chats that one call assigns; the others wait for the next call.
 BATCH = 200
 
 

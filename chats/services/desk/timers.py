@@ -44,7 +44,7 @@ from chats.services.desk import routing
 from identity.services import freezing
 
 log = logging.getLogger(__name__)
-# The most rows that one call processes; the others wait for the next call.
+# Maximum rows that one call processes; the others wait for the next call.
 BATCH = 500
 # A call ends after this many failures: the cause is then unlikely to be the rows.
 MAX_FAILURES = 500

@@ -216,8 +216,8 @@ def _by_model(
 ) -> list[Suggestion]:
     """A model's replies, each with the existing passages that it cites.
 
-    A reply is dropped if it cites none and is no question, if it has a figure, link or address that
-    its passages and the chat lack, or if it reports that something was done.
+    A reply is dropped if it cites none and is not a question, if it has a figure, link or address
+    that its passages and the chat lack, or if it reports that something was done.
     """
     prompt = prompt_versions.find_current(chat.bot_id)
     snippets = retrieval.snippets(part.result for part in found)

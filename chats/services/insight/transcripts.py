@@ -10,7 +10,7 @@ from bots.engine.types import Line
 from chats.models import Conversation, Feedback, Message, SenderType, Thumb
 from identity.models import Client
 
-# The most lines of a transcript: the latest ones. A longer chat also keeps its first message.
+# Maximum lines of a transcript: the latest ones. A longer chat also keeps its first message.
 MAX_LINES = 200
 MAX_LINE_CHARS = 2_000
 MAX_CHARACTERS = 24_000

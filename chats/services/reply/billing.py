@@ -8,7 +8,7 @@ from identity.services import credits
 
 
 def reserve(message: Message, engine: Engine) -> bool:
-    """Reserve the most that the engine's reply may cost; False if the client cannot pay it."""
+    """Reserve the maximum cost of the engine's reply; False if the client cannot pay it."""
     cost, key_id = reply_policy.highest_cost(engine), message.conversation.capped_key_id
     try:
         credits.reserve(message.client_id, cost=cost, reference=_reference(message), key_id=key_id)

@@ -18,7 +18,7 @@ from chats.services.reply.reply_replay import ReplyAgain
 from identity.models import User
 from identity.services import audit, credits
 
-# The most replies of one replay; the rest of the day is left out.
+# Maximum replies of one replay; the rest of the day is left out.
 MAX_REPLIES = 1_000
 # Replies in one job, so that a worker that shuts down waits at most for these.
 REPLIES_A_JOB = 10

@@ -1,4 +1,4 @@
-/** The public API, with a short-lived token that the session of the site is exchanged for. */
+/** Calls the public API with a short-lived token, for which the site's session is exchanged. */
 
 import { t } from "../common/words.js";
 
@@ -6,7 +6,7 @@ const TOKEN_PATH = "/admin/desk/token/";
 const TIMEOUT_MS = 70_000; // the longest waits for a model
 let current = null;
 let renewal = null; // one at a time
-let isAttended = true; // somebody has touched the page since the last token
+let isAttended = true; // somebody has used the page since the last token
 
 for (const touch of ["pointerdown", "keydown"]) {
   addEventListener(touch, () => { isAttended = true; }, { capture: true, passive: true });
@@ -26,7 +26,7 @@ export class Refusal extends Error {
   }
 }
 
-/** No answer, or one that says to come again: the same request may be sent later. */
+/** No answer, or one that asks to retry: the same request may be sent later. */
 export class Unreachable extends Error {}
 
 /** The session has ended. */
@@ -47,7 +47,7 @@ function ask(path, headers = {}) {
   return reach(path, { method: "POST", redirect: "manual", headers: { "X-CSRFToken": csrf, ...headers } });
 }
 
-/** What a page of the site answers to scripts. */
+/** The answer of a page of the site to a script. */
 export async function askSite(path) {
   const answer = await reach(path, { redirect: "manual", headers: { Accept: "application/json" } });
   if (!answer.ok) throw new Unreachable(`${answer.status}`);
@@ -63,7 +63,7 @@ export async function signOut() {
 }
 
 async function exchange() {
-  // Events renew the token of a desk that is left open; that must not keep its sign-in alive.
+  // Events renew the token of a desk that was left open; that must not prolong the sign-in.
   const answer = await ask(TOKEN_PATH, isAttended ? {} : { Unattended: "yes" });
   if (answer.type === "opaqueredirect" || answer.status === 403) throw new SignedOut();
   if (!answer.ok) throw new Unreachable(`${answer.status}`);
@@ -72,7 +72,7 @@ async function exchange() {
   return { token, renewAt: Date.now() + (seconds - 120) * 1000 };
 }
 
-/** The headers of a request; `isRefused`: the token that there is was refused. */
+/** The headers of a request; `isRefused`: the current token was refused. */
 export async function headers(isRefused = false) {
   if (isRefused || !current || current.renewAt < Date.now()) {
     renewal ??= exchange().finally(() => {
@@ -102,7 +102,7 @@ export async function call(method, path, { query, body, ...options } = {}) {
   if (answer.status === 401) answer = await send(true);
   if (answer.status >= 500 || answer.status === 429) {
     const refusal = await answer.json().catch(() => null);
-    // A model or a provider that refuses is an answer, a platform that is not there is none.
+    // If a model or a provider refuses, that is an answer; if the platform is unavailable, there is none.
     if (/^(engine|provider_refused)/.test(refusal?.code)) throw new Refusal(answer.status, refusal);
     throw new Unreachable(refusal?.detail ?? `${answer.status}`);
   }

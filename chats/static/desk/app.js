@@ -16,7 +16,7 @@ const AGAIN_MS = 3000;
 const place = document.getElementById("desk");
 let isAwaited = false;
 
-/** Draws once for all changes of one turn of the event loop. */
+/** Draws once for all changes within one turn of the event loop. */
 function drawSoon() {
   if (isAwaited) return;
   isAwaited = true;
@@ -26,7 +26,7 @@ function drawSoon() {
   });
 }
 
-/** The chat that the address names. */
+/** The chat named in the page's address. */
 function follow() {
   const id = location.hash.slice(1);
   if (id) chats.open(id);

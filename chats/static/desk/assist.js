@@ -1,4 +1,4 @@
-/** What the bot's knowledge gives an agent: suggestions, translations, receipts, corrections. */
+/** How the bot helps an agent: suggestions, translations, receipts, corrections. */
 
 import { t } from "../common/words.js";
 import { Refusal, get, post } from "./api.js";
@@ -9,7 +9,7 @@ const TRAINING_MS = 1000;
 const MAX_TRAINING_S = 120;
 const MAX_QUESTION = 300;
 
-/** What `act` gives, or as `fault` why it did not work, to be shown where it was asked for. */
+/** The result of `act`, or in `fault` why it failed, to be shown where it was requested. */
 async function tried(act) {
   try {
     return await act();
@@ -18,7 +18,7 @@ async function tried(act) {
   }
 }
 
-/** The best reply that the documents hold, and where it is from, as `found`; null if none. */
+/** The best reply from the documents with its sources, as `found`; null if there is none. */
 export function suggest(chatId) {
   return tried(async () => {
     const { suggestions } = await post(`/ai/client/chat/suggestions/${chatId}`, { count: 1 });
@@ -60,7 +60,7 @@ export function render(chatId, replyId) {
   return attempt(() => get(`/ai/chat/${chatId}/saved-replies/${replyId}`));
 }
 
-/** Shows how a message of the bot came about. */
+/** Shows why the bot sent a message. */
 export async function askWhy(chat, message) {
   const receipt = await attempt(() => get(`/ai/chat/${chat.id}/messages/${message.id}/receipt`));
   if (receipt) dispatch({ type: "dialog", dialog: { kind: "receipt", chat, message, receipt } });
@@ -76,7 +76,7 @@ export function questionOf(chat, receipt) {
 /**
  * Makes a source of the right answer, waits for its training, and asks the bot again in a preview.
  *
- * `onStep` gets what is done now, in words. Resolves to what the bot says now.
+ * `onStep` gets the current step in words. Resolves to the bot's new answer.
  */
 export async function correct(chat, { question, answer }, onStep) {
   onStep(t("Learning…"));

@@ -1,4 +1,4 @@
-/** Calls the agent back to the desk: badge, sound, the browser's notifications. */
+/** Gets the agent's attention: badge, sound, the browser's notifications. */
 
 import { t } from "../common/words.js";
 import { customerName } from "./people.js";
@@ -9,11 +9,11 @@ const SOUND_KEY = "desk.sound";
 let audio = null;
 let openChat = () => {};
 
-/** Whose calls this browser gets by push. */
+/** The person whose push notifications this browser gets. */
 export const PERSON_KEY = "desk.push.person";
 export const canPush = "serviceWorker" in navigator && "PushManager" in window;
 
-/** Whether the service worker tells of what happens, so that the page need not. */
+/** Whether the service worker notifies, so that the page need not. */
 export const isPushed = (me) => canPush && localStorage.getItem(PERSON_KEY) === String(me.id) && Notification.permission === "granted";
 
 export const hasSound = () => localStorage.getItem(SOUND_KEY) !== "off";
@@ -34,7 +34,7 @@ export async function allowNotifications() {
 /** Shows the agent a chat. */
 export const show = (id) => openChat(id);
 
-/** What is for the agent stands in the page's title, and on its icon. */
+/** The page's title and its icon show how much waits for the agent. */
 export function begin(open) {
   openChat = open;
   count(read());
@@ -43,7 +43,7 @@ export function begin(open) {
   });
 }
 
-/** The agent's chats with unread messages, and what else they have not looked at. */
+/** The agent's chats with unread messages, and other notices that they have not looked at. */
 function count(state) {
   const isCounted = ({ chat_id: id }) => state.chats[id]?.unread_count > 0 && isOwn(state, state.chats[id]);
   const ids = unnoticed(state).filter((one) => !isCounted(one)).map((one) => one.chat_id);
@@ -52,7 +52,7 @@ function count(state) {
   navigator.setAppBadge?.(number).catch(() => document.title);
 }
 
-/** Tells of a message in one's own chat, and of a chat that nobody has. */
+/** Notifies of a message in the agent's own chat, and of a chat that nobody has. */
 export function announce(event, before) {
   const chat = read().chats[event.conversation_id] ?? event.data.conversation;
   if (!chat || !before.me) return;
@@ -67,7 +67,7 @@ export function announce(event, before) {
   notify(chat.id, isForMe ? t("{name} wrote", { name }) : t("A customer is waiting"), isForMe ? words(message) : name);
 }
 
-/** Calls with a sound, and with the browser's notification if the agent looks elsewhere. */
+/** Plays a sound, and shows the browser's notification if the agent is looking elsewhere. */
 export function call(id, title) {
   if (hasSound()) beep();
   if (!document.hasFocus() && canNotify() && !isPushed(read().me)) notify(id, title);

@@ -15,7 +15,7 @@ import { clock, dayAndClock, languageName } from "./times.js";
 const TICKS = { pending: "◷", sent: "✓", delivered: "✓✓", read: "✓✓", failed: "!" };
 const ON_THE_LEFT = new Set(["customer"]);
 
-/** Drawn anew only if the message itself changed. */
+/** Redrawn only if the message itself changed. */
 export class Bubble extends Component {
   shouldComponentUpdate(next) {
     return ["message", "isFollowing", "isHit", "isChangeable"].some((name) => next[name] !== this.props[name]);
@@ -40,7 +40,7 @@ export class Bubble extends Component {
   }
 }
 
-/** The lines of the channel above the pieces; without words of the customer they are its text. */
+/** The channel's lines above the pieces; if the customer wrote nothing, they are the text. */
 function Content({ message }) {
   const pieces = message.metadata?.no_words ? message.content.filter(({ type }) => type !== "text") : message.content;
   return html`
@@ -54,7 +54,7 @@ function Line({ kind, words, address }) {
   return html`<p class=${`line ${kind}`} data-line=${kind} dir="auto">${said}</p>`;
 }
 
-/** A picture, or words where it cannot be shown; its file's link stands below in either case. */
+/** A picture, or text if it cannot be shown; the link to its file is below in either case. */
 class Picture extends Component {
   render({ address, name }, { isBroken }) {
     if (isBroken) return html`<p class="quiet">${t("This image can't be shown.")}</p>`;
@@ -62,7 +62,7 @@ class Picture extends Component {
   }
 }
 
-/** What the customer typed, as typed; what we wrote, as the customer sees it. Either with its links. */
+/** The customer's text as typed; ours as the customer sees it. Both with links. */
 function Said({ text, message: { sender, citations } }) {
   if (sender.type === "customer") return html`<p class="said" dir="auto"><${Words} text=${text} /></p>`;
   const places = new Map(citations.map(({ number }, place) => [number, place + 1]));
@@ -91,13 +91,13 @@ function Piece({ piece, message }) {
   `;
 }
 
-/** Whether a model can translate in a chat; where messages are to be translated and none can, the role of who reads it. */
+/** Whether a model can translate in a chat; if messages should be translated but no model can, the reader's role. */
 function modelFor({ bots, config, me }, { bot_id: id }) {
   if (bots[id]?.has_model) return { isThere: true };
   return { missedBy: bots[id] && config?.auto_translate ? me.role : null };
 }
 
-/** The same in the other language: the agent's for what the customer wrote, and the other way. */
+/** The translation: a customer's message in the agent's language, or the reverse. */
 class Translations extends Component {
   ask = async () => {
     this.setState({ fault: null });
@@ -120,7 +120,7 @@ class Translations extends Component {
   }
 }
 
-/** Why nothing is translated, and for who may change that, the way there. */
+/** Why nothing is translated, with a link for people who may change that. */
 function NoModel({ role }) {
   const isAdmin = ["owner", "admin"].includes(role);
   return html`<p class="quiet" data-no-model>${isAdmin ? t("Translation needs a language model.") : t("This needs a language model. Ask an admin to set one up.")}
@@ -179,7 +179,7 @@ export function Pending({ item }) {
   `;
 }
 
-/** Something that happened to the chat, in words. */
+/** An event of the chat, in words. */
 export function Step({ step, me }) {
   return html`<p class="step"><span dir="auto">${words(step, me)}</span> · <time>${clock(step.created_at)}</time></p>`;
 }

@@ -1,4 +1,4 @@
-/** The right pane: who the customer is, and what is known of the chat. */
+/** The right pane: who the customer is, and what is known about the chat. */
 
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
@@ -82,6 +82,6 @@ export class Card extends Component {
   }
 }
 
-/** What an earlier chat was about: its summary, else what was said last in it. */
+/** What an earlier chat was about: its summary, else its last message. */
 const subject = ({ summary, last_message: last }) =>
   summary ?? (last?.content.map((piece) => piece.text || piece.file_name || "").join(" ") || t("No messages"));

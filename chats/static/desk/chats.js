@@ -1,4 +1,4 @@
-/** What an agent does with chats: open, take, give, end, snooze, tag. */
+/** An agent's actions on chats: open, take, assign, end, snooze, tag. */
 
 import { t, tn } from "../common/words.js";
 import { Refusal, SignedOut, Unreachable, call, get, post, put } from "./api.js";
@@ -12,7 +12,7 @@ import { dayAndClock } from "./times.js";
 
 const PAGE = 50;
 
-/** Why something did not work, in words. Who is signed out is told so above the panes. */
+/** Why something failed, in words. If the session has ended, a line above the panes says so. */
 export function reasonOf(error) {
   if (error instanceof SignedOut) return dispatch({ type: "connection", connection: "signed_out" });
   if (error instanceof Unreachable) return t("Can't reach the server. Try again.");
@@ -29,7 +29,7 @@ export function reasonOf(error) {
   }
 }
 
-/** Says for a while why something did not work. */
+/** Shows for a while why something failed. */
 export function report(error) {
   const reason = reasonOf(error);
   if (reason) toast(reason, { isFault: true });
@@ -47,7 +47,7 @@ export async function attempt(act) {
 
 const keep = (chat) => dispatch({ type: "chat", chat });
 
-/** Shows a chat; its transcript is fetched if it is not there yet. What was searched for is in sight. */
+/** Shows a chat; its transcript is fetched if it is missing. The message that a search found is scrolled into view. */
 export async function open(id) {
   const { chats, threads, pane, query, list } = read();
   const address = `#${id}`;
@@ -98,7 +98,7 @@ export async function loadEarlier(id) {
   });
 }
 
-/** The neighbours in the list are fetched ahead, so that the next key shows them at once. */
+/** Fetches the neighbours in the list ahead, so that the next key shows them at once. */
 function prefetch(id) {
   const ids = rows(read()).map((chat) => chat.id);
   const place = ids.indexOf(id);
@@ -112,7 +112,7 @@ function forget(id) {
   if (read().threads[id]?.isLoading) dispatch({ type: "missed", id });
 }
 
-/** Whoever has the chat and looks at it has read it. */
+/** Marks the chat as read if its agent is looking at it. */
 function markRead() {
   const state = read();
   const chat = state.chats[state.openId];
@@ -137,8 +137,8 @@ export function take(id) {
   return attempt(() => assign([id], { assign_type: "agent" }, { said: t("Assigned to you") }));
 }
 
-/** Gives chats to somebody, to the queue or to the bot; `until`: they are snoozed meanwhile. `said`: what is told then.
- * Throws the first fault, with the `ids` of the chats that are not given. */
+/** Assigns chats to a person, the queue or the bot; `until`: also snoozes them. `said`: the message shown then.
+ * Throws the first fault, with the `ids` of the chats that were not assigned. */
 export async function assign(ids, body, { said, until } = {}) {
   const done = await Promise.allSettled(
     ids.map(async (id) => {
@@ -187,7 +187,7 @@ function depart(ids, text, act) {
   if (next) open(next);
 }
 
-/** The chat that stands so many places behind the open one, without some. */
+/** The chat this many places after the open one in the list, skipping some chats. */
 function neighbour(step, without = []) {
   const all = rows(read()).map((chat) => chat.id);
   const { openId } = read();
@@ -209,12 +209,12 @@ export async function prioritize(ids, priority) {
   dispatch({ type: "unselected" });
 }
 
-/** Changes what is known of a customer; the reason is left to whoever asked. */
+/** Changes a customer's data; the caller handles failures. */
 export async function describe(id, changes) {
   dispatch({ type: "customer", customer: await put(`/ai/customers/${id}`, changes) });
 }
 
-/** Refuses what a customer sends until then. */
+/** Blocks a customer until a time. */
 export function block({ customer_id: id }, until, reason) {
   return describe(id, { blocked_until: until, block_reason: reason });
 }
@@ -259,12 +259,12 @@ export async function setTags(id, names) {
 
 let saidTyping = 0;
 
-/** Tells the others that one writes to the customer, at most every four seconds. */
+/** Tells colleagues and the customer that the agent is typing, at most every four seconds. */
 export function typing(id) {
   const now = Date.now();
   if (now - saidTyping < 4000) return;
   saidTyping = now;
   post(`/ai/chat/${id}/typing`, { is_typing: true }).catch(() => {
-    saidTyping = 0; // nobody misses a sign that was lost
+    saidTyping = 0; // a lost signal does no harm
   });
 }

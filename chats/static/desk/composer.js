@@ -18,7 +18,7 @@ import { dispatch, toast } from "./store.js";
 import { takesTemplates } from "./templates.js";
 import { languageName } from "./times.js";
 
-/** A slash at the beginning or behind a space, and what follows it up to the caret. */
+/** Matches a slash at the beginning or after a space, and the text from it to the caret. */
 const SHORTCUT = /(^|\s)\/(\S{0,40})$/;
 const MENTION = /(^|[\s(])@([^@\n]{0,40})$/u;
 const MAX_FILES = 10;
@@ -36,7 +36,7 @@ export class Composer extends Component {
     this.fit();
   }
 
-  /** As high as its words, up to a limit of the style sheet. */
+  /** As high as its text, up to a limit in the style sheet. */
   fit() {
     const field = this.field.current;
     if (!field || this.fitted === field.value) return;
@@ -49,7 +49,7 @@ export class Composer extends Component {
     return draftOf(this.props.state, this.props.chat.id);
   }
 
-  /** What is attached; it stays with its chat when another one is opened. */
+  /** The attached files; they stay with their chat when another one is opened. */
   get files() {
     return filesOf(this.props.state, this.props.chat.id);
   }
@@ -73,14 +73,14 @@ export class Composer extends Component {
     this.offer(text);
   }
 
-  /** Saved replies behind a slash, people behind an @ of a note. */
+  /** Saved replies after a slash, people after an @ in a note. */
   async offer(text) {
     const caret = this.field.current?.selectionStart ?? text.length;
     const shortcut = !this.isNote && text.slice(0, caret).match(SHORTCUT);
     const mention = this.isNote && text.slice(0, caret).match(MENTION);
     if (shortcut) {
       const found = await this.filledIn(await assist.savedReplies(shortcut[2]));
-      if (this.draft.text !== text) return; // written on meanwhile
+      if (this.draft.text !== text) return; // the agent has typed meanwhile
       this.setState({ options: found, chosen: 0, isNothing: !found.length && !shortcut.index });
     } else if (mention) {
       this.setState({ options: people(this.props.state, mention[2]), chosen: 0 });
@@ -89,7 +89,7 @@ export class Composer extends Component {
     }
   }
 
-  /** Saved replies as they would be inserted; each is asked for once while the chat is open. */
+  /** Saved replies as they would be inserted; each is requested once while the chat is open. */
   async filledIn(replies) {
     const { chat } = this.props;
     const texts = await Promise.all(replies.map(({ id, updated_at: at }) => (this.made[`${id} ${at}`] ??= assist.render(chat.id, id))));
@@ -110,14 +110,14 @@ export class Composer extends Component {
     }
   }
 
-  /** Puts words where the caret is, in place of what `pattern` finds before it; the caret follows them. */
+  /** Inserts text at the caret, in place of the match of `pattern` before it; the caret moves behind the text. */
   replace(caret, pattern, words) {
     const { text } = this.draft;
     const before = text.slice(0, caret).replace(pattern, (_, space) => `${space ?? ""}${words}`);
     this.change({ text: before + text.slice(caret) });
     const field = this.field.current;
     field.focus();
-    // Once the field has them.
+    // Waits until the field has the text.
     setTimeout(() => field.setSelectionRange(before.length, before.length));
   }
 
@@ -136,7 +136,7 @@ export class Composer extends Component {
     this.setState({ isRewriting: true, fault: null });
     const { text: made, fault } = await assist.rewrite(chat.id, text, style);
     this.setState({ isRewriting: false, fault });
-    if (made !== undefined && this.draft.text === text) this.exchange({ text: made }); // else refused, or written on meanwhile
+    if (made !== undefined && this.draft.text === text) this.exchange({ text: made }); // else refused, or the agent has typed
   };
 
   /** Puts other words in place of what is typed, which comes back by an undo. */
@@ -266,10 +266,10 @@ export class Composer extends Component {
   }
 }
 
-/** In small letters without marks: "ba" finds Bảo. */
+/** In lower case without diacritics: "ba" finds Bảo. */
 const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLocaleLowerCase().replaceAll("đ", "d");
 
-/** The colleagues whose name has a word that begins so. */
+/** The colleagues with a name that contains a word with this beginning. */
 function people(state, beginning) {
   const wanted = plain(beginning);
   return Object.values(state.people)
@@ -295,7 +295,7 @@ function Options({ options, chosen, choose }) {
   `;
 }
 
-/** What the bot would say, in grey: nothing of it is sent until the agent takes it. */
+/** The bot's suggestion, in grey: it is sent only if the agent accepts it. */
 function Suggestion({ suggestion, accept }) {
   if (suggestion.fault) return html`<p class="suggestion fault" role="alert" dir="auto">${suggestion.fault}</p>`;
   if (suggestion.isAsked) return html`<p class="suggestion quiet" role="status">${t("Loading…")}</p>`;

@@ -1,4 +1,4 @@
-/** Who the customer is: what is known of them, changed in place; whether they are blocked, or known twice. */
+/** The customer: their data, edited in place; whether they are blocked, or stored twice. */
 
 import { html } from "../common/html.js";
 import { msg, t } from "../common/words.js";
@@ -70,7 +70,7 @@ function Block({ state, chat, mayChange }) {
   `;
 }
 
-/** One thing that is known, or not yet; a press turns it into a field. Enter saves, Escape leaves it as it was. */
+/** A value, perhaps empty; clicking it turns it into a field. Enter saves, Escape cancels. */
 class Field extends Component {
   state = { isEdited: false, fault: "" };
   input = createRef();
@@ -116,7 +116,7 @@ class Field extends Component {
   }
 }
 
-/** An attribute's name as the other names of facts. */
+/** An attribute's name in the style of the other labels. */
 const asName = (key) => key.charAt(0).toLocaleUpperCase() + key.slice(1);
 const asText = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
 

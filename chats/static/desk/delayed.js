@@ -1,11 +1,11 @@
-/** Acts that can be undone for five seconds. */
+/** Actions that can be undone for five seconds. */
 
 import { dispatch, toast } from "./store.js";
 
 export const UNDO_MS = 5000;
 const waiting = new Set();
 
-/** Calls `act` in five seconds; `undo` takes it back until then. A page that is left acts at once. */
+/** Calls `act` in five seconds; `undo` cancels it until then. If the page is left, it is called at once. */
 export function later(act) {
   const task = { run };
   const timer = setTimeout(run, UNDO_MS);
@@ -25,7 +25,7 @@ export function later(act) {
 
 let latest = null;
 
-/** Takes chats out of the list, says so, and acts in five seconds. */
+/** Removes chats from the list, shows a message, and acts in five seconds. */
 export function leave(ids, text, act) {
   dispatch({ type: "leaving", ids, isLeaving: true });
   const stay = () => dispatch({ type: "leaving", ids, isLeaving: false });
@@ -38,7 +38,7 @@ export function leave(ids, text, act) {
   };
 }
 
-/** Undoes the latest of these acts, if it still can be. */
+/** Undoes the latest of these actions, if that is still possible. */
 export function undoLatest() {
   latest?.();
   latest = null;

@@ -1,4 +1,4 @@
-/** What opens above the panes; one at a time. The browser keeps the focus inside and closes on Escape. */
+/** Dialogs above the panes; one at a time. The browser keeps the focus inside and closes on Escape. */
 
 import { html } from "../common/html.js";
 import { language, msg, t } from "../common/words.js";
@@ -54,7 +54,7 @@ class Dialog extends Component {
     this.place.current.showModal();
   }
 
-  /** Closed before it goes, so that the focus returns to where it was. */
+  /** Closed before it is removed, so that the focus returns to where it was. */
   componentWillUnmount() {
     this.isGone = true;
     this.place.current.close();
@@ -101,7 +101,7 @@ function Assign({ state, ids }) {
   `;
 }
 
-/** A moment as a field of the browser writes it. */
+/** A time in the format of a browser's field. */
 const local = (moment) => new Date(moment - new Date(moment).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
 function Snooze({ state, ids }) {
@@ -232,7 +232,7 @@ function Help() {
   `;
 }
 
-/** The language is the person's, on all of their screens. */
+/** The language is stored with the person, for all of their devices. */
 async function turnTo(code) {
   try {
     await put("/identity/users/me", { language: code });

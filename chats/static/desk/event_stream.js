@@ -81,7 +81,7 @@ export function follow({ url, headers, onEvent, onState = () => {}, lastEventId 
     }
   }
 
-  /** Waits longer after each failure, randomly, so that clients do not reconnect all at once. */
+  /** Waits longer after each failure, by a random time, so that clients do not all reconnect at once. */
   function pause() {
     const longest = Math.min(FIRST_WAIT_MS * 2 ** failures, LONGEST_WAIT_MS);
     failures += 1;
@@ -108,7 +108,7 @@ export function follow({ url, headers, onEvent, onState = () => {}, lastEventId 
     wake();
   }
 
-  /** Without a network there is no connection, though the stream says nothing. */
+  /** Without a network the connection is broken, although the stream reports nothing. */
   function drop() {
     attempt?.abort();
   }

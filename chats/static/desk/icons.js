@@ -1,4 +1,4 @@
-/** Signs drawn as lines, since not every system has letters for them. */
+/** Icons drawn as lines, since not every system has characters for them. */
 
 import { html } from "../common/html.js";
 

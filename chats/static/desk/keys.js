@@ -1,4 +1,4 @@
-/** The hands on the keyboard: one key for each act, while no field has the focus. */
+/** Keyboard shortcuts: one key for each action, while no field has the focus. */
 
 import { msg } from "../common/words.js";
 import * as chats from "./chats.js";
@@ -31,7 +31,7 @@ export const KEYS = [
   { keys: ["Esc"], name: msg("Close a dialog or exit a text field"), act: NOTHING },
 ];
 
-/** Listens on the whole page. */
+/** Handles keys on the whole page. */
 export function listen() {
   document.addEventListener("keydown", (event) => {
     if (isPalette(event)) return openPalette(event);
@@ -53,7 +53,7 @@ function openPalette(event) {
   if (read().me && !read().dialog) dispatch({ type: "dialog", dialog: { kind: "palette" } });
 }
 
-/** The selected chats, else the open one, if they may be worked on. */
+/** The selected chats, else the open one, if the agent may act on them. */
 function withChosen(act) {
   const { selected, openId, me, chats: known } = read();
   if (me.role === "viewer") return;
@@ -67,7 +67,7 @@ function ask(kind) {
   withChosen((ids) => dispatch({ type: "dialog", dialog: { kind, ids } }));
 }
 
-/** A chat that nobody has is taken; any other, and several, are assigned. */
+/** Takes a chat that nobody has; for any other, and for several, opens the assignment. */
 function takeOrAssign() {
   withChosen((ids) => {
     const isFree = ids.length === 1 && read().chats[ids[0]].assign_type !== "agent";

@@ -1,8 +1,8 @@
-/** What the desk calls the codes of the platform. */
+/** The desk's labels for the platform's codes. */
 
 import { msg, t } from "../common/words.js";
 
-/** The words for a code; `other` is for codes that are younger than this page. */
+/** The words for a code; `other` is for codes that are newer than this page. */
 export const label = (labels, code) => t(labels[code] ?? labels.other ?? code);
 
 /** Why a chat was handed over. */
@@ -24,7 +24,7 @@ export const REASONS = {
   other: msg("Needs a person"),
 };
 
-/** What a channel tells besides the customer's words. */
+/** What a channel reports besides the customer's text. */
 const LINES = {
   quote: msg("Replying to: {text}"),
   product: msg("About: {text}"),
@@ -98,7 +98,7 @@ export const PRIORITY_NAMES = {
   low: msg("Low"),
 };
 
-/** How a reply can be rewritten; into the customer's language, it has a name. */
+/** The styles in which a reply can be rewritten; the one for the customer's language names it. */
 export const STYLES = {
   shorter: msg("Shorter"),
   friendlier: msg("Friendlier"),
@@ -131,13 +131,13 @@ export const EMPTY_VIEWS = {
   ended: msg("No ended conversations yet."),
 };
 
-/** What the customer wants no more of. */
+/** What the customer has opted out of. */
 export const OPT_OUTS = {
   offers: msg("Opted out of offers"),
   all: msg("Sent STOP. No bot or templates until they write again"),
 };
 
-/** Where a message is on its way. */
+/** The delivery status of a message. */
 export const STATUSES = {
   pending: msg("sending"),
   sending: msg("sending"),
@@ -155,7 +155,7 @@ export const CONNECTIONS = {
   signed_out: msg("You've been signed out. Your text is kept."),
 };
 
-/** Why nothing can be written. */
+/** Why the agent cannot write. */
 export const OBSTACLES = {
   only_read: msg("You can read conversations, but not reply."),
   ended_here: msg("This conversation has ended."),

@@ -46,7 +46,7 @@ export function List({ state }) {
   `;
 }
 
-/** The end of the list: who comes there is shown more. */
+/** The end of the list: scrolling there loads more. */
 class More extends Component {
   place = createRef();
 
@@ -59,7 +59,7 @@ class More extends Component {
     this.watch.disconnect();
   }
 
-  /** Still in sight after a short page. */
+  /** Still visible after a short page. */
   componentDidUpdate() {
     this.watch.unobserve(this.place.current);
     this.watch.observe(this.place.current);
@@ -133,7 +133,7 @@ function rowProps(state, chat, notice) {
   };
 }
 
-/** One chat; drawn anew only if something of it changed. */
+/** One chat; redrawn only if it changed. */
 class Row extends Component {
   place = createRef();
 
@@ -177,7 +177,7 @@ class Row extends Component {
   }
 }
 
-/** How long the channel still takes a reply, if that is not for long. */
+/** How much time is left to reply on the channel, if it is short. */
 function replyWindow(state, { status, can_reply: canReply, reply_window_expires_at: end }) {
   if (status !== "open") return "";
   const left = end ? Date.parse(end) - state.now : Infinity;
@@ -185,7 +185,7 @@ function replyWindow(state, { status, can_reply: canReply, reply_window_expires_
   return left < NEAR_MS ? t("{time} to reply", { time: span(left) }) : "";
 }
 
-/** What is not as usual: until when it sleeps, why it waits, who has it, where it comes from. */
+/** What is unusual: until when it is snoozed, why it waits, who has it, where it comes from. */
 function facts(state, chat) {
   const { channel, status, assign_type: owner, handoff_reason: reason, snoozed_until: until } = chat;
   const isAsUsual = !reason || reason === "agents_reply"; // their bot answers nobody
@@ -207,7 +207,7 @@ function when(chat, today) {
 
 const textOf = (message) => message.content.map((piece) => piece.text || piece.file_name || "").join(" ").replace(/\s+/g, " ").trim();
 
-/** The last words, and whose they are unless the customer's. */
+/** The last message, with its sender unless that is the customer. */
 function lastLine(state, { last_message: last }) {
   if (!last) return "";
   const said = (last.metadata?.no_words ? linesOf(last).map(({ words }) => words).join(" ") : textOf(last)).slice(0, 140);
@@ -219,7 +219,7 @@ function lastLine(state, { last_message: last }) {
 
 const BEFORE = 20;
 
-/** A piece of a text around the first of the words, in turns without and with one of them. */
+/** The part of a text around the first match, as pieces that alternate between plain text and a match. */
 function excerpt(text, query) {
   const words = query.split(/\s+/).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   const pattern = new RegExp(`(${words.join("|")})`, "iu");

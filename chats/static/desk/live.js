@@ -21,13 +21,13 @@ const QUERIES = {
 let last = "";
 let reopen = () => {};
 
-/** From now on the feed tells of every change. */
+/** Follows the feed, which reports every change from now on. */
 export function listen() {
   follow({ url: "/ai/chat/events", headers: authorise, onEvent: receive, onState: connected });
   setInterval(() => dispatch({ type: "tick", now: Date.now() }), TICK_MS);
 }
 
-/** What concerns this person, and the views that people keep. */
+/** Loads this person's notifications, and the saved views. */
 async function loadPersonal() {
   await tolerant(async () => {
     const [{ items: notifications }, { items: views }] = await Promise.all([
@@ -38,7 +38,7 @@ async function loadPersonal() {
   });
 }
 
-/** Reads who is here and what waits. */
+/** Loads who is online and what waits. */
 export async function load() {
   const me = await get("/identity/users/me");
   const [config, people, bots] = await Promise.all([
@@ -102,7 +102,7 @@ function receive({ event, data, id }) {
   }
 }
 
-/** A chat is no longer stored, and nothing of it is shown any more. */
+/** A chat was deleted: removes everything of it from the page. */
 function forget(id) {
   if (read().openId === id) {
     history.replaceState(history.state, "", location.pathname);
@@ -124,7 +124,7 @@ function stored(event) {
 }
 
 function readAgain() {
-  if (!read().me) return; // the first reading is on its way
+  if (!read().me) return; // the first request is under way
   dispatch({ type: "forgotten" });
   loadList();
   loadCounts();
@@ -132,7 +132,7 @@ function readAgain() {
   reopen();
 }
 
-/** What reads the open chat anew. */
+/** Registers the function that reloads the open chat. */
 export function onReadAgain(act) {
   reopen = act;
 }
@@ -178,7 +178,7 @@ export function loadFurther() {
   return further;
 }
 
-/** A request whose failure the feed mends: it is read again once the platform is back. */
+/** A request that may fail, because the feed reloads its result once the platform is back. */
 async function tolerant(act) {
   try {
     await act();
@@ -197,7 +197,7 @@ export function search(query) {
   loadList();
 }
 
-/** A view under its name, as the platform keeps it; and the way back. */
+/** Converts a saved view from the platform's format, and back. */
 export const asQuery = ({ view, filters }) => new URLSearchParams({ view, ...filters }).toString();
 
 export function showSaved({ query }) {
@@ -206,7 +206,7 @@ export function showSaved({ query }) {
   show(VIEWS.includes(view) ? view : "all", filters);
 }
 
-/** Keeps what is shown under a name, or forgets such a view. */
+/** Saves the current view under a name, or deletes a saved view. */
 export async function keepView(name, isShared) {
   await post("/ai/chat/views", { name, query: asQuery(read()), is_shared: isShared });
   await loadPersonal();

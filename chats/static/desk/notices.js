@@ -1,4 +1,4 @@
-/** What an agent was given, asked, or is awaited for: told at once, and kept until they look at it. */
+/** Notices of assignments, mentions and waiting customers: shown at once, and kept until the agent looks at them. */
 
 import { msg, t } from "../common/words.js";
 import { put } from "./api.js";
@@ -22,7 +22,7 @@ export function noticeWords(state, { kind, chat_id: id, assigned_by: by }) {
   return t(KINDS[kind] ?? msg("Update on {name}"), { name, by: by?.name });
 }
 
-/** Tells of what concerns the agent alone: not of what everybody is told. `fetchChat` loads a chat that is not known. */
+/** Notifies of what concerns only this agent, not of what everybody is told. `fetchChat` loads an unknown chat. */
 export async function tell(notifications, fetchChat) {
   const unread = notifications.filter((one) => one.kind in KINDS && !one.is_read);
   const unknown = unread.filter(({ chat_id: id }) => !read().chats[id]);
@@ -39,16 +39,16 @@ export async function tell(notifications, fetchChat) {
   toast(words, { open: kind === "unassigned" ? undefined : () => show(id), seconds: TOAST_SECONDS });
 }
 
-/** The agent looks at a chat: what they were told of it is read. */
+/** The agent looks at a chat: marks the notices about it as read. */
 export function notice(id) {
   const ids = unnoticed(read()).filter((one) => one.chat_id === id).map((one) => one.id);
   if (!ids.length) return;
   dispatch({ type: "noticed", ids });
-  // If this does not arrive, they are told again at the next start.
+  // If this request fails, the notices are shown again at the next start.
   ids.forEach((one) => put(`/ai/chat/notifications/${one}/read`).catch(() => {}));
 }
 
-/** Opens what the agent was given or asked last. */
+/** Opens the chat of the latest assignment or mention. */
 export function openLatest() {
   const latest = unnoticed(read()).find((one) => one.kind !== "unassigned");
   if (latest) show(latest.chat_id);

@@ -1,4 +1,4 @@
-/** What the agent has written and the platform has not stored yet; and drafts. Both survive a restart. */
+/** The agent's messages that the platform has not stored yet, and drafts. Both survive a restart. */
 
 import { Refusal, SignedOut, Unreachable, call } from "./api.js";
 import { UNDO_MS, later } from "./delayed.js";
@@ -8,17 +8,17 @@ import { dispatch, read, remember, subscribe } from "./store.js";
 const RETRY_MS = 3000;
 const held = new Map(); // by item: what undoes it
 const sending = new Map(); // by chat: the last message on its way
-const paused = new Set(); // what goes on with messages that wait
+const paused = new Set(); // what continues with waiting messages
 
 const keyOf = (what) => `desk.${read().me.id}.${what}`;
 
-/** Reads what was kept for this person, and sends what another page has left behind. */
+/** Loads what was kept for this person, and sends messages that another page has left behind. */
 export function restore() {
   dispatch({ type: "drafts", drafts: stored("drafts") });
   const now = Date.now();
   for (const item of Object.values(stored("outbox"))) {
     dispatch({ type: "queued", item: { ...item, files: [], state: item.state === "failed" ? "failed" : "waiting" } });
-    // Another page of this person may still hold it back, and let it be undone.
+    // Another page of this person may still hold it back so that it can be undone.
     if (item.state !== "failed") setTimeout(() => post(item.id), Math.max(item.dueAt + UNDO_MS - now, 0));
   }
   subscribe(keep);
@@ -39,7 +39,7 @@ function keep(state, before) {
   }
 }
 
-/** Stores what differs: another page of this person keeps its own drafts and messages beside it. */
+/** Stores only the differences: another page of this person keeps its own drafts and messages in the same place. */
 function keepChanges(what, before, now) {
   const kept = stored(what);
   for (const id of before.keys()) if (!now.has(id)) delete kept[id];
@@ -47,7 +47,7 @@ function keepChanges(what, before, now) {
   remember(keyOf(what), JSON.stringify(kept));
 }
 
-/** What is kept, by chat or by message. */
+/** The stored items, by chat or by message. */
 function stored(what) {
   try {
     return { ...JSON.parse(localStorage.getItem(keyOf(what))) };
@@ -56,7 +56,7 @@ function stored(what) {
   }
 }
 
-/** Shows a message at once, and sends it in five seconds, or at once behind another one. */
+/** Shows a message at once and sends it in five seconds, or at once if another one is waiting before it. */
 export function send(chatId, { text, isNote, files = [] }) {
   flush([chatId]);
   const id = crypto.randomUUID();
@@ -68,7 +68,7 @@ export function send(chatId, { text, isNote, files = [] }) {
   held.set(id, later(() => post(id)));
 }
 
-/** Sends what is held back of these chats, such as before they are ended. */
+/** Sends the messages held back for these chats, for example before they are ended. */
 export function flush(chatIds) {
   read().outbox.filter((item) => chatIds.includes(item.chatId)).forEach((item) => sendNow(item.id));
 }
@@ -77,7 +77,7 @@ export function sendNow(id) {
   held.get(id)?.now();
 }
 
-/** Takes a message back that was not sent yet: its words are a draft again, before what is typed by then. */
+/** Cancels a message that was not sent yet: its text becomes a draft again, before what was typed meanwhile. */
 export function undo(id) {
   const item = find(id);
   if (!item || !held.get(id)?.undo()) return;
@@ -85,7 +85,7 @@ export function undo(id) {
   recall(item);
 }
 
-/** Gives up a message that could not be sent; its words are a draft again if there is none. */
+/** Gives up a message that could not be sent; its text becomes a draft again if there is no other. */
 export function discard(id) {
   const item = find(id);
   if (item && draftOf(read(), item.chatId).text) dispatch({ type: "dropped", id });
@@ -106,14 +106,14 @@ export function retry(id) {
   post(id);
 }
 
-/** Sends what waited for the connection. */
+/** Sends the messages that waited for the connection. */
 export function retryAll() {
   for (const goOn of [...paused]) goOn();
 }
 
 const find = (id) => read().outbox.find((item) => item.id === id);
 
-/** Sends a message behind those of its chat that are on their way, or wait. */
+/** Sends a message after those of its chat that are being sent or wait. */
 function post(id) {
   held.delete(id);
   const item = find(id);
@@ -123,7 +123,7 @@ function post(id) {
   sending.set(item.chatId, (sending.get(item.chatId) ?? Promise.resolve()).then(next, next));
 }
 
-/** Settled when the message is stored, refused or given up: what was written later comes later. */
+/** Settles when the message is stored, refused or given up, so that later messages come later. */
 async function deliver(id) {
   for (let item; (item = find(id)); ) {
     try {
@@ -144,7 +144,7 @@ async function deliver(id) {
   }
 }
 
-/** Settled after a while, if one is given, or when the connection is back. */
+/** Settles after the given time, if any, or when the connection is back. */
 function pause(milliseconds) {
   return new Promise((settle) => {
     const goOn = () => paused.delete(goOn) && settle();

@@ -1,4 +1,4 @@
-/** The whole page: what stands above the panes, and the panes. */
+/** The whole page: the bar above the panes, and the panes. */
 
 import { signIn } from "./api.js";
 import { Card } from "./card.js";
@@ -30,7 +30,7 @@ function Nothing() {
   return html`<section class="thread nothing"><h2 class="quiet">${t("Select a conversation.")}</h2></section>`;
 }
 
-/** Whether the desk is connected, if it is not. */
+/** Says that the desk is not connected, if so. */
 function Banner({ state }) {
   const { connection } = state;
   if (connection === "live" || (connection === "connecting" && !state.me)) return null;
@@ -42,7 +42,7 @@ function Banner({ state }) {
   `;
 }
 
-/** The latest of what there is to say. */
+/** The latest message to show. */
 function Toasts({ toasts }) {
   return html`
     <div class="toasts" role="status" aria-live="polite">

@@ -1,4 +1,4 @@
-/** The command palette, as on the site: conversations, views, and whatever else of the site has these words. */
+/** The command palette, as on the site: finds conversations, views, and everything else on the site. */
 
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
@@ -36,11 +36,11 @@ export class Palette extends Component {
   async search(words) {
     const asked = [get("/ai/chats", { q: words, limit: MOST }), askSite(`/admin/search/?s=${encodeURIComponent(words)}`)];
     const [{ items }, site] = await Promise.all(asked.map((one) => one.catch(() => ({ items: [] }))));
-    if (words !== this.state.words) return; // typed on meanwhile
+    if (words !== this.state.words) return; // the agent has typed meanwhile
     this.setState({ found: [...items.map(asConversation), ...site.items.filter(isElsewhere).map(asLink)] });
   }
 
-  /** What fits, with the views of the inbox first. */
+  /** The matches, with the views of the inbox first. */
   options() {
     const { words, found } = this.state;
     const fits = (name) => name.toLocaleLowerCase().includes(words.toLocaleLowerCase());
@@ -86,5 +86,5 @@ function choose(option) {
 const asConversation = (chat) => ({ name: customerName(chat), kind: t("Conversation"), act: () => chats.open(chat.id) });
 const asLink = ({ title, description, link }) => ({ name: title, kind: description, act: () => location.assign(link) });
 
-/** Conversations are opened here. */
+/** Conversations open in the inbox. */
 const isElsewhere = ({ link }) => !link.startsWith("/admin/chats/conversation/");

@@ -15,7 +15,7 @@ export function customerName(chat) {
   return customer.name || customer.email || customer.phone || `${t("Visitor")} · ${where()}`;
 }
 
-/** What the face of a chat's customer is drawn of: two without a name differ. */
+/** The seed of a customer's avatar, so that two customers without a name differ. */
 export function faceOf(chat) {
   const { name, email, phone } = chat.customer;
   return { name: customerName(chat), seed: name || email || phone || `${chat.customer_id}` };
@@ -38,7 +38,7 @@ export function holder(state, chat) {
 /** Until when a customer is blocked, in words. */
 export const blockName = (until) => (until >= FOREVER ? t("Blocked") : t("Blocked until {time}", { time: dayAndClock(until) }));
 
-/** How urgent a chat is, unless it is as most are. */
+/** The priority of a chat, unless it is the usual one. */
 export function Priority({ priority }) {
   if (priority === "normal") return null;
   return html`<span class=${`priority ${priority}`} data-priority=${priority}>${label(PRIORITY_NAMES, priority)}</span>`;
@@ -47,11 +47,11 @@ export function Priority({ priority }) {
 /** Whether a colleague is at the desk. */
 export const presence = (state, id) => (state.online[id] ? t("online") : t("offline"));
 
-/** Where the site begins for a person: agents have no start page. */
+/** The site's first page for a person: agents have no home page. */
 export const siteOf = ({ role }) =>
   role === "agent" ? { name: t("Conversations"), address: "/admin/chats/conversation/" } : { name: t("Home"), address: "/admin/" };
 
-/** A face of the first letters, in a colour of its own. */
+/** An avatar with the initials, in a colour of its own. */
 export function Face({ name, seed = name, kind = "" }) {
   const words = name.split(/\s+/).filter((word) => /^[\p{L}\p{N}]/u.test(word));
   const letters = words.slice(0, 2).map((word) => [...word][0]).join("");
@@ -59,7 +59,7 @@ export function Face({ name, seed = name, kind = "" }) {
   return html`<span class=${`face face-${colour} ${kind}`} aria-hidden="true">${letters.toUpperCase() || "?"}</span>`;
 }
 
-/** An address that may be opened: of the web, or a file of ours. Nothing that runs. */
+/** An address that is safe to open: on the web, or one of our files; never one that runs a script. */
 export function safeAddress(url) {
   if (!url || !URL.canParse(url, location.href)) return null;
   return ["http:", "https:"].includes(new URL(url, location.href).protocol) ? url : null;

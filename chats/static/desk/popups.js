@@ -1,4 +1,4 @@
-/** What opens above a button of the composer: ways to rewrite the text, and emoji. Arrows move, Escape closes. */
+/** Popups above the composer's buttons: ways to rewrite the text, and emoji. Arrows move, Escape closes. */
 
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
@@ -12,7 +12,7 @@ const EMOJI = [...new Intl.Segmenter().segment(
 const EMOJI_A_ROW = 8;
 const STEPS = { ArrowRight: () => 1, ArrowLeft: () => -1, ArrowDown: (columns) => columns, ArrowUp: (columns) => -columns };
 
-/** A press of the mouse moves no focus, which Safari would take to nowhere. */
+/** A mouse press must not move the focus, which Safari would lose. */
 const keepFocus = (event) => event.preventDefault();
 
 /** A button and what it opens. `choices` are [value, what is shown]; `columns` in a row. */
@@ -27,7 +27,7 @@ class Popup extends Component {
 
   close = () => this.setState({ isOpen: false });
 
-  /** Whoever goes on elsewhere leaves it. */
+  /** Closes when the focus moves elsewhere. */
   onLeave = ({ relatedTarget }) => {
     if (!this.place.current.contains(relatedTarget)) this.close();
   };

@@ -1,4 +1,4 @@
-/** Push notifications: this browser calls its agent while the inbox is closed. */
+/** Push notifications: this browser notifies its agent while the inbox is closed. */
 
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
@@ -14,10 +14,10 @@ const WORKER = "/admin/desk/worker.js";
 const PATH = "/ai/chat/push-subscriptions";
 /** This browser's number among the person's devices. */
 const DEVICE_KEY = "desk.push.device";
-// The page's policy asks for one; this one knows a single address.
+// The page's policy requires a trusted-types policy; this one allows a single address.
 const policy = globalThis.trustedTypes?.createPolicy("worker", { createScriptURL: () => WORKER });
 
-/** Makes the inbox installable; whoever was called here before goes on to be. */
+/** Makes the inbox installable; an existing subscription continues. */
 export async function begin(me) {
   if (!canPush) return;
   navigator.serviceWorker.addEventListener("message", ({ data }) => chats.open(data.open));
@@ -25,7 +25,7 @@ export async function begin(me) {
     await navigator.serviceWorker.register(policy ? policy.createScriptURL("") : WORKER);
     if (isPushed(me)) await subscribe(me);
   } catch {
-    // The inbox works without it. The list of devices says whether this one is called.
+    // The inbox works without it. The list of devices shows whether this one is notified.
   }
 }
 
@@ -55,7 +55,7 @@ async function unsubscribe() {
   await (await pushManager.getSubscription())?.unsubscribe();
 }
 
-/** The browsers that call the person, each with a button that ends it. */
+/** The browsers in which the person is notified, each with a button that stops it. */
 export class Devices extends Component {
   state = { devices: [], isBusy: false };
 
@@ -63,7 +63,7 @@ export class Devices extends Component {
     this.attempt(() => null);
   }
 
-  /** Does something, and shows the devices as they are then. */
+  /** Runs an action, then reloads the devices. */
   async attempt(act) {
     this.setState({ isBusy: true });
     try {

@@ -1,4 +1,4 @@
-/** What the desk knows, and how each fact changes it. Pure: no request, no clock, no page. */
+/** The desk's state, and how each action changes it. Pure: no request, no clock, no page. */
 
 export const VIEWS = ["mine", "unassigned", "all", "snoozed", "ended"];
 const KEPT_THREADS = 30;
@@ -22,11 +22,11 @@ export function initial({ view = "mine", now = 0 } = {}) {
     view,
     query: "",
     filters: {}, // as `GET /ai/chats` takes them
-    views: [], // which people keep
-    notifications: [], // of what concerns this person, the newest first
+    views: [], // saved by people
+    notifications: [], // notifications for this person, newest first
     list: { ids: [], found: {}, cursor: null, isLoading: true },
     chats: {},
-    customers: {}, // those of the chats that were opened
+    customers: {}, // the transcripts of the chats that were opened
     gone: {}, // customers who were merged into others
     threads: {},
     openId: null,
@@ -35,7 +35,7 @@ export function initial({ view = "mine", now = 0 } = {}) {
     viewers: {}, // by chat and person: the name, and until when
     outbox: [],
     drafts: {},
-    files: {}, // attached and not sent, by chat
+    files: {}, // attached but not sent, by chat
     selected: {},
     ticked: null, // the chat that was selected last
     leaving: {},
@@ -75,18 +75,18 @@ const CHANGES = {
   opened: opened,
   left: (state) => ({ ...state, pane: "list" }),
   pane: (state, { pane }) => ({ ...state, pane }),
-  // From here on events add to the transcript that is being fetched.
+  // From here on, events are added to the transcript that is being fetched.
   awaited: (state, { id }) => ({
     ...state,
     threads: { ...state.threads, [id]: { messages: [], steps: [], cursor: null, unreadFrom: null, isLoading: true } },
   }),
   history: heard,
-  // The message that a search has found in a transcript.
+  // The message in a transcript that a search has found.
   hit: (state, { id, seq }) => ({ ...state, threads: { ...state.threads, [id]: { ...state.threads[id], hit: seq } } }),
   missed: (state, { id }) => ({
     ...state, threads: Object.fromEntries(Object.entries(state.threads).filter(([key]) => key !== id)),
   }),
-  // The feed has a gap: what is known may be old.
+  // The feed has a gap, so the state may be out of date.
   forgotten: (state) => ({ ...state, threads: {}, chats: shownChats({ ...state, threads: {} }) }),
   event: happened,
   message: (state, { message, kind }) => withMessage(state, message, kind),
@@ -112,7 +112,7 @@ const CHANGES = {
   dropped: (state, { id }) => ({ ...state, outbox: state.outbox.filter((item) => item.id !== id) }),
   selected,
   unselected: (state) => ({ ...state, selected: {} }),
-  // Chats that will end or be snoozed in a moment, unless that is undone.
+  // Chats that will soon be ended or snoozed, unless that is undone.
   leaving: (state, { ids, isLeaving }) => ({
     ...state, leaving: { ...state.leaving, ...Object.fromEntries(ids.map((id) => [id, isLeaving])) },
   }),
@@ -136,9 +136,9 @@ function selected(state, { id, isRange }) {
   return { ...state, ticked: id, selected: { ...state.selected, ...Object.fromEntries(changed.map((one) => [one, isOn])) } };
 }
 
-/** A page of the list. Of many chats, the first one forgets those that nothing shows any more. */
+/** A page of the list. If there are many chats, the first page removes those that are not shown any more. */
 function listed(state, { view, query, filters, items, cursor, isMore }) {
-  if (view !== state.view || query !== state.query || filters !== state.filters) return state; // of a view that was left
+  if (view !== state.view || query !== state.query || filters !== state.filters) return state; // from a view that was left
   const fetched = Object.fromEntries(items.map((chat) => [chat.id, newer(state, chat)]));
   const ids = isMore ? [...new Set([...state.list.ids, ...Object.keys(fetched)])] : Object.keys(fetched);
   const hits = Object.fromEntries(items.filter((chat) => chat.found_message).map((chat) => [chat.id, chat.found_message]));
@@ -148,7 +148,7 @@ function listed(state, { view, query, filters, items, cursor, isMore }) {
   return { ...state, chats: { ...known, ...fetched }, list: { ids, found, cursor, isLoading: false } };
 }
 
-/** A chat that was asked for before its last event was heard is older than what is known. */
+/** A chat that was requested before its last event arrived is older than the state. */
 function newer(state, chat) {
   const known = state.chats[chat.id];
   const isOlder = known?.version > chat.version || seqOf(known) > seqOf(chat);
@@ -175,7 +175,7 @@ function opened(state, { id }) {
   };
 }
 
-/** Nothing is left of a chat, nor of what is typed for it. */
+/** Removes a chat, and what was typed for it. */
 function deleted(state, { id }) {
   const isOpen = state.openId === id;
   const isOf = ({ ids, message }) => ids?.includes(id) || message?.conversation_id === id;
@@ -191,7 +191,7 @@ function deleted(state, { id }) {
   };
 }
 
-/** A page of a transcript: its end, or (`isOlder`) what came before what is there. */
+/** A page of a transcript: its end, or (`isOlder`) the messages before those already loaded. */
 function heard(state, { id, items, cursor, steps, isOlder }) {
   const before = state.threads[id];
   const messages = merged(before?.messages ?? [], items);
@@ -210,7 +210,7 @@ function heard(state, { id, items, cursor, steps, isOlder }) {
   return { ...state, threads };
 }
 
-/** The place of the first customer's message that no agent has seen; null if there is none. */
+/** The position of the customer's first message that no agent has seen; null if there is none. */
 function firstUnread(chat, messages) {
   const unread = chat?.unread_count ?? 0;
   if (!unread) return null;
@@ -218,7 +218,7 @@ function firstUnread(chat, messages) {
   return ofCustomer.at(-Math.min(unread, ofCustomer.length))?.seq ?? null;
 }
 
-/** Messages by their place, each once; the later copy of one counts. */
+/** Messages by their number, each once; the later copy of one counts. */
 function merged(messages, more) {
   const bySeq = new Map(messages.map((message) => [message.seq, message]));
   for (const message of more) bySeq.set(message.seq, message);
@@ -241,7 +241,7 @@ function happened(state, { event }) {
   return { ...next, threads: { ...next.threads, [id]: { ...thread, steps } } };
 }
 
-/** What an event of a chat says for its transcript. */
+/** Adds an event of a chat to its transcript. */
 function stepOf({ id, type, timestamp, data }) {
   const chat = data.conversation;
   return {
@@ -258,7 +258,7 @@ function stepOf({ id, type, timestamp, data }) {
   };
 }
 
-/** A customer as they are now; the chats of one who was merged into them (`gone`) are theirs. */
+/** Updates a customer; the chats of a customer merged into them (`gone`) become theirs. */
 function withCustomer(state, customer, gone = null) {
   const chats = Object.fromEntries(
     Object.entries(state.chats).map(([id, chat]) =>
@@ -275,7 +275,7 @@ export function blockedUntil(state, chat) {
   return until && Date.parse(until) > state.now ? until : null;
 }
 
-/** A message as it is now: in its transcript, in its chat's row, and no more in the outbox. */
+/** Updates a message in its transcript and its chat's row, and removes it from the outbox. */
 function withMessage(state, message, kind = "new") {
   const id = message.conversation_id;
   const { client_message_id: sentAs } = message;
@@ -303,7 +303,7 @@ function withLast(chat, message, kind) {
   if (message.is_note || message.is_welcome) return chat;
   if (last && last.seq === message.seq) return { ...chat, last_message: message };
   if (kind !== "new" || (last && last.seq > message.seq)) return chat;
-  // From the handover on, the last words are people's.
+  // After a handover, only messages of people count as the last message.
   const isAside = chat.assign_type !== "bot" && ["bot", "system"].includes(message.sender.type);
   const isAgents = chat.assign_type === "agent";
   const waiting = isCustomers && isAgents ? chat.waiting_since ?? message.created_at : chat.waiting_since;
@@ -342,7 +342,7 @@ const BELONGS = {
   ended: (chat) => chat.status === "ended",
 };
 
-/** What the filters of a list ask of a chat. */
+/** Whether a chat matches the filters of a list. */
 const MATCHES = {
   channel: (chat, wanted) => chat.channel === wanted,
   language: (chat, wanted) => chat.language === wanted,
@@ -353,7 +353,7 @@ const MATCHES = {
 export const FILTERS = Object.keys(MATCHES);
 const matches = (chat, { filters, now }) => Object.entries(filters).every(([name, wanted]) => MATCHES[name](chat, wanted, now));
 
-/** What the agent has been given, asked or is awaited for, and has not looked at. */
+/** The agent's notices (assignments, mentions, waiting customers) that they have not looked at. */
 export const unnoticed = (state) => state.notifications.filter((one) => !one.is_read);
 
 const activity = (chat) => Date.parse(chat.last_message_at ?? chat.created_at);
@@ -374,7 +374,7 @@ function byWait(one, other) {
 
 export const isByUrgency = (view) => ["mine", "unassigned", "all"].includes(view);
 
-/** The chats of the list as they stand now, in their order. */
+/** The chats of the current list, in order. */
 export function rows(state) {
   const { view, query, list, chats, me, leaving } = state;
   if (query) return list.ids.map((id) => chats[id]).filter((chat) => chat && !leaving[chat.id]);
@@ -382,7 +382,7 @@ export function rows(state) {
   const belongs = (chat) => !leaving[chat.id] && BELONGS[view](chat, me) && matches(chat, state);
   const shown = Object.values(chats).filter(belongs).sort(compare);
   if (!list.cursor) return shown;
-  // Behind the last fetched one others may stand that were not fetched yet.
+  // After the last fetched one, there may be others that were not fetched yet.
   const fetched = new Set(list.ids);
   const end = shown.findLastIndex((chat) => fetched.has(chat.id));
   return shown.slice(0, end + 1);

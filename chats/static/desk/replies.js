@@ -1,4 +1,4 @@
-/** The saved replies: a person's own, and everybody's, which only admins and owners change. */
+/** Saved replies: a person's own, and shared ones, which only admins and owners change. */
 
 import { html } from "../common/html.js";
 import { language, t } from "../common/words.js";
@@ -18,12 +18,12 @@ export class Replies extends Component {
     this.attempt(() => null);
   }
 
-  /** Whoever has left the form goes on with the list. */
+  /** After the form is closed, the focus goes to the list. */
   componentDidUpdate(_, { edited }) {
     if (edited && !this.state.edited) this.first.current.focus();
   }
 
-  /** Does something with the replies, and shows them as they are then; or says why it did not work. */
+  /** Runs an action on the replies and reloads them, or says why it failed. */
   async attempt(act) {
     this.setState({ fault: "" });
     try {

@@ -1,4 +1,4 @@
-/** The one place of the desk's state. */
+/** Holds the desk's state. */
 
 import { VIEWS, initial, reduce } from "./reducer.js";
 
@@ -26,7 +26,7 @@ export function remember(key, value) {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // It is full: the value lasts as long as the page.
+    // The storage is full: the value lasts as long as the page.
   }
 }
 
@@ -34,7 +34,7 @@ export function subscribe(listener) {
   listeners.add(listener);
 }
 
-/** Shows a view of the list, or what is found in all chats. */
+/** Shows a view of the list, or the results of a search in all chats. */
 export function chooseView(chosenView, query = "", filters = {}) {
   remember(VIEW_KEY, chosenView);
   dispatch({ type: "view", view: chosenView, query, filters });
@@ -42,7 +42,7 @@ export function chooseView(chosenView, query = "", filters = {}) {
 
 let lastToast = 0;
 
-/** Shows a line for a while; `undo` and `open` add a button. Returns a function that takes it away. */
+/** Shows a line for a while; `undo` and `open` add a button. Returns a function that removes it. */
 export function toast(text, { undo, open, isFault = false, seconds = 5 } = {}) {
   const id = (lastToast += 1);
   const remove = () => dispatch({ type: "untoast", id });

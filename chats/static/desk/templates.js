@@ -79,7 +79,7 @@ export class NewChat extends Component {
 /** Chooses a template of the bot's number, fills it in and sends it to the `target`, or to the number in the form. */
 class TemplateForm extends Component {
   state = { items: null, chosen: 0, fault: null };
-  ownId = crypto.randomUUID(); // sent twice, it is stored once
+  ownId = crypto.randomUUID(); // stored only once, even if it is sent twice
 
   get path() {
     return `/chatapp/${this.props.state.config.client_id}/templates/${this.props.botId}`;

@@ -1,4 +1,4 @@
-/** The middle pane: one chat, what was said in it, and where the agent writes. */
+/** The middle pane: one chat with its transcript, and the composer. */
 
 import { followEnd } from "../common/end.js";
 import { html } from "../common/html.js";
@@ -54,7 +54,7 @@ function Head({ state, chat }) {
   `;
 }
 
-/** What was said. It stays at its end as long as the reader is there. */
+/** The transcript. It stays scrolled to its end while the reader is there. */
 class Transcript extends Component {
   place = createRef();
 
@@ -77,7 +77,7 @@ class Transcript extends Component {
     this.toHit();
   }
 
-  /** To the message that a search has found. */
+  /** Scrolls to the message that a search has found. */
   toHit() {
     const { hit } = this.props.thread ?? {};
     if (!hit) return;
@@ -112,7 +112,7 @@ class Transcript extends Component {
   }
 }
 
-/** Messages and steps in their order, with a line for each day and before what is new. */
+/** Messages and steps in order, with a line for each day and one before the new messages. */
 function lines(state, chat, { messages, steps, cursor, unreadFrom, hit }) {
   const own = changeable(state, chat, messages);
   const since = cursor && messages.length ? messages[0].created_at : "";
@@ -141,7 +141,7 @@ function lines(state, chat, { messages, steps, cursor, unreadFrom, hit }) {
   return shown;
 }
 
-/** Whether a message goes on where the one before it ended: then the name is not said again. */
+/** Whether a message continues the previous one, so that the name is not repeated. */
 function follows(before, message) {
   return (
     before && before.sender.type === message.sender.type && before.sender.id === message.sender.id &&

@@ -68,7 +68,7 @@ export function languageName(code) {
   }
 }
 
-/** How urgent a wait is: nothing, `soon` from half of the target, `late` from the target on. */
+/** How urgent a wait is: empty, `soon` from half of the target on, `late` from the target on. */
 export function urgency(since, now, targetSeconds) {
   if (!since) return "";
   const share = (now - Date.parse(since)) / 1000 / targetSeconds;
@@ -76,7 +76,7 @@ export function urgency(since, now, targetSeconds) {
   return share >= 0.5 ? "soon" : "";
 }
 
-/** The end of a block that only unblocking ends. */
+/** The end time of a block without a time limit. */
 export const FOREVER = "9999-01-01T00:00:00.000Z";
 
 /** The offered ends of a block. */
@@ -95,7 +95,7 @@ export function snoozePresets(now) {
     [msg("Until 9:00 tomorrow"), at(1, 9)],
     [msg("Until 9:00 Monday"), at(untilMonday, 9)],
   ];
-  // On a Sunday the last two are one.
+  // On a Sunday the last two are the same.
   const isFirst = ([, until], place) => presets.findIndex(([, other]) => other === until) === place;
   return presets.filter(isFirst).filter(([, until]) => until > now).map(([name, until]) => ({ name, until: new Date(until) }));
 }

@@ -1,12 +1,12 @@
-/** Who looks at which chat: told to the colleagues, and heard from them. Nothing of it is stored. */
+/** Exchanges with colleagues who is looking at which chat. Nothing is stored. */
 
 import { post } from "./api.js";
 import { dispatch, read, subscribe } from "./store.js";
 
 const AGAIN_MS = 20_000;
-let shown = null; // the chat that the colleagues know we look at
+let shown = null; // the chat that we last told colleagues about
 
-/** From now on the others see which chat is open here. */
+/** Starts telling the others which chat is open here. */
 export function begin() {
   subscribe(tell);
   document.addEventListener("visibilitychange", tell);
@@ -14,7 +14,7 @@ export function begin() {
   setInterval(() => shown && say(shown, true), AGAIN_MS);
 }
 
-/** A page behind another tab, and one that shows only the list, looks at no chat. */
+/** A page in the background, or one that shows only the list, is looking at no chat. */
 function tell() {
   const { openId, pane, me, chats } = read();
   if (me?.role === "viewer") return;
@@ -30,11 +30,11 @@ function turnTo(id) {
 }
 
 function say(id, isViewing) {
-  // It is said again soon; nobody misses a sign that was lost.
+  // It is repeated soon, so a lost signal does no harm.
   post(`/ai/chat/${id}/viewing`, { is_viewing: isViewing }, { keepalive: true }).catch(() => {});
 }
 
-/** A colleague looks at a chat. Whoever comes to ours is told at once that we are there. */
+/** A colleague looks at a chat. If it is ours, they are told at once that we are there. */
 export function hear(data) {
   const { me, viewers } = read();
   if (data.user_id === me?.id) return;

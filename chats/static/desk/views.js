@@ -1,4 +1,4 @@
-/** What the agent was told, and which conversations they see: notifications, filters, views that people keep. */
+/** The notifications, and which conversations the list shows: filters and saved views. */
 
 import { html } from "../common/html.js";
 import { t, tn } from "../common/words.js";
@@ -67,7 +67,7 @@ function valueName(state, name, value) {
   return name === "min_wait_seconds" ? t("waiting {time} or longer", { time: span(value * 1000) }) : value;
 }
 
-/** The filters of the list, each with a way to take it away, and its order. */
+/** The active filters of the list, each with a button to remove it, and the list's order. */
 export function Chips({ state }) {
   const { filters, query, view } = state;
   const without = (name) => () => live.show(view, Object.fromEntries(Object.entries(filters).filter(([one]) => one !== name)));

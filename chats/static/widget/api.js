@@ -1,7 +1,7 @@
-/** The calls of the public API that a visitor makes. None of them waits for ever. */
+/** A visitor's calls of the public API. Each has a time limit. */
 import { eventsOf } from "../common/events.js";
 
-/** An answer from 400 on; or "left", by ourselves, where nothing was sent. */
+/** An answer with a status of 400 or above; or "left", set by us, if nothing was sent. */
 export class Refused extends Error {
   constructor(status, body, retryAfter) {
     super(body.code ?? body.detail?.[0]?.msg ?? String(status));
@@ -9,10 +9,10 @@ export class Refused extends Error {
     Object.assign(this, { status, code: body.code, faults, retryAfter });
   }
 
-  /** Whether the same request may be answered later. */
+  /** Whether the same request may succeed later. */
   get mayPass() {
     const codes = ["request_in_flight", "idempotency_key_reused"];
-    // What a day's files used up is not waited for: the words behind it would wait too.
+    // A used-up daily limit of files is not waited for, because later messages would wait too.
     const isSoon = this.status === 429 && !(this.retryAfter > 300);
     return this.status >= 500 || isSoon || codes.includes(this.code);
   }
@@ -21,7 +21,7 @@ export class Refused extends Error {
 const PATIENCE = 20_000; // milliseconds, for an answer, and for each further piece of it
 const SLOWEST = 20; // bytes of a file that a slow line carries in a millisecond
 
-/** A timer that gives a request up; `wait` begins it anew. */
+/** A timer that gives up a request; `wait` restarts it. */
 function patience(milliseconds = PATIENCE) {
   const controller = new AbortController();
   let timer = 0;
@@ -32,11 +32,11 @@ function patience(milliseconds = PATIENCE) {
 }
 
 export function createApi(key, memory) {
-  /** What `read` makes of the answer, in the time that there is for it. */
+  /** The result of `read` for the answer, within the time limit. */
   async function call(path, { json, headers, chat, token, limit = patience(), ...options }, read) {
     try {
       const own = memory.read();
-      // The token is that of one person's chat: of a chat that this tab has left, or that was left to it, nothing is sent.
+      // The token belongs to one person's chat: nothing is sent for a chat that this tab has left.
       if (chat && chat !== own.chat) throw new Refused(0, { code: "left" });
       token ??= own.token;
       const reply = await fetch(path, {
@@ -62,7 +62,7 @@ export function createApi(key, memory) {
   const get = (path, chat) => call(path, { chat }, asJson);
   const post = (path, json = {}, more = {}) => call(path, { json, ...more }, asJson);
 
-  /** The events of the stream that answers. */
+  /** The events of a streamed answer. */
   async function stream(path, chat, json) {
     const limit = patience();
     const options = { chat, json: { ...json, reply: "stream" }, headers: { Accept: "text/event-stream" }, limit };
@@ -74,7 +74,7 @@ export function createApi(key, memory) {
     })();
   }
 
-  // The reader's time zone, where the browser knows it.
+  // The reader's time zone, if the browser knows it.
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
   const zone = /^[A-Z](?!tc\/Unknown)/.test(timeZone) ? { timezone: timeZone } : {};
 
@@ -88,7 +88,7 @@ export function createApi(key, memory) {
     history: (chat, cursor) =>
       get(`/ai/client/chat/history/${chat}?${new URLSearchParams({ limit: 100, ...(cursor && { cursor }) })}`, chat),
     end: (chat) => post(`/ai/chat/${chat}/end`, {}, { chat }),
-    // `id`: of the chat, or of the one before it that it goes on with.
+    // `id`: of the chat, or of the previous one that it continues.
     rate: (chat, id, json) => post(`/ai/chat/${id}/feedback`, json, { chat }),
     read: (chat) => call(`/ai/client/chat/${chat}/read`, { chat, json: {} }),
     typing: (chat) => call(`/ai/chat/${chat}/typing`, { chat, json: { is_typing: true } }),

@@ -1,4 +1,4 @@
-/** The widget: reads who it speaks for, asks the page for its place, and draws the state. */
+/** The widget: reads which bot it belongs to, asks the page for its size and place, and draws the state. */
 import { isComposing } from "../common/composing.js";
 import { html } from "../common/html.js";
 import { t, tn } from "../common/words.js";
@@ -17,7 +17,7 @@ import { Panel } from "./views/panel.js";
 const TEASER_WIDTH = 320;
 const LAUNCHER = { width: 88, height: 88 };
 const TEASER_HEIGHT = 200;
-const ABOVE_LAUNCHER = 92; // pixels, for the button and what parts it from the teaser
+const ABOVE_LAUNCHER = 92; // pixels, for the button and its distance from the teaser
 const INTRODUCTION_TIME = 2000; // milliseconds
 const RIGHT_TO_LEFT = /^(ar|dv|fa|he|ps|sd|ug|ur|yi)(-|$)/i;
 
@@ -29,7 +29,7 @@ const stash = createStash(key, memory);
 const store = createStore();
 const actions = createChat({ api: createApi(key, memory), store, memory, stash, language: plain(language) });
 const place = document.getElementById("chat");
-// Times and names of languages are in the language of the words; how its speakers there write them, the page says.
+// Times and language names are in the language of the texts; the page's language may add the region.
 const spoken = document.documentElement.lang;
 const locale = plain(language).split(/[-_]/)[0].toLowerCase() === spoken ? plain(language).replaceAll("_", "-") : spoken;
 document.documentElement.dir = RIGHT_TO_LEFT.test(language) ? "rtl" : "ltr";
@@ -39,10 +39,10 @@ function plain(code) {
   return /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$/.test(code) && code.length <= 20 ? code : "";
 }
 
-/** Who frames us decides the place; only sizes are told, so anybody may read it. */
+/** The framing page decides the place; only sizes are sent, so anybody may read the message. */
 const tell = (message) => parent.postMessage({ chatWidget: 1, ...message }, "*");
 
-/** The points around teaser and button: the page beside the button can be pressed. */
+/** The outline of teaser and button, so that the page beside the button can be clicked. */
 function cornerOf(position) {
   const edge = (side, far) => (position.includes(side) ? `calc(100% - ${far}px)` : `${far}px`);
   const [x, y, foot, outer] = [edge("right", LAUNCHER.width), edge("bottom", 80), edge("bottom", 0), edge("right", 0)];
@@ -54,7 +54,7 @@ let told = "";
 function size({ config, isOpen, teaser }) {
   const { position, width, height } = config.style;
   const open = { width: width + 24, height: height + 24 };
-  // No higher than it is: what it covers of the page cannot be pressed.
+  // No higher than the teaser, because the part of the page below it cannot be clicked.
   const teasing = document.querySelector(".teaser")?.offsetHeight + ABOVE_LAUNCHER;
   const closed = teaser ? { width: TEASER_WIDTH, height: Math.min(teasing || Infinity, TEASER_HEIGHT) } : LAUNCHER;
   const clip = !isOpen && teaser ? `clip-path:polygon(${cornerOf(position)})` : "";
@@ -95,7 +95,7 @@ function draw(state) {
   wasOpen = state.isOpen;
 }
 
-/** Opens the chat, or speaks to the visitor, if the bot is to do so by itself; says whether it did. */
+/** Opens the chat or shows the invitation, if the bot's settings want that; returns whether it did. */
 function speak() {
   const { config, isOpen } = store.state;
   if (isOpen || !(config.auto_pop_up || config.engaging_message)) return false;
@@ -107,7 +107,7 @@ function speak() {
 let path = "/"; // of the page
 let invite = () => {};
 
-/** Settled when the page has said who the visitor is, or does not say it. */
+/** Settles when the page has said who the visitor is, or after a while. */
 let introduced;
 const introduction = new Promise((done) => (introduced = done));
 setTimeout(introduced, INTRODUCTION_TIME);

@@ -1,13 +1,13 @@
-/** Calls a visitor who looks elsewhere, and tells the page what happened: that, never what was said. */
+/** Notifies a visitor who is looking elsewhere, and tells the page what happened, but never what was said. */
 import { tn } from "../common/words.js";
 import { isFromUs, isNew, unread } from "./store.js";
 
 const NOTES = [[659, 0], [880, 0.12]]; // hertz, seconds
 const SOFT = 0.04;
 
-/** A function that looks at each state; `tell` speaks to the page, `isQuiet` says whether no sound is wished. */
+/** Returns a function that gets each state; `tell` messages the page, `isQuiet` says whether sounds are off. */
 export function createAttention({ tell, isQuiet }) {
-  let known = null; // the ids of our messages, once it is known what was there before
+  let known = null; // the ids of our messages, once the earlier ones are known
   let isOpen = false;
   let count = 0;
   let title = "";
@@ -29,7 +29,7 @@ export function createAttention({ tell, isQuiet }) {
   };
 }
 
-/** Two soft notes, where the browser allows a sound: once the visitor has pressed something here. */
+/** Two soft notes, if the browser allows sounds: only after the visitor has clicked something here. */
 function chime() {
   if (!navigator.userActivation?.hasBeenActive) return;
   const context = new AudioContext();

@@ -1,4 +1,4 @@
-/** What a visitor does: opens a chat, writes, waits, ends, rates. The store shows what came of it. */
+/** A visitor's actions: opens a chat, writes, waits, ends, rates. The store has the results. */
 import { excess, LONGEST_COMMENT } from "../common/lengths.js";
 import { t, tn } from "../common/words.js";
 import { Refused } from "./api.js";
@@ -6,21 +6,21 @@ import { faultOf, limited } from "./files.js";
 import { at, isAwaited, isRetold, lastWords, NO_DRAFTS } from "./store.js";
 
 const SECOND = 1000;
-// How often to look for news: while somebody writes, while a person is awaited, else, and behind another tab.
+// How often to poll: during a conversation, while the visitor waits for a person, otherwise, and in the background.
 const [SOON, WAITING, LATER, HIDDEN] = [2.5 * SECOND, 5 * SECOND, 10 * SECOND, 30 * SECOND];
 const LONGEST_WAIT = 30 * SECOND;
 const MINUTE = 60 * SECOND;
 const MOST_EARLIER = 10;
 const NEW = "new"; // in place of the id of a chat that is not opened yet
 const draftOf = (chat) => `draft:${chat ?? NEW}`;
-// A chat is given up when the server has not known it so often in a row: one such answer may be a fault on the way.
+// A chat is given up after this many "not found" answers in a row: a single one may be a network fault.
 const MISSES = 4;
 
 export function createChat({ api, store, memory, stash, language }) {
-  // Where to read the messages from: the last whole page and what is behind it, since messages change afterwards.
+  // Where to read messages from: the last full page and the messages after it, since messages may change.
   let cursors = [null, null];
   let cursorOf = null;
-  // The event of the chat up to which its messages were read.
+  // The number of the chat's event up to which its messages were read.
   let readUpTo = null;
   let timer = 0;
   let failures = 0;
@@ -30,8 +30,8 @@ export function createChat({ api, store, memory, stash, language }) {
   let asked = false;
   let isUnread = false;
   let turn = 0;
-  let left = []; // what waits where another tab has gone on with another chat: it is given back
-  let recalled = 0; // the turn whose earlier chats were asked for
+  let left = []; // waiting messages that are given back because another tab continued with another chat
+  let recalled = 0; // the turn for which earlier chats were requested
   let configuredAt = 0;
   let identity = null; // {who, proof} as the page says it
   let settled = Promise.resolve();
@@ -45,7 +45,7 @@ export function createChat({ api, store, memory, stash, language }) {
     if (memory.read().open) show();
   }
 
-  /** Shows what the person whom the page names has at this browser. */
+  /** Shows what this browser has stored for the person whom the page names. */
   async function begin() {
     const mine = (turn += 1);
     if (memory.isLost()) {
@@ -58,9 +58,9 @@ export function createChat({ api, store, memory, stash, language }) {
     const { chat, outbox = [], drafts, agreed, seen = 0, askedAt = 0, known = false, thumbs = {}, isQuiet = false, earlier = [] } = memory.enter();
     store.dispatch({ type: "left" });
     [cursors, cursorOf] = [[null, null], null];
-    isUnread = true; // Words may have changed since they were seen.
+    isUnread = true; // Messages may have changed since they were seen.
     const own = drafts?.[chat ?? NEW];
-    if (!drafts && !outbox.length) stash.clear(); // What is there was somebody else's.
+    if (!drafts && !outbox.length) stash.clear(); // The stored state was somebody else's.
     const [files, waiting] = await Promise.all([stash.get(draftOf(chat), own?.names), withFiles(outbox)]);
     if (mine !== turn) return;
     const [unsent, isAgreed] = [waiting.filter((item) => !item.names), agreed === store.state.config.terms];
@@ -79,7 +79,7 @@ export function createChat({ api, store, memory, stash, language }) {
     recall();
   }
 
-  /** Finds the chats that the person whom the page proves has had in other browsers, when they are looked for. */
+  /** Finds the chats that a person with a proved id has had in other browsers, when they are needed. */
   async function recall() {
     const mine = turn;
     const proof = identity?.proof;
@@ -91,7 +91,7 @@ export function createChat({ api, store, memory, stash, language }) {
     keepEarlier(chats.map(({ id, last_message_at: time, text }) => ({ id, at: Date.parse(time), text })));
   }
 
-  /** Messages that wait, with their files where this browser has them still. */
+  /** Waiting messages, with their files if this browser still has them. */
   const withFiles = (items) =>
     Promise.all(
       items.map(async ({ names, ...item }) => {
@@ -100,7 +100,7 @@ export function createChat({ api, store, memory, stash, language }) {
       }),
     );
 
-  /** The result of a call that is repeated until the server answers. */
+  /** The result of a call, which is repeated until the server answers. */
   async function untilAnswered(call) {
     for (;;) {
       try {
@@ -129,24 +129,24 @@ export function createChat({ api, store, memory, stash, language }) {
 
   const backOnline = () => new Promise((done) => addEventListener("online", done, { once: true }));
 
-  /** Who is there, and until when, changes. */
+  /** Reloads the configuration: who is available, and until when, changes. */
   async function configure() {
     configuredAt = Date.now();
     set({ config: await api.config(language, "no-cache").catch(() => store.state.config) });
   }
 
-  /** Looks for news until the server has answered; what became of another's chat is nothing to who is here by then. */
+  /** Polls until the server has answered; a failure is ignored if another person's turn has begun meanwhile. */
   function check() {
     const mine = turn;
     return untilAnswered(refresh).catch((error) => mine === turn && giveUp(error));
   }
 
-  /** Reads the chat, and its messages if anything has happened to them. */
+  /** Reads the chat, and its messages if they have changed. */
   async function refresh() {
     const { chat: shown } = store.state;
     if (memory.isLost()) return begin();
     const { chat: id } = memory.read();
-    // The page has ended the chat for good, perhaps in another tab.
+    // The page has removed the chat, perhaps in another tab.
     if (!id) return shown && begin();
     const chat = await api.chat(id);
     if (memory.read().chat !== id) return;
@@ -164,7 +164,7 @@ export function createChat({ api, store, memory, stash, language }) {
   const isGone = (error) => error instanceof Refused && [401, 404].includes(error.status) && !isUnproven(error);
   const isUnproven = (error) => error.code === "identity_not_signed";
 
-  /** The chat cannot be reached any more. What was said stays on the screen; what is said now begins a new one. */
+  /** The chat is no longer available. Its messages stay on the screen; the next message starts a new chat. */
   function giveUp(error) {
     if (!isGone(error)) return report(error);
     misses = 0;
@@ -190,7 +190,7 @@ export function createChat({ api, store, memory, stash, language }) {
     noteSeen(isChanged);
   }
 
-  /** What is in view counts as seen; once more if its words have changed. */
+  /** Marks visible messages as seen, and again if one of them has changed. */
   function noteSeen(isChanged = false) {
     const { isOpen, isHome, messages, chat, seen } = store.state;
     isUnread ||= isChanged;
@@ -203,8 +203,8 @@ export function createChat({ api, store, memory, stash, language }) {
     if (chat) api.read(chat.id).catch(() => (isUnread = true));
   }
 
-  /** Looks for news, now and again and again; one look at a time. Who asks during one gets another: it may have missed
-  what they ask for. */
+  /** Polls now and then regularly, one request at a time. A call during a poll causes another one, since the first may
+  have missed the change. */
   async function look() {
     asked = true;
     if (!store.state.isReady || looking) return;
@@ -229,7 +229,7 @@ export function createChat({ api, store, memory, stash, language }) {
 
   // --- writing ---------------------------------------------------------------------------------
 
-  /** Keeps what is typed: it survives a closed widget and a reload. */
+  /** Stores the draft, which survives closing the widget and a reload. */
   function draft(changes) {
     const drafts = { ...store.state.drafts, ...changes };
     set({ drafts });
@@ -251,14 +251,14 @@ export function createChat({ api, store, memory, stash, language }) {
     stash.put(draftOf(memory.read().chat), files.map(({ file }) => file));
   }
 
-  /** Goes on with another chat, or with none yet; what is typed goes along. */
+  /** Switches to another chat, or to none yet; what is typed goes along. */
   function moveTo(chat, changes = {}) {
     const { chat: left, drafts: { [left ?? NEW]: _, ...drafts } = {} } = memory.read();
     memory.write({ ...changes, chat, drafts });
     setFiles(store.state.files);
   }
 
-  /** Sends what stands in the field, unless something in it cannot be sent. */
+  /** Sends the text and files in the composer, unless something in it cannot be sent. */
   function submit() {
     const { drafts, files } = store.state;
     const text = drafts.text.trim();
@@ -269,7 +269,7 @@ export function createChat({ api, store, memory, stash, language }) {
   }
 
   function send(text, files = []) {
-    // What is said at the start does not go on with what has ended.
+    // A message from the start screen does not continue a chat that has ended.
     if (store.state.isHome && store.state.chat?.status === "ended") another();
     const item = { id: crypto.randomUUID(), text, files };
     store.dispatch({ type: "queued", item });
@@ -278,7 +278,7 @@ export function createChat({ api, store, memory, stash, language }) {
     flush();
   }
 
-  /** Words wait in the browser until they are stored; of files the names are kept here. */
+  /** Messages wait in the browser until they are stored; only the names of files are kept here. */
   function keepOutbox() {
     const kept = ({ files, ...item }) => (files.length ? { ...item, names: files.map(({ name }) => name) } : { ...item, files });
     memory.write({ outbox: store.state.outbox.map(kept) });
@@ -290,7 +290,7 @@ export function createChat({ api, store, memory, stash, language }) {
     return !memory.read().chat && !known && config.customer_info_fields.some((field) => field.ask_before_chat);
   }
 
-  /** Sends what waits, in order: each after the one before it was stored. */
+  /** Sends the waiting messages in order, each after the previous one was stored. */
   async function flush() {
     if (sending) return;
     sending = true;
@@ -311,7 +311,7 @@ export function createChat({ api, store, memory, stash, language }) {
     }
   }
 
-  /** Nothing that was refused is lost: it goes back to where it was typed, with the reason. */
+  /** A refused message is not lost: it returns to the field, with the reason. */
   async function refuse(item, error) {
     if (!store.state.outbox.includes(item)) return;
     if (error.code === "left") return begin();
@@ -320,7 +320,7 @@ export function createChat({ api, store, memory, stash, language }) {
     const faults = Object.fromEntries(error.faults?.map(({ loc, type }) => [loc.at(-1), type]) ?? []);
     const asks = (field) => field.ask_before_chat && field.name in faults;
     if (error.status === 422 && !memory.read().chat) {
-      // The fields may be others than when the widget was opened.
+      // The fields may have changed since the widget was opened.
       await configure();
       if (store.state.config.customer_info_fields.some(asks)) return introduce({ known: false, faults });
     }
@@ -331,7 +331,7 @@ export function createChat({ api, store, memory, stash, language }) {
     keepOutbox();
   }
 
-  /** Puts messages back into the field, before what stands there. After a reload only their files' names are known. */
+  /** Puts messages back into the field, before its text. After a reload only the names of their files are known. */
   function giveBack(items, error = null) {
     const { drafts, files, config } = store.state;
     for (const { id } of items) stash.put(id, []);
@@ -351,7 +351,7 @@ export function createChat({ api, store, memory, stash, language }) {
     return t("Your message wasn't sent. It's back in the message box, so you can try again.");
   }
 
-  /** What the server's answer says of the file at this place of a message. */
+  /** The error in the server's answer for the file at this position of a message. */
   function faultBy(error, place) {
     const { max_files: count, max_request_bytes: most } = store.state.config.upload_limits;
     if (error.code === "attachments_off") return t("Files are turned off in this chat.");
@@ -362,8 +362,8 @@ export function createChat({ api, store, memory, stash, language }) {
     return fault.type === "empty_file" ? t("This file is empty.") : t("This file type can't be sent.");
   }
 
-  /** Whether the message is stored. What the page's visitor wrote before somebody else was named is not sent for that
-  person, nor shown to them; what is written where another tab has just gone on with another chat is given back. */
+  /** Stores a message; resolves to whether it is stored. A message written before the page named another person is neither
+  sent for that person nor shown to them. If another tab has continued with another chat, the message is given back. */
   async function deliver(item) {
     const mine = turn;
     if (memory.isLost()) return void begin();
@@ -374,11 +374,11 @@ export function createChat({ api, store, memory, stash, language }) {
     return true;
   }
 
-  /** The chat's id; a new one is opened with what the visitor has said of themselves. */
+  /** The chat's id; a new chat is opened with the details that the visitor has entered. */
   async function opened() {
     const { chat, opening: begun } = memory.read();
     if (chat) return chat;
-    // The same id after a reload: an answer that was lost does not open a second chat.
+    // The same id is used after a reload, so that a lost answer does not open a second chat.
     const opening = begun ?? crypto.randomUUID();
     memory.write({ opening });
     const proof = identity?.proof;
@@ -401,7 +401,7 @@ export function createChat({ api, store, memory, stash, language }) {
     return made.id;
   }
 
-  /** Returns when the message is stored; its answer then comes by itself. */
+  /** Returns when the message is stored; the answer arrives separately. */
   async function deliverText(id, item, mine) {
     const events = await api.send(id, { text: item.text, client_message_id: item.id });
     const { value } = await events.next();
@@ -431,7 +431,7 @@ export function createChat({ api, store, memory, stash, language }) {
     memory.write({ askedAt: store.state.askedAt });
   }
 
-  /** A message to a chat that ended long ago begins a new one. */
+  /** A message to a chat that ended long ago starts a new one. */
   function arrived(message) {
     if (message.conversation_id !== memory.read().chat) {
       shelve();
@@ -449,7 +449,7 @@ export function createChat({ api, store, memory, stash, language }) {
         if (event === "done" && data.reply) store.dispatch({ type: "messages", messages: [data.reply] });
       }
     } catch {
-      // The stream broke: the answer is stored, and found by the next look.
+      // The stream broke: the answer is stored, and the next poll finds it.
     }
     set({ draft: null });
     noteSeen();
@@ -518,7 +518,7 @@ export function createChat({ api, store, memory, stash, language }) {
     }
   }
 
-  /** Where people's answers go if the visitor has left by then. */
+  /** Stores the address for answers of people, if the visitor has left by then. */
   async function leaveMail() {
     const mine = turn;
     set({ problem: null });
@@ -543,7 +543,7 @@ export function createChat({ api, store, memory, stash, language }) {
     }
   }
 
-  /** Puts the chat among the visitor's earlier ones, with its last words. */
+  /** Adds the chat to the visitor's earlier ones, with its last message. */
   function shelve() {
     const { chat, messages, earlier } = store.state;
     const said = messages.filter((message) => message.conversation_id === chat?.id && !message.is_welcome);
@@ -564,7 +564,7 @@ export function createChat({ api, store, memory, stash, language }) {
     store.dispatch({ type: "another" });
   }
 
-  /** Where a chat begins; the one that goes on can be chosen there. */
+  /** Shows the start screen, where the current chat can be chosen. */
   function home() {
     shelve();
     set({ isHome: true, notice: null, problem: null });
@@ -590,7 +590,7 @@ export function createChat({ api, store, memory, stash, language }) {
     flush();
   }
 
-  /** Who the page says the visitor is; without a proof of it they are nobody to the server. */
+  /** The visitor's identity as the page states it; without a proof, the visitor is anonymous to the server. */
   function identify({ externalId, identitySignature }) {
     const who = externalId || undefined;
     const proof = who && identitySignature ? { external_id: who, identity_signature: identitySignature } : null;
@@ -599,13 +599,13 @@ export function createChat({ api, store, memory, stash, language }) {
     if (isSame) return;
     settled = settled.then(() => settle(who, proof));
     if (store.state.config) begin();
-    left = []; // Whoever was here before wrote that.
+    left = []; // The previous person wrote this.
   }
 
-  /** A chat that was begun before anybody was named becomes the named person's, if the server agrees. */
+  /** A chat that was begun anonymously becomes the named person's, if the server agrees. */
   async function settle(who, proof) {
     const { chat, token, drafts } = who ? memory.nobodys() : {};
-    // What was said in earlier chats is bound to nobody: only what is typed and not sent goes along.
+    // No chat is open: earlier anonymous chats stay anonymous, and only unsent text goes along.
     if (!chat) return memory.belongTo(who, { token: null, earlier: [], thumbs: {}, drafts: { [NEW]: drafts?.[NEW] } });
     if (!proof) return memory.belongTo(who, null);
     try {
@@ -621,7 +621,7 @@ export function createChat({ api, store, memory, stash, language }) {
     memory.write({ isQuiet });
   }
 
-  /** Sends what the page says for the visitor: who must agree to something or shorten it first finds it in the field. */
+  /** Sends a message that the page gives for the visitor, or puts it into the field if they must first act on it. */
   function ask(text) {
     show();
     const say = ({ config, agreed }) => ((config.terms && !agreed) || excess(text) ? draft({ text }) : send(text));
@@ -674,10 +674,10 @@ export function createChat({ api, store, memory, stash, language }) {
   };
 }
 
-// Answers that are the customer's own and no attribute.
+// Fields of the customer itself, which are not attributes.
 const OWN = ["name", "email", "phone"];
 
-/** The answers of the form before the chat, as the API takes a customer. */
+/** The answers of the form before the chat, in the API's format for a customer. */
 function customerOf({ config, drafts: { answers } }) {
   const customer = { attributes: {} };
   for (const { name, type } of config.customer_info_fields) {

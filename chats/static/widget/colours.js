@@ -18,10 +18,10 @@ export function contrast(one, other) {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** Black or white: what is read better on this ground. */
+/** Black or white, whichever is easier to read on this background. */
 export const inkOn = (ground) => (contrast(ground, LIGHT) >= contrast(ground, DARK) ? LIGHT : DARK);
 
-/** The colour, moved towards black or white until it can be read on the ground. */
+/** The colour, moved towards black or white until it is readable on the background. */
 export function readable(colour, ground) {
   const [from, to] = [channels(colour), channels(inkOn(ground))];
   for (let share = 0; share < 1; share += 0.1) {

@@ -1,5 +1,5 @@
-/** Files that the visitor attaches: looked at here first, so that one that would be refused is named at once. The server
-looks again, and knows the same types (`chats/services/core/attachments.py`). */
+/** Checks files that the visitor attaches, so that one that would be refused is reported at once. The server checks
+again, and knows the same types (`chats/services/core/attachments.py`). */
 import { t, tn } from "../common/words.js";
 const HEAD = 4096; // bytes
 // How the accepted types begin, and where.
@@ -11,7 +11,7 @@ const OFFICE = /^PK\x03\x04[^]*(word|xl|ppt)\//;
 const CONTROLS = /[\x00-\x08\x0b\x0e-\x1f]/;
 const MARKUP = /^\s*<(!doctype|html|svg|\?xml|script)/i;
 
-/** What is wrong with a file, in words; null if nothing is. */
+/** What is wrong with a file, in words; null if it is fine. */
 export async function faultOf(file, { max_file_bytes: most }) {
   if (!file.size) return t("This file is empty.");
   if (file.size > most) return t("Files can be up to {size} MB.", { size: Math.floor(most / 1e6) });
@@ -23,7 +23,7 @@ async function isAccepted(file) {
   try {
     bytes = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
   } catch {
-    return true; // It cannot be read here: the server decides.
+    return true; // It cannot be read here, so the server decides.
   }
   const letters = String.fromCharCode(...bytes);
   if (STARTS.some(([at, start]) => letters.startsWith(start, at)) || OFFICE.test(letters)) return true;
@@ -35,7 +35,7 @@ async function isAccepted(file) {
   }
 }
 
-/** The files with what is wrong with them together: too many, or too much. */
+/** The files with the faults of all together: too many, or too large in total. */
 export function limited(entries, { max_files: count, max_request_bytes: most }) {
   const tooMany = tn("Attach up to {count} file.", "Attach up to {count} files.", count);
   const tooMuch = t("Files can be up to {size} MB in total.", { size: Math.floor(most / 1e6) });

@@ -1,9 +1,9 @@
-/** When the widget speaks first: as the bot's rule says, and twice a day at most. */
+/** Decides when the widget speaks first: by the bot's rule, and at most twice a day. */
 
 const PAUSE = 12 * 3600 * 1000; // milliseconds
-const VISIT = 30 * 60 * 1000; // milliseconds; who comes after that has come back
+const VISIT = 30 * 60 * 1000; // milliseconds; after this, a visitor counts as returning
 
-/** A function that the page's path is told to, at first and when it changes; `speak` opens the chat or says the words. */
+/** Returns a function that gets the page's path, first and on each change; `speak` opens the chat or invites. */
 export function createInvitation({ config, memory, speak }) {
   const { engaging_seconds: seconds, engaging_pages: pages, engaging_visitors: visitors } = config;
   let timer = 0;
@@ -13,7 +13,7 @@ export function createInvitation({ config, memory, speak }) {
     if (isMeant(pages, path) && isExpected()) timer = setTimeout(invite, seconds * 1000);
   };
 
-  /** Whether the visitor is one of those whom the rule names. */
+  /** Whether the rule applies to this visitor. */
   function isExpected() {
     if (visitors === "all") return true;
     const { metAt } = memory.read();
@@ -29,7 +29,7 @@ export function createInvitation({ config, memory, speak }) {
   }
 }
 
-/** Whether a path is one of the pages, such as "/prices, /shop/*"; all are, if none is named. */
+/** Whether a path is one of the pages, such as "/prices, /shop/*"; without pages, every path is. */
 export function isMeant(pages, path) {
   const named = pages.split(",").map((page) => page.trim()).filter(Boolean);
   const plain = (text) => text.replace(/(?<=.)\/$/, "");

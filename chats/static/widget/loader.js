@@ -1,8 +1,8 @@
 /** Puts the chat on a page: `<script src="…/widget/v1/loader.js" data-key="…" async></script>`.
 
-The chat is a frame of its own, so that neither the page's styles nor its scripts reach into it. It says how large it
-wants to be; everything else stays inside. `chatWidget("open")` and its like tell it what the page wants. Run again, the
-loader only tells the frame who the visitor is now. */
+The chat is a frame of its own, so that neither the page's styles nor its scripts reach into it. It only tells the page
+how large it wants to be. With `chatWidget("open")` and similar calls, the page controls it. Run again, the loader only
+tells the frame who the visitor is now. */
 (() => {
   const script = document.currentScript;
   if (!script?.dataset.key) return;
@@ -11,20 +11,20 @@ loader only tells the frame who the visitor is now. */
   if (before?.on) return before("identify", visitor);
   const { origin } = new URL(script.src);
   const frame = document.createElement("iframe");
-  // Inline and important: stronger than any rule of the page.
+  // Inline and important, so that no rule of the page overrides it.
   const style = (rules) =>
     (frame.style.cssText = `all:initial;position:fixed;z-index:2147483647;color-scheme:light;${rules};`.replaceAll(";", "!important;"));
-  // Browsers may refuse storage to frames of another site: the page then keeps what the frame remembers.
+  // Browsers may refuse storage to frames of another site: then the page keeps the frame's memory.
   const name = `chat-widget:${key}`;
   const storage = (use) => {
     try {
       return use(localStorage);
     } catch {
-      heard.remember = String; // And if nobody can keep it, the frame is told nothing of it.
+      heard.remember = String; // The page has no storage either: it keeps nothing.
     }
   };
   const hooks = {};
-  const queue = []; // for a frame that does not listen yet
+  const queue = []; // messages for a frame that does not listen yet
   let isReady, isHidden, isMoved, path, wanted, old, count;
 
   const tell = (type, more) =>
@@ -43,7 +43,7 @@ loader only tells the frame who the visitor is now. */
     tell("placed", { fills });
   }
 
-  // A page that replaces its body takes the frame away, or brings a copy of it back.
+  // A page that replaces its body removes the frame, or brings back a copy of it.
   const watch = new MutationObserver(keep);
   function keep() {
     if (isReady && path !== location.pathname) tell("path", { path: path = location.pathname });
@@ -63,7 +63,7 @@ loader only tells the frame who the visitor is now. */
       keep();
       queue.splice(0).forEach((message) => tell(...message));
     },
-    // What one person's frame remembers of a chat joins neither another person's nor another chat's.
+    // The memory of one person's chat is not mixed with another person's or another chat's.
     remember({ text, from, changes }) {
       storage((kept) => {
         const now = JSON.parse(kept[name] || "{}");
@@ -113,7 +113,8 @@ loader only tells the frame who the visitor is now. */
   style("display:none");
   frame.title = title || "Chat";
   frame.name = name;
-  // The site says where the chat was seen, whatever the page's own policy.
+  // Sends the website's origin, whatever the page's own referrer policy, so that the site can show where the chat was
+  // seen.
   frame.referrerPolicy = "origin";
   frame.src = `${origin}/widget/v1/frame?` + new URLSearchParams({ key, ...(language && { language }) });
   addEventListener("resize", place);

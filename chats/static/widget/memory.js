@@ -1,17 +1,17 @@
-/** What this browser remembers of its visitor. Where a frame of another site gets no storage, the page that shows it
-keeps the memory; and if nobody can, it lasts as long as the frame.
+/** What this browser remembers about its visitor. If a frame of another site gets no storage, the page that shows it
+keeps the memory; otherwise it lasts only as long as the frame.
 
-It is one person's at a time, `who` (whom the page names, or nobody), and of one chat of theirs. A tab of somebody else,
-or of a chat that is no longer theirs, neither reads nor changes it: it asks whether it `isLost`, and enters anew. */
+It belongs to one person at a time (`who`: as the page names them, or undefined), and to one of their chats. A tab of
+another person, or of a chat that the person has left, neither reads nor changes it: it checks `isLost`, and enters again. */
 export function createMemory(key) {
   const name = `chat-widget:${key}`;
-  let shared = {}; // by all tabs, as it was read or told last
-  let alone = null; // this tab's own, where another person has taken the other
+  let shared = {}; // shared by all tabs, as last read or received
+  let alone = null; // this tab's own memory, after another person has taken the shared one
   let isOwn = true;
   let isForgotten = false;
   let who;
   let chat;
-  let told = 0; // how often the page was told what to keep
+  let told = 0; // how often the page was sent the memory to keep
   let tellPage = null;
   let onNews = () => {};
   try {
@@ -24,8 +24,8 @@ export function createMemory(key) {
   function found() {
     if (alone) return alone;
     if (isOwn) shared = parsed(localStorage.getItem(name));
-    // Who signed in with the chat that was begun here is no other person, and who had no chat yet has the one that they
-    // began elsewhere.
+    // A person who signed in with this tab's chat is the same visitor. A tab without a chat continues with the one that
+    // its person began in another tab.
     if (who === undefined && chat && shared.chat === chat) who = shared.who;
     if (!chat && shared.who === who) chat = shared.chat;
     return shared;
@@ -33,7 +33,7 @@ export function createMemory(key) {
 
   const isTheirs = (one) => one.who !== who || one.chat !== chat;
 
-  /** Whether another tab has gone on with another person or another chat. */
+  /** Whether another tab has continued with another person or another chat. */
   const isLost = () => isTheirs(found());
 
   function read() {
@@ -47,21 +47,20 @@ export function createMemory(key) {
     if ("chat" in changes) chat = changes.chat;
   }
 
-  /** What is here for this person. Where it is another's by now, this tab has a memory of its own from here on. */
+  /** The memory for this person. If it is another person's by now, this tab has a memory of its own from here on. */
   function enter() {
     if (found().who !== who) alone = { who };
     chat = found().chat;
     return found();
   }
 
-  /** Nothing is left of this person here. */
+  /** Deletes everything about this person in this browser. */
   function forget() {
     keep({}, null);
     isForgotten = true;
   }
 
-  /** The page replaces only the changes, and only those of the same person and chat: another tab may have told it of
-  others. */
+  /** The page applies only the changes, and only for the same person and chat: another tab may have sent others. */
   function keep(whole, changes) {
     if (alone) return void (alone = whole);
     shared = whole;
@@ -76,12 +75,12 @@ export function createMemory(key) {
     tellPage(changes ?? { text });
   }
 
-  /** The page says what it keeps, having heard so much of us, and how it is told what to keep. */
+  /** The page sends the memory that it keeps, and how many of our changes it had received; `tell` sends it changes. */
   function hear({ memory: text, count }, tell) {
     if (!isPages) return;
     const early = tellPage ? {} : shared;
     tellPage = tell;
-    // What is on its way to the page is newer.
+    // What was already sent to the page is newer.
     if (text === undefined || count < told) return;
     shared = parsed(text);
     if (Object.keys(early).length && shared.who === who) {
@@ -91,8 +90,8 @@ export function createMemory(key) {
     onNews();
   }
 
-  /** The memory is this person's from now on. What another one left is forgotten; what was left before anybody was named
-  is theirs with what `joins` it, and is forgotten without. */
+  /** Makes the memory this person's. What another person left is deleted. What was stored before anybody was named becomes
+  theirs, updated with `joins`; without `joins` it is deleted. */
   function belongTo(person, joins) {
     let whole = found();
     const isTaken = alone || whole.who !== person;
@@ -101,7 +100,7 @@ export function createMemory(key) {
     if (isTaken) keep(whole, null);
   }
 
-  /** What was begun before anybody was named. */
+  /** The memory from before anybody was named. */
   const nobodys = () => (found().who === undefined ? found() : {});
 
   /** Calls back when another tab has written. */

@@ -1,7 +1,7 @@
-/** Files that are not sent yet, kept in the browser's database, so that a reload does not take them. Only their names are
-in the memory: without these nobody gets the files. Where a browser keeps nothing, they are asked for again. */
+/** Files that are not sent yet, kept in the browser's database, so that they survive a reload. The memory has only
+their names, without which the files cannot be read. If a browser keeps nothing, the visitor is asked for them again. */
 
-const PATIENCE = 1000; // milliseconds; nobody waits longer for what may never come
+const PATIENCE = 1000; // milliseconds; the database may never answer
 
 export function createStash(key, memory) {
   const late = () => new Promise((done) => setTimeout(done, PATIENCE, null));
@@ -12,10 +12,10 @@ export function createStash(key, memory) {
     request.onerror = () => fail(request.error);
   }).catch(() => null);
 
-  /** What `use` asks the database for; null if there is none, or it refuses. */
+  /** The result of `use` on the database; null if there is no database, or it refuses. */
   async function ask(use) {
     const database = await opened;
-    // What the browser keeps is another person's where this tab is alone.
+    // If this tab has a memory of its own, the stored files are another person's.
     if (!database || memory.isAlone()) return null;
     return new Promise((done) => {
       const request = use(database.transaction("files", "readwrite").objectStore("files"));
@@ -25,7 +25,7 @@ export function createStash(key, memory) {
   }
 
   return {
-    /** Keeps the files of a draft or of a message that waits; none forgets them. */
+    /** Keeps the files of a draft or of a waiting message; an empty list deletes them. */
     put: (name, files) => ask((store) => (files.length ? store.put(files, name) : store.delete(name))),
     /** The files with these names, if all are there. */
     async get(name, names) {

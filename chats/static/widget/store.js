@@ -1,34 +1,34 @@
-/** The state of the widget, in one place: changed by events alone, in one pure function. */
+/** The widget's state: only events change it, in one pure function. */
 
-/** What the visitor has typed and not sent: the message, the answers of the form before the chat, the mailbox for what is
-answered later, the rating. */
+/** What the visitor has typed but not sent: the message, the answers of the form before the chat, the address for later
+answers, the rating. */
 export const NO_DRAFTS = { text: "", answers: {}, email: "", stars: 0, comment: "" };
 
 export const EMPTY = {
   config: null, // the bot's configuration
   isOpen: false,
   fills: false, // the frame covers the page
-  teaser: false, // the words beside the closed widget are shown
+  teaser: false, // the invitation beside the closed widget is shown
   isOnline: true,
-  isReady: false, // it is known whether the visitor has a chat
-  agreed: false, // to the terms
+  isReady: false, // whether the visitor has a chat is known
+  agreed: false, // the terms were accepted
   known: false, // the form before the chat is filled in
-  faults: {}, // what is wrong in it, by field
+  faults: {}, // the faults of the form, by field
   chat: null,
-  isHome: false, // the start is shown although there is a chat
+  isHome: false, // the start screen is shown although there is a chat
   earlier: [], // the visitor's chats, newest first: {id, at, text}
   messages: [],
   outbox: [], // sent by the visitor, not stored yet: {id, text, files}
   drafts: NO_DRAFTS,
-  files: [], // beside the words that are not sent yet: {file, fault}
+  files: [], // the attached files that are not sent yet: {file, fault}
   askedAt: 0, // when the visitor last wrote to the bot
-  draft: null, // the answer while it is made; "" while nothing is there yet
+  draft: null, // the answer while it is being written; "" before its first piece
   seen: 0, // the last seq that the visitor has seen
   thumbs: {}, // by message
   isQuiet: false, // no sound
   notice: null, // a sentence for the visitor
-  problem: null, // one about a fault
-  isBlocked: false, // what the visitor sends is refused
+  problem: null, // a sentence about a fault
+  isBlocked: false, // the visitor's messages are refused
 };
 
 export function reduce(state, { type, ...data }) {
@@ -52,7 +52,7 @@ export function reduce(state, { type, ...data }) {
   }
 }
 
-/** Messages in their order, each once; what the outbox held of them has arrived. */
+/** Messages in order, each once; those that have arrived are removed from the outbox. */
 function merged({ messages, outbox, draft }, more) {
   const byId = new Map([...messages, ...more].map((message) => [message.id, message]));
   const stored = new Set(more.map((message) => message.client_message_id));
@@ -64,7 +64,7 @@ function merged({ messages, outbox, draft }, more) {
   };
 }
 
-/** A chat that follows another numbers its messages anew, and its id is greater. */
+/** A chat that follows another numbers its messages from 1 again, and has a greater id. */
 function inOrder(one, other) {
   if (one.conversation_id === other.conversation_id) return one.seq - other.seq;
   return one.conversation_id < other.conversation_id ? -1 : 1;
@@ -72,11 +72,11 @@ function inOrder(one, other) {
 
 export const isFromUs = (message) => message.sender.type !== "customer";
 
-/** The beginning of what was said last. */
+/** The beginning of the last message. */
 export const lastWords = (messages) =>
   (messages.at(-1).content.map((piece) => piece.text ?? piece.file_name).find(Boolean) ?? "").slice(0, 80);
 
-/** Whether a message of ours that was there already has other words now, such as a translation. */
+/** Whether a known message of ours has changed, for example by a translation. */
 export function isRetold(known, message) {
   const words = ({ content, translations }) => JSON.stringify([content.map(({ text }) => text), translations]);
   return Boolean(known) && isFromUs(message) && words(known) !== words(message);
@@ -84,7 +84,7 @@ export function isRetold(known, message) {
 
 const LONGEST_ANSWER = 60_000; // milliseconds
 
-/** Whether the bot's answer is awaited, also after a reload, when no stream tells of it. */
+/** Whether the bot's answer is awaited, also after a reload, when there is no stream. */
 export function isAwaited({ chat, messages, askedAt }) {
   if (chat?.assign_type !== "bot" || chat.status !== "open" || !messages.length) return false;
   return !isFromUs(messages.at(-1)) && Date.now() - askedAt < LONGEST_ANSWER;
@@ -97,7 +97,7 @@ export function unread(state) {
   return state.isOpen ? 0 : state.messages.filter((message) => isNew(message, state)).length;
 }
 
-/** When a message was stored, as a number that grows. */
+/** The time at which a message was stored, as a growing number. */
 export const at = (message) => Date.parse(message.created_at);
 
 export function createStore(initial = EMPTY) {

@@ -524,7 +524,7 @@ class Client(Core):
     def add_web_url(
         self, bot_id: int | str, body: types.WebUrlInput, *, idempotency_key: str | None = None
     ) -> types.WebUrlDto:
-        """Train the bot on a web page, also on those linked from it, or on those of a sitemap."""
+        """Train the bot on a web page, perhaps with its linked pages, or on a sitemap's pages."""
         result: types.WebUrlDto = self.call("POST", "/ai/{bot_id}/train/web-url", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -790,7 +790,7 @@ class Client(Core):
     def get_languages(
         self
     ) -> types.BotLanguageConfigDto:
-        """Get the languages that you have set, else all that your enabled bots are offered in."""
+        """Get the languages that you have set, or else those of your enabled bots."""
         result: types.BotLanguageConfigDto = self.call("GET", "/identity/languages", {}, {})
         return result
 
@@ -811,7 +811,7 @@ class Client(Core):
     def get_function_calling_config(
         self, bot_id: int | str
     ) -> types.FunctionCallingConfigDTO:
-        """Get the functions that the bot may call; of secret headers only the names."""
+        """Get the functions that the bot may call, with only the names of their secret headers."""
         result: types.FunctionCallingConfigDTO = self.call("GET", "/function-calling/{bot_id}", {"bot_id": bot_id}, {})
         return result
 

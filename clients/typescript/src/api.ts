@@ -295,7 +295,7 @@ export class Client extends Core {
   getWebUrls(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.WebUrlsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/web-url`, { query });
   }
-  /** Train the bot on a web page, also on those linked from it, or on those of a sitemap. */
+  /** Train the bot on a web page, perhaps with its linked pages, or on a sitemap's pages. */
   addWebUrl(bot_id: number | string, body: types.WebUrlInput, idempotencyKey?: string): Promise<types.WebUrlDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/web-url`, { body, idempotencyKey });
   }
@@ -447,7 +447,7 @@ export class Client extends Core {
   updateBotSampleQuestions(bot_id: number | string, body: types.SampleQuestions): Promise<types.SampleQuestionsResponse> {
     return this.call("PUT", `/ai/bot/${encodeURIComponent(bot_id)}/sample-questions`, { body });
   }
-  /** Get the languages that you have set, else all that your enabled bots are offered in. */
+  /** Get the languages that you have set, or else those of your enabled bots. */
   getLanguages(): Promise<types.BotLanguageConfigDto> {
     return this.call("GET", `/identity/languages`);
   }
@@ -459,7 +459,7 @@ export class Client extends Core {
   getLanguagesByApiKey(): Promise<types.BotLanguageConfigDto> {
     return this.call("GET", `/identity/languages/by-api-key`);
   }
-  /** Get the functions that the bot may call; of secret headers only the names. */
+  /** Get the functions that the bot may call, with only the names of their secret headers. */
   getFunctionCallingConfig(bot_id: number | string): Promise<types.FunctionCallingConfigDTO> {
     return this.call("GET", `/function-calling/${encodeURIComponent(bot_id)}`);
   }

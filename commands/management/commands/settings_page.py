@@ -23,10 +23,10 @@ containers, `make env` writes a `.env` with new secrets.
 
 An empty variable counts as left out. Each setting may also come from a file: `SECRET_KEY_FILE`
 names one that holds the `SECRET_KEY`, as secrets of containers do. A process with a wrong setting
-does not start: it prints a line for each, with what to write instead, and ends with 1. A name that
-is a slip of a setting's, such as `ALLOWED_HOST`, counts as one, unless `DEBUG` is on.
+does not start: it prints a line for each, with what to write instead, and ends with 1. A misspelt
+name, such as `ALLOWED_HOST`, counts as a wrong setting unless `DEBUG` is on.
 
-Read by `make run` alone:
+Only `make run` reads:
 
 - `HOST` (`127.0.0.1`): The address that the site listens on.
 - `DEBUG_ON_NETWORK` (off): Whether other machines may reach `HOST` while `DEBUG` is on; set

@@ -23,14 +23,14 @@ _SUGGESTED = [{"weekday": day, "opens": "09:00", "closes": "17:00"} for day in r
 
 @dataclass(frozen=True)
 class Week:
-    """How the week is set, and the hours, as the widget shows or sends them."""
+    """The chosen mode and the hours, as the widget shows or sends them."""
 
     mode: Any
     hours: list[Entry]
 
 
 class WeekWidget(forms.Widget):
-    """How the week is set; and seven rows, each with a switch and the hours from and to."""
+    """A choice of the mode, and seven rows, each with a switch and its hours."""
 
     use_fieldset = True
     modes: Sequence[tuple[str, Any]] = ()
@@ -66,7 +66,7 @@ class WeekWidget(forms.Widget):
                     "name": weekday,
                     "number": day,
                     "is_open": bool(spans),
-                    # What stands there once the day is switched on.
+                    # The hours that appear when a closed day is switched on.
                     "spans": spans or [("09:00", "17:00")],
                 }
             )

@@ -1,10 +1,10 @@
-/** What comes before a chat: the terms, and the form that asks who the visitor is. */
+/** Before a chat: the terms, and the form that asks who the visitor is. */
 import { html } from "../../common/html.js";
 import { msg, t } from "../../common/words.js";
 import { useEffect, useRef } from "../../vendor/preact-hooks.js";
 import { Words } from "../../common/said.js";
 
-// What the server refuses for certain (`problem` in `bots/language/slot_filling.py`).
+// Values that the server certainly refuses (`problem` in `bots/language/slot_filling.py`).
 const PATTERNS = { email: /^[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+$/, phone: /(\p{Nd}\D*){6}/u };
 const WRONG = { email: msg("Enter a valid email address."), phone: msg("Enter a valid phone number.") };
 const INPUTS = { text: "text", email: "email", phone: "tel", number: "number", date: "date" };
@@ -26,7 +26,7 @@ export function Introduction({ state, fields, actions }) {
   const { drafts, faults, outbox } = state;
   const form = useRef(null);
   const wrong = fields.filter(({ name }) => faults[name]);
-  // Who is told what is wrong stands at the first of it.
+  // Focuses the first field with a fault.
   useEffect(() => form.current.elements[(wrong[0] ?? fields[0]).name].focus(), [faults]);
   const submit = (event) => {
     event.preventDefault();
@@ -44,7 +44,7 @@ export function Introduction({ state, fields, actions }) {
   </form>`;
 }
 
-/** Whether the server would refuse what stands in the field. */
+/** Whether the server would refuse the value of the field. */
 function isWrong({ type, required }, { value, validity }) {
   const answer = value.trim();
   if (!answer) return required || validity.badInput;

@@ -1,4 +1,4 @@
-/** Where the visitor writes. */
+/** The field in which the visitor writes. */
 import { isComposing } from "../../common/composing.js";
 import { html } from "../../common/html.js";
 import { TooLong } from "../../common/lengths.js";

@@ -1,4 +1,4 @@
-/** Where a chat begins: how soon somebody answers, what was said before, and what can be asked. */
+/** The start screen: how soon somebody answers, earlier chats, and sample questions. */
 import { html } from "../../common/html.js";
 import { t } from "../../common/words.js";
 import { lastWords } from "../store.js";

@@ -1,4 +1,4 @@
-/** Signs as pictures: not every device has a letter for each. */
+/** Icons as pictures, since not every device has characters for them. */
 import { html } from "../../common/html.js";
 
 const PATHS = {

@@ -1,11 +1,11 @@
-/** What happens next where nobody answers at once: when somebody is there, and how their answer reaches who has left. */
+/** Shown if nobody answers at once: when somebody is available, and how the answer reaches a visitor who has left. */
 import { html } from "../../common/html.js";
 import { t } from "../../common/words.js";
 
 const DAY = 24 * 3600 * 1000; // milliseconds
 const UNITS = [["minute", 1, 90], ["hour", 60, 36 * 60], ["day", 24 * 60, Infinity]];
 
-/** When somebody is there, if nobody is now. */
+/** When somebody is available, if nobody is now. */
 export function whenThere({ is_open: isOpen, opens_at: opensAt, agents_online: online }, locale) {
   if (isOpen) return online ? null : t("Nobody is online right now. We'll answer here as soon as we're back.");
   if (!opensAt) return t("We're closed.");
@@ -17,7 +17,7 @@ export function whenThere({ is_open: isOpen, opens_at: opensAt, agents_online: o
   return t("We're closed. Back on {day} at {time}.", { day, time });
 }
 
-/** How soon people answer, as far as that is known and they are there. */
+/** How soon people answer, if that is known and they are available. */
 export function howSoon({ is_open: isOpen, usual_wait_minutes: minutes }, locale) {
   if (!isOpen || !minutes) return null;
   const [unit, length] = UNITS.find(([, , end]) => minutes < end);
@@ -25,7 +25,7 @@ export function howSoon({ is_open: isOpen, usual_wait_minutes: minutes }, locale
   return t("Our team usually replies in {time}.", { time: format.format(Math.round(minutes / length)) });
 }
 
-/** Whether an answer could be mailed, and nobody is here to give it soon. */
+/** Whether an answer could be mailed, and nobody is available to give it soon. */
 export function mayLeaveMail({ chat, config, isOnline }) {
   const isSoon = config.is_open && config.agents_online > 0;
   return isOnline && config.answers_by_mail && !chat.customer.email && !isSoon;

@@ -1,4 +1,4 @@
-/** One message, and the answer while it is made. What people wrote is shown as text, never as markup. */
+/** A message, and an answer while it is being written. Text of people is shown as text, never as markup. */
 import { html } from "../../common/html.js";
 import { LONGEST_COMMENT, TooLong } from "../../common/lengths.js";
 import { t } from "../../common/words.js";
@@ -8,7 +8,7 @@ import { raised, Rich, Words } from "../../common/said.js";
 
 const isWeb = (url) => /^(https?:\/\/|\/)/.test(url ?? "");
 
-/** A picture, or words where it cannot be shown. */
+/** A picture, or text if it cannot be shown. */
 function Picture({ url, name }) {
   const [isBroken, setIsBroken] = useState(false);
   const shown = isBroken
@@ -23,7 +23,7 @@ function whereIs({ city, region, country, latitude, longitude }) {
   return names || [latitude, longitude].filter((degrees) => degrees !== null).join(", ");
 }
 
-/** What a message offers; once the chat went on, names that still say what it was. */
+/** The choices that a message offers; once the chat has continued, only their names. */
 function Options({ options, onChoose }) {
   if (!onChoose) return html`<ul class="offered">${options.map(({ label }) => html`<li dir="auto">${label}</li>`)}</ul>`;
   return html`<div class="options">
@@ -48,7 +48,7 @@ function Piece({ piece, isOurs, places, onChoose }) {
   `;
 }
 
-/** What the answer took from one section of a document is one source. */
+/** Citations of one section of a document are one source. */
 function sourcesOf(citations) {
   const sources = new Map();
   for (const citation of citations) {
@@ -90,14 +90,14 @@ function Thumbs({ value, onThumb }) {
   return html`<div class="thumbs">${thumb("up", t("Helpful"))}${thumb("down", t("Not helpful"))}</div>`;
 }
 
-/** What an agent wrote, in the visitor's language if it was translated: one text for all of the message's words. */
+/** An agent's text, in the visitor's language if it was translated: one text for the whole message. */
 function translated({ sender, content, translations }, language) {
   const words = sender.type === "agent" && (translations[language] ?? Object.values(translations)[0]);
   if (!words) return null;
   return [{ type: "text", text: words }, ...content.map((piece) => ({ ...piece, text: piece.type === "text" ? null : piece.text }))];
 }
 
-/** "Translated from English", and the way to the words themselves. */
+/** "Translated from English", with a button for the original. */
 function Origin({ language, isOriginal, onToggle, locale }) {
   const name = language && new Intl.DisplayNames(locale, { type: "language" }).of(language);
   return html`<p class="by">${name ? t("Translated from {language}", { language: name }) : t("Translated")} ·${" "}
@@ -131,7 +131,7 @@ export function Message({ message, language, isLast, isContinued, state, thumb, 
   </li>`;
 }
 
-/** What waits to be sent. */
+/** A message that waits to be sent. */
 export function Waiting({ item }) {
   const names = item.files.map((file) => file.name).join(", ");
   return html`<li class="message customer waiting">
@@ -140,7 +140,7 @@ export function Waiting({ item }) {
   </li>`;
 }
 
-/** The answer while it is made, the bot's or an agent's. Screen readers hear the whole one. */
+/** The answer while it is being written, by the bot or an agent. Screen readers read the finished one. */
 export function Draft({ text, name, by = "bot" }) {
   return html`<li class=${`message ${by} draft`}>
     <p class="by"><bdi>${name}</bdi></p>
@@ -152,7 +152,7 @@ export function Draft({ text, name, by = "bot" }) {
   </li>`;
 }
 
-/** Stars and words, once. */
+/** The form for stars and a comment, sent once. */
 export function Rating({ drafts, actions }) {
   const { stars, comment } = drafts;
   const form = useRef(null);

@@ -1,4 +1,4 @@
-/** The open chat: head, what comes before the chat, log, composer. */
+/** The open chat: header, terms and form, log, composer. */
 import { isComposing } from "../../common/composing.js";
 import { followEnd } from "../../common/end.js";
 import { html } from "../../common/html.js";
@@ -16,7 +16,7 @@ import { Rich } from "../../common/said.js";
 export function Panel({ state, actions, locale }) {
   const { config, agreed, known, chat, messages, outbox, isReady } = state;
   const asked = config.customer_info_fields.filter((field) => field.ask_before_chat);
-  // What was said in a chat that is given up can be read until something is to be sent.
+  // The messages of a chat that was given up can be read until the next message is sent.
   const isReading = messages.length > 0 && !outbox.length;
   let body = html`<${Talk} state=${state} actions=${actions} locale=${locale} />`;
   if (!isReady) body = html`<div class="log" aria-busy="true"></div>`;
@@ -35,13 +35,13 @@ export function Panel({ state, actions, locale }) {
 function Head({ state, actions }) {
   const { config, chat, isHome, isReady } = state;
   const [isOpen, setIsOpen] = useState(false);
-  const [asks, setAsks] = useState(""); // what the menu asks: "end", "mail", or nothing
+  const [asks, setAsks] = useState(""); // the menu's open question: "end", "mail", or none
   const head = useRef(null);
   const button = useRef(null);
   const who = chat?.agent ?? { name: config.bot_name, avatar_url: config.bot_icon };
   const canEnd = chat && chat.status !== "ended";
   const canTake = chat && config.export_enabled;
-  // The reader stands where they came from: what they chose in the menu is gone.
+  // Returns the focus to the button, because the chosen entry of the menu is gone.
   const close = () => (setIsOpen(false), setAsks(""), button.current.focus());
   // At once: an Escape may follow the key that opened it.
   useLayoutEffect(() => (isOpen ? whileOpen(head.current, close, () => setIsOpen(false)) : undefined), [isOpen]);
@@ -69,7 +69,7 @@ function Head({ state, actions }) {
   </header>`;
 }
 
-/** Escape closes what is open and nothing else, and so does a press elsewhere. Returns what ends that. */
+/** Escape closes the open menu and nothing else, and so does a click elsewhere. Returns a function that stops this. */
 function whileOpen(place, close, leave) {
   const onKeyDown = (event) => {
     if (event.key !== "Escape" || isComposing(event)) return;
@@ -107,7 +107,7 @@ function Face({ who }) {
   return html`<span class="face" aria-hidden="true">${[...who.name][0] ?? ""}</span>`;
 }
 
-/** The client's picture; where it does not load, its words stand alone, and without words there is nothing. */
+/** The client's banner; if the picture does not load, only its text is shown, and without text nothing. */
 function Banner({ banner }) {
   const [isBroken, setIsBroken] = useState(false);
   const { link, alt } = banner;
@@ -130,7 +130,7 @@ function Talk({ state, actions, locale }) {
     return end.current.stop;
   }, []);
   const toEnd = () => (end.current.toEnd(), setHasNewer(false));
-  // Who reads further up is left there, and told; their own words show them the end.
+  // A reader further up stays there, and is told about new messages; their own message scrolls to the end.
   const theirs = messages.filter(isFromUs).length;
   const shown = useRef(theirs);
   useEffect(() => {
@@ -173,34 +173,34 @@ function Talk({ state, actions, locale }) {
 /** Whether the visitor has said anything in the chat. */
 const hasAsked = ({ outbox, messages }) => outbox.length > 0 || !messages.every(isFromUs);
 
-const PAUSE = 5 * 60 * 1000; // milliseconds that part what one sender said
+const PAUSE = 5 * 60 * 1000; // milliseconds between messages that are shown apart
 
-/** Whether a message goes on with what the same sender said before. */
+/** Whether a message continues the previous one of the same sender. */
 function isContinued(before, { sender, conversation_id: id, created_at: time }) {
   const isSame = before?.sender.type === sender.type && before.sender.name === sender.name && before.conversation_id === id;
   return isSame && Date.parse(time) - Date.parse(before.created_at) < PAUSE;
 }
 
-/** What became of the visitor's last words, as long as nobody has answered them. */
+/** The state of the visitor's last message, until somebody has answered it. */
 function stateOf(message, { messages, draft }) {
   if (message.is_seen) return "seen";
   return messages.at(-1) === message && draft === null ? "sent" : null;
 }
 
-/** Whether a person is still to answer: nobody has the chat, who has it has not written yet, or left before the visitor's
-last words. */
+/** Whether a person has yet to answer: nobody has the chat, or its agent has not written, or left before the visitor's
+last message. */
 function waits({ chat, messages }, isStaffed) {
   if (!chat || chat.status === "ended" || chat.assign_type === "bot") return false;
   const isBegun = messages.some(({ sender }) => sender.type === "agent" && sender.name === chat.agent?.name);
   return !isBegun || (!isStaffed && !isFromUs(messages.at(-1)));
 }
 
-/** What the visitor must know now: no connection, who has the chat, how long it takes. */
+/** What the visitor must know now: no connection, who has the chat, how long the wait is. */
 function Notices({ state, actions, locale }) {
   const { isOnline, isBlocked, notice, problem, chat, config } = state;
   const isStaffed = config.is_open && config.agents_online > 0;
   const isWaiting = waits(state, isStaffed);
-  // Whom the bot has back from an agent is told so.
+  // Says so if an agent has returned the chat to the bot.
   const isBack = chat?.status === "open" && chat.assign_type === "bot" && state.messages.some(({ sender }) => sender.type === "agent");
   const partner = isBack ? config.bot_name : chat?.status !== "ended" && !isWaiting && chat?.agent?.name;
   const lines = [
