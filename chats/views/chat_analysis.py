@@ -134,7 +134,8 @@ class InsightViewSet(ChatsViewSet):
         """Rate a conversation in stars, or one answer in it in stars or by thumb.
 
         A further rating of the same thing corrects the first, within the minutes of the client's
-        setting `feedback_edit_minutes`; after that 409 `feedback_given`.
+        setting `feedback_edit_minutes`; after that 409 `feedback_given`. 403 `customer_blocked` if
+        your team has blocked the customer.
         """
         return insight_shapes.ChatFeedBackDto.from_row(feedback.give(self._chat(chat_id), body))
 

@@ -80,7 +80,8 @@ class ClientChatViewSet(ChatsViewSet):
         With a public key the response is a `VisitorConversation`. Its `visitor_token` gives the
         visitor access to their conversations; sent with this operation, it opens another
         conversation of the same visitor. A public key cannot set tags or metadata, and cannot
-        overwrite customer data that your server or team wrote.
+        overwrite customer data that your server or team wrote. 403 `customer_blocked` if your team
+        has blocked the customer.
         """
         chat, is_new = incoming.open_chat(
             self.caller, body, client_message_id=idempotency.stable_id()
@@ -173,7 +174,7 @@ class ClientChatViewSet(ChatsViewSet):
         With a public key, values that your server or team wrote stay unchanged too. A signed
         `external_id` signs the visitor in: their conversations that belong to no identified
         customer become that customer's, and the visitor continues with the `visitor_token` of the
-        response.
+        response. 403 `customer_blocked` if your team has blocked the customer.
         """
         return self._shown(conversations.update_customer(self.caller, chat_id, body))
 
@@ -231,7 +232,7 @@ class ClientChatViewSet(ChatsViewSet):
         """Have the bot answer the customer's last message, or return the existing reply.
 
         409 `nothing_to_answer` if the customer has not written, `chat_ended` if the conversation
-        has ended.
+        has ended; 403 `customer_blocked`.
         """
         chat = self._chat(chat_id)
         message = incoming.request_reply_again(

@@ -92,7 +92,8 @@ class MessagingViewSet(ChatsViewSet):
         while an agent has it, `already_answered` if the message in `in_reply_to` has a reply of the
         bot, `attachments_off` for a customer's files if the bot takes none,
         `client_message_id_taken` if another sender's message has this id; on a messaging channel
-        also `channel_not_connected` and `reply_window_closed`.
+        also `channel_not_connected` and `reply_window_closed`. 403 `customer_blocked` for a
+        message of a blocked customer.
         """
         return exchange_shapes.MessageEntity.from_row(
             messaging_api.send(self._chat(conversation_id), body)
@@ -113,7 +114,10 @@ class MessagingViewSet(ChatsViewSet):
     def create(
         self, body: messaging_shapes.ConversationRequest
     ) -> messaging_shapes.ConversationResponse:
-        """Open a conversation with the key's bot; agents and webhooks treat it like any other."""
+        """Open a conversation with the key's bot; agents and webhooks treat it like any other.
+
+        403 `customer_blocked` if your team has blocked the requester.
+        """
         return messaging_shapes.ConversationResponse.from_row(messaging_api.open_(self.key, body))
 
     @operation(

@@ -188,7 +188,8 @@ class ChatViewSet(ChatsViewSet):
     def end(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
         """End a conversation: for the customer with an API key, as an agent with an access token.
 
-        409 `chat_ended` if it has already ended, `already_assigned` if another agent has it.
+        409 `chat_ended` if it has already ended, `already_assigned` if another agent has it. 403
+        `customer_blocked` if a blocked customer ends it.
         """
         chat = self._chat(chat_id)
         return self._shown(agent_actions.end(chat, by=self.caller.user))
