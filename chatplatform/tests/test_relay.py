@@ -29,7 +29,8 @@ def add_lost(count=1, **values):
     for number, job in enumerate(rows):
         assert leases.claim(job.pk)
         gone = timedelta(minutes=count - number)
-        Job.objects.filter(pk=job.pk).update(lease_until=Now() - gone, attempts=3, **values)
+        last = {"lease_until": Now() - gone, "crashes": leases.DEATHS - 1}
+        Job.objects.filter(pk=job.pk).update(**last | values)
     return rows
 
 
@@ -48,7 +49,7 @@ def test_one_job_that_cannot_be_ended_does_not_stop_the_sweep(work, caplog):
     bad, _ = add_lost(2)
     # The database stores no such text.
     with mock.patch.object(work, "dead", fail_to_end(ValueError("\0"))):
-        Job.objects.exclude(pk=bad.pk).update(attempts=1)
+        Job.objects.exclude(pk=bad.pk).update(crashes=0)
         assert relay.sweep() == 2
     assert states() == [JobState.RUNNING, JobState.QUEUED]
     assert f"job {bad.pk} could not be taken back" in caplog.text
