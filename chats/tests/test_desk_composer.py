@@ -111,7 +111,12 @@ def test_an_undone_message_comes_back_before_what_is_typed_since(screen, ben, ch
 
 def test_the_browser_asks_before_it_leaves_files_that_are_not_sent(screen, ben, chat_id):
     asked = []
-    screen.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+
+    def leave(dialog):
+        asked.append(dialog.type)
+        dialog.accept()
+
+    screen.on("dialog", leave)
     composer = open_chat(screen, ben)
     composer.fill("Dear Zoe")
     screen.reload()

@@ -168,7 +168,8 @@ export function createChat({ api, store, memory, stash, language }) {
   function giveUp(error) {
     if (!isGone(error)) return report(error);
     misses = 0;
-    moveTo(null, { token: null, opening: null, known: false });
+    memory.write({ chat: null, token: null, opening: null, known: false });
+    setFiles(store.state.files); // What is typed goes along to the next chat.
     cursorOf = null;
     set({ chat: null, known: false, draft: null, problem: t("This chat is no longer available. Your next message starts a new one.") });
   }
@@ -249,13 +250,6 @@ export function createChat({ api, store, memory, stash, language }) {
     set({ files: limited(files, store.state.config.upload_limits) });
     draft({ names: files.map(({ file }) => file.name) });
     stash.put(draftOf(memory.read().chat), files.map(({ file }) => file));
-  }
-
-  /** Switches to another chat, or to none yet; what is typed goes along. */
-  function moveTo(chat, changes = {}) {
-    const { chat: left, drafts: { [left ?? NEW]: _, ...drafts } = {} } = memory.read();
-    memory.write({ ...changes, chat, drafts });
-    setFiles(store.state.files);
   }
 
   /** Sends the text and files in the composer, unless something in it cannot be sent. */
@@ -394,8 +388,10 @@ export function createChat({ api, store, memory, stash, language }) {
       throw error;
     });
     if (mine !== turn || memory.isLost()) throw new Error("The page names somebody else by now.");
-    moveTo(made.id, { token: made.visitor_token, opening: null });
+    const { drafts: { [NEW]: _, ...drafts } = {} } = memory.read();
+    memory.write({ chat: made.id, token: made.visitor_token, opening: null, drafts });
     draft({ answers: {} });
+    setFiles(store.state.files);
     set({ chat: made });
     await readMessages(made.id);
     return made.id;
@@ -435,7 +431,7 @@ export function createChat({ api, store, memory, stash, language }) {
   function arrived(message) {
     if (message.conversation_id !== memory.read().chat) {
       shelve();
-      moveTo(message.conversation_id);
+      memory.write({ chat: message.conversation_id });
     }
     store.dispatch({ type: "messages", messages: [message] });
   }
@@ -559,9 +555,10 @@ export function createChat({ api, store, memory, stash, language }) {
 
   function another() {
     shelve();
-    moveTo(null, { opening: null });
+    memory.write({ chat: null, opening: null });
     cursorOf = null;
     store.dispatch({ type: "another" });
+    draft({});
   }
 
   /** Shows the start screen, where the current chat can be chosen. */
