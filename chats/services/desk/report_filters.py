@@ -43,7 +43,7 @@ def waited(client: Client, now: datetime) -> tuple[timedelta, Callable[[timedelt
     def so_long(time: timedelta) -> Q:
         found = Q(waiting_since__lte=now - time) & ~Q(bot__in=closing)
         for bot in closing:
-            since = business_hours.before(config, bot, now, time)
+            since = business_hours.subtract_open_time(config, bot, now, time)
             found |= Q(bot=bot, waiting_since__lte=since)
         return found
 

@@ -51,7 +51,7 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         if isinstance(decision, AskEngine):
             decision = ask_engine(message, decision, facts, stream)
         if turn and turn.waiting:
-            decision = turn.waiting.asked_again_behind(decision)
+            decision = turn.waiting.with_question_repeated(decision)
         publishing.publish_reply(message, decision, earlier=earlier, filled=facts.info.filled)
     stream.done()
 

@@ -62,7 +62,7 @@ class Waiting:
     # Its question, to ask again; continuing does not need it.
     question: str = ""
 
-    def asked_again_behind(self, decision: Decision) -> Decision:
+    def with_question_repeated(self, decision: Decision) -> Decision:
         """The reply to a message that does not answer the question, followed by the question.
 
         If the reply begins another procedure, that one replaces this one.
