@@ -370,7 +370,7 @@ def _publish_tested(run: GoldenRun) -> None:
         prompt_versions.make_current(run.prompt)
     held = list(_held_documents(run).order_by("pk"))
     for document in held:
-        document_drafts.put_live(document)
+        document_drafts.publish_draft(document)
         is_answer = document.source == DocumentSource.QUESTION_ANSWER
         if is_answer and document.draft != document_drafts.DELETION:
             jobs.enqueue("chats.ask_learned", client_id=run.client_id, document_id=document.pk)

@@ -337,7 +337,7 @@ _RULES = (
         ),
         gettext_noop("Connect a language model, or turn the functions off."),
         lambda client, _: Function.objects.for_client(client).filter(
-            bot__in=functions.without_caller(
+            bot__in=functions.without_model_or_procedure(
                 Bot.objects.filter(function_calling__is_enabled=True)
             )
         ),
