@@ -119,7 +119,7 @@ def _file_name(user: User, client: Client, asked: dict[str, Any], param: shapes.
     """The name of the report, saved or from its groups, and its period."""
     title = next((name for _, name, _, is_shown in _reports(user, client, asked) if is_shown), "")
     title = _NOT_IN_A_NAME.sub(" ", title or _by(gettext("Conversations"), param.group_by))
-    period = periods.of(client, param)
+    period = periods.resolve(client, param)
     return f"{title[:70]} {period.first} - {period.last}"
 
 

@@ -53,10 +53,10 @@ def page(request: HttpRequest) -> HttpResponse:
     try:
         query = PeriodQuery.model_validate(asked)
         as_of = replica.as_of()
-        found = overview.of(client, query, bot=bot)
+        found = overview.compute(client, query, bot=bot)
     except (ValidationError, ApiError) as exc:
         return _refused(request, form, problems(exc))
-    shown = _shown(found, periods.of(client, query), bot)
+    shown = _shown(found, periods.resolve(client, query), bot)
     return show(request, "overview", form | shown | {"as_of": as_of})
 
 
@@ -66,7 +66,7 @@ def _refused(request: HttpRequest, form: dict[str, Any], reasons: list[str]) -> 
 
 def _form(client: Client, asked: dict[str, str], bot: Bot | None) -> dict[str, Any]:
     query, dates = entered_dates(client, asked)
-    period = periods.of(client, query)
+    period = periods.resolve(client, query)
     days = (period.last - period.first).days + 1
     of_bot = {"bot": bot.pk} if bot else {}
     presets = [
