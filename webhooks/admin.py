@@ -291,7 +291,9 @@ class WebhookConfigAdmin(TenantAdmin):
         failure = self._latest_failure(row, [*shown, *failed]) if row.failing_since else None
         missed = 0
         if not row.is_active:
-            missed = sum(deliveries.count_replay(row, body) for body in endpoints.missed_by(row))
+            missed = sum(
+                deliveries.count_replay(row, body) for body in endpoints.missed_replays(row)
+            )
         state, state_words = health_of(row)
         return self.page(
             request, "admin/webhooks/manage.html", row.description or row.url,

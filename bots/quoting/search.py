@@ -383,7 +383,7 @@ class Index:
 
         def fits(word: str, text: str) -> int:
             both = (set(tokens(word, language=c) + tokens(text, language=c)) for c in ("", "en"))
-            return max(field.together(words) for words in both)
+            return max(field.max_co_occurrence(words) for words in both)
 
         return corrector.corrected(question, is_known=is_known, fits=fits)
 

@@ -190,7 +190,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             return redirect("admin:chats_why", chat_id, message_id)
         try:
             reply = reply_replay.get(chat, message_id)
-            made = reply_replay.made_again(reply, reference=f"replay:{uuid.uuid4()}")
+            made = reply_replay.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
         except ApiError as exc:
             messages.error(request, str(exc))
             return redirect("admin:chats_why", chat_id, message_id)

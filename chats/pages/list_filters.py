@@ -118,7 +118,7 @@ class WaitingFilter(FixedFilter):
         if client is None:
             return None
         if value == "any":
-            return report_filters.waits()
+            return report_filters.is_waiting()
         is_over = value == "target"
         waited = report_filters.waited_for_target if is_over else report_filters.waited_for_half
         return waited(client, timezone.now())

@@ -136,7 +136,7 @@ class InsightViewSet(ChatsViewSet):
         A further rating of the same thing corrects the first, within the minutes of the client's
         setting `feedback_edit_minutes`; after that 409 `feedback_given`.
         """
-        return insight_shapes.ChatFeedBackDto.from_row(feedback.give(self._chat(chat_id), body))
+        return insight_shapes.ChatFeedBackDto.from_row(feedback.submit(self._chat(chat_id), body))
 
     @operation(
         "AI / chat", "Get Chat Feedbacks", access=BEARER, returns=insight_shapes.FeedbacksResponse

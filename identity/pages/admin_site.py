@@ -68,7 +68,7 @@ SETTINGS_PAGES = {
     "hours": "identity.pages.settings.business_hours.page",
     "handover": "identity.pages.settings.conversations.handover",
     "messages": "chats.pages.automatic_messages.page",
-    "after": "identity.pages.settings.conversations.after",
+    "after": "identity.pages.settings.conversations.after_conversation",
     "notifications": "identity.pages.settings.notifications.page",
     "privacy": "identity.pages.settings.notifications.privacy",
     "plan": "identity.pages.settings.plan.page",

@@ -104,7 +104,7 @@ def _solved(found: ChatOverview, path: str) -> KpiCard:
     now, before = (formatting.share(one.bot_resolved, one.chats) for one in _both(found))
     return compared(
         "bot_resolved_share", now, before, path=path, title=gettext("Resolved by the bot"),
-        note=_last_week(formatting.shown("bot_resolved_share", before)),
+        note=_last_week(formatting.format_value("bot_resolved_share", before)),
         days=[formatting.share(day.bot_resolved, day.chats) or 0 for day in found.series],
     )  # fmt: skip
 
@@ -230,7 +230,7 @@ def _who_waits(client: Client) -> tuple[QuerySet[Conversation], str]:
     """The conversations whose customers wait for a person, whether an agent has them or not, and
     the path of their list. The warnings about late answers count some of these."""
     rows = Conversation.objects.for_client(client).filter(
-        report_filters.waits(), status=Status.OPEN, is_preview=False
+        report_filters.is_waiting(), status=Status.OPEN, is_preview=False
     )
     return rows, failures.list_path("chats_conversation", status__exact="open", waiting="any")
 

@@ -148,7 +148,7 @@ def _message(source: Json, chat: Json, seq: int) -> Json:
     is_deleted = bool(_attributes(source).get("deleted"))
     lines = [] if is_deleted else _lines(source)
     pieces = [] if is_deleted else _content(source)
-    said = {"type": "text", "text": channel_context.said(lines)[:_MAX_TEXT]}
+    said = {"type": "text", "text": channel_context.to_text(lines)[:_MAX_TEXT]}
     return {
         "id": _id(external_id, source["created_at"]),
         "conversation_id": _id(_external_id(chat), chat["created_at"]),
