@@ -16,6 +16,7 @@ from identity.pages.settings.frame import (
     own_client,
     show,
     show_config,
+    submitted_values,
 )
 from identity.services import mails
 from identity.shapes.configs import EmailNotificationRequest
