@@ -354,7 +354,7 @@ LAYOUTS: dict[str, Callable[[list[str]], str]] = {
 
 def measure_near_topic(table: Table, folder: Path, vectors: Vectors, *, is_held_out: bool) -> None:
     """Questions in ten languages near the topic of English texts with short facts."""
-    examples = Path(search.__file__).with_name("gate_examples.toml")
+    examples = Path(search.__file__).with_name("confidence_examples.toml")
     companies = tomllib.loads(examples.read_text("utf-8"))["companies"]
     companies = companies[2:] if is_held_out else companies[:2]
     for layout, written in LAYOUTS.items():

@@ -177,7 +177,7 @@ def asked(client: Any, days: int) -> dict[str, dict[str, Callable[[], Any]]]:
         "daily": {"ours": lambda: adhoc.search(client, daily), "plain": plain("daily")},
         "first reply": {"ours": lambda: adhoc.search(client, reply), "plain": plain("first reply")},
         "overview": {
-            "ours": lambda: overview.of(client, PeriodQuery(date_from=first)),
+            "ours": lambda: overview.compute(client, PeriodQuery(date_from=first)),
             "plain": lambda: (plain("daily")(), plain("first reply")()),
         },
     }  # fmt: skip

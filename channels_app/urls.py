@@ -74,10 +74,10 @@ urlpatterns = [
     # The site's own pages
     path("admin/channels/", page(pages.overview), name="channels"),
     path("admin/channels/<slug:channel>/connect/", page(pages.connect), name="channel_connect"),
-    path("admin/channels/<slug:channel>/back/", page(pages.come_back), name="channel_back"),
+    path("admin/channels/<slug:channel>/back/", page(pages.callback), name="channel_back"),
     path(
         "admin/channels/<slug:channel>/back/direct/",
-        page(pages.come_back),
+        page(pages.callback),
         name="channel_back_direct",
     ),
     path(

@@ -323,7 +323,11 @@ class ColumnsMixin(ModelAdmin):
     more_columns: Any = ()
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        return [self._worded(name) for name in self._chosen(request) if self._tells(request, name)]
+        return [
+            self._worded(name)
+            for name in self._chosen(request)
+            if self._is_useful_column(request, name)
+        ]
 
     def _chosen(self, request: HttpRequest) -> list[Any]:
         """The columns that the address names, else those that the list shows by default."""
@@ -337,7 +341,7 @@ class ColumnsMixin(ModelAdmin):
         return [
             (_name(item), self._heading(self._worded(item)), item in chosen)
             for item in offered
-            if self._tells(request, item)
+            if self._is_useful_column(request, item)
         ]
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -354,7 +358,11 @@ class ColumnsMixin(ModelAdmin):
         return (*fields, *shown, *map(person, sorted(self._people)))
 
     def get_list_filter(self, request: HttpRequest) -> Any:
-        names = [name for name in super().get_list_filter(request) if self._tells(request, name)]
+        names = [
+            name
+            for name in super().get_list_filter(request)
+            if self._is_useful_column(request, name)
+        ]
         return [(name, TenantRelatedFilter) if self._is_relation(name) else name for name in names]
 
     @cached_property
@@ -394,7 +402,7 @@ class ColumnsMixin(ModelAdmin):
         own = self._labelled.get(name)
         return own or (person(name) if name in self._people else self._worded(name))
 
-    def _tells(self, request: HttpRequest, name: Any) -> bool:
+    def _is_useful_column(self, request: HttpRequest, name: Any) -> bool:
         """Whether a column is useful to the viewer: the client is only to the platform's staff."""
         return name != "client" or _has_role(request, PLATFORM)
 

@@ -244,11 +244,11 @@ class SearchMixin(ModelAdmin):
         for word in words_of(search_term):
             found = Q(pk__in=[])
             for name in self.get_search_fields(request):
-                found |= self._with_word(request, name, word)
+                found |= self._contains_word(request, name, word)
             queryset = queryset.filter(found)
         return queryset, False
 
-    def _with_word(self, request: HttpRequest, name: str, word: str) -> Q:
+    def _contains_word(self, request: HttpRequest, name: str, word: str) -> Q:
         path = name.removeprefix("=")
         like: tuple[str, Any] = ("icontains", word)
         if name != path:

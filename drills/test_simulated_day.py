@@ -60,7 +60,7 @@ class Day:
             self.ends_at = now
 
     def look(self, now: datetime) -> None:
-        for item in warnings.of(self.bot.client):
+        for item in warnings.list_for_client(self.bot.client):
             rows = [sample.label for sample in item.warning.samples] or [""]
             for row in rows:
                 self.warned_at[item.warning.code].setdefault(row, now)

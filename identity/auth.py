@@ -217,7 +217,7 @@ def _person_or_token_in_form(request: HttpRequest) -> Principal | None:
     token = request.POST.get("token") if "Authorization" not in request.headers else None
     if not token:
         return _person(request)
-    user = tokens.find_user_behind(token)
+    user = tokens.find_user_by_token(token)
     return _principal(user) if user else None
 
 

@@ -132,7 +132,7 @@ class EventAdmin(TenantAdmin):
         """The events about a row, for its page; a conversation's without its messages."""
         client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
         found = event_history.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
-        return [Entry(item.created_at, humanize_code(item.type), **_told(item)) for item in found]
+        return [Entry(item.created_at, humanize_code(item.type), **_cause(item)) for item in found]
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str] | None:
         """The link to all events of a conversation; other rows have few."""
@@ -148,7 +148,7 @@ class EventAdmin(TenantAdmin):
         return format_html("<code>{}</code>", row.type)
 
 
-def _told(event: Event) -> dict[str, str]:
+def _cause(event: Event) -> dict[str, str]:
     """Who caused the event and why, if it says so."""
     data: dict[str, Any] = event.data
     reason = data.get("reason")
@@ -291,7 +291,9 @@ class WebhookConfigAdmin(TenantAdmin):
         failure = self._latest_failure(row, [*shown, *failed]) if row.failing_since else None
         missed = 0
         if not row.is_active:
-            missed = sum(deliveries.count_replay(row, body) for body in endpoints.missed_by(row))
+            missed = sum(
+                deliveries.count_replay(row, body) for body in endpoints.missed_replays(row)
+            )
         state, state_words = health_of(row)
         return self.page(
             request, "admin/webhooks/manage.html", row.description or row.url,

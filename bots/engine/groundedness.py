@@ -45,7 +45,7 @@ class SourceCheck:
         """Whether every fact of a text occurs in the sources."""
         return not self.unsupported_facts(text)
 
-    def holds(self, sentence: str) -> bool:
+    def supports(self, sentence: str) -> bool:
         """Whether a sentence of enough words has all its words and facts in the sources."""
         words = _words(sentence)
         return len(words) >= _MIN_WORDS and words <= self._words and self.facts_supported(sentence)

@@ -174,7 +174,7 @@ class StreamingGuardrail:
 
     def _holder(self, sentence: str) -> int | None:
         """The number of the first snippet that has all words and facts of a sentence."""
-        numbers = (n for n in self._snippets if self._check((n,)).holds(sentence))
+        numbers = (n for n in self._snippets if self._check((n,)).supports(sentence))
         return next(numbers, None)
 
     def _with_citation(self, sentence: str, number: int) -> str:

@@ -110,7 +110,7 @@ class OpenAICompatible:
         )
         model, guardrail, used = ask(Usage(0, 0))
         if guardrail.is_foreign and not guardrail.fault:
-            messages += prompting.asked_to_write_in(guardrail.text, question.language)
+            messages += prompting.language_request(guardrail.text, question.language)
             model, guardrail, used = ask(used)
         try:
             used = self._judged(question, guardrail, used, ends_at)
@@ -118,7 +118,7 @@ class OpenAICompatible:
             if not guardrail.never_cites or guardrail.fault:
                 raise
             # Nothing of this answer was shown, so it may be written again, as above.
-            messages += prompting.asked_to_cite(guardrail.text)
+            messages += prompting.citation_request(guardrail.text)
             model, guardrail, used = ask(error.usage or used)
             used = self._judged(question, guardrail, used, ends_at)
         if rest := guardrail.approve():

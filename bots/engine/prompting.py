@@ -81,12 +81,12 @@ def content_with(pictures: Sequence[Picture], text: str) -> str | list[dict[str,
     return [{"type": "text", "text": text}, *shown]
 
 
-def asked_to_cite(answer: str) -> list[dict[str, Any]]:
+def citation_request(answer: str) -> list[dict[str, Any]]:
     """The messages that return an answer without citations and ask for it with citations."""
     return _returned(answer, _CITE)
 
 
-def asked_to_write_in(answer: str, language: str) -> list[dict[str, Any]]:
+def language_request(answer: str, language: str) -> list[dict[str, Any]]:
     """The messages that return an answer in a wrong language and ask for it in the right one."""
     return _returned(answer, _WRITE_IN.format(language=english_name(language)))
 

@@ -15,8 +15,8 @@ from bots.language.embedding import (
     GENERIC,
     MAX_PASSAGE_CHARACTERS,
     MAX_QUESTION_CHARACTERS,
+    ConfidenceWeights,
     EncoderDown,
-    Gate,
     SearchEncoder,
     Vectors,
 )
@@ -39,7 +39,7 @@ class RemoteEncoder(SearchEncoder):
     base_url: str
     api_key: str = field(repr=False)
     model: str
-    gate: Gate = field(compare=False)
+    gate: ConfidenceWeights = field(compare=False)
     is_operators: bool = False
     batch = 16
 
@@ -56,7 +56,7 @@ class RemoteEncoder(SearchEncoder):
         try:
             if not self.is_available():
                 return None
-            _means(self)  # what `own_part` and `apart` need
+            _means(self)  # what `without_common_part` and `language_offset` need
             return _query(self, text[:MAX_QUESTION_CHARACTERS])
         except EncoderDown as error:
             _failed_at[self.id] = time.monotonic()

@@ -64,7 +64,7 @@ def statements(answer: str) -> list[str]:
         text, label = label + piece, ""
         if _is_label(piece) or (text != piece and not piece.strip()):
             label = text
-        elif _says_little(text) or _says_little(found[-1]) or _goes_on(found[-1], piece):
+        elif _says_little(text) or _says_little(found[-1]) or _may_continue(found[-1], piece):
             found[-1] += text
         else:
             found.append(text)
@@ -84,7 +84,7 @@ def _is_shortened(before: str, piece: str) -> bool:
     )
 
 
-def _goes_on(before: str, piece: str) -> bool:
+def _may_continue(before: str, piece: str) -> bool:
     """Whether the sentence may continue after an initial, or an ordinal number before a month."""
     tail = before[-_TAIL:]
     is_month = _ORDINAL.search(tail) and _MONTH.match(piece)

@@ -216,6 +216,7 @@ class Exchange:
         self, wanted: Sequence[RequestedCall], results: Sequence[Result]
     ) -> list[dict[str, Any]]:
         ids = [call.id or f"call_{n}" for n, call in enumerate(wanted)]
+        texts = [truncate_result(result.text) for result in results]
         calls = [
             {
                 "id": name,
@@ -228,8 +229,8 @@ class Exchange:
         return [
             {"role": "assistant", "content": "", "tool_calls": calls},
             *(
-                {"role": "tool", "tool_call_id": name, "content": self._fence(cut(result.text))}
-                for name, result in zip(ids, results, strict=True)
+                {"role": "tool", "tool_call_id": name, "content": self._fence(text)}
+                for name, text in zip(ids, texts, strict=True)
             ),
         ]
 
@@ -264,6 +265,6 @@ def storable(text: str) -> str:
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
 
-def cut(text: str) -> str:
+def truncate_result(text: str) -> str:
     """Cut a result to MAX_RESULT_CHARS, with a note that it was cut."""
     return text if len(text) <= MAX_RESULT_CHARS else text[: MAX_RESULT_CHARS - len(_CUT)] + _CUT

@@ -44,7 +44,7 @@ GENERIC = language_data.by_language("questions", "generic")
 _COMMON_SHARE = 0.5
 # The share of the difference between questions in two languages that passages show too. If it is
 # set higher, passages in another language beat answers in the customer's own.
-_APART_SHARE = 0.6
+_OFFSET_SHARE = 0.6
 
 _NO_SIGN = re.compile("[\x00\ud800-\udfff]")
 
@@ -154,10 +154,10 @@ class Weights(NamedTuple):
     constant: float
 
 
-class Gate(NamedTuple):
+class ConfidenceWeights(NamedTuple):
     """The weights of an encoder's search: with few passages, with many, and in another language.
 
-    `manage.py reindex --fit` fits it (`bots/quoting/gate_fitting.py`).
+    `manage.py reindex --fit` fits it (`bots/quoting/confidence_fitting.py`).
     """
 
     few: Weights
@@ -169,7 +169,7 @@ class SearchEncoder(ABC):
     """The encoder of a bot's search. Vectors of different encoders cannot be compared."""
 
     id: str
-    gate: Gate
+    gate: ConfidenceWeights
     # How many passages are encoded at once.
     batch: int
 
@@ -193,7 +193,7 @@ class SearchEncoder(ABC):
     def mean_question(self, language: str) -> Vectors:
         """The mean vector of questions to any business in a language."""
 
-    def own_part(self, question: Vectors, *, language: str) -> Vectors:
+    def without_common_part(self, question: Vectors, *, language: str) -> Vectors:
         """The vector of a question minus half of the mean question.
 
         Otherwise passages that are a little near to everything would be near to each question.
@@ -201,11 +201,11 @@ class SearchEncoder(ABC):
         own: Vectors = question - _COMMON_SHARE * self.mean_question(language)
         return own
 
-    def apart(self, language: str, other: str) -> Vectors:
+    def language_offset(self, language: str, other: str) -> Vectors:
         """The part of the vectors that depends only on the language: one language's mean question
         minus another's, scaled."""
         difference = self.mean_question(language) - self.mean_question(other)
-        shared: Vectors = _APART_SHARE * difference
+        shared: Vectors = _OFFSET_SHARE * difference
         return shared
 
 
@@ -213,7 +213,7 @@ class _Packaged(SearchEncoder):
     id = MODEL_ID
     # A row may have ten sentences, and takes up to a quarter of a second.
     batch = 8
-    gate = Gate(
+    gate = ConfidenceWeights(
         # Fitted on single documents of 20 to 90 pieces (`bench/judged_replies.py`).
         few=Weights(128.0, 5.0, 0.0, -55.6),
         # Fitted on hundreds of pieces, English and Vietnamese (`bench/answer_quality.py`): among so

@@ -71,7 +71,9 @@ def _waiting(request: HttpRequest) -> list[tuple[models.FunctionCall, str]]:
 def _settings(client: Any) -> list[dict[str, Any]]:
     """For each bot with functions, whether they are on, and whether anything calls them."""
     unused = set(
-        functions.without_caller(models.Bot.objects.for_client(client)).values_list("pk", flat=True)
+        functions.without_model_or_procedure(models.Bot.objects.for_client(client)).values_list(
+            "pk", flat=True
+        )
     )
     rows = models.FunctionCalling.objects.for_client(client).select_related("bot")
     return [
@@ -87,7 +89,7 @@ def _settings(client: Any) -> list[dict[str, Any]]:
 
 def without_model(bots: QuerySet[models.Bot]) -> list[str]:
     """The names of the bots among these that cannot call functions until they have a model."""
-    found = functions.without_caller(bots).order_by("bot_name")
+    found = functions.without_model_or_procedure(bots).order_by("bot_name")
     return list(found.values_list("bot_name", flat=True))
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bots.ingest import chunking
 from bots.language import dictionaries, language_data, quantities
-from bots.language.embedding import PACKAGED, Gate, SearchEncoder, Vectors
+from bots.language.embedding import PACKAGED, ConfidenceWeights, SearchEncoder, Vectors
 from bots.language.normalization import fold, same_question_key, tokens
 from bots.quoting.spelling import SpellCorrector
 from bots.quoting.word_index import STOP_FORMS, STOP_WEIGHT, WordIndex
@@ -107,7 +107,7 @@ class Features:
     """Figures of the best piece, from which the confidence is computed.
 
     `nearness` is the cosine with the question after half of what all questions have in common is
-    removed (`SearchEncoder.own_part`), or all of it if the piece is in another language.
+    removed (`SearchEncoder.without_common_part`), or all of it if the piece is in another language.
     `above_next` is the lead over the next pieces; long pieces in another language are compared by
     sentences.
     """
@@ -383,7 +383,7 @@ class Index:
 
         def fits(word: str, text: str) -> int:
             both = (set(tokens(word, language=c) + tokens(text, language=c)) for c in ("", "en"))
-            return max(field.together(words) for words in both)
+            return max(field.max_co_occurrence(words) for words in both)
 
         return corrector.corrected(question, is_known=is_known, fits=fits)
 
@@ -409,7 +409,9 @@ class Index:
             return SearchResult(
                 (), 0.0, Features(0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
             )
-        own = None if vector is None else self._encoder.own_part(vector, language=language)
+        own = (
+            None if vector is None else self._encoder.without_common_part(vector, language=language)
+        )
         others = self._pairs_of_other_things(question)
         written = self._answers.get(same_question_key(question))
         left_out = set[int]()
@@ -460,10 +462,12 @@ class Index:
             return _Near(None, None, None, None, lift, {})
         near = _Near(all_near, own_near, all_near, own_near, lift, {})
         if (self._spoken != language).any():
-            apart = np.stack([self._encoder.apart(language, str(code)) for code in self._spoken])
+            offsets = np.stack(
+                [self._encoder.language_offset(language, str(code)) for code in self._spoken]
+            )
             near = near._replace(
-                fair_all=all_near + (apart @ vector)[self._spoken_by],
-                fair_own=own_near + (apart @ own)[self._spoken_by],
+                fair_all=all_near + (offsets @ vector)[self._spoken_by],
+                fair_own=own_near + (offsets @ own)[self._spoken_by],
             )
         foreign = np.flatnonzero((self._languages != language) & self._is_text & self._has_vector)
         topics: dict[int, Vectors] = {}
@@ -688,7 +692,7 @@ def _foreign(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]
     return nearness - FACT_NEARNESS * is_fact, float(above_next)
 
 
-def _confidence(features: Features, gate: Gate, *, has_vectors: bool) -> float:
+def _confidence(features: Features, gate: ConfidenceWeights, *, has_vectors: bool) -> float:
     """The probability that the best piece answers, on the scale of `DEFAULT_THRESHOLD`."""
     if not has_vectors:
         # Cautious: without vectors, questions on other topics must go to people.

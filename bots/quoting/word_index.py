@@ -52,7 +52,7 @@ class WordIndex:
     def __contains__(self, word: str) -> bool:
         return word in self._postings
 
-    def together(self, words: Iterable[str]) -> int:
+    def max_co_occurrence(self, words: Iterable[str]) -> int:
         """The largest number of these words that occur together in one piece."""
         pieces = Counter(
             int(number)

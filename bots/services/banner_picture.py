@@ -109,7 +109,7 @@ def for_bot(bot: Bot) -> BotBannerDto:
     )
 
 
-def shown(bot: Bot, now: datetime) -> BotBannerDto:
+def current_banner(bot: Bot, now: datetime) -> BotBannerDto:
     """The banner that a widget shows now; its url is null if there is none."""
     begins, ends = bot.banner_valid_from, bot.banner_valid_to
     if (begins and now < begins) or (ends and now >= ends):

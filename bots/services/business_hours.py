@@ -58,7 +58,9 @@ def closed_since(config: ClientConfig, bot: Bot, at: datetime) -> datetime | Non
     return next(earlier, at - _HORIZON * _ONE_DAY)
 
 
-def before(config: ClientConfig, bot: Bot, at: datetime, open_for: timedelta) -> datetime:
+def subtract_open_time(
+    config: ClientConfig, bot: Bot, at: datetime, open_for: timedelta
+) -> datetime:
     """The latest moment for which the open hours between it and `at` add up to `open_for`."""
     remaining = open_for
     for opens, closes in _spans_back(config, bot, at):

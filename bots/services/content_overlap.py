@@ -11,7 +11,7 @@ _SAME_SHARE = 0.8
 _MAX_QUESTIONS = 10
 
 
-def passage_beside(document: Document) -> IndexedChunk | None:
+def find_conflicting_passage(document: Document) -> IndexedChunk | None:
     """The passage that answers the same question as a written answer, but differently.
 
     None if no other document answers it. Other written answers do not count.

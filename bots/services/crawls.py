@@ -375,7 +375,7 @@ def update_status(web_url_id: int) -> None:
 def fail_interrupted(*, web_url_id: int, cause: FilesUnavailable | None = None) -> None:
     """Mark a crawl as failed after its job's last attempt, in the job's final transaction."""
     row = WebUrl.objects.filter(pk=web_url_id).first()
-    if row is None or row.progress >= FETCHED_PERCENT or web_urls.is_waiting(row):
+    if row is None or row.progress >= FETCHED_PERCENT or web_urls.is_crawl_queued(row):
         return
     if _fail(web_url_id, cause.code if cause else "interrupted"):
         WebUrl.objects.filter(pk=web_url_id).update(

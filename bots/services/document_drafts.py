@@ -80,7 +80,7 @@ def has_failed(document: Document) -> bool:
     return document.status == DocumentStatus.FAILED and has_text(document.draft)
 
 
-def put_live(document: Document) -> None:
+def publish_draft(document: Document) -> None:
     """Publish a document's held-back change; drop it if another document now has the same text."""
     draft, rows = document.draft, Document.objects.filter(pk=document.pk)
     bots.bump_knowledge_version(document.bot_id)
@@ -139,7 +139,7 @@ def _change_at_once(document: Document, columns: Mapping[str, Any]) -> None:
         rows.update(draft={name: draft[name] for name in draft.keys() - columns.keys()})
     elif document.draft is not None:
         # The draft waits for a gate that is off now.
-        put_live(document)
+        publish_draft(document)
         document.refresh_from_db()
     if "file" in columns:
         media.remove_later(document.client_id, [document.file.name])

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db.models import Count, QuerySet
 
 from bots.engine.remote_encoder import RemoteEncoder
-from bots.language.embedding import PACKAGED, Gate, SearchEncoder, Weights
+from bots.language.embedding import PACKAGED, ConfidenceWeights, SearchEncoder, Weights
 from bots.models import Bot, Chunk, LanguageModel, ModelPurpose
 from chatplatform import jobs
 
@@ -49,8 +49,8 @@ def of_operator() -> RemoteEncoder | None:
     )
 
 
-def _gate(stored: Sequence[Sequence[float]]) -> Gate:
-    return Gate(*(Weights(*weights) for weights in stored))
+def _gate(stored: Sequence[Sequence[float]]) -> ConfidenceWeights:
+    return ConfidenceWeights(*(Weights(*weights) for weights in stored))
 
 
 def in_use(bot_id: int) -> SearchEncoder:

@@ -378,7 +378,7 @@ def _call_tool(
         error="The tool reported an error." if result.is_error else "",
         # A tool's result came from its server, so an answer may rely on it.
         http_status=200,
-        result_excerpt=tools.cut(_redacted(tools.storable(result.text), secrets)),
+        result_excerpt=tools.truncate_result(_redacted(tools.storable(result.text), secrets)),
         duration_ms=round((time.monotonic() - started) * 1000),
     )
 
@@ -429,7 +429,7 @@ def _record_reply(
         CallStatus.SUCCEEDED if is_good else CallStatus.FAILED,
         error=error,
         http_status=reply.status,
-        result_excerpt=tools.cut(text),
+        result_excerpt=tools.truncate_result(text),
         duration_ms=reply.duration_ms,
     )
 

@@ -33,7 +33,7 @@ def usable(bot: Bot) -> QuerySet[Function]:
     return rows.filter(Q(mcp_server=None) | Q(mcp_server__is_enabled=True)).order_by("position")
 
 
-def without_caller(bots: QuerySet[Bot]) -> QuerySet[Bot]:
+def without_model_or_procedure(bots: QuerySet[Bot]) -> QuerySet[Bot]:
     """The bots among these that cannot call functions, with neither model nor procedure."""
     return bots.alias(has_model=engines.has_model()).filter(has_model=False, procedures=[])
 

@@ -123,7 +123,7 @@ def publish(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
             raise publish_gate.NotHeld
         if not (_is_prompt_waiting(run) or _held_documents(run).exists()):
             raise publish_gate.NotHeld(_OVERTAKEN)
-        _let_through(run)
+        _publish_tested(run)
         _record(run, "golden_run.published", by)
     return get(bot, run_id)
 
@@ -145,14 +145,14 @@ def discard(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
 
 def ask_next(run_id: str) -> None:
     """Ask the run's next questions, continuing after those of the last job."""
-    run = _begun(run_id)
+    run = _mark_running(run_id)
     if run is None:
         return
     now, tried = _terms(run)
     engine = engines.engine_for(run.bot.client, run.bot)
     for asked in _next_questions(run):
         try:
-            result = _tried(run, engine, asked, now, tried)
+            result = _compared_result(run, engine, asked, now, tried)
         except _ModelDown as exc:
             with jobs.commit():
                 _give_up(run, f"The model didn't answer: {exc}")
@@ -194,7 +194,7 @@ def _give_up(run: GoldenRun, error: str) -> None:
     run.save(update_fields=["status", "finished_at", "error", "outcome"])
 
 
-def _begun(run_id: str) -> GoldenRun | None:
+def _mark_running(run_id: str) -> GoldenRun | None:
     """Mark a run as running, so that it accepts no more documents; None if it has ended."""
     rows = GoldenRun.objects.select_related("bot__client__config", "prompt")
     with jobs.commit():
@@ -218,7 +218,7 @@ def _terms(run: GoldenRun) -> tuple[_Terms, _Terms | None]:
     return now, _Terms(threshold, index, run.prompt)
 
 
-def _tried(
+def _compared_result(
     run: GoldenRun, engine: Engine, asked: dict[str, Any], now: _Terms, tried: _Terms | None
 ) -> dict[str, Any]:
     """The result of one question; if a change is tested, compared with the bot's own terms."""
@@ -339,7 +339,7 @@ def _end(run: GoldenRun) -> None:
     run.status, run.finished_at = GoldenStatus.DONE, datetime.now(UTC)
     run.save(update_fields=["broke", "better", "status", "finished_at"])
     if run.is_publish_gate and not run.broke:
-        _let_through(run)
+        _publish_tested(run)
     elif run.is_publish_gate:
         GoldenRun.objects.filter(pk=run.pk).update(outcome=GoldenOutcome.HELD)
 
@@ -363,14 +363,14 @@ def _is_prompt_waiting(run: GoldenRun) -> bool:
     return run.prompt is not None and (current is None or current.version < run.prompt.version)
 
 
-def _let_through(run: GoldenRun) -> None:
+def _publish_tested(run: GoldenRun) -> None:
     """Publish the run's prompt and documents; the caller holds the bot's lock."""
     has_prompt = _is_prompt_waiting(run)
     if run.prompt and has_prompt:
         prompt_versions.make_current(run.prompt)
     held = list(_held_documents(run).order_by("pk"))
     for document in held:
-        document_drafts.put_live(document)
+        document_drafts.publish_draft(document)
         is_answer = document.source == DocumentSource.QUESTION_ANSWER
         if is_answer and document.draft != document_drafts.DELETION:
             jobs.enqueue("chats.ask_learned", client_id=run.client_id, document_id=document.pk)

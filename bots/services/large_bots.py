@@ -189,7 +189,7 @@ class LargeIndex:
     def _candidates(self, question: str, vector: Vectors | None, language: str) -> set[int]:
         found = set[int]()
         if vector is not None:
-            own = self._encoder.own_part(vector, language=language)
+            own = self._encoder.without_common_part(vector, language=language)
             nearest = self._ids(_NEAR, vector=own, limit=_NEAREST)
             found.update(nearest, self._beside(nearest[:_WITH_NEIGHBOURS]))
             found.update(self._ids(_NEAR, vector=vector, limit=_NEAREST))

@@ -215,7 +215,7 @@ def _normalized(url: str) -> str:
     return normalized
 
 
-def is_waiting(row: WebUrl) -> bool:
+def is_crawl_queued(row: WebUrl) -> bool:
     """Whether a crawl job is queued, apart from one that may be running."""
     return Job.objects.filter(
         name="bots.crawl_web_url", dedupe_key=f"web_url:{row.pk}", state=JobState.QUEUED

@@ -28,7 +28,7 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
     A disabled bot has one too, since people answer its conversations; `is_visible` hides a widget.
     """
     chosen, now, config = language or bot.default_language, datetime.now(UTC), bot.client.config
-    banner = banner_picture.shown(bot, now)
+    banner = banner_picture.current_banner(bot, now)
     is_open = business_hours.is_open(config, bot, now)
     week, holidays = business_hours.week(config, bot), business_hours.holidays(config, bot)
     today = f"{business_hours.day(config, now)}"
@@ -51,7 +51,7 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
         and business_hours.with_opening(closed, config, bot, now, language=chosen),
         agents_online=len(chat_hooks.agents().online(bot.client_id)),
         usual_wait_minutes=chat_hooks.agents().usual_wait(bot.pk),
-        answers_by_mail=bot.mail_answers and mails.are_sent(),
+        answers_by_mail=bot.mail_answers and mails.is_enabled(),
         upload_limits=UploadLimits(
             max_files=settings.MAX_MESSAGE_FILES,
             max_file_bytes=settings.MAX_UPLOAD_BYTES,

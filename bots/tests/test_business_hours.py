@@ -171,7 +171,9 @@ def test_closed_since():
 )
 def test_only_business_hours_count_as_waiting(moment, minutes, expected):
     config = opens(BERLIN, *WEEKDAYS)
-    found = business_hours.before(config, Bot(), at(moment, BERLIN), timedelta(minutes=minutes))
+    found = business_hours.subtract_open_time(
+        config, Bot(), at(moment, BERLIN), timedelta(minutes=minutes)
+    )
     assert found == at(expected, BERLIN)
 
 
@@ -181,5 +183,7 @@ def test_a_night_in_which_the_clock_changes_is_as_long_as_it_is():
         ("2026-03-29T04:00", "2026-03-28T21:00"),
         ("2026-10-25T04:00", "2026-10-24T23:00"),
     ]:
-        found = business_hours.before(config, Bot(), at(end, BERLIN), timedelta(hours=6))
+        found = business_hours.subtract_open_time(
+            config, Bot(), at(end, BERLIN), timedelta(hours=6)
+        )
         assert found == at(start, BERLIN)

@@ -72,7 +72,7 @@ def test_questions_in_other_languages_are_answered_from_the_right_passage(
 
 # Three companies with short facts; this one was held out when the search was fitted.
 NEAR_TOPIC: dict[str, Any] = tomllib.loads(
-    (Path(search.__file__).with_name("gate_examples.toml")).read_text("utf-8")
+    (Path(search.__file__).with_name("confidence_examples.toml")).read_text("utf-8")
 )["companies"][2]
 
 

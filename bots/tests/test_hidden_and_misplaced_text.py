@@ -227,7 +227,7 @@ def test_what_is_left_out_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_numbers_as_they_are_shown(value: str, code: str, shown: str) -> None:
-    assert number_formats.shown(value, code, number_formats.EPOCH) == shown
+    assert number_formats.format_number(value, code, number_formats.EPOCH) == shown
 
 
 def drawn(*lines: tuple[int, int, str]) -> bytes:

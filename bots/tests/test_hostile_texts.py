@@ -76,8 +76,8 @@ def _streamed(text: str) -> None:
 
 def _looked_up(text: str) -> None:
     check = SourceCheck([SOURCE])
-    check.unsupported_facts(text), check.holds(text), check.shared_words(text)
-    SourceCheck([text]).holds("We have sent 3 parcels for 200 euros to shop.example by January.")
+    check.unsupported_facts(text), check.supports(text), check.shared_words(text)
+    SourceCheck([text]).supports("We have sent 3 parcels for 200 euros to shop.example by January.")
 
 
 def _masked(text: str) -> None:
@@ -148,7 +148,7 @@ CALLS: dict[Callable[..., Any], Call] = {
         for item in (
             verifiable_facts.facts_of, verifiable_facts.figures_of, verifiable_facts.readable,
             verifiable_facts.digits_of, sentences.sentences,
-            sentences.statements, intents.asks_for_person, tools.cut, tools.storable,
+            sentences.statements, intents.asks_for_person, tools.truncate_result, tools.storable,
             phrasebook.reports_action,
             chunking.count_words, chunking.is_row, chunking.split_sentences, detection.guess,
             detection.recognise, phrasebook.plain, phrasebook.languages_of, quantities.amounts,
@@ -156,7 +156,7 @@ CALLS: dict[Callable[..., Any], Call] = {
             question_splitting.refers_back, normalization.fold,
             normalization.same_question_key, url_normalization.normalized, url_normalization.origin,
             url_normalization.is_root, url_normalization.file_stem, embedding.is_word,
-            guardrail.with_usual_citations, prompting.asked_to_cite,
+            guardrail.with_usual_citations, prompting.citation_request,
             embedding.embed_query, csv_files.escape_formula,
         )
     },
@@ -202,7 +202,7 @@ CALLS: dict[Callable[..., Any], Call] = {
     tagging.nearest: lambda text: tagging.nearest(text, [SOURCE]),
     embedding.is_near: lambda text: embedding.is_near(text, [SOURCE], 0.9),
     detection.is_surely_other: lambda text: detection.is_surely_other(text, "en"),
-    prompting.asked_to_write_in: lambda text: prompting.asked_to_write_in(text, "en"),
+    prompting.language_request: lambda text: prompting.language_request(text, "en"),
     prompting.fenced: lambda text: prompting.fenced("TEXT", text, "x"),
     text_tasks.translate: lambda text: text_tasks.translate(text, to="vi").read(text),
     text_tasks.rewrite: lambda text: text_tasks.rewrite(text, style="shorter", to="vi").read(

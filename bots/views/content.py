@@ -373,4 +373,4 @@ class BannerViewSet(TenantViewSet):
     def retrieve_by_key(self, query: KeyBotQuery) -> BotBannerDto:
         """Get the banner of the key's bot; `url` is null if there is none to show now."""
         bot = bots.for_key(self.key, bot_id=query.bot_id)
-        return banner_picture.shown(bot, datetime.now(UTC))
+        return banner_picture.current_banner(bot, datetime.now(UTC))

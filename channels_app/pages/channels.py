@@ -170,7 +170,7 @@ class ChannelPages(TenantAdmin):
         return self.form_page(request, form, act, template=template, title=title, card=card)
 
     @always_calls_out
-    def come_back(self, request: HttpRequest, channel: str) -> HttpResponse:
+    def callback(self, request: HttpRequest, channel: str) -> HttpResponse:
         """Where the provider sends the person after the consent."""
         card = self._card(request, channel)
         try:
@@ -288,7 +288,7 @@ class ChannelPages(TenantAdmin):
     def _consent_page(
         self, request: HttpRequest, bot: Bot, channel: str, *, is_direct: bool = False
     ) -> str:
-        """Begin a consent; the provider's page, which leads back to `come_back`."""
+        """Begin a consent; the provider's page, which leads back to `callback`."""
         by = viewer(request)
         back = _way_back(request, channel, is_direct=is_direct)
         if is_direct:

@@ -181,7 +181,7 @@ def _receive(
     may_say = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
     is_quiet = not item.content.text and channel_context.is_quiet(message.metadata)
     if may_say and is_answered and not is_quiet:
-        outbox.enqueue_seen(chat)
+        outbox.enqueue_read_receipt(chat)
         outbox.enqueue_typing(chat, is_typing=True)
     if item.message_id:
         _apply_early_changes(connection, item.message_id, counted)
@@ -283,7 +283,9 @@ def _words(content: events.Content, told: Sequence[Line]) -> tuple[str, dict[str
     """The text of a message; with `no_words` if the customer wrote none, so that it describes the
     content."""
     is_wordless = not (content.text or content.files or content.place)
-    return (channel_context.said(told), {"no_words": True}) if is_wordless else (content.text, {})
+    if is_wordless:
+        return channel_context.to_text(told), {"no_words": True}
+    return content.text, {}
 
 
 def _quote(answered: Message | None, metadata: dict[str, Any]) -> list[Line]:
@@ -674,7 +676,7 @@ def _store_rating(connection: ChannelConnection, item: events.Rated) -> None:
 
 def _rate(chat: Conversation, body: ChatFeedBackDto) -> None:
     try:
-        feedback.give(chat, body)
+        feedback.submit(chat, body)
     except feedback.FeedbackGiven:
         log.info("chat %s was rated before", chat.pk)
 

@@ -165,7 +165,7 @@ def process(connection_id: UUID, key: str, held_since: float | None = None) -> N
             break
         try:
             _process_in_turn(row, connection, bodies)
-        except (jobs.LeaseLost, _OtherInHand):
+        except (jobs.LeaseLost, _SuspectRunning):
             raise
         except Exception as exc:
             if _note(row, exc):
@@ -293,36 +293,38 @@ class _Bodies:
 
 
 def _process_in_turn(row: InboundItem, connection: ChannelConnection, bodies: _Bodies) -> None:
-    """Process an item. Raises _EarlierWaits while an earlier one of its customer waits."""
+    """Process an item. Raises _EarlierItemPending while an earlier one of its customer waits."""
     if row.is_suspect:
-        raise _Died
+        raise _ProcessDied
     if jobs.follows_death():
-        _take_in_hand(row)
+        _mark_suspect(row)
     is_done = _process(row, bodies.item(row), connection)
     if not is_done and _waiting(pk=row.pk).exists():
-        raise _EarlierWaits("An earlier item of the customer waits.")
+        raise _EarlierItemPending("An earlier item of the customer waits.")
 
 
-def _take_in_hand(row: InboundItem) -> None:
+def _mark_suspect(row: InboundItem) -> None:
     """Mark an item, one at a time, before processing it, so that after a crash the culprit is
     known."""
     with jobs.commit():
-        locks.lock_in_transaction("inbound-item-in-hand")
+        locks.lock_in_transaction("inbound-suspect")
         mine = _waiting(pk=row.pk).exclude(_has_earlier())
         if mine.exists() and _waiting(is_suspect=True).exists():
-            raise _OtherInHand("Another item is in hand.", wait=timedelta(seconds=1))
+            raise _SuspectRunning(
+                "Another suspect item is being processed.", wait=timedelta(seconds=1)
+            )
         mine.update(is_suspect=True)
 
 
-class _Died(Exception):
+class _ProcessDied(Exception):
     """The process died while it processed this item."""
 
 
-class _EarlierWaits(jobs.TryLater):
+class _EarlierItemPending(jobs.TryLater):
     """An earlier item of the customer waits. This does not count as a failed attempt."""
 
 
-class _OtherInHand(jobs.TryLater):
+class _SuspectRunning(jobs.TryLater):
     """An item that may have killed its process is being tried again, so the whole job waits."""
 
 
@@ -379,11 +381,11 @@ def _has_earlier() -> Exists:
 
 def _note(row: InboundItem, error: Exception) -> bool:
     """Store why an item could not be processed; True if it was set aside."""
-    if isinstance(error, _EarlierWaits):
+    if isinstance(error, _EarlierItemPending):
         return False
-    if not isinstance(error, jobs.TryLater | _Died):
+    if not isinstance(error, jobs.TryLater | _ProcessDied):
         log.error("item %s of callback %s failed", row.position, row.callback_id, exc_info=error)
-    is_parked = isinstance(error, _Died) or row.attempts + 1 >= ATTEMPTS
+    is_parked = isinstance(error, _ProcessDied) or row.attempts + 1 >= ATTEMPTS
     with jobs.commit(is_progress=is_parked):
         if is_parked:
             _set_aside(row, _words(error))
@@ -395,7 +397,7 @@ def _note(row: InboundItem, error: Exception) -> bool:
 
 
 def _words(error: Exception) -> str:
-    if isinstance(error, _Died):
+    if isinstance(error, _ProcessDied):
         return "The process died twice while it processed this."
     return f"{type(error).__name__}: {error}"[:500]
 

@@ -32,7 +32,7 @@ def enqueue_message(message: Message) -> None:
     )
 
 
-def enqueue_seen(chat: Conversation) -> None:
+def enqueue_read_receipt(chat: Conversation) -> None:
     """Show the customer that their messages were read."""
     _enqueue_signal(chat, "seen")
 

@@ -30,7 +30,7 @@ def shown(message: Message) -> str:
         parts = ["[deleted]"]
     else:
         lines = message.metadata.get("lines") or []
-        parts = channel_context.said(lines).split("\n") if lines else []
+        parts = channel_context.to_text(lines).split("\n") if lines else []
         parts += [_piece(piece) for piece in message.content if not _is_said(message, piece)]
     words = " | ".join(parts)
     by = "note: " if message.is_note else "us: " if message.sender_type == "agent" else ""

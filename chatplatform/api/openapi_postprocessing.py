@@ -91,45 +91,48 @@ def _collect(node: Any, schemas: Mapping[str, Any], found: set[str]) -> None:
 def _schemas(result: dict[str, Any], registry: Any) -> dict[str, Any]:
     """Every component by its name: as a reply, as a request, or as both."""
     schemas: dict[str, Any] = {}
-    apart = _split_bodies(result, registry)
+    request_names = _split_bodies(result, registry)
     for component in registry._components.values():
-        asked, told = component.modes.get("validation"), component.modes.get("serialization")
+        request, reply = component.modes.get("validation"), component.modes.get("serialization")
         name = component.name
-        if asked and told and name in apart:
-            schemas[apart[name]] = {**_asked(asked), "title": apart[name]}
-            schemas[name] = _told(told)
-        elif asked and told:
-            schemas[name] = _both(asked)
+        if request and reply and name in request_names:
+            schemas[request_names[name]] = {
+                **_request_schema(request),
+                "title": request_names[name],
+            }
+            schemas[name] = _reply_schema(reply)
+        elif request and reply:
+            schemas[name] = _shared_schema(request)
         else:
-            schemas[name] = _asked(asked) if asked else _told(told)
+            schemas[name] = _request_schema(request) if request else _reply_schema(reply)
     return dict(sorted(schemas.items()))
 
 
 def _split_bodies(result: dict[str, Any], registry: Any) -> dict[str, str]:
     """Give a request a shape of its own if it is also a reply and has fields that only the server
     sets; returns the names of these shapes by the names of the replies."""
-    apart: dict[str, str] = {}
+    request_names: dict[str, str] = {}
     modes = {part.name: part.modes for part in registry._components.values()}
     for _path, _method, operation in operations(result):
         for content in operation.get("requestBody", {}).get("content", {}).values():
             name = content["schema"].get("$ref", "").removeprefix(_REF)
             if name and len(modes[name]) > 1 and _has_read_only(modes[name]["validation"]):
-                apart[name] = f"{re.sub('D[Tt][Oo]$', '', name)}Input"
-                content["schema"] = {"$ref": _REF + apart[name]}
-    assert not set(apart.values()) & set(modes), "a request has the name of another shape"
-    return apart
+                request_names[name] = f"{re.sub('D[Tt][Oo]$', '', name)}Input"
+                content["schema"] = {"$ref": _REF + request_names[name]}
+    assert not set(request_names.values()) & set(modes), "a request has the name of another shape"
+    return request_names
 
 
 def _has_read_only(schema: dict[str, Any]) -> bool:
     return any(part.get("readOnly") for part in schema.get("properties", {}).values())
 
 
-def _asked(schema: dict[str, Any]) -> dict[str, Any]:
+def _request_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """A request's shape: no further fields; its examples are shown with the operations instead."""
     return {key: part for key, part in _plain(schema).items() if key != "examples"}
 
 
-def _told(schema: dict[str, Any]) -> dict[str, Any]:
+def _reply_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """A reply's shape: allows further fields, since we may add some; none is marked read-only."""
     shown = _open(schema)
     for part in shown.get("properties", {}).values():
@@ -138,13 +141,13 @@ def _told(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _open(schema: dict[str, Any]) -> dict[str, Any]:
-    shown = _asked(schema)
+    shown = _request_schema(schema)
     if shown.get("additionalProperties") is False:
         del shown["additionalProperties"]
     return shown
 
 
-def _both(schema: dict[str, Any]) -> dict[str, Any]:
+def _shared_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """The shape of requests and replies: fields that only the server sets are required."""
     shown = _open(schema)
     parts = shown.get("properties", {})

@@ -49,7 +49,7 @@ def periodic(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
 
     def declare(run: Callable[P, None]) -> Callable[P, None]:
         def task(**args: Any) -> None:
-            registry.call_with_known(run, args)
+            registry.call_with_known_args(run, args)
 
         shared_task(name=name)(task)
         return run

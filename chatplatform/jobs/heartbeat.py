@@ -36,7 +36,7 @@ class Heartbeat:
         self.touch_file()
         try:
             self._broker.set(self._key, time.time(), ex=EXPIRES_SECONDS)
-            outages.over("broker")
+            outages.report_recovery("broker")
         except valkey.ERRORS as exc:
             log.warning("no heartbeat could be written: %s", exc)
         self._written_at = time.monotonic()

@@ -17,7 +17,7 @@ class LeaseRenewer(threading.Thread):
     def __init__(self) -> None:
         super().__init__(daemon=True, name="lease-renewer")
         self._tokens: set[uuid.UUID] = set()
-        self._left: set[uuid.UUID] = set()
+        self._released: set[uuid.UUID] = set()
         self._lock = threading.Lock()
 
     def add(self, token: uuid.UUID) -> None:
@@ -35,23 +35,23 @@ class LeaseRenewer(threading.Thread):
         with self._lock:
             self._tokens.discard(token)
 
-    def leave(self, token: uuid.UUID) -> None:
+    def release(self, token: uuid.UUID) -> None:
         with self._lock:
-            self._left.add(token)
+            self._released.add(token)
 
     def run(self) -> None:
         while True:
             time.sleep(settings.JOB_LEASE_SECONDS / 3)
             with self._lock:
-                tokens, left = list(self._tokens), list(self._left)
-            if not tokens and not left:
+                tokens, released = list(self._tokens), list(self._released)
+            if not tokens and not released:
                 continue
             try:
                 renew(tokens)
-                if left:
-                    _leave(left)
+                if released:
+                    _release(released)
                     with self._lock:
-                        self._left.difference_update(left)
+                        self._released.difference_update(released)
             except Error as exc:
                 # The next round tries again; if the database stays down, the leases expire.
                 log.warning("leases could not be renewed: %s", exc)
@@ -73,7 +73,7 @@ def renew(tokens: list[uuid.UUID]) -> None:
         cursor.execute(_RENEW, [settings.JOB_LEASE_SECONDS, tokens])
 
 
-def _leave(tokens: list[uuid.UUID]) -> None:
+def _release(tokens: list[uuid.UUID]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE chatplatform_job SET lease_holder = NULL"
@@ -95,6 +95,6 @@ def remove(token: uuid.UUID) -> None:
     _renewer.remove(token)
 
 
-def leave(token: uuid.UUID) -> None:
+def release(token: uuid.UUID) -> None:
     """Leave a job to other processes, since this one ran it but could not store how it ended."""
-    _renewer.leave(token)
+    _renewer.release(token)

@@ -29,7 +29,7 @@ from chatplatform import processor_turns
 from chatplatform.api.request_context import serving
 from chatplatform.jobs import lease_renewer, registry, worker_liveness
 from chatplatform.jobs.frozen_clients import MAY_RUN
-from chatplatform.jobs.registry import call_with_known, declared
+from chatplatform.jobs.registry import call_with_known_args, declared
 from chatplatform.media_stores import FilesUnavailable
 from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics, tracing
@@ -105,7 +105,7 @@ def run(job_id: int) -> bool:
         with processor_turns.take(lease.client_id):
             _run_and_store(lease)
     except Error:
-        lease_renewer.leave(lease.token)
+        lease_renewer.release(lease.token)
         raise
     finally:
         lease_renewer.remove(lease.token)
@@ -124,7 +124,7 @@ def _run_and_store(lease: Lease) -> None:
             serving(request_id=lease.request_id or "-", address=""),
             tracing.job_span(lease.request_id, lease.name),
         ):
-            call_with_known(declared[lease.name].run, lease.args)
+            call_with_known_args(declared[lease.name].run, lease.args)
         _finish(lease)
     except LeaseLost:
         _count(lease, "lost")
@@ -187,7 +187,7 @@ def claim(job_id: int) -> Lease | None:
         except (OperationalError, InterfaceError) as exc:
             # The claim may have been stored although its answer was lost: other processes may take
             # the job.
-            lease_renewer.leave(token)
+            lease_renewer.release(token)
             if time.monotonic() > ends_at:
                 raise
             log.warning("job %s could not be claimed, trying again: %s", job_id, exc)
@@ -370,7 +370,7 @@ def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = Non
             with transaction.atomic():
                 takes_cause = "cause" in inspect.signature(declaration.on_dead).parameters
                 more = {"cause": cause} if takes_cause else {}
-                call_with_known(declaration.on_dead, lease.args | more)
+                call_with_known_args(declaration.on_dead, lease.args | more)
         except Exception as exc:
             # The job is dead all the same: a `running` row would block its ordering key.
             log.exception("%s #%s is dead, and on_dead failed", lease.name, lease.job_id)
@@ -453,5 +453,5 @@ def cancel(job_row: Job) -> bool:
         Job.objects.filter(pk=row.pk).update(state=JobState.CANCELLED, finished_at=Now())
         declaration = declared.get(row.name)
         if row.state == JobState.QUEUED and declaration and declaration.on_dead:
-            call_with_known(declaration.on_dead, row.args)
+            call_with_known_args(declaration.on_dead, row.args)
     return True

@@ -44,7 +44,7 @@ def queue_of(name: str) -> str:
     return str(declared[name].queue) if name in declared else "unknown"
 
 
-def call_with_known(function: Callable[..., None], args: dict[str, Any]) -> None:
+def call_with_known_args(function: Callable[..., None], args: dict[str, Any]) -> None:
     """Call a function with only the arguments that it takes.
 
     During a rolling deploy the next release may already have enqueued jobs with further ones.

@@ -202,7 +202,7 @@ class Relay:
             self._heartbeat.write_if_due()
             try:
                 dispatched = self.tick()
-                outages.over("database")
+                outages.report_recovery("database")
                 if dispatched == BATCH_SIZE:
                     continue
                 longest = POLL_SECONDS if dispatched else LONGEST_PAUSE_SECONDS
@@ -231,7 +231,7 @@ class Relay:
         return len(due)
 
     def _sweep(self) -> None:
-        gone = worker_liveness.gone()
+        gone = worker_liveness.find_gone_workers()
         # After a restart of the database, workers hold their locks again before the second sweep.
         dead, self._gone = gone & self._gone, gone
         # Requeueing hundreds of jobs takes longer than a heartbeat lasts.

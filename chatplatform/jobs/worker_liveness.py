@@ -109,7 +109,7 @@ def is_gone(number: int | None) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def gone() -> set[int]:
+def find_gone_workers() -> set[int]:
     """The numbers on running jobs whose lock no process holds."""
     with connection.cursor() as cursor:
         cursor.execute(_GONE)

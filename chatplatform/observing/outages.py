@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 
 log = logging.getLogger(__name__)
-SAID_EVERY_SECONDS = 60.0
+LOG_INTERVAL_SECONDS = 60.0
 _BROKER = {
     "redis.exceptions.ConnectionError", "redis.exceptions.TimeoutError",
     "kombu.exceptions.OperationalError",
@@ -28,7 +28,7 @@ _OF_BROKER = (
 # A database that ends, starts or has no connection left says so; one that is gone says nothing.
 _STATES = ("08", "57P", "53300")
 # When each outage was last logged, and when it began.
-_told: dict[str, float] = {}
+_logged_at: dict[str, float] = {}
 _began: dict[str, float] = {}
 
 
@@ -37,25 +37,27 @@ class OncePerMinute(logging.Filter):
     are."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        away = next((kind for exc in _errors(record) if (kind := _away(exc, record.name))), None)
-        if away is None:
+        server = next(
+            (kind for exc in _errors(record) if (kind := _failed_server(exc, record.name))), None
+        )
+        if server is None:
             return True
         now = time.monotonic()
-        _began.setdefault(away, now)
-        is_due = now - _told.get(away, -SAID_EVERY_SECONDS) >= SAID_EVERY_SECONDS
+        _began.setdefault(server, now)
+        is_due = now - _logged_at.get(server, -LOG_INTERVAL_SECONDS) >= LOG_INTERVAL_SECONDS
         if not is_due and record.levelno < logging.CRITICAL:
             return False
-        _told[away] = now
+        _logged_at[server] = now
         record.msg, record.args = record.getMessage().partition("\n")[0], ()
         record.exc_info = record.exc_text = None
         return True
 
 
-def over(kind: str) -> None:
-    """The `broker` or the `database` answers: say so if it was away."""
+def report_recovery(kind: str) -> None:
+    """Log that the `broker` or the `database` answers again, if it was away."""
     began = _began.pop(kind, None)
     if began is not None:
-        _told.pop(kind, None)
+        _logged_at.pop(kind, None)
         log.warning("the %s answers again, after %.0f s", kind, time.monotonic() - began)
 
 
@@ -66,7 +68,7 @@ def _errors(record: logging.LogRecord) -> Iterator[BaseException]:
     yield from (arg for arg in args if isinstance(arg, BaseException))
 
 
-def _away(exc: BaseException, logger: str) -> str | None:
+def _failed_server(exc: BaseException, logger: str) -> str | None:
     """The server that this error shows to be down; None if it is another fault."""
     # By name: most processes need none of these libraries for their log.
     names = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(exc).__mro__}

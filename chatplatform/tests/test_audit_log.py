@@ -231,7 +231,7 @@ def of_month(client, created_at, *actions):
 def old(transactional_db, ann, cara, settings):
     """Two old months of one client, the last one that is kept, and another client's."""
     settings.AUDIT_RETENTION_MONTHS = 2
-    begin = audit_retention.first_kept()
+    begin = audit_retention.retention_start()
     months = [begin - timedelta(days=40), begin - timedelta(seconds=1), begin]
     of_month(ann.client, months[0], "old.done", "old.done")
     of_month(ann.client, months[1], "late.done")
@@ -253,7 +253,7 @@ def test_old_months_are_removed_and_the_chain_goes_on_from_their_anchors(old, an
     assert logged(ann.client) == ["kept.done", "kept.late", "new.done"]
     assert logged(cara.client) == []
     anchors = AuditAnchor.objects.for_client(ann.client).order_by("pk")
-    kept_from = audit_retention.first_kept().date()
+    kept_from = audit_retention.retention_start().date()
     assert [anchor.rows for anchor in anchors] == [2, 1]
     assert all(anchor.month < kept_from for anchor in anchors)
     # The chain of a client of whom no row is left begins at the anchor too.
@@ -309,7 +309,7 @@ def test_whole_months_are_kept_beside_the_current_one(settings):
     settings.AUDIT_RETENTION_MONTHS = 2
     for now, kept_from in (((2026, 1, 31), (2025, 11, 1)), ((2026, 3, 1), (2026, 1, 1))):
         with time_machine.travel(datetime(*now, tzinfo=UTC)):
-            assert audit_retention.first_kept() == datetime(*kept_from, tzinfo=UTC)
+            assert audit_retention.retention_start() == datetime(*kept_from, tzinfo=UTC)
 
 
 def test_every_month_is_kept_where_the_setting_says_so(old, ann, settings):

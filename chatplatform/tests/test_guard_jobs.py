@@ -85,7 +85,7 @@ def test_jobs_run_with_arguments_of_a_newer_release(declared):
         for called in filter(None, (job.run, job.on_dead)):
             arguments = dict.fromkeys(inspect.signature(called).parameters, 1)
             function = mock.create_autospec(called)  # refuses what the signature does not have
-            registry.call_with_known(function, {**arguments, "of_a_newer_release": 1})
+            registry.call_with_known_args(function, {**arguments, "of_a_newer_release": 1})
             assert function.mock_calls == [mock.call(**arguments)], name
 
 

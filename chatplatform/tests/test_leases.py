@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_a_claim_is_retried_while_the_database_is_away(work, monkeypatch):
     job, left = add(), list[Any]()
     monkeypatch.setattr(leases, "CLAIM_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(lease_renewer, "leave", left.append)
+    monkeypatch.setattr(lease_renewer, "release", left.append)
     database = connections["default"]
     backend, connect = database.connection.info.backend_pid, database.get_new_connection
 
@@ -60,7 +60,7 @@ def test_a_claim_fails_if_the_database_stays_away(work, monkeypatch):
     job, left = add(), list[Any]()
     monkeypatch.setattr(leases, "CLAIM_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(leases, "CLAIM_SECONDS", 0.05)
-    monkeypatch.setattr(lease_renewer, "leave", left.append)
+    monkeypatch.setattr(lease_renewer, "release", left.append)
     with (
         mock.patch.object(leases, "_try_claim", side_effect=OperationalError("no")) as tried,
         pytest.raises(OperationalError),
@@ -81,11 +81,11 @@ def test_a_claim_that_is_stored_though_its_answer_is_lost_is_left_to_others(
         raise OperationalError("the connection is lost")
 
     monkeypatch.setattr(leases, "CLAIM_SECONDS", 0)
-    monkeypatch.setattr(lease_renewer, "leave", left.append)
+    monkeypatch.setattr(lease_renewer, "release", left.append)
     with mock.patch.object(leases, "_try_claim", lose), pytest.raises(OperationalError):
         leases.run(job.pk)
     assert Job.objects.get(pk=job.pk).lease_holder == holder
-    lease_renewer._leave(left)
+    lease_renewer._release(left)
     expire_lease(job)
     relay.sweep()
     assert Job.objects.get(pk=job.pk).state == JobState.QUEUED
@@ -296,7 +296,7 @@ def test_the_jobs_of_a_killed_worker_do_not_wait_for_their_leases(work, monkeypa
         assert Job.objects.get(pk=running.pk).state == JobState.RUNNING
     worker.connection.close()
     ends_at = time.monotonic() + 10
-    while not worker_liveness.gone():
+    while not worker_liveness.find_gone_workers():
         assert time.monotonic() < ends_at
     live.tick()
     assert Job.objects.get(pk=running.pk).state == JobState.RUNNING, "it may hold its lock again"

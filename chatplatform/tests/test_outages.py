@@ -20,7 +20,7 @@ def said(monkeypatch):
     """The lines that a process of a real site would print."""
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr(outages, "_told", {})
+    monkeypatch.setattr(outages, "_logged_at", {})
     monkeypatch.setattr(outages, "_began", {})
     before = logging.getLogger().handlers[:], logging.getLogger().level
     logging.config.dictConfig(settings.LOGGING)
@@ -62,12 +62,12 @@ def test_an_outage_is_a_line_a_minute_and_one_at_its_end(exc, logger, kind, said
         logging.getLogger(logger).warning("it is away, trying again: %s", exc)
     assert len(said()) == 1
     assert str(exc) in said()[0]
-    monkeypatch.setitem(outages._told, kind, outages._told[kind] - 61)
+    monkeypatch.setitem(outages._logged_at, kind, outages._logged_at[kind] - 61)
     for _ in range(50):
         fail(exc, logger)
     assert len(said()) == 2
-    outages.over(kind)
-    outages.over(kind)
+    outages.report_recovery(kind)
+    outages.report_recovery(kind)
     assert len(said()) == 3
     assert f"the {kind} answers again" in said()[2]
     fail(exc, logger)

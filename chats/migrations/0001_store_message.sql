@@ -101,7 +101,7 @@ BEGIN
         '{"message":' || shown || '}', chat.id, chat.last_event_seq, message.created_at);
     IF by_customer AND chat.assignee_id IS NOT NULL THEN
         -- Enqueues a push to the chat's agent in each browser, as
-        -- chats.services.core.push.enqueue_calls does.
+        -- chats.services.core.push.enqueue_pushes does.
         INSERT INTO chatplatform_job (
             client_id, name, dedupe_key, args, due_at, trace_id, state, progress, last_error,
             priority

@@ -13,7 +13,7 @@ from chatplatform.form_fields import language_name
 from chatplatform.forms import ServiceForm
 from chats.services.core import automatic_message_texts
 from chats.shapes.automatic_messages import MAX_TEXT, PlatformWord
-from identity.pages.settings.frame import Part, own_client, sent, show
+from identity.pages.settings.frame import Part, own_client, show, submitted_values
 
 # The sentences of each form, with labels for the people who write them.
 GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
@@ -114,7 +114,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
         Part(
             group,
             title,
-            _form(sent(request, group), group=group, language=language, words=words),
+            _form(submitted_values(request, group), group=group, language=language, words=words),
             save,
         )
         for group, (title, _) in GROUPS.items()

@@ -166,7 +166,7 @@ class BotTestPages(TenantAdmin):
         if request.method != "POST":
             return redirect("admin:chats_tried_bot", bot_id, chat_id)
         try:
-            made = reply_replay.made_again(reply, reference=f"replay:{uuid.uuid4()}")
+            made = reply_replay.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
             today = {"text": made.text, "sources": made.sources, "is_answered": made.is_answered}
         except ApiError as exc:
             today = {"error": gettext(str(exc))}

@@ -22,7 +22,7 @@ from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.form_fields import language_name
 from chatplatform.templatetags.dates import when
 from chats.models import Conversation, Feedback, Message
-from chats.pages import found_words, names, transcripts
+from chats.pages import names, search_excerpts, transcripts
 from chats.pages.bot_test import BotTestPages
 from chats.pages.list_filters import (
     AnsweredByFilter,
@@ -52,7 +52,7 @@ class ConversationsShown(RowsShown):
         super().get_results(request)
         if self.query:
             self.result_list = list(self.result_list)
-            found_words.attach(self.result_list, self.query)
+            search_excerpts.attach(self.result_list, self.query)
 
 
 @admin.register(Conversation)
@@ -94,7 +94,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
     @column(gettext_lazy("Latest message"))
     def last_words(self, row: Any) -> SafeString | str:
         """The latest message; in search results, the matching excerpt."""
-        found: SafeString | None = getattr(row, "found_words", None)
+        found: SafeString | None = getattr(row, "search_excerpt", None)
         if found is not None:
             return found
         text = row.last_message.text if row.last_message else ""
@@ -129,7 +129,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             item.callback = self.admin_site.admin_view(item.callback)
         return own + super().get_urls()
 
-    def shown_of(self, request: HttpRequest, chat: Conversation) -> dict[str, Any]:
+    def detail_values(self, request: HttpRequest, chat: Conversation) -> dict[str, Any]:
         """The template's values: the transcript, and what is known about customer and chat."""
         before = request.GET.get("before", "")
         others = inbox.chats_of(chat.client, type(chat.customer), chat.customer_id)
@@ -190,7 +190,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             return redirect("admin:chats_why", chat_id, message_id)
         try:
             reply = reply_replay.get(chat, message_id)
-            made = reply_replay.made_again(reply, reference=f"replay:{uuid.uuid4()}")
+            made = reply_replay.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
         except ApiError as exc:
             messages.error(request, str(exc))
             return redirect("admin:chats_why", chat_id, message_id)

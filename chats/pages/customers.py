@@ -118,7 +118,7 @@ class CustomerAdmin(ListsWithoutPreviews):
         found = super().get_actions_detail(request, object_id)
         return [item for item in found if item.method.__name__ != left_out]
 
-    def shown_of(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+    def detail_values(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """Who the customer is, and their conversations."""
         rows = Conversation.objects.for_client(row.client).filter(customer=row, is_preview=False)
         rows = rows.select_related("customer", "assignee", "bot", "last_message")

@@ -44,15 +44,15 @@ class ListsWithoutPreviews(TenantAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """A row's page, with the values that `shown_of` adds."""
+        """A row's page, with the values that `detail_values` adds."""
         reply = super().change_view(request, object_id, form_url, extra_context)
         if isinstance(reply, TemplateResponse) and reply.context_data is not None:
-            shown = self.shown_of(request, reply.context_data["original"])
+            shown = self.detail_values(request, reply.context_data["original"])
             # With `original`, the frame would title the page with the row's `__str__`.
             reply.context_data |= {**shown, "page": self, "original": None} if shown else {}
         return reply
 
-    def shown_of(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+    def detail_values(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """What the page's own template shows of a row, besides its fields."""
         return {}
 
@@ -118,7 +118,7 @@ class WaitingFilter(FixedFilter):
         if client is None:
             return None
         if value == "any":
-            return report_filters.waits()
+            return report_filters.is_waiting()
         is_over = value == "target"
         waited = report_filters.waited_for_target if is_over else report_filters.waited_for_half
         return waited(client, timezone.now())

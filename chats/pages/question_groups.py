@@ -65,10 +65,10 @@ class QuestionGroupAdmin(TenantAdmin):
     actions_list = ("by_time",)
     actions_detail = ("add_answer", "ask_again")
 
-    def _tells(self, request: HttpRequest, name: Any) -> bool:
+    def _is_useful_column(self, request: HttpRequest, name: Any) -> bool:
         """Hides the link to the form from people who may not train."""
         may_lead = name != "next_step" or self.has_train_permission(request)
-        return may_lead and super()._tells(request, name)
+        return may_lead and super()._is_useful_column(request, name)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionGroup]:
         rows = question_groups.with_question(super().get_queryset(request))

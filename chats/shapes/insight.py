@@ -94,7 +94,7 @@ class Tag(Shape):
     )
 
     @classmethod
-    def given(cls, row: models.Tagging | Suggested, **fields: Any) -> "Tag":
+    def from_tagging(cls, row: models.Tagging | Suggested, **fields: Any) -> "Tag":
         """A conversation's tag, without the fields of the client's list."""
         return cls.copy_from(row, id=None, count=None, colour=None, **fields)
 
@@ -132,11 +132,11 @@ class Tags(Shape):
 
     @classmethod
     def from_rows(cls, rows: Iterable[models.Tagging]) -> "Tags":
-        return cls.model_construct(tags=[Tag.given(row) for row in rows])
+        return cls.model_construct(tags=[Tag.from_tagging(row) for row in rows])
 
     @classmethod
     def proposed(cls, suggested: Iterable[Suggested]) -> "Tags":
-        return cls.model_construct(tags=[Tag.given(tag, source="ai") for tag in suggested])
+        return cls.model_construct(tags=[Tag.from_tagging(tag, source="ai") for tag in suggested])
 
 
 TagName = Annotated[Text, AfterValidator(lambda name: _tag_names([name])[0])]

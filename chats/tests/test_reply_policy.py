@@ -93,7 +93,7 @@ def test_who_cannot_pay_gets_no_reply_while_the_chat_waits(put, monkeypatch):
     chat = put("open", "queue")
     assert reply_policy.may_begin(chat, ReplyScope.ANSWERS)
     chat.handoff_reason = "credits_used_up"
-    monkeypatch.setattr("identity.services.credits.are_left", lambda *_, **__: False)
+    monkeypatch.setattr("identity.services.credits.has_enough", lambda *_, **__: False)
     assert not reply_policy.may_begin(chat, ReplyScope.ANSWERS)
     assert reply_policy.may_begin(chat, ReplyScope.ALL)
     assert not reply_policy.may_begin(chat, None)

@@ -137,7 +137,7 @@ class InsightViewSet(ChatsViewSet):
         setting `feedback_edit_minutes`; after that 409 `feedback_given`. 403 `customer_blocked` if
         your team has blocked the customer.
         """
-        return insight_shapes.ChatFeedBackDto.from_row(feedback.give(self._chat(chat_id), body))
+        return insight_shapes.ChatFeedBackDto.from_row(feedback.submit(self._chat(chat_id), body))
 
     @operation(
         "AI / chat", "Get Chat Feedbacks", access=BEARER, returns=insight_shapes.FeedbacksResponse

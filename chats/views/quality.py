@@ -105,7 +105,7 @@ class ReplayViewSet(ChatsViewSet):
         question.
         """
         reply = reply_replay.get(self._chat(chat_id), message_id)
-        made = reply_replay.made_again(reply, reference=f"replay:{uuid.uuid4()}")
+        made = reply_replay.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
         return replay_shapes.ReplayedTurn.of(reply, made)
 
     @operation("AI / train", "Start Replay", access=TRAINER, status=202, also={409: Error})

@@ -68,7 +68,7 @@ SETTINGS_PAGES = {
     "hours": "identity.pages.settings.business_hours.page",
     "handover": "identity.pages.settings.conversations.handover",
     "messages": "chats.pages.automatic_messages.page",
-    "after": "identity.pages.settings.conversations.after",
+    "after": "identity.pages.settings.conversations.after_conversation",
     "notifications": "identity.pages.settings.notifications.page",
     "privacy": "identity.pages.settings.notifications.privacy",
     "plan": "identity.pages.settings.plan.page",
@@ -180,9 +180,11 @@ class Site(UnfoldAdminSite):
             ),
             path("sign-in/", self._open(mailed_links.sign_in_link), name="ask_sign_in_link"),
             path(
-                "sign-in/<slug:code>/", self._open(provider_sign_in.leave), name="provider_sign_in"
+                "sign-in/<slug:code>/",
+                self._open(provider_sign_in.start_page),
+                name="provider_sign_in",
             ),
-            path("signed-in/", self._open(provider_sign_in.come_back), name="provider_signed_in"),
+            path("signed-in/", self._open(provider_sign_in.callback), name="provider_signed_in"),
             *self._settings_urls(),
             # The sign-in page links to the path of this name.
             path("forgot-password/", forgot_password, name="admin_password_reset"),

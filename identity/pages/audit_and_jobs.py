@@ -70,18 +70,18 @@ class AuditEventAdmin(TenantAdmin):
         row = super().get_object(request, object_id, from_field)
         return row and _named([row])[0]
 
-    def _with_word(self, request: HttpRequest, name: str, word: str) -> Q:
+    def _contains_word(self, request: HttpRequest, name: str, word: str) -> Q:
         """Also searches the shown words of actions and objects, and the text of changes."""
         if name == "changes":
             newest = self.get_queryset(request).order_by("-pk").values_list("pk", flat=True)
             oldest = newest[_MOST_READ:].first() or 0
             text = Cast("changes", TextField())
             return Q(pk__gt=oldest) & Q(IContains(text, word))
-        found = super()._with_word(request, name, word)
+        found = super()._contains_word(request, name, word)
         if name == "action":
             found |= Q(action__in=codes_of(word))
         elif name == "subject":
-            found |= audit_words.with_word(viewer(request).client_id, word)
+            found |= audit_words.filter_by_subject_text(viewer(request).client_id, word)
         return found
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.AuditEvent]:

@@ -65,7 +65,7 @@ def subjects(rows: Iterable[Any]) -> dict[tuple[int, str], str]:
     return found
 
 
-def with_word(client_id: int | None, word: str) -> Q:
+def filter_by_subject_text(client_id: int | None, word: str) -> Q:
     """The rows with this word in their subject's label or name; `client_id` None: all clients."""
     found = Q(pk__in=[])
     for noun, (title, label, columns) in _NOUNS.items():

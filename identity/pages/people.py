@@ -26,7 +26,7 @@ from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.dates import when
 from identity import forms
 from identity.models import AuditEvent, Role, User
-from identity.pages.settings.frame import Part, sent, show
+from identity.pages.settings.frame import Part, show, submitted_values
 from identity.services import impersonation, users
 from identity.shapes.users import UserDto
 
@@ -220,13 +220,13 @@ class UserAdmin(TenantAdmin):
         if self._may_change(by, person):
             parts = {
                 name: Part(
-                    name, action.about, ServiceForm(sent(request, name)),
+                    name, action.about, ServiceForm(submitted_values(request, name)),
                     _doing(action, person, by), button=action.button, done=action.done,
                 )
                 for name, action in ACCOUNT_ACTIONS.items()
                 if action.fits(person)
             }  # fmt: skip
-            form = forms.PersonForm(sent(request, "person"), person=person, by=by)
+            form = forms.PersonForm(submitted_values(request, "person"), person=person, by=by)
             parts["person"] = Part("person", "", form, _saving(form, person, by))
         link = reverse("admin:identity_user_view_as", args=[person.pk])
         view_as = {"title": gettext("View as"), "link": link, "icon": "visibility"}

@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from chatplatform.admin_base import viewer
 from identity.forms import ProfileForm
 from identity.models import User
-from identity.pages.settings.frame import Part, sent, show
+from identity.pages.settings.frame import Part, show, submitted_values
 from identity.services import picture_hooks, users
 from identity.shapes.users import OwnUser
 
@@ -16,7 +16,7 @@ from identity.shapes.users import OwnUser
 def page(site: Any, request: HttpRequest) -> HttpResponse:
     """What colleagues and customers see of a person, and the language of their pages and mails."""
     by = viewer(request)
-    data = sent(request, "profile")
+    data = submitted_values(request, "profile")
     form = ProfileForm(data, None if data is None else request.FILES, person=by)
     title = gettext("Profile")
     part = Part("profile", "", form, lambda data: _save(by, **data))

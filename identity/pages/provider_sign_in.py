@@ -17,7 +17,7 @@ from identity.services import provider_sign_in, sign_in_providers, site_sessions
 
 
 @posts_call_out
-def leave(site: Any, request: HttpRequest, code: str) -> HttpResponse:
+def start_page(site: Any, request: HttpRequest, code: str) -> HttpResponse:
     """A company's sign-in link: names company and provider, and leads there by a button."""
     row = sign_in_providers.find(code)
     if row is None:
@@ -27,7 +27,7 @@ def leave(site: Any, request: HttpRequest, code: str) -> HttpResponse:
     if request.method != "POST":
         title = gettext("Sign in to {company}").format(company=row.client.name)
         asked: Any = site.page(
-            request, "provider_leave", title, company=row.client.name, issuer=row.issuer
+            request, "provider_start", title, company=row.client.name, issuer=row.issuer
         )
         # Browsers hold a form's redirect to the policy of its page, too.
         asked.form_targets = f" https: {_origin(row.issuer)}"
@@ -38,7 +38,7 @@ def leave(site: Any, request: HttpRequest, code: str) -> HttpResponse:
 
 
 @always_calls_out
-def come_back(site: Any, request: HttpRequest) -> HttpResponse:
+def callback(site: Any, request: HttpRequest) -> HttpResponse:
     """Signs in a person whom a provider has sent back."""
     session: Any = request.session
     refusal = sign_out_first(site, request) if provider_sign_in.is_awaited(session) else None

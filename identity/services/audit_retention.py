@@ -21,7 +21,7 @@ class BrokenChain(Exception):
 
 def clients_with_old_rows(*, using: str) -> list[int]:
     """The ids of the clients whose log has a month that is no longer kept."""
-    old = AuditEvent.objects.using(using).filter(created_at__lt=first_kept())
+    old = AuditEvent.objects.using(using).filter(created_at__lt=retention_start())
     return list(old.order_by("client_id").values_list("client_id", flat=True).distinct())
 
 
@@ -35,7 +35,7 @@ def purge_expired(client_id: int, *, using: str) -> Iterator[AuditAnchor]:
         yield anchor
 
 
-def first_kept() -> datetime:
+def retention_start() -> datetime:
     """The start of the oldest month that is kept: AUDIT_RETENTION_MONTHS before this month."""
     return month_after(month_of(timezone.now()), -settings.AUDIT_RETENTION_MONTHS)
 
@@ -48,7 +48,7 @@ def _purge_month(client_id: int, *, using: str) -> AuditAnchor | None:
         # Writers of new links wait, so that they find either the last link or the anchor.
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('audit', %s))", [client_id])
         oldest = links.select_related("event").first()
-        if oldest is None or oldest.event.created_at >= first_kept():
+        if oldest is None or oldest.event.created_at >= retention_start():
             return None
         month = month_of(oldest.event.created_at)
         # Remove only from the start of the chain: a row linked late goes with the next month.

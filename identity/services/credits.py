@@ -155,16 +155,16 @@ def _has_reserved(values: list[Any]) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def are_left(client_id: int, *, cost: int, key_id: int | None = None) -> bool:
+def has_enough(client_id: int, *, cost: int, key_id: int | None = None) -> bool:
     """Whether `cost` credits could be reserved; without a lock, so this may change at once."""
     try:
-        ensure_left(client_id, cost=cost, key_id=key_id)
+        ensure_enough(client_id, cost=cost, key_id=key_id)
     except InsufficientCredits:
         return False
     return True
 
 
-def ensure_left(client_id: int, *, cost: int, key_id: int | None = None) -> None:
+def ensure_enough(client_id: int, *, cost: int, key_id: int | None = None) -> None:
     """Raise InsufficientCredits if `cost` credits could not be reserved now."""
     _ensure_within_cap(key_id, cost)
     account = Subscription.objects.get(client_id=client_id)

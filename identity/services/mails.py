@@ -112,7 +112,7 @@ def deliver(
 
     Raises GiveUp or TryLater if the mail server does not accept it.
     """
-    if not are_sent():
+    if not is_enabled():
         raise GiveUp("No mail is sent: EMAIL_URL is not set.")
     subject, text = render(kind, language, context)
     mail = EmailMessage(subject, text, to=list(to))
@@ -162,7 +162,7 @@ def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]
     return subject.strip(), text.strip() + "\n"
 
 
-def are_sent() -> bool:
+def is_enabled() -> bool:
     """Whether the platform sends mails at all."""
     sends: bool = settings.EMAIL_BACKEND != settings.NO_EMAIL
     return sends
@@ -170,7 +170,7 @@ def are_sent() -> bool:
 
 def check_configured() -> None:
     """503 `mail_not_configured` if the platform sends no mail."""
-    if not are_sent():
+    if not is_enabled():
         raise MailNotConfigured(setting="EMAIL_URL")
 
 

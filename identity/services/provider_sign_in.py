@@ -114,7 +114,7 @@ def _person(row: SignInProvider, claims: dict[str, Any]) -> User:
         if is_new:
             audit.record(row.client_id, "user.provider_linked", by=user,
                          subject=f"user:{user.pk}", changes={"issuer": row.issuer})  # fmt: skip
-        if is_new and known_here and mails.are_sent():
+        if is_new and known_here and mails.is_enabled():
             # An admin who sets the provider could sign in as a colleague, who is warned by mail.
             context = {"company": str(row.client), "provider": row.issuer}
             mails.send_to(user, "provider_linked", context)

@@ -164,7 +164,7 @@ def lock_user(user_id: int) -> User:
 def revoke(token: str, *, by: User) -> None:
     """Sign out: end the sign-in of one's access or refresh token, with all its tokens. Any other
     token changes nothing."""
-    user_id, family = _sign_in_behind(token) or (None, None)
+    user_id, family = _find_sign_in(token) or (None, None)
     if family is None or user_id != by.pk:
         return
     assert by.client_id
@@ -173,16 +173,16 @@ def revoke(token: str, *, by: User) -> None:
         audit.record(by.client_id, "user.signed_out", by=by, subject=f"user:{by.pk}")
 
 
-def find_user_behind(token: str) -> User | None:
+def find_user_by_token(token: str) -> User | None:
     """The user (with the client) of an access or refresh token whose sign-in has not ended."""
-    sign_in = _sign_in_behind(token)
+    sign_in = _find_sign_in(token)
     user = User.objects.filter(pk=sign_in[0]).first() if sign_in else None
     if sign_in is None or user is None:
         return None
     return find_user_by_claims((user.pk, user.token_version, sign_in[1]))
 
 
-def _sign_in_behind(token: str) -> tuple[int, uuid.UUID] | None:
+def _find_sign_in(token: str) -> tuple[int, uuid.UUID] | None:
     """The user's id and the family of an access or refresh token; None for any other text."""
     if claims := parse_claims(token):
         return claims[0], claims[2]

@@ -72,7 +72,7 @@ def _rated(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySe
 
 def options(client: Client, query: shapes.PeriodQuery) -> shapes.AdhocFilterOptions:
     """The filter options of a period, each with its number of conversations."""
-    rows = in_period(client, periods.of(client, query))
+    rows = in_period(client, periods.resolve(client, query))
     return shapes.AdhocFilterOptions(
         bots=_numbered(rows, "bot_id", "bot__bot_name"),
         assignees=_numbered(rows, "assignee_id", "assignee__full_name"),
@@ -108,7 +108,7 @@ def _numbered(rows: QuerySet[Conversation], column: str, name: str) -> list[shap
 
 def search(client: Client, param: shapes.SearchAdhocReportParam) -> shapes.AdhocReport:
     """A page of the table that answers a question, and the totals of the whole table."""
-    period = periods.of(client, param)
+    period = periods.resolve(client, param)
     chosen = choose(client, param, period)
     find = _groups if param.group_by else _chats
     rows, totals, next_cursor = find(chosen, param, period)
@@ -163,7 +163,7 @@ def names_of(client: Client, kind: str, ids: Collection[Any]) -> dict[int, str]:
 
 def totals_before(client: Client, param: shapes.AdhocQuestion) -> Row:
     """The totals of the same question for the period before."""
-    period = periods.of(client, param).before
+    period = periods.resolve(client, param).before
     chosen = choose(client, param, period)
     wanted = {"totals": chat_sql.Table(param.metrics)}
     return _plain(chat_sql.tables(chosen, wanted, zone=period.zone)["totals"][0])

@@ -55,7 +55,7 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
     """
     _columns(param)
     asked = param
-    period = periods.of(client, param)
+    period = periods.resolve(client, param)
     fixed = {"date_from": period.first, "date_to": period.last, "timezone": period.zone}
     param = param.model_copy(update=fixed)
     chosen = adhoc.choose(client, param, period)
@@ -230,7 +230,7 @@ def _with_progress(
 
 def _pages(client: Client, param: shapes.ExportAdhocReportParam) -> Iterator[list[dict[str, Any]]]:
     """The rows of a report in pages, so that only one page is in memory."""
-    period = periods.of(client, param)
+    period = periods.resolve(client, param)
     chosen = adhoc.choose(client, param, period)
     pages = _groups if param.group_by else _chats
     for page in pages(chosen, param, period.zone):

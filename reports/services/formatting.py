@@ -63,7 +63,7 @@ def unit_of(name: str) -> str:
     return "share" if name.endswith("_share") else _UNITS.get(name, "")
 
 
-def shown(name: str, value: Any) -> str:
+def format_value(name: str, value: Any) -> str:
     """A value of a report's column in words."""
     unit = unit_of(name)
     if value is None or value == []:

@@ -79,7 +79,7 @@ def figures(client: Client) -> list[KpiCard]:
 def two_weeks(client: Client) -> charts.Chart:
     """The conversations of the last 14 days, each bar with a link to its day's."""
     first = periods.today_in(client.timezone) - timedelta(days=_CHART_DAYS - 1)
-    series = overview.of(client, PeriodQuery(date_from=first)).series
+    series = overview.compute(client, PeriodQuery(date_from=first)).series
     link = reverse("reports_adhoc")
     bars = (
         (formatting.day(row.day), row, f"{link}?date_from={row.day}&date_to={row.day}")
@@ -97,14 +97,14 @@ def most_asked(client: Client) -> list[QuestionGroup]:
 
 def _week(client: Client) -> ChatOverview:
     first = periods.today_in(client.timezone) - timedelta(days=_DAYS - 1)
-    return overview.of(client, PeriodQuery(date_from=first))
+    return overview.compute(client, PeriodQuery(date_from=first))
 
 
 def _solved(found: ChatOverview, path: str) -> KpiCard:
     now, before = (formatting.share(one.bot_resolved, one.chats) for one in _both(found))
     return compared(
         "bot_resolved_share", now, before, path=path, title=gettext("Resolved by the bot"),
-        note=_last_week(formatting.shown("bot_resolved_share", before)),
+        note=_last_week(formatting.format_value("bot_resolved_share", before)),
         days=[formatting.share(day.bot_resolved, day.chats) or 0 for day in found.series],
     )  # fmt: skip
 
@@ -139,7 +139,7 @@ def _both(found: ChatOverview) -> tuple[Figures, Figures]:
 def warnings(client: Client) -> list[Hint]:
     """Unmuted warnings, waiting customers, and failures without a warning; each with a link to its
     rows."""
-    found = client_warnings.of(client)
+    found = client_warnings.list_for_client(client)
     shown = [item for item in found if item.warning.muted_until is None]
     hints = [
         Hint(
@@ -230,7 +230,7 @@ def _who_waits(client: Client) -> tuple[QuerySet[Conversation], str]:
     """The conversations whose customers wait for a person, whether an agent has them or not, and
     the path of their list. The warnings about late answers count some of these."""
     rows = Conversation.objects.for_client(client).filter(
-        report_filters.waits(), status=Status.OPEN, is_preview=False
+        report_filters.is_waiting(), status=Status.OPEN, is_preview=False
     )
     return rows, failures.list_path("chats_conversation", status__exact="open", waiting="any")
 

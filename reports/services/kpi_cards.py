@@ -45,8 +45,8 @@ def compared(name: str, now: Any, before: Any, *, path: str = "", **other: objec
     words = gettext("was {value}")
     fields = {
         "title": gettext(formatting.label(name)),
-        "value": formatting.shown(name, now),
-        "note": "" if before is None else words.format(value=formatting.shown(name, before)),
+        "value": formatting.format_value(name, now),
+        "note": "" if before is None else words.format(value=formatting.format_value(name, before)),
         "path": path,
         "change": _change(name, gain, before) if gain else "",
         "is_better": is_better,

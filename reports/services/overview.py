@@ -44,9 +44,9 @@ _PARTS: dict[str, Table] = {
 }  # fmt: skip
 
 
-def of(client: Client, query: PeriodQuery, *, bot: Bot | None = None) -> shapes.ChatOverview:
+def compute(client: Client, query: PeriodQuery, *, bot: Bot | None = None) -> shapes.ChatOverview:
     """The overview of a client or of one bot; 422 for more than `MAX_DAYS`."""
-    period = periods.of(client, query)
+    period = periods.resolve(client, query)
     if period.last - period.first >= timedelta(days=MAX_DAYS):
         raise Invalid.field("query", "date_from", msg=f"Choose a period of up to {MAX_DAYS} days.")
     found = chat_sql.tables(_chosen(client, period, bot), _TOTALS | _PARTS, zone=period.zone)

@@ -46,7 +46,7 @@ def today_in(zone: str) -> date:
     return timezone.localdate(timezone=ZoneInfo(zone))
 
 
-def of(client: Client, query: PeriodQuery) -> Period:
+def resolve(client: Client, query: PeriodQuery) -> Period:
     """The period of a query."""
     zone = query.timezone or client.timezone
     zone = _PLACES.get(zone, zone)

@@ -82,7 +82,7 @@ def _cell(column: ReportColumn, value: Any, zone: ZoneInfo) -> Any:
     """The value as a spreadsheet keeps it: dates as dates, numbers as numbers, durations in
     minutes, codes in words."""
     if value is None or value == []:
-        return formatting.shown(column.name, value) if column.name == "agent_name" else None
+        return formatting.format_value(column.name, value) if column.name == "agent_name" else None
     if column.unit == "seconds":
         return round(value / 60, 1)
     if column.type == "date":
@@ -90,7 +90,7 @@ def _cell(column: ReportColumn, value: Any, zone: ZoneInfo) -> Any:
     if column.type == "moment":
         return datetime.fromisoformat(value).astimezone(zone).replace(tzinfo=None)
     is_number = column.type == "number" and column.name not in {"weekday", "hour"}
-    return value if is_number else formatting.shown(column.name, value)
+    return value if is_number else formatting.format_value(column.name, value)
 
 
 def _flat(value: Any) -> Any:

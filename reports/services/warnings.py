@@ -68,11 +68,13 @@ class _Rule:
 
 def dashboard(client: Client, user: User) -> shapes.WarningDashboard:
     """The client's warnings that this person may see."""
-    seen = (item for item in of(client) if user.is_admin or item.model not in _FOR_ADMINS)
+    seen = (
+        item for item in list_for_client(client) if user.is_admin or item.model not in _FOR_ADMINS
+    )
     return shapes.WarningDashboard(warnings=[item.warning for item in seen])
 
 
-def of(client: Client) -> list[Found]:
+def list_for_client(client: Client) -> list[Found]:
     """The client's warnings, critical ones first, muted ones last."""
     now = timezone.now()
     found = [one for rule in _RULES if (one := _by_rule(rule, client, now))]
@@ -337,7 +339,7 @@ _RULES = (
         ),
         gettext_noop("Connect a language model, or turn the functions off."),
         lambda client, _: Function.objects.for_client(client).filter(
-            bot__in=functions.without_caller(
+            bot__in=functions.without_model_or_procedure(
                 Bot.objects.filter(function_calling__is_enabled=True)
             )
         ),

@@ -43,7 +43,7 @@ def chat_at(bot):
 
 def test_the_database_knows_every_time_zone_and_means_the_same(ann):
     zones = {
-        periods.of(ann.client, PeriodQuery(timezone=name)).zone
+        periods.resolve(ann.client, PeriodQuery(timezone=name)).zone
         for name in zoneinfo.available_timezones() - {"localtime"}
     }
     noons = [datetime(2026, month, 1, 12, tzinfo=UTC) for month in (1, 7)]

@@ -119,7 +119,7 @@ def _file_name(user: User, client: Client, asked: dict[str, Any], param: shapes.
     """The name of the report, saved or from its groups, and its period."""
     title = next((name for _, name, _, is_shown in _reports(user, client, asked) if is_shown), "")
     title = _NOT_IN_A_NAME.sub(" ", title or _by(gettext("Conversations"), param.group_by))
-    period = periods.of(client, param)
+    period = periods.resolve(client, param)
     return f"{title[:70]} {period.first} - {period.last}"
 
 
@@ -229,7 +229,7 @@ def _options(
     return [
         (
             value,
-            names.get(value) or formatting.shown(column, value),
+            names.get(value) or formatting.format_value(column, value),
             found[value].chats if value in found else 0,
             value in chosen,
         )
@@ -274,7 +274,7 @@ def _table(report: shapes.AdhocReport) -> dict[str, Any]:
     return {
         "columns": [gettext(column.label) for column in shown],
         "rows": [
-            [(formatting.shown(column.name, row[column.name]), _path(row, column))
+            [(formatting.format_value(column.name, row[column.name]), _path(row, column))
              for column in shown]
             for row in report.rows
         ],
@@ -299,19 +299,19 @@ def _chart(param: shapes.PageReport, report: shapes.AdhocReport) -> dict[str, An
     rows = report.rows if is_time else report.rows[:_MOST_BARS]
     names = [f"{name}_name" if f"{name}_name" in report.rows[0] else name for name in by]
     columns = [
-        charts.Column(" · ".join(formatting.shown(name, row[name]) for name in names), value)
+        charts.Column(" · ".join(formatting.format_value(name, row[name]) for name in names), value)
         for row in rows
         if isinstance(value := row[metric] or 0, (int, float))
     ]
     unit = gettext(formatting.label(metric))
     made = charts.chart(
         columns, unit=unit, axis=gettext(formatting.label(by[0])),
-        shown=lambda value: formatting.shown(metric, value),
+        shown=lambda value: formatting.format_value(metric, value),
     )  # fmt: skip
     bars = [
         (
             one.name,
-            formatting.shown(metric, row[metric]),
+            formatting.format_value(metric, row[metric]),
             round(100 * bar.height / charts.HEIGHT, 1),
         )
         for one, row, bar in zip(columns, rows, made.bars, strict=True)

@@ -53,10 +53,10 @@ def page(request: HttpRequest) -> HttpResponse:
     try:
         query = PeriodQuery.model_validate(asked)
         as_of = replica.as_of()
-        found = overview.of(client, query, bot=bot)
+        found = overview.compute(client, query, bot=bot)
     except (ValidationError, ApiError) as exc:
         return _refused(request, form, problems(exc))
-    shown = _shown(found, periods.of(client, query), bot)
+    shown = _shown(found, periods.resolve(client, query), bot)
     return show(request, "overview", form | shown | {"as_of": as_of})
 
 
@@ -66,7 +66,7 @@ def _refused(request: HttpRequest, form: dict[str, Any], reasons: list[str]) -> 
 
 def _form(client: Client, asked: dict[str, str], bot: Bot | None) -> dict[str, Any]:
     query, dates = entered_dates(client, asked)
-    period = periods.of(client, query)
+    period = periods.resolve(client, query)
     days = (period.last - period.first).days + 1
     of_bot = {"bot": bot.pk} if bot else {}
     presets = [
@@ -175,7 +175,7 @@ def _parts(found: ChatOverview, chosen: dict[str, Any]) -> list[tuple[str, list[
     no_agent, no_tag = gettext("Unassigned"), gettext("Untagged")
     tables: list[tuple[str, list[tuple[str, dict[str, Any], Any]]]] = [
         (gettext("By channel"), [
-            (formatting.shown("channel", row.channel), {"channels": row.channel}, row)
+            (formatting.format_value("channel", row.channel), {"channels": row.channel}, row)
             for row in found.by_channel
         ]),
         (gettext("By bot"), [(row.name, {"bot_ids": row.bot_id}, row) for row in found.by_bot]),
@@ -188,11 +188,14 @@ def _parts(found: ChatOverview, chosen: dict[str, Any]) -> list[tuple[str, list[
             for row in found.by_tag
         ]),
         (gettext("By language"), [
-            (formatting.shown("language", row.language), {"languages": row.language}, row)
+            (formatting.format_value("language", row.language), {"languages": row.language}, row)
             for row in found.by_language
         ]),
         (gettext("Handovers by reason"), [
-            (formatting.shown("handoff_reason", row.handoff_reason or "not_known"), handed_off, row)
+            (
+                formatting.format_value("handoff_reason", row.handoff_reason or "not_known"),
+                handed_off, row,
+            )
             for row in found.by_handoff_reason
         ]),
     ]  # fmt: skip

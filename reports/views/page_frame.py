@@ -81,7 +81,7 @@ def entered_dates(client: Client, asked: dict[str, Any]) -> tuple[PeriodQuery, d
         query = PeriodQuery.model_validate(dates)
     except ValidationError:
         return PeriodQuery(), dates
-    period = periods.of(client, query)
+    period = periods.resolve(client, query)
     return query, {"date_from": period.first.isoformat(), "date_to": period.last.isoformat()}
 
 

@@ -116,12 +116,12 @@ class OverviewViewSet(TenantViewSet):
 
         A conversation belongs to the period in which it was created; previews are not counted.
         """
-        return overview.of(self.client, query)
+        return overview.compute(self.client, query)
 
     @operation(TAG, "Getchatoverviewrouter", access=BEARER)
     def of_bot(self, bot_id: int, query: shapes.PeriodQuery) -> ChatOverview:
         """Get the figures of a bot for a period of at most 366 days, and for the period before."""
-        return overview.of(self.client, query, bot=bots.get(self.client, bot_id))
+        return overview.compute(self.client, query, bot=bots.get(self.client, bot_id))
 
 
 class WarningViewSet(TenantViewSet):

@@ -115,12 +115,12 @@ def reenable_and_replay(config: WebhookConfig, *, by: User) -> None:
     with transaction.atomic():
         if not switch_on(row, by=by):
             return
-        missed = missed_by(row)
+        missed = missed_replays(row)
         for body in missed:
             deliveries.enqueue_replay(get(row.client, row.pk), body)
 
 
-def missed_by(config: WebhookConfig) -> list[webhook_shapes.EventReplayRequest]:
+def missed_replays(config: WebhookConfig) -> list[webhook_shapes.EventReplayRequest]:
     """The replays of what an endpoint missed while failing or off, at most the last 30 days."""
     since = config.failing_since or config.disabled_at or timezone.now()
     start = max(since, timezone.now() - deliveries.RETENTION + timedelta(hours=1))

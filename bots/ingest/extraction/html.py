@@ -54,7 +54,7 @@ def read_html(path: Path) -> Content:
     import trafilatura  # noqa: PLC0415  parsers are loaded in the child only
 
     page = path.read_bytes()
-    tree = shown(clean(encodings.decode(page, encodings.declared(page))))
+    tree = visible_tree(clean(encodings.decode(page, encodings.declared(page))))
     title = " ".join((tree.findtext(".//title") or "").split())
     # An aside inside the main text belongs to it; trafilatura would drop it.
     for aside in tree.iterfind(".//main//aside"):
@@ -75,7 +75,7 @@ def read_html(path: Path) -> Content:
     return Content(title, sections(blocks, title))
 
 
-def shown(text: str) -> Any:
+def visible_tree(text: str) -> Any:
     """The tree of a page, without what visitors do not see."""
     html: Any = importlib.import_module("lxml.html")  # has no types
     # lxml refuses a str that declares an encoding.

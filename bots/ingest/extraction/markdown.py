@@ -31,7 +31,7 @@ def read_markdown(path: Path) -> Content:
 def read(text: str) -> Content:
     text = _HIDDEN.sub(lambda match: match["code"] or "", text)
     page = _parser().render(_FRONT_MATTER.sub("", text))
-    tree = html.shown(f"<body>{page}")
+    tree = html.visible_tree(f"<body>{page}")
     blocks = [block for block in html.blocks_of(tree) if block.text]
     # A single level-1 heading is the title; if there are several, none names the whole document.
     titles = [block.text for block in blocks if block.level == 1]

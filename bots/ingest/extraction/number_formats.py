@@ -42,7 +42,7 @@ EPOCH, EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)  # noqa: DTZ001
 _LAST_DAY = 2_958_465
 
 
-def shown(value: str, code: str, epoch: datetime) -> str:
+def format_number(value: str, code: str, epoch: datetime) -> str:
     """The text of a stored number in a cell with this format; dates and times in ISO form."""
     number = float(value)
     if not abs(number) < 1e15:

@@ -330,7 +330,7 @@ class _Cells:
             return ""
         if kind != "n" or not value:
             return value
-        return number_formats.shown(value, code, self._epoch)
+        return number_formats.format_number(value, code, self._epoch)
 
 
 def _column(reference: str | None) -> int:

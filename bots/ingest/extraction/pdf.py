@@ -189,14 +189,14 @@ def _pages(
 
     Adds pages that cannot be unpacked to `damaged`.
     """
-    sight = pdf_visibility.Sight(reader, document)
+    visible_text = pdf_visibility.VisibleText(reader, document)
     total = 0
     for number in range(document.page_count()):
         with _losses() as losses:
             spans = document.extract_spans(number)
         if losses:
             damaged.add(number)
-        spans = sight.seen(number, spans)
+        spans = visible_text.spans(number, spans)
         has_rules = bool(spans) and number not in damaged and not _is_drawing(reader, number)
         rules = pdf_layout.rules(document.extract_paths(number) if has_rules else ())
         lines = pdf_layout.pieces(spans, rules)

@@ -439,12 +439,12 @@ def _table_end(rows: Sequence[list[Line]], start: int) -> int:
             end = position + 1
         elif row[0].x < second < row[0].end:
             break  # text between two tables
-    while end < len(rows) and _is_rest(rows[end - 1], rows[end]):
+    while end < len(rows) and _continues_cell(rows[end - 1], rows[end]):
         end += 1
     return end
 
 
-def _is_rest(row: Sequence[Line], following: Sequence[Line]) -> bool:
+def _continues_cell(row: Sequence[Line], following: Sequence[Line]) -> bool:
     """Whether the line below the last row of a table continues one of its cells."""
     first = following[0]
     is_near = row[0].y - first.y < _LINE_STEP * first.size
@@ -531,11 +531,13 @@ def _near(lines: Sequence[tuple[Line, _Cells]], step: float) -> Iterator[list[tu
 
 def _is_one_row(lines: Sequence[tuple[Line, _Cells]]) -> bool:
     """Whether at most one of the lines looks like a row of its own."""
-    begins = (len(cells) > 1 and not all(map(_goes_on, cells.values())) for _, cells in lines)
+    begins = (
+        len(cells) > 1 and not all(map(_starts_lower_case, cells.values())) for _, cells in lines
+    )
     return sum(begins) <= 1
 
 
-def _goes_on(text: str) -> bool:
+def _starts_lower_case(text: str) -> bool:
     return text[:1].islower()
 
 
@@ -553,8 +555,8 @@ def _by_letters(lines: Sequence[tuple[Line, _Cells]]) -> Iterator[tuple[Line, _C
     for line, cells in lines[1:]:
         above = _merged(group)[1]
         is_part = 0 not in cells or list(cells) == [0]
-        is_rest = is_part and all(map(_goes_on, cells.values()))
-        ends_name = list(above) == [0] and _goes_on(cells.get(0, ""))
+        is_rest = is_part and all(map(_starts_lower_case, cells.values()))
+        ends_name = list(above) == [0] and _starts_lower_case(cells.get(0, ""))
         if not (is_rest or ends_name):
             yield _merged(group)
             group = []

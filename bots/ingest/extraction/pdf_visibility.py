@@ -181,7 +181,7 @@ def _frame(page: Any) -> _Frame:
     return _Frame(left, bottom, right, top, page.rotation)
 
 
-class Sight:
+class VisibleText:
     """Finds the visible text of a PDF's pages."""
 
     def __init__(self, reader: Any, document: Any) -> None:
@@ -190,7 +190,7 @@ class Sight:
         # Fonts with visible letters on an earlier page, so this machine can draw them.
         self._drawn_fonts = set[str]()
 
-    def seen(self, number: int, spans: Iterable[Any]) -> list[Any]:
+    def spans(self, number: int, spans: Iterable[Any]) -> list[Any]:
         """The visible spans of a page."""
         spans = [span for span in spans if span.text.strip() and not _is_tiny(span)]
         if not spans or number >= len(self._reader.pages):

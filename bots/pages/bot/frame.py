@@ -13,7 +13,7 @@ from bots.forms import BotForm
 from bots.models import Bot, Document, SampleQuestion
 from bots.services import prompt_versions
 from chatplatform.admin_base import TenantAdmin, viewer
-from identity.pages.settings.frame import Part, are_saved_together, carry_out, sent
+from identity.pages.settings.frame import Part, are_saved_together, carry_out, submitted_values
 
 
 def may(page: TenantAdmin, request: HttpRequest, right: str) -> bool:
@@ -86,7 +86,7 @@ def bind_forms(
     parts, shown, by = dict[str, Part](), list[str](), viewer(request)
     for name, form in forms.items():
         if may(page, request, form.right):
-            data = sent(request, name)
+            data = submitted_values(request, name)
             files = None if data is None else request.FILES
             made = form(subject, data, files, auto_id=f"{name}_%s")
             parts[name] = Part(

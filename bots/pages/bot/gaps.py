@@ -19,7 +19,7 @@ _MIN_QUESTIONS = 3
 
 def contradiction(document: Document) -> SafeString | str:
     """The passage of another document that may contradict a written answer; empty if none does."""
-    passage = content_overlap.passage_beside(document)
+    passage = content_overlap.find_conflicting_passage(document)
     if passage is None:
         return ""
     link = reverse("admin:bots_bot_document", args=[document.bot_id, passage.document_id])

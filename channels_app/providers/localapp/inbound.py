@@ -28,7 +28,7 @@ _REPORTS = {"user_received_message", "user_seen_message", "user_reacted_message"
 # Echoes of what the account sent; those to a group or to somebody unknown are not handled.
 _ECHO, _NOT_ONE = "oa_send_", ("oa_send_group_", "oa_send_anonymous")
 # Events of the provider's own forms, and the fields of the form for the customer's details.
-_TOLD = {"user_asking_product", "user_submit_info", "user_feedback"}
+_DETAIL_EVENTS = {"user_asking_product", "user_submit_info", "user_feedback"}
 _DETAILS = ("name", "phone", "address", "ward", "district", "city")
 # The provider's codes of reactions; an unknown one is shown as it comes.
 _REACTIONS = {
@@ -69,7 +69,7 @@ def _known(
     name = event.event_name or ""
     is_to_account = name.startswith("user_") and not name.startswith("user_send_group_")
     has_words = bool(message.text) and is_to_account and name not in _REPORTS
-    if name in _FROM_CUSTOMER or name in _TOLD or has_words:
+    if name in _FROM_CUSTOMER or name in _DETAIL_EVENTS or has_words:
         return _message(event, message, common, when)
     if name == "user_seen_message":
         return _receipt("read", message.msg_ids, common) if message.msg_ids else None
@@ -94,21 +94,21 @@ def _known(
 def _message(
     event: LocalappEvent, message: LocalappMessage, common: dict[str, Any], when: datetime | str
 ) -> events.Item | None:
-    content, told = _content(message), _told(event, message)
-    if content.is_empty and not told:
-        if message.text == "" or not message.msg_id or event.event_name in _TOLD:
+    content, details = _content(message), _detail_lines(event, message)
+    if content.is_empty and not details:
+        if message.text == "" or not message.msg_id or event.event_name in _DETAIL_EVENTS:
             return None
-        told = [context_lines.line("unsupported")]
+        details = [context_lines.line("unsupported")]
     of_time = ("message", common["user_id"], when, content.text)
     return events.MessageIn(
         **common, message_id=message.msg_id,
-        content=replace(content, lines=[*told, *content.lines]),
+        content=replace(content, lines=[*details, *content.lines]),
         reply_to=message.quote_msg_id,
         key=key_of("message", message.msg_id) if message.msg_id else key_of(*of_time),
     )  # fmt: skip
 
 
-def _told(event: LocalappEvent, message: LocalappMessage) -> list[Line]:
+def _detail_lines(event: LocalappEvent, message: LocalappMessage) -> list[Line]:
     """What an event says besides a text: the product, a rating, or the customer's own details."""
     if event.event_name == "user_asking_product" and message.product_id:
         return [context_lines.line("product", message.product_id)]

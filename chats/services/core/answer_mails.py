@@ -24,7 +24,7 @@ def enqueue_for(chat: Conversation, message: Message) -> None:
     mails none, or the visitor reads it in time or has left no e-mail address."""
     is_visitors = chat.visitor_id is not None and not chat.is_preview
     is_wanted = is_visitors and chat.bot.mail_answers and chat.customer.email
-    if is_wanted and not message.is_note and mails.are_sent():
+    if is_wanted and not message.is_note and mails.is_enabled():
         jobs.enqueue(
             "chats.mail_answers",
             client_id=chat.client_id,

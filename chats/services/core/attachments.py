@@ -185,7 +185,7 @@ def attach(message: Message, files: Sequence[StoredFile]) -> None:
     )
 
 
-def remove_of(message: Message) -> None:
+def remove_for_message(message: Message) -> None:
     """Remove a message's files, in the transaction that clears its content."""
     rows = Attachment.objects.filter(message=message)
     media.remove_later(message.client_id, list(rows.values_list("file", flat=True)))

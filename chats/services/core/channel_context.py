@@ -22,7 +22,7 @@ class Line(TypedDict, total=False):
     url: str
 
 
-_SAID: dict[str, str] = {
+_TEXTS: dict[str, str] = {
     "quote": "Replying to: {text}",
     "product": "About: {text}",
     "post": "Shared a post: {text}",
@@ -50,10 +50,10 @@ _QUIET = {
 _FOR_PEOPLE = {"answer", "order", "contact"}
 
 
-def said(lines: Sequence[Mapping[str, Any]]) -> str:
+def to_text(lines: Sequence[Mapping[str, Any]]) -> str:
     """The lines as English text."""
     return "\n".join(
-        _SAID[line["kind"]].replace("{text}", line.get("text") or "").removesuffix(": ")
+        _TEXTS[line["kind"]].replace("{text}", line.get("text") or "").removesuffix(": ")
         for line in lines
     )
 
@@ -79,4 +79,4 @@ def _read(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The lines; metadata of an import or an API call may hold anything."""
     lines = metadata.get("lines")
     found = [line for line in lines if isinstance(line, dict)] if isinstance(lines, list) else []
-    return [line for line in found if isinstance(line.get("kind"), str) and line["kind"] in _SAID]
+    return [line for line in found if isinstance(line.get("kind"), str) and line["kind"] in _TEXTS]

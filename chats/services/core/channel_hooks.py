@@ -18,7 +18,7 @@ class ChannelSender(Protocol):
     def ordering_key(self, chat: Conversation) -> str:
         """The key that keeps the jobs that send to this conversation's customer in order."""
 
-    def enqueue_seen(self, chat: Conversation) -> None:
+    def enqueue_read_receipt(self, chat: Conversation) -> None:
         """Show the customer that an agent has read their messages."""
 
     def enqueue_typing(self, chat: Conversation, *, is_typing: bool) -> None:

@@ -23,7 +23,7 @@ class FeedbackGiven(ApiError):
     detail = "It's too late to change this rating."
 
 
-def give(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
+def submit(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
     """Store a rating of a chat or of one message and announce it. A second rating corrects the
     first within the client's `feedback_edit_minutes`; after that it is a 409. 403 if the customer
     is blocked."""
@@ -43,7 +43,7 @@ def give(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
     return row
 
 
-def ask(chat: LockedConversation) -> None:
+def request_rating(chat: LockedConversation) -> None:
     """Ask the customer of an ended chat for a rating, once, and only if they got an answer.
     Messaging channels send their own survey."""
     if chat.status != Status.ENDED or chat.first_response_at is None or chat.is_preview:

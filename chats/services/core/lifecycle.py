@@ -199,7 +199,7 @@ def reopen(chat: LockedConversation) -> None:
         team_notifications.enqueue_waiting(chat)
 
 
-def take_up(chat: LockedConversation, *, by: User) -> None:
+def reopen_for_agent(chat: LockedConversation, *, by: User) -> None:
     """Open an ended conversation again for an agent, who has it then."""
     _ensure_staff(by, chat)
     _move(

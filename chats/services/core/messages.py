@@ -263,7 +263,7 @@ def replace_text(message: Message, text: str, *, at: datetime) -> None:
 def clear(message: Message, *, at: datetime) -> None:
     """Mark a message as deleted: its text and files are removed, the empty row stays."""
     message_status.write(message, content=[], text="", translations={}, metadata={}, deleted_at=at)
-    attachments.remove_of(message)
+    attachments.remove_for_message(message)
 
 
 def find_reply(message: Message | fast_sql.PlainMessage) -> Message | None:

@@ -72,7 +72,7 @@ def unsubscribe(user: User, subscription_id: uuid.UUID) -> None:
         row.delete()
 
 
-def enqueue_calls(chat: Conversation, kind: NotificationKind, to: Iterable[int]) -> None:
+def enqueue_pushes(chat: Conversation, kind: NotificationKind, to: Iterable[int]) -> None:
     """Enqueue pushes for a notification; the job sends them if it is still unread in a moment."""
     rows = PushSubscription.objects.filter(client_id=chat.client_id, user_id__in=list(to))
     for subscription_id in rows.order_by("id").values_list("pk", flat=True):

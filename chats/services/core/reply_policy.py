@@ -42,7 +42,7 @@ def lacks_credits(chat: Conversation) -> bool:
     if current_attempt() > 1:
         return False  # the previous attempt may have reserved the last credits
     cost = highest_cost(engine_for(chat.client, chat.bot))
-    return not credits.are_left(chat.client_id, cost=cost, key_id=chat.capped_key_id)
+    return not credits.has_enough(chat.client_id, cost=cost, key_id=chat.capped_key_id)
 
 
 def lacks_credits_for(caller: Principal, chat_id: uuid.UUID) -> bool:

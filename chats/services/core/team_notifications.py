@@ -181,4 +181,4 @@ def _notify(
         ]
         announce(chat.client_id, "notification.created", {"notifications": pairs})
     if kind in _CALLS:
-        push.enqueue_calls(chat, kind, (row.user_id for row in rows if not row.is_read))
+        push.enqueue_pushes(chat, kind, (row.user_id for row in rows if not row.is_read))

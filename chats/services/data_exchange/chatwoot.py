@@ -148,7 +148,7 @@ def _message(source: Json, chat: Json, seq: int) -> Json:
     is_deleted = bool(_attributes(source).get("deleted"))
     lines = [] if is_deleted else _lines(source)
     pieces = [] if is_deleted else _content(source)
-    said = {"type": "text", "text": channel_context.said(lines)[:_MAX_TEXT]}
+    said = {"type": "text", "text": channel_context.to_text(lines)[:_MAX_TEXT]}
     return {
         "id": _id(external_id, source["created_at"]),
         "conversation_id": _id(_external_id(chat), chat["created_at"]),
@@ -158,7 +158,7 @@ def _message(source: Json, chat: Json, seq: int) -> Json:
         "deleted_at": _time(source.get("updated_at") or source["created_at"])
         if is_deleted
         else None,
-        "metadata": {} if is_deleted else _told(source, lines, has_words=bool(pieces)),
+        "metadata": {} if is_deleted else _metadata_of(source, lines, has_words=bool(pieces)),
         "status": source.get("status") if source.get("status") in _STATUSES else "sent",
         # Only agents see activities in Chatwoot.
         "is_note": bool(source.get("private")) or is_activity,
@@ -221,13 +221,13 @@ def _content(source: Json) -> list[Json]:
     return pieces
 
 
-def _told(source: Json, lines: list[channel_context.Line], *, has_words: bool) -> Json:
+def _metadata_of(source: Json, lines: list[channel_context.Line], *, has_words: bool) -> Json:
     email = _attributes(source).get("email")
     subject = email.get("subject") if isinstance(email, dict) else None
-    told: Json = {"chatwoot": {"subject": str(subject)[:500]}} if subject else {}
+    metadata: Json = {"chatwoot": {"subject": str(subject)[:500]}} if subject else {}
     if lines:
-        told |= {"lines": lines} | ({} if has_words else {"no_words": True})
-    return told
+        metadata |= {"lines": lines} | ({} if has_words else {"no_words": True})
+    return metadata
 
 
 def _lines(source: Json) -> list[channel_context.Line]:

@@ -96,7 +96,7 @@ def reopen(chat: Conversation, *, by: User) -> Conversation:
             newer = Conversation.objects.filter(previous_chat=chat)
             if chat.ended_by == "merged" or newer.exists():
                 raise ChatContinued
-            lifecycle.take_up(chat, by=by)
+            lifecycle.reopen_for_agent(chat, by=by)
     return chat
 
 
@@ -106,7 +106,7 @@ def mark_read(chat: Conversation) -> Conversation:
         message_status.record_read_by_agent(chat)
         chat = conversations.lock(chat)
         if chat.unread_count and chat.channel in MESSAGING_CHANNELS:
-            channel_hooks.sender().enqueue_seen(chat)
+            channel_hooks.sender().enqueue_read_receipt(chat)
         chat.unread_count = 0
         chat.save(update_fields=["unread_count"])
     return chat

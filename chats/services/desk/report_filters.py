@@ -28,35 +28,35 @@ def solved_by_bot() -> Q:
     return Q(~answered_by_person(), status=Status.ENDED, handed_off_at=None)
 
 
-def waits() -> Q:
+def is_waiting() -> Q:
     """Chats in which the customer is waiting for a person."""
     return Q(waiting_since__isnull=False)
 
 
-def waited(client: Client, now: datetime) -> tuple[timedelta, Callable[[timedelta], Q]]:
+def _response_target(client: Client, now: datetime) -> tuple[timedelta, Callable[[timedelta], Q]]:
     """The client's target for the first response, and a filter for chats that have waited so long
     within their bot's business hours."""
     config = ClientConfig.objects.select_related("client").get(client=client)
     bots = Bot.objects.for_client(client)
     closing = [bot for bot in bots if business_hours.has_hours(config, bot)]
 
-    def so_long(time: timedelta) -> Q:
+    def has_waited(time: timedelta) -> Q:
         found = Q(waiting_since__lte=now - time) & ~Q(bot__in=closing)
         for bot in closing:
-            since = business_hours.before(config, bot, now, time)
+            since = business_hours.subtract_open_time(config, bot, now, time)
             found |= Q(bot=bot, waiting_since__lte=since)
         return found
 
-    return timedelta(seconds=config.first_response_target_seconds), so_long
+    return timedelta(seconds=config.first_response_target_seconds), has_waited
 
 
 def waited_for_target(client: Client, now: datetime) -> Q:
     """Chats that have waited for the target time or longer."""
-    target, so_long = waited(client, now)
-    return so_long(target)
+    target, has_waited = _response_target(client, now)
+    return has_waited(target)
 
 
 def waited_for_half(client: Client, now: datetime) -> Q:
     """Chats that have waited for half of the target time or longer, but not for all of it."""
-    target, so_long = waited(client, now)
-    return so_long(target / 2) & ~so_long(target)
+    target, has_waited = _response_target(client, now)
+    return has_waited(target / 2) & ~has_waited(target)

@@ -109,7 +109,9 @@ def _cutoffs(rows: QuerySet[Any]) -> dict[int, datetime]:
     bots = Bot.objects.filter(pk__in=waits).select_related("client__config")
     now = timezone.now()
     return {
-        bot.pk: business_hours.before(bot.client.config, bot, now, timedelta(seconds=waits[bot.pk]))
+        bot.pk: business_hours.subtract_open_time(
+            bot.client.config, bot, now, timedelta(seconds=waits[bot.pk])
+        )
         for bot in bots
         if business_hours.has_hours(bot.client.config, bot)
     }

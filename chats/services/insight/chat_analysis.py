@@ -111,7 +111,7 @@ def run_after_end(conversation_id: str) -> None:
     wanted = (config.auto_summary, config.auto_tag, config.auto_sentiment)
     with jobs.commit():
         if config.ask_feedback:
-            feedback.ask(conversations.lock(chat))
+            feedback.request_rating(conversations.lock(chat))
         for kind, is_wanted in zip(KINDS, wanted, strict=True):
             if is_wanted:
                 jobs.enqueue(

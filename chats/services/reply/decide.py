@@ -166,7 +166,7 @@ class ShortReply:
     meant: SmallTalk
     is_satisfied: bool
     # The kind of our latest message.
-    behind: Literal["nothing", "greeting", "thanks", "quotation", "other"]
+    previous_kind: Literal["nothing", "greeting", "thanks", "quotation", "other"]
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
     if confirmation and confirmation.answer == "unclear":
         return _ask_customer(confirmation.call)
     if facts.asks_for_person:
-        return _as_wished(HandOver("customer_asked"), facts.handoff_policy)
+        return _apply_handoff_policy(HandOver("customer_asked"), facts.handoff_policy)
     if confirmation:
         return AskEngine(facts.texts[-1], approved_by=Approval.CUSTOMER)
     reply = _reply_to_info(facts.info)
@@ -288,7 +288,9 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
 
 def _is_acknowledgement(reply: ShortReply | None) -> bool:
     """Whether a message only says that all is well, such as "ok", and nothing was asked."""
-    return reply is not None and reply.is_satisfied and reply.behind in {"nothing", "greeting"}
+    return (
+        reply is not None and reply.is_satisfied and reply.previous_kind in {"nothing", "greeting"}
+    )
 
 
 def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
@@ -296,12 +298,12 @@ def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
     a model asked. A quotation asks nothing."""
     if reply is None:
         return None
-    if reply.behind == "thanks":
+    if reply.previous_kind == "thanks":
         return reply.meant
-    if reply.behind in {"nothing", "greeting"}:
+    if reply.previous_kind in {"nothing", "greeting"}:
         return "thanks" if reply.is_satisfied else reply.meant
     is_fine = reply.is_satisfied or reply.meant == "greeting"
-    return "thanks" if reply.behind == "quotation" and is_fine else None
+    return "thanks" if reply.previous_kind == "quotation" and is_fine else None
 
 
 def from_outcome(
@@ -349,7 +351,7 @@ def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: Knowledge
                 # Without handovers the bot always replies like this, so nothing is asked again.
                 receipt = replace(receipt, asked_again=policy.on_no_answer or None)
                 return CannedReply("unknown", receipt, Offers(gap.headings, policy.on_request))
-            return _as_wished(HandOver("no_answer", receipt), policy)
+            return _apply_handoff_policy(HandOver("no_answer", receipt), policy)
 
 
 def ask_next(decision: Decision, facts: Facts) -> Decision:
@@ -385,7 +387,7 @@ def _reply_to_info(info: InfoFacts) -> CannedReply | None:
     return CannedReply("info_noted", Receipt("info_given")) if info.has_nothing_else else None
 
 
-def _as_wished(handover: HandOver, policy: HandoffPolicy) -> HandOver | CannedReply:
+def _apply_handoff_policy(handover: HandOver, policy: HandoffPolicy) -> HandOver | CannedReply:
     """The handover, or a canned reply if the client's policy excludes the handover."""
     if handover.reason == "no_answer" and not policy.on_no_answer:
         return CannedReply("unknown", handover.receipt)

@@ -33,7 +33,7 @@ HISTORY_LINES = 6
 def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     """Reply to a customer's message or hand the conversation over; safe to call again. `earlier`:
     ids of the messages shortly before it that share its reply."""
-    loaded, confirmation = _load_heard(message_id, earlier), None
+    loaded, confirmation = _load_transcribed(message_id, earlier), None
     if loaded and loaded.has_asked_for_call:
         confirmation = call_confirmations.settle(loaded, earlier, subject_of(loaded.message))
     if confirmation:
@@ -51,12 +51,12 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         if isinstance(decision, AskEngine):
             decision = ask_engine(message, decision, facts, stream)
         if turn and turn.waiting:
-            decision = turn.waiting.asked_again_behind(decision)
+            decision = turn.waiting.with_question_repeated(decision)
         publishing.publish_reply(message, decision, earlier=earlier, filled=facts.info.filled)
     stream.done()
 
 
-def _load_heard(message_id: str, earlier: Sequence[str]) -> fast_sql.LoadedMessage | None:
+def _load_transcribed(message_id: str, earlier: Sequence[str]) -> fast_sql.LoadedMessage | None:
     """The message, after the voice notes that share its reply were transcribed."""
     loaded = fast_sql.load_message(message_id)
     if loaded is None or loaded.is_answered:

@@ -108,7 +108,7 @@ def _owes_reply(chat: Conversation) -> bool:
 def _ensure_paid(bot: Bot) -> None:
     """402 if the credits don't cover a reply; a customer's chat would be handed over instead."""
     cost = reply_policy.highest_cost(engine_for(bot.client, bot))
-    credits.ensure_left(bot.client_id, cost=cost)
+    credits.ensure_enough(bot.client_id, cost=cost)
 
 
 def with_receipt(turn: dict[str, Any]) -> dict[str, Any]:

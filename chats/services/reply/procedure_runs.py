@@ -62,7 +62,7 @@ class Waiting:
     # Its question, to ask again; continuing does not need it.
     question: str = ""
 
-    def asked_again_behind(self, decision: Decision) -> Decision:
+    def with_question_repeated(self, decision: Decision) -> Decision:
         """The reply to a message that does not answer the question, followed by the question.
 
         If the reply begins another procedure, that one replaces this one.
@@ -114,7 +114,7 @@ def start(
 ) -> Decision:
     """Run a procedure from its first step; `trace`: of the model that chose it."""
     waiting = Waiting(procedure.name, procedure.version)
-    return _Run(message, procedure, waiting, subject, trace).go()
+    return _Run(message, procedure, waiting, subject, trace).run()
 
 
 def after_approval(message: Message, call: FunctionCall, subject: Subject) -> Decision | None:
@@ -128,7 +128,7 @@ def after_approval(message: Message, call: FunctionCall, subject: Subject) -> De
     procedure = bots_procedures.find(bot, waiting.name, waiting.version)
     if procedure is None:
         return HandOver("procedure", Receipt("procedure_changed"))
-    return _Run(message, procedure, waiting, subject).go()
+    return _Run(message, procedure, waiting, subject).run()
 
 
 def _waiting(latest: Message | None) -> Waiting | None:
@@ -152,7 +152,7 @@ def _read_value(run: "_Run", facts: Facts) -> Turn | None:
     ]
     given = next((answer.value for answer in answers if answer.kind == "given"), None)
     if given is not None:
-        return Turn(run.take(given))
+        return Turn(run.resume(given))
     kind, may_repeat = answers[-1].kind, waiting.tries < MAX_QUESTIONS
     if kind == "declined":
         return Turn(run.end("declined", CannedReply("info_declined", Receipt())))
@@ -168,7 +168,7 @@ def _read_confirmation(run: "_Run", facts: Facts) -> Turn | None:
     """The customer's message as a yes or no."""
     answer = intents.yes_or_no(facts.texts[-1], language=run.message.language)
     if answer:
-        return Turn(run.take(True))
+        return Turn(run.resume(True))
     if answer is not None:
         return Turn(run.end("declined", CannedReply("declined", Receipt())))
     if run.waiting.tries >= MAX_QUESTIONS:
@@ -181,7 +181,7 @@ def _read_approval(run: "_Run", facts: Facts) -> Turn | None:
     if facts.confirmation is None:
         return None
     if facts.confirmation.answer == "confirmed":
-        return Turn(run.go())
+        return Turn(run.run())
     if facts.confirmation.answer == "unclear":
         return Turn(decide.from_facts(facts), run.waiting)
     call_id = facts.confirmation.call.id
@@ -228,16 +228,16 @@ class _Run:
     def _values(self) -> dict[str, Any]:
         return self._asked | self._results
 
-    def take(self, given: Any) -> Decision:
+    def resume(self, given: Any) -> Decision:
         """Continue with the customer's answer to the step that waited."""
         step = self.step
         if step.kind == "ask":
             self._asked[step.name] = given
         self._note(step, "given" if step.kind == "ask" else "yes")
         self._at += 1
-        return self.go()
+        return self.run()
 
-    def go(self) -> Decision:
+    def run(self) -> Decision:
         """Take steps until one waits, or the procedure ends."""
         while self._at < len(self._steps):
             step = self.step

@@ -92,7 +92,7 @@ def replay_next(replay_id: str) -> None:
         return
     for message_id in replay.message_ids[replay.done :][:REPLIES_A_JOB]:
         reply = Message.objects.filter(pk=message_id, in_reply_to__isnull=False).first()
-        made = _made_again(replay, reply) if reply else None
+        made = _regenerate(replay, reply) if reply else None
         with jobs.commit():
             if reply and made:
                 _store(replay, reply, made)
@@ -136,9 +136,9 @@ def _replies(bot: Bot, day: date) -> QuerySet[Message]:
     )
 
 
-def _made_again(replay: Replay, reply: Message) -> ReplyAgain:
+def _regenerate(replay: Replay, reply: Message) -> ReplyAgain:
     try:
-        return reply_replay.made_again(reply, reference=f"replay:{replay.pk}:{reply.pk}")
+        return reply_replay.regenerate(reply, reference=f"replay:{replay.pk}:{reply.pk}")
     except credits.InsufficientCredits as exc:
         raise jobs.GiveUp("You're out of credits.") from exc
 

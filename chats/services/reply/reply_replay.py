@@ -51,7 +51,7 @@ def was_answered(reply: Message) -> bool:
     return bool(reply.receipt and reply.receipt.get("decision") == "answered")
 
 
-def made_again(reply: Message, *, reference: str) -> ReplyAgain:
+def regenerate(reply: Message, *, reference: str) -> ReplyAgain:
     """What the bot would say today to the message that a reply was for, given the lines before it.
     No function is called and no field asked for. A model's tokens are paid: `InsufficientCredits`
     if they cannot be."""

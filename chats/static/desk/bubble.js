@@ -1,7 +1,7 @@
 /** One message as it is read: bubble, sources, files, translation, ticks. */
 
 import { html } from "../common/html.js";
-import { Rich, Words } from "../common/said.js";
+import { Rich, Words } from "../common/message_text.js";
 import { language, t } from "../common/words.js";
 import { Component } from "../vendor/preact.js";
 import { askWhy, translate } from "./assist.js";

@@ -16,7 +16,7 @@ from django.db import transaction
 from bots.engine.remote_encoder import RemoteEncoder
 from bots.language.embedding import EncoderDown
 from bots.models import LanguageModel, ModelPurpose
-from bots.quoting import gate_fitting
+from bots.quoting import confidence_fitting
 from bots.services import encoders, reindexing
 from commands.client_rows import client_by_code
 from identity.models import Client
@@ -50,12 +50,12 @@ class Command(BaseCommand):
             self._show(row.client.code, encoders.of_row(row))
         operators = encoders.of_operator() if is_for_all else None
         if operators:
-            gate = gate_fitting.fit(operators)
+            gate = confidence_fitting.fit(operators)
             self._show("the operator's", replace(operators, gate=gate))
             self.stdout.write(f"EMBEDDING_GATE={json.dumps(gate)}")
 
     def _show(self, whose: str, encoder: RemoteEncoder) -> None:
-        right, false = gate_fitting.measure(encoder)
+        right, false = confidence_fitting.measure(encoder)
         self.stdout.write(
             f"{whose}, {encoder.model}: of a company held out, {right:.0%} of the questions are"
             f" answered rightly, and {false:.0%} of those without an answer are answered."

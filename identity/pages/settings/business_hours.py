@@ -13,7 +13,7 @@ from unfold.widgets import INPUT_CLASSES
 
 from chatplatform.admin_base import viewer
 from chatplatform.forms import ServiceForm, Setting
-from identity.pages.settings.frame import ConfigForm, Part, own_client, sent, show
+from identity.pages.settings.frame import ConfigForm, Part, own_client, show, submitted_values
 from identity.pages.settings.week_field import END_OF_DAY, MIDNIGHT, WeekField
 from identity.services import configs, public_holidays, time_zones
 from identity.services.bot_hooks import bots
@@ -96,7 +96,9 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     client = own_client(request)
     config, today = client.config, timezone.localdate(timezone=ZoneInfo(client.timezone))
     hours = HoursForm(request, "hours")
-    country = CountryForm(sent(request, "country"))
+    country = CountryForm(submitted_values(request, "country"))
+    day = DayForm(submitted_values(request, "day"))
+    removal = RemoveForm(submitted_values(request, "remove"))
     country.fields["country"].initial = time_zones.country_of(client.timezone)
     country.offer("country", [("", gettext("Choose a country")), *public_holidays.countries()])
 
@@ -122,8 +124,8 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     parts = [
         Part("hours", hours.heading, hours, hours.save),
         Part("country", gettext("Add public holidays"), country, add_country, add),
-        Part("day", gettext("Add a holiday"), DayForm(sent(request, "day")), add_day, add),
-        Part("remove", "", RemoveForm(sent(request, "remove")), remove, done=gettext("Removed.")),
+        Part("day", gettext("Add a holiday"), day, add_day, add),
+        Part("remove", "", removal, remove, done=gettext("Removed.")),
     ]
     return show(
         site, request, gettext("Business hours"), parts, template="settings/business_hours",

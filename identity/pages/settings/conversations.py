@@ -151,6 +151,6 @@ def handover(site: Any, request: HttpRequest) -> HttpResponse:
     return show_config(site, request, gettext("Handover and assignment"), forms)
 
 
-def after(site: Any, request: HttpRequest) -> HttpResponse:
+def after_conversation(site: Any, request: HttpRequest) -> HttpResponse:
     """What happens when a conversation has ended."""
     return show_config(site, request, gettext("After a conversation"), {"after": AfterForm})

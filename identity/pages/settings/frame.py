@@ -59,7 +59,7 @@ class ConfigForm(SettingsForm):
     def __init__(self, request: HttpRequest, name: str) -> None:
         self.config, self.by = own_client(request).config, viewer(request)
         shown = {item.name: getattr(self.config, item.name) for item in self.settings}
-        super().__init__(sent(request, name), initial=shown)
+        super().__init__(submitted_values(request, name), initial=shown)
 
     def save(self, data: dict[str, Any]) -> object:
         """Change the settings that the person has changed."""
@@ -75,7 +75,7 @@ def own_client(request: HttpRequest, roles: frozenset[str] = ADMINS) -> Client:
     return client
 
 
-def sent(request: HttpRequest, name: str) -> QueryDict | None:
+def submitted_values(request: HttpRequest, name: str) -> QueryDict | None:
     """The values of the form with this name, if it was sent."""
     is_sent = request.method == "POST" and request.POST.get("form") == name
     return request.POST if is_sent else None

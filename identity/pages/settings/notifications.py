@@ -14,9 +14,9 @@ from identity.pages.settings.frame import (
     Part,
     linked,
     own_client,
-    sent,
     show,
     show_config,
+    submitted_values,
 )
 from identity.services import mails
 from identity.shapes.configs import EmailNotificationRequest
@@ -87,13 +87,13 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     shown = {item.name: getattr(row, item.name) for item in NotificationsForm.settings}
     # Until recipients are saved, the form suggests the viewer's own address.
     shown["recipients"] = ", ".join(row.recipients if row.pk else [by.email])
-    form = NotificationsForm(sent(request, "notifications"), initial=shown)
+    form = NotificationsForm(submitted_values(request, "notifications"), initial=shown)
 
     def save(data: dict[str, Any]) -> object:
         return mails.update_notification(row, EmailNotificationRequest(**data), by=by)
 
     test = Part(
-        "test", gettext("Try it"), ServiceForm(sent(request, "test")),
+        "test", gettext("Try it"), ServiceForm(submitted_values(request, "test")),
         lambda _data: mails.send_test(row),
         button=gettext_lazy("Send test"),
         done=gettext_lazy("Test email sent."),

@@ -15,7 +15,7 @@ from chatplatform import ids
 from chatplatform.admin_base import ADMINS, EVERYBODY, viewer
 from chatplatform.forms import ServiceForm
 from identity.models import Client, CreditOrder, Plan, Subscription
-from identity.pages.settings.frame import Part, own_client, sent, show
+from identity.pages.settings.frame import Part, own_client, show, submitted_values
 from identity.services import credit_forecast, credit_orders
 from identity.shapes.clients import TopUpAmount
 
@@ -61,7 +61,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
         plans = reverse("admin:identity_subscription_changelist")
         return redirect(f"{plans}?{request.GET.urlencode()}")
     client, by = own_client(request, EVERYBODY), viewer(request)
-    form = (PackForm if settings.CREDIT_PACKS else OrderForm)(sent(request, "order"))
+    form = (PackForm if settings.CREDIT_PACKS else OrderForm)(submitted_values(request, "order"))
 
     def order(data: dict[str, Any]) -> object:
         return credit_orders.create(client, **TopUpAmount(**data).model_dump(), by=by)

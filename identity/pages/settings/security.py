@@ -9,7 +9,7 @@ from chatplatform.admin_base import viewer
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
 from identity.models import SignInProvider, User
-from identity.pages.settings.frame import Part, own_client, sent, show
+from identity.pages.settings.frame import Part, own_client, show, submitted_values
 from identity.pages.sign_in_providers import ProviderForm
 from identity.services import sign_in_providers
 from identity.shapes.sign_in_providers import SignInProviderDto
@@ -31,7 +31,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
         Part(
             "provider",
             gettext("Single sign-on (SSO)"),
-            ProviderForm.of(sent(request, "provider"), row),
+            ProviderForm.of(submitted_values(request, "provider"), row),
             store,
             done=gettext_lazy("Saved. Try the sign-in link in another browser."),
         )
@@ -41,7 +41,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
             Part(
                 "remove",
                 "",
-                ServiceForm(sent(request, "remove")),
+                ServiceForm(submitted_values(request, "remove")),
                 remove,
                 button=gettext_lazy("Remove SSO"),
                 done=gettext_lazy("SSO removed. Your team now signs in with passwords."),

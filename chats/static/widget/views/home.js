@@ -2,7 +2,7 @@
 import { html } from "../../common/html.js";
 import { t } from "../../common/words.js";
 import { lastWords } from "../store.js";
-import { howSoon, whenThere } from "./later.js";
+import { howSoon, whenThere } from "./availability.js";
 
 export function Home({ state, actions, locale }) {
   const { config, earlier, chat, messages } = state;

@@ -4,7 +4,7 @@ import { LONGEST_COMMENT, TooLong } from "../../common/lengths.js";
 import { t } from "../../common/words.js";
 import { useEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { Icon } from "./icons.js";
-import { raised, Rich, Words } from "../../common/said.js";
+import { raised, Rich, Words } from "../../common/message_text.js";
 
 const isWeb = (url) => /^(https?:\/\/|\/)/.test(url ?? "");
 

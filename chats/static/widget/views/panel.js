@@ -5,13 +5,13 @@ import { html } from "../../common/html.js";
 import { t } from "../../common/words.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { isAwaited, isFromUs } from "../store.js";
-import { Introduction, Terms } from "./before.js";
+import { Introduction, Terms } from "./before_chat.js";
 import { Composer } from "./composer.js";
 import { Home } from "./home.js";
 import { Icon } from "./icons.js";
-import { LeaveMail, mayLeaveMail, whenThere } from "./later.js";
+import { LeaveMail, mayLeaveMail, whenThere } from "./availability.js";
 import { Draft, Message, Rating, Waiting } from "./message.js";
-import { Rich } from "../../common/said.js";
+import { Rich } from "../../common/message_text.js";
 
 export function Panel({ state, actions, locale }) {
   const { config, agreed, known, chat, messages, outbox, isReady } = state;

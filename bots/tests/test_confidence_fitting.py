@@ -3,22 +3,22 @@
 import pytest
 
 from bots.language import embedding
-from bots.quoting import gate_fitting
+from bots.quoting import confidence_fitting
 
 pytestmark = pytest.mark.skipif(not embedding.available(), reason="no sentence encoder here")
 
 
 def test_a_fitted_gate_does_as_well_as_the_one_that_comes_with_the_platform(monkeypatch):
-    right, false = gate_fitting.measure(embedding.PACKAGED)
-    fitted = gate_fitting.fit(embedding.PACKAGED)
+    right, false = confidence_fitting.measure(embedding.PACKAGED)
+    fitted = confidence_fitting.fit(embedding.PACKAGED)
     monkeypatch.setattr(embedding._Packaged, "gate", fitted)
-    again_right, again_false = gate_fitting.measure(embedding.PACKAGED)
+    again_right, again_false = confidence_fitting.measure(embedding.PACKAGED)
     assert again_right >= right - 0.1
     assert again_false <= false + 0.1
 
 
 def test_the_gate_is_the_same_each_time():
-    fitted = gate_fitting.fit(embedding.PACKAGED)
-    assert fitted == gate_fitting.fit(embedding.PACKAGED)
+    fitted = confidence_fitting.fit(embedding.PACKAGED)
+    assert fitted == confidence_fitting.fit(embedding.PACKAGED)
     for weights in fitted:
         assert weights.nearness > 0

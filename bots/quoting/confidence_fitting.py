@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.language.embedding import Gate, SearchEncoder, Weights
+from bots.language.embedding import ConfidenceWeights, SearchEncoder, Weights
 from bots.quoting.search import DEFAULT_THRESHOLD, Index, IndexedChunk, SearchResult
 
 # Prior: the assumed share of questions that documents answer. Examples are weighted to match.
@@ -29,7 +29,7 @@ class _Asked(NamedTuple):
     is_right: bool
 
 
-def fit(encoder: SearchEncoder) -> Gate:
+def fit(encoder: SearchEncoder) -> ConfidenceWeights:
     """The gate of an encoder, from some 350 vectors. Raises EncoderDown."""
     *companies, held_out = _companies()
     alone = [row for company in companies for row in _ask(encoder, company)]
@@ -39,7 +39,7 @@ def fit(encoder: SearchEncoder) -> Gate:
         "many": [row for row in among if not row.result.features.is_cross_language],
         "foreign": [row for row in alone + among if row.result.features.is_cross_language],
     }
-    return Gate(**{kind: _weights(rows) for kind, rows in kinds.items()})
+    return ConfidenceWeights(**{kind: _weights(rows) for kind, rows in kinds.items()})
 
 
 def measure(encoder: SearchEncoder) -> tuple[float, float]:
@@ -55,7 +55,7 @@ def measure(encoder: SearchEncoder) -> tuple[float, float]:
 
 
 def _companies() -> list[dict[str, Any]]:
-    text = Path(__file__).with_name("gate_examples.toml").read_text("utf-8")
+    text = Path(__file__).with_name("confidence_examples.toml").read_text("utf-8")
     companies: list[dict[str, Any]] = tomllib.loads(text)["companies"]
     return companies
 

@@ -15,7 +15,7 @@ _BEFORE, _SHOWN = 40, 160
 
 
 def attach(chats: Iterable[Conversation], q: str) -> None:
-    """Set `found_words` on each matching conversation: an excerpt of its newest message that
+    """Set `search_excerpt` on each matching conversation: an excerpt of its newest message that
     contains all terms."""
     terms, by_id = inbox.terms_of(q), {chat.pk: chat for chat in chats}
     if not terms or not by_id:
@@ -26,7 +26,7 @@ def attach(chats: Iterable[Conversation], q: str) -> None:
     newest = rows.order_by("conversation_id", "-seq").distinct("conversation_id")
     for chat_id, text in newest.values_list("conversation_id", "text"):
         chat: Any = by_id[chat_id]
-        chat.found_words = marked(text, terms)
+        chat.search_excerpt = marked(text, terms)
 
 
 def marked(text: str, terms: list[str]) -> SafeString:

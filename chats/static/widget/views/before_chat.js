@@ -2,7 +2,7 @@
 import { html } from "../../common/html.js";
 import { msg, t } from "../../common/words.js";
 import { useEffect, useRef } from "../../vendor/preact-hooks.js";
-import { Words } from "../../common/said.js";
+import { Words } from "../../common/message_text.js";
 
 // Values that the server certainly refuses (`problem` in `bots/language/slot_filling.py`).
 const PATTERNS = { email: /^[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+$/, phone: /(\p{Nd}\D*){6}/u };
