@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 import phonenumbers
@@ -243,13 +244,14 @@ def _labels(field: Field, book: Phrasebook) -> list[str]:
     return [*field["label"].values(), *ours]
 
 
-def _phones(text: str, country: str = "") -> list[str]:
+@lru_cache(maxsize=16)  # a message is read once for each field
+def _phones(text: str, country: str = "") -> tuple[str, ...]:
     """The telephone numbers in a text, national or international, that may exist."""
     matcher = phonenumbers.PhoneNumberMatcher(
         text, country or _ANY_COUNTRY, leniency=phonenumbers.Leniency.POSSIBLE
     )
     found = (match.raw_string for match in matcher)
-    return [number for number in found if sum(map(str.isdecimal, number)) >= _MIN_DIGITS]
+    return tuple(number for number in found if sum(map(str.isdecimal, number)) >= _MIN_DIGITS)
 
 
 def _number(text: str, language: str) -> float | int | None:
@@ -415,7 +417,7 @@ def problem(stored: Mapping[str, Any], value: Any, *, country: str = "") -> str 
     if kind == "email":
         return None if _WHOLE_EMAIL.fullmatch(value) else "Must be an email address."
     if kind == "phone":
-        return None if _phones(value, country) == [value.strip()] else "Must be a phone number."
+        return None if _phones(value, country) == (value.strip(),) else "Must be a phone number."
     return None
 
 
