@@ -328,8 +328,8 @@ def _option(field: Field, text: str, book: Phrasebook) -> str | None:
 
 def _contact_in(sentence: str, book: Phrasebook) -> tuple[str, str, bool] | None:
     """Type and value of the only contact detail in a sentence, and whether it says nothing else."""
-    mails, phones = _EMAIL.findall(sentence), _phones(_EMAIL.sub(" ", sentence))
-    phones = [number for number in phones if number.startswith("+")]
+    mails, numbers = _EMAIL.findall(sentence), _phones(_EMAIL.sub(" ", sentence))
+    phones = [number for number in numbers if number.startswith("+")]
     if len(mails) + len(phones) != 1:
         return None
     kind, value = ("email", mails[0]) if mails else ("phone", phones[0])
