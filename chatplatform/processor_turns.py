@@ -20,7 +20,7 @@ class _Turn:
 
     def __init__(self, turns: threading.Semaphore) -> None:
         self._turns = turns
-        self._is_held = turns.acquire()
+        self._is_held = turns.acquire(timeout=_LONGEST_WAIT_SECONDS)
 
     def give_back(self) -> None:
         if self._is_held:
@@ -28,14 +28,18 @@ class _Turn:
             self._turns.release()
 
 
+# A turn that is not given back for this long may hang: the next job goes on without one.
+_LONGEST_WAIT_SECONDS = 5
+
 _current: ContextVar[_Turn | None] = ContextVar("processor_turn", default=None)
-_clients = WeakValueDictionary[int, threading.Semaphore]()
+_clients = WeakValueDictionary[tuple[int, str], threading.Semaphore]()
 _lock = threading.Lock()
 
 
 @contextmanager
-def take(client_id: int | None) -> Iterator[None]:
-    """Wait for a turn of the client, and hold it until the block ends or calls `give_back`.
+def take(client_id: int | None, queue: str) -> Iterator[None]:
+    """Wait for a turn of the client in a queue, at most five seconds, and hold it until the block
+    ends or calls `give_back`.
 
     Call it before anything in the database is locked. The platform's own jobs (None) do not wait.
     """
@@ -43,9 +47,9 @@ def take(client_id: int | None) -> Iterator[None]:
         yield
         return
     with _lock:
-        turns = _clients.get(client_id)
+        turns = _clients.get((client_id, queue))
         if turns is None:
-            turns = _clients[client_id] = threading.Semaphore(JOBS_OF_CLIENT)
+            turns = _clients[client_id, queue] = threading.Semaphore(JOBS_OF_CLIENT)
     turn = _Turn(turns)
     token = _current.set(turn)
     try:

@@ -584,6 +584,9 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
 CELERY_BEAT_SCHEDULE["chats.run_timers"]["options"]["expires"] = 10
 # Only the workers of this queue have the media store. A run may wait behind a long training.
 CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "train", "expires": 3600}
+#: How many workers serve the queues `reply`, `channel` and `insight`. The more there are, the more
+#: jobs of one client run at once: of replies, eight for each worker.
+REPLY_WORKERS = env.integer("REPLY_WORKERS", default=1, least=1)
 #: Seconds without a sign of life from its worker after which a job goes to another worker, if the
 #: process is gone ([a worker is killed](operations.md#stop-kill-start)). One that hangs keeps it
 #: for ten minutes more.

@@ -95,7 +95,7 @@ def parts(config: Config) -> list[Part]:
         Part("worker-webhook", webhook, 12, quiet),
         Part("worker-bulk", bulk, 12, soft),
         Part("beat", [*later, *celery, "beat", *schedule, "--loglevel", "warning"], 2),
-        Part("relay", [python, "manage.py", "relay"], 3),
+        Part("relay", [python, "manage.py", "relay"], 3, {"REPLY_WORKERS": "2"}),
         # This worker answers customers while the first one restarts, which takes seconds.
         Part("worker-2", spare, 12, soft),
     ]

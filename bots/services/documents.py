@@ -387,8 +387,8 @@ def discard_change(document: Document, *, by: User | None) -> None:
 
 
 def discard(bot: Bot, *, document_id: int, by: User) -> Document:
-    """Discard the held-back change of a document that the bot uses, also a new text that could not
-    be read, which no golden run tests; 409 `not_held` if there is none."""
+    """Discard a document's held-back change, including a new text that could not be read (no golden
+    run tests it); 409 `not_held` if there is none."""
     with transaction.atomic():
         document = _lock_with_bot(bot, document_id)
         if document.draft is None:

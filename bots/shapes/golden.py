@@ -193,8 +193,8 @@ class GoldenRunDto(Shape):
         " an answer quoted the documents instead of using a model. Null: no engine answered."
     )
     knowledge_version: int = Field(
-        description="The version of the bot's content that was asked; each change of what the bot"
-        " answers from counts it up."
+        description="The version of the bot's content that was asked; it increases with each change"
+        " of the content."
     )
     created_by: int | None = Field(
         description="Id of the person who started the run or wrote the instructions that it tests;"

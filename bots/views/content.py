@@ -105,8 +105,8 @@ class DocumentViewSet(TenantViewSet):
         """Train the bot on files; `refused` lists those that cannot be accepted.
 
         A worker trains them; `Get Files` shows the progress. For a file that the bot already has,
-        the existing document is returned. 413, 422 or, if the bot has its maximum of documents, 409
-        `document_limit` if no file can be accepted.
+        the existing document is returned. If no file can be accepted: 413, 422, or 409
+        `document_limit` if the bot has its maximum of documents.
         """
         made = documents.upload(bots.get(self.client, bot_id), files=body.files, by=self.user)
         items = [DocumentDto.from_row(row) for row in made.documents]
@@ -151,10 +151,10 @@ class DocumentViewSet(TenantViewSet):
 
     @operation("AI / train", "Discard Document Change", access=TRAINER, also={409: Error})
     def discard(self, bot_id: int, document_id: int) -> DocumentDto:
-        """Discard the `held_change` of a document; it stays as it is live.
+        """Discard the `held_change` of a document; what is live stays.
 
-        Also a new version that could not be read, or a deletion. 409 `not_held` if there is none; a
-        document that was never live can be deleted instead.
+        The change may also be a deletion, or a new version that could not be read. 409 `not_held`
+        if there is none; a document that was never live can be deleted instead.
         """
         bot = bots.get(self.client, bot_id)
         row = documents.discard(bot, document_id=document_id, by=self.user)

@@ -281,7 +281,9 @@ def connect(
         if connected.id == account_id:
             return store(bot, provider.channel, connected, by=by)
     # The id was the page's. Connect the account once more, under its own lock.
-    return connect(bot, provider, connected.id, by=by)
+    with connecting(bot, provider.channel, connected.id):
+        connected = provider.connect(user_token(bot.client, provider.channel), connected.id)
+        return store(bot, provider.channel, connected, by=by)
 
 
 def connect_with_token(

@@ -44,13 +44,13 @@ WAITS_FOR_FILES = 66
 # pooler holds its lock.
 HANGS_FOR = timedelta(minutes=10)
 # A job that this many processes in a row died with is the cause. Two deaths may be chance: a host
-# without memory, somebody's `kill`. A process runs one job at a time that two died with, by a
-# constraint of the table: so the third death names it.
+# without memory, somebody's `kill`. A process runs at most one job that two processes died with (a
+# constraint of the table), so the third death points to it.
 DEATHS = 3
 # The jobs of a process that died restart this far apart, and four times as far after a second
 # death: if they restarted together, one of them could kill the others again.
 SECONDS_APART = 0.5
-# How long such a job waits, if its process runs another one, until it is dispatched again.
+# How long a job that two processes died with waits, if this process runs another such job.
 SUSPECT_SECONDS = 1.0
 
 
@@ -102,7 +102,8 @@ def run(job_id: int) -> bool:
     lease_renewer.add(lease.token)
     started_at = time.monotonic()
     try:
-        with processor_turns.take(lease.client_id):
+        with processor_turns.take(lease.client_id, registry.queue_of(lease.name)):
+            started_at = time.monotonic()
             _run_and_store(lease)
     except Error:
         lease_renewer.release(lease.token)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection
 from typing import Any
 
+from django.conf import settings
 from django.db import Error, connection
 from kombu.exceptions import OperationalError
 
@@ -36,9 +37,15 @@ BROKER_PAUSE_SECONDS = 0.5
 
 # At most this many jobs of a queue wait in the broker, where their order is fixed. The others wait
 # in the table, where clients take turns: another client's job overtakes ten thousand of one client.
-# Of one client, at most `CLIENT_JOBS` of a queue wait in the broker or run: a worker has twice as
-# many threads, so one is free for others however long these take.
-JOBS_IN_BROKER, CLIENT_JOBS = 32, 8
+JOBS_IN_BROKER = 32
+# At most this many jobs of one client in a queue wait in the broker or run, times `REPLY_WORKERS`.
+# A worker's sixteen threads serve the first three queues, and four threads serve the fourth: so
+# some are free for other clients, however long these jobs take. A job of a priority below 0 may
+# come on top.
+CLIENT_JOBS = {
+    Queue.REPLY: 8, Queue.CHANNEL: 4, Queue.INSIGHT: 3, Queue.WEBHOOK: 2, Queue.TRAIN: 8,
+    Queue.EXPORT: 8,
+}  # fmt: skip
 
 # During a rolling deploy, a newer release's relay handles the jobs that only it knows. The alert
 # JobsWait reports a job that no release knows.
@@ -59,13 +66,15 @@ IS_LOST = "state = 'running' AND lease_until < statement_timestamp()"
 # ARRAY() is evaluated once; with old statistics the planner ran a locking subquery for each row.
 _IN_BROKER = "dispatched_at >= statement_timestamp() - interval '5 seconds' * (2 ^ dispatches)"
 _DUE = f"""
-WITH known AS (SELECT * FROM unnest(%(names)s::text[], %(queues)s::text[]) AS q(name, queue)),
-running AS (
+WITH known AS (
+    SELECT * FROM unnest(%(names)s::text[], %(queues)s::text[], %(most_of_client)s::int[])
+        AS q(name, queue, most_of_client)),
+running AS MATERIALIZED (
     SELECT q.queue, j.client_id, count(*) AS jobs
     FROM chatplatform_job j JOIN known q USING (name)
     WHERE j.state = 'running' AND j.client_id IS NOT NULL GROUP BY q.queue, j.client_id),
 due AS (
-    SELECT j.id, j.client_id, j.due_at, j.priority, q.queue,
+    SELECT j.id, j.client_id, j.due_at, j.priority, q.queue, q.most_of_client,
         COALESCE({_IN_BROKER}, false) AS is_in_broker
     FROM chatplatform_job j JOIN known q USING (name)
     WHERE {IS_DUE}),
@@ -78,15 +87,16 @@ turns AS (
 places AS (
     SELECT *, row_number() OVER (
         PARTITION BY queue ORDER BY is_in_broker DESC, turn, due_at, id) AS place
-    FROM turns)
+    FROM turns LEFT JOIN running USING (queue, client_id)
+    WHERE is_in_broker
+        OR turn + COALESCE(running.jobs, 0) <= most_of_client + (priority < 0)::int)
 UPDATE chatplatform_job SET dispatched_at = statement_timestamp(),
     dispatches = LEAST(dispatches + 1, 8)
 WHERE id = ANY(ARRAY(
     SELECT id FROM chatplatform_job
     WHERE id = ANY(ARRAY(
-        SELECT id FROM places LEFT JOIN running USING (queue, client_id)
+        SELECT id FROM places
         WHERE NOT is_in_broker AND place <= %(most)s
-          AND turn + COALESCE(running.jobs, 0) <= %(most_of_client)s
         ORDER BY turn, due_at LIMIT %(limit)s))
       AND state = 'queued' AND ({_IN_BROKER}) IS NOT TRUE
     FOR UPDATE SKIP LOCKED))
@@ -129,11 +139,12 @@ def take_due(limit: int = BATCH_SIZE, *, newest_first: bool = False) -> list[tup
 
 def due_values(limit: int, *, newest_first: bool = False) -> dict[str, Any]:
     """The parameters of the statement for due jobs: queues, order and limits."""
+    queues = [declaration.queue for declaration in declared.values()]
     return {
         "names": list(declared),
-        "queues": [str(declaration.queue) for declaration in declared.values()],
+        "queues": [str(queue) for queue in queues],
         "most": JOBS_IN_BROKER,
-        "most_of_client": CLIENT_JOBS,
+        "most_of_client": [CLIENT_JOBS[queue] * settings.REPLY_WORKERS for queue in queues],
         "limit": limit,
         "newest_first": newest_first,
     }

@@ -17,6 +17,7 @@ from django.conf import settings
 from django.core.files import File
 from storages.backends.s3 import S3Storage
 
+from chatplatform import processor_turns
 from chatplatform.media_stores import FilesUnavailable
 from chatplatform.observing import metrics
 
@@ -93,6 +94,7 @@ class Bucket(S3Storage):
 
 @contextmanager
 def _faults() -> Iterator[None]:
+    processor_turns.give_back()  # for the wait for the store
     try:
         yield
     except (BotoCoreError, Boto3Error, ClientError) as exc:

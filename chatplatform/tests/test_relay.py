@@ -217,7 +217,7 @@ def test_clients_take_turns_in_each_queue(work):
 
 def test_one_client_leaves_room_in_the_broker(work):
     Job.objects.bulk_create(Job(name=NAME, args={}, client_id=1) for _ in range(1_000))
-    assert len(relay.take_due()) == relay.CLIENT_JOBS
+    assert len(relay.take_due()) == relay.CLIENT_JOBS[registry.Queue.REPLY]
     assert relay.take_due() == []
     (other,) = Job.objects.bulk_create([Job(name=NAME, args={}, client_id=2)])
     assert relay.take_due() == [(other.pk, NAME)]
@@ -232,6 +232,25 @@ def test_one_client_leaves_threads_to_others(work):
     assert relay.take_due() == [(other.pk, NAME)]
     Job.objects.filter(pk=first[0]).update(state=JobState.DONE)
     assert len(relay.take_due()) == 1
+
+
+def test_a_job_that_goes_first_finds_room_beside_the_jobs_of_its_client(work):
+    rows = Job.objects.bulk_create(Job(name=NAME, args={}, client_id=1) for _ in range(100))
+    first = [pk for pk, _ in relay.take_due()]
+    Job.objects.filter(pk__in=first).update(state=JobState.RUNNING)
+    (urgent,) = Job.objects.bulk_create([Job(name=NAME, args={}, client_id=1, priority=-1)])
+    assert relay.take_due() == [(urgent.pk, NAME)]
+    assert len(rows) > len(first)
+
+
+def test_clients_at_their_limit_keep_no_place_from_others(work):
+    """Forty clients, whose jobs run and wait, leave the broker empty for the next one."""
+    for client in range(1, 41):
+        Job.objects.bulk_create(Job(name=NAME, args={}, client_id=client) for _ in range(9))
+    while due := [pk for pk, _ in relay.take_due()]:
+        Job.objects.filter(pk__in=due).update(state=JobState.RUNNING)
+    (other,) = Job.objects.bulk_create([Job(name=NAME, args={}, client_id=50)])
+    assert relay.take_due() == [(other.pk, NAME)]
 
 
 def test_of_many_channel_messages_the_newest_go_before_most_and_so_do_the_oldest(work, monkeypatch):

@@ -80,8 +80,8 @@ class ChatViewSet(ChatsViewSet):
     def unassign(self, chat_id: uuid.UUID) -> Conversation:
         """Return a conversation to the bot, or to the queue if the bot is disabled.
 
-        409 `already_assigned` if another agent has it and you are no admin, `chat_ended` if it has
-        ended.
+        409 `already_assigned` if another agent has it and you are not an admin, `chat_ended` if it
+        has ended.
         """
         return Conversation.from_row(agent_actions.unassign(self._chat(chat_id), by=self.user))
 

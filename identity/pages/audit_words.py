@@ -107,7 +107,10 @@ def settings(noun: str) -> dict[str, tuple[Any, dict[Any, Any]]]:
     model = _NOUNS[noun][1] if noun in _NOUNS else _MODELS.get(noun)
     columns = apps.get_model(model)._meta.concrete_fields if model else ()
     declared: dict[str, tuple[Any, dict[Any, Any]]] = {
-        column.name: (_in_words(column.verbose_name), {}) for column in columns
+        column.name: (_in_words(column.verbose_name), {})
+        for column in columns
+        # `welcome_message.id` is a text in Indonesian.
+        if not column.primary_key
     }
     declared |= {
         name: (field.label, {}) for form in forms for name, field in form.base_fields.items()

@@ -123,9 +123,9 @@ def charge(
 def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = None) -> None:
     """Reserve `cost` credits, or raise InsufficientCredits (CapReached if a key's cap refuses it).
 
-    Does nothing if `reference` has an open reservation of `cost` or more, or was paid; a smaller
-    one is replaced. `key_id` is the key whose
-    daily cap applies, if it has one.
+    Does nothing if `reference` has an open reservation of `cost` or more, or was paid. A smaller
+    one is replaced, and released if the account cannot pay the larger one. `key_id` is the key
+    whose daily cap applies, if it has one.
     """
     assert cost >= 0
     values: list[Any] = [client_id, cost, reference, current_job(), key_id]

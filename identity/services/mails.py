@@ -18,6 +18,7 @@ from django.db import transaction
 from django.template import Context
 from django.template.loader import select_template
 
+from chatplatform import processor_turns
 from chatplatform.api.errors import ApiError, NotConfigured, NotFound
 from chatplatform.api.request_context import current_address
 from chatplatform.jobs import GiveUp, TryLater, enqueue
@@ -118,6 +119,7 @@ def deliver(
     mail = EmailMessage(subject, text, to=list(to))
     if attached:
         mail.attach(*attached, "text/plain")
+    processor_turns.give_back()  # for the wait for the mail server
     try:
         mail.send()
     except smtplib.SMTPRecipientsRefused as exc:

@@ -113,7 +113,8 @@ def _merged_secret(row: SignInProvider, body: SignInProviderDto) -> str:
 def _check_destination(issuer: str) -> None:
     require_address(issuer, "issuer", purpose=PURPOSE)
     if not egress.keeps_secrets(issuer, purpose=PURPOSE):
-        raise Invalid.field("body", "issuer", msg="The issuer must be an https address.")
+        msg = "The issuer must be an https address."
+        raise Invalid.field("body", "issuer", msg=msg, type="insecure")
 
 
 def _record(client: Client, action: str, by: User, changes: dict[str, object]) -> None:

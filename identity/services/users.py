@@ -348,7 +348,7 @@ def _update(user: User, changes: dict[str, Any], *, by: User) -> None:
 
 
 def _release_chats(user: User) -> None:
-    enqueue("chats.release_agent", client_id=user.client_id, user_id=user.pk)
+    enqueue("chats.release_agent", client_id=user.client_id, priority=-1, user_id=user.pk)
 
 
 def _welcome(user: User, by: User, *, invited: bool) -> None:

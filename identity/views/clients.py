@@ -55,9 +55,9 @@ class ClientViewSet(TenantViewSet):
         """Create the company for which a link was mailed. Its owner can sign in afterwards.
 
         The link works once, for a day: else 400 `registration_token_invalid`. 422 if `password` is
-        not the password of the registration, 409 `email_taken` if the address has an account by
-        now. After 10 tries with one link, or 30 from one network
-        address, within 15 minutes: 429 with Retry-After.
+        not the password of the registration, 409 `email_taken` if the address has an account
+        meanwhile. After 10 tries with one link, or 30 from one network address, within 15 minutes:
+        429 with Retry-After.
         """
         client = registrations.confirm(**dict(body), address=current_address())
         return client_shapes.ClientDto.from_row(client)

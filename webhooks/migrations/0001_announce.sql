@@ -37,7 +37,7 @@ BEGIN
     INSERT INTO webhooks_payload (event_id, body) VALUES (event, body);
     -- The dispatchers know when the pause of an endpoint ends: until then there is nothing to send.
     RETURN ARRAY['feed:' || of_client] || CASE WHEN only_to IS NOT NULL OR EXISTS (
-        SELECT FROM webhooks_webhookconfig config WHERE config.client_id = of_client
+        SELECT FROM webhooks_webhookconfig config WHERE config.client_id = of_client AND config.is_active
             AND (config.paused_until IS NULL OR config.paused_until <= statement_timestamp())
     ) THEN ARRAY['deliveries'] END;
 END $$;

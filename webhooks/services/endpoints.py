@@ -185,4 +185,4 @@ def _without_query(url: str) -> str:
 def _check_url(url: str) -> None:
     require_address(url, "url", purpose="webhook")
     if not egress.keeps_secrets(url, purpose="webhook"):
-        raise Invalid.field("body", "url", msg="Use an https address.")
+        raise Invalid.field("body", "url", msg="Use an https address.", type="insecure")

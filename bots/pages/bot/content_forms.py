@@ -281,15 +281,22 @@ class UseForm(ContentForm):
 
 
 class DiscardForm(ContentForm):
-    """Discards a new text that could not be read; the bot still uses the old one."""
+    """Discards a new text that could not be read, or a held deletion; the bot still uses the old
+    text."""
 
     heading = button = gettext_lazy("Discard changes")
-    intro = gettext_lazy("The new version couldn't be read. The bot keeps using the old version.")
     variant = "default"
 
     @property
+    def intro(self) -> str:
+        if document_drafts.has_failed(self.subject):
+            return gettext("The new version couldn't be read. The bot keeps using the old version.")
+        return gettext("The deletion of this document is on hold. The bot still uses it.")
+
+    @property
     def is_needed(self) -> bool:
-        return document_drafts.has_failed(self.subject)
+        is_deletion = self.subject.draft == document_drafts.DELETION
+        return is_deletion or document_drafts.has_failed(self.subject)
 
     def submit(self, data: dict[str, Any], by: User) -> None:
         documents.discard(self.bot, document_id=self.subject.pk, by=by)

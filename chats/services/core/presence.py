@@ -131,5 +131,6 @@ def enqueue_assignment(client: Client) -> None:
             "chats.assign_waiting",
             client_id=client.pk,
             ordering_key=f"assign:{client.pk}",
+            priority=-1,
             client=client.pk,
         )

@@ -35,7 +35,13 @@ def enqueue_waiting(chat: Conversation) -> None:
     Valkey, which knows who is online, must not be asked while the chat is locked."""
     if chat.is_preview:
         return
-    jobs.enqueue("chats.notify_waiting", client_id=chat.client_id, conversation_id=str(chat.pk))
+    # Before the replies that wait: agents are needed most when a model is slow.
+    jobs.enqueue(
+        "chats.notify_waiting",
+        client_id=chat.client_id,
+        conversation_id=str(chat.pk),
+        priority=-1,
+    )
     _mail(chat, NotificationKind.HANDOFF, reason=chat.handoff_reason or "")
     presence.enqueue_assignment(chat.client)
 

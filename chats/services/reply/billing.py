@@ -28,15 +28,16 @@ def price_of(decision: Decision | None) -> int:
     return credits.EXTRACTIVE_TASK if isinstance(decision, Answer) else 0
 
 
-def settle(message: Message, price: int) -> None:
-    """Charge `price` credits for a reply and release the rest of the reservation.
+def settle(message: Message, price: int) -> int:
+    """Charge `price` credits for a reply, release the rest of the reservation, and return what was
+    charged: 0 if nothing is reserved, as for a further reply to a message that was paid.
 
-    Call it last in a transaction: until its end no other reply of the client can be paid.
+    Call it last in a transaction: no other reply of the client can be paid until that ends.
     """
     if price:
-        credits.settle(message.client_id, used=price, reference=_reference(message))
-    else:
-        credits.release(message.client_id, reference=_reference(message))
+        return credits.settle(message.client_id, used=price, reference=_reference(message))
+    credits.release(message.client_id, reference=_reference(message))
+    return 0
 
 
 def _reference(message: Message) -> str:

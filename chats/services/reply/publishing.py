@@ -213,8 +213,8 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
             _note_result(chat, call)
             billing.settle(message, 0)
             return
-        price = billing.price_of(decision)
-        receipt = replace(decision.receipt, credits=price).to_json()
+        paid = billing.settle(message, billing.price_of(decision))
+        receipt = replace(decision.receipt, credits=paid).to_json()
         receipt["continues"] = str(call.pk)
         if isinstance(decision, HandOver):
             _leave_to_agents(chat, message, call, decision, receipt)
@@ -224,7 +224,6 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
             was_for_this = in_queue and chat.handoff_reason == "approval_needed"
             if was_for_this and not conversations.bot_off_reason(chat.bot):
                 lifecycle.to_bot(chat, by=None)
-        billing.settle(message, price)
 
 
 def publish_failure(message: Message, call: FunctionCall) -> None:
@@ -236,6 +235,7 @@ def publish_failure(message: Message, call: FunctionCall) -> None:
         _note_result(chat, call)
         if chat.status == Status.OPEN:
             handoffs.hand_over(chat, reason="engine_failed", language=message.language)
+        billing.settle(message, 0)
 
 
 def _leave_to_agents(

@@ -28,8 +28,9 @@ const close = () => dispatch({ type: "dialog", dialog: null });
 async function finish(act) {
   const { dialog } = read();
   if (dialog.isBusy) return;
-  dispatch({ type: "dialog", dialog: { ...dialog, isBusy: true, fault: null } });
-  const isOpen = () => read().dialog?.kind === dialog.kind;
+  const busy = { ...dialog, isBusy: true, fault: null };
+  dispatch({ type: "dialog", dialog: busy });
+  const isOpen = () => read().dialog === busy; // and not another one of this kind
   try {
     await act();
     if (isOpen()) close();

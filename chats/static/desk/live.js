@@ -120,7 +120,13 @@ function stored(event) {
   announce(event, before);
   const isNews = event.type === "message.created" && !before.chats[event.conversation_id];
   if (isNews && before.view === "all" && !before.query) fetchChat(event.conversation_id);
+  if (extendsReplyWindow(event, before)) fetchChat(event.conversation_id);
   if (event.type.startsWith("conversation.") || event.type === "message.created") countSoon();
+}
+
+/** Whether a message gives the agent more time to reply on its channel. */
+function extendsReplyWindow({ type, conversation_id: id, data }, { chats }) {
+  return type === "message.created" && data.message.sender_type === "customer" && Boolean(chats[id]?.reply_window_expires_at);
 }
 
 function readAgain() {

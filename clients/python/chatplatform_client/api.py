@@ -440,7 +440,7 @@ class Client(Core):
     def discard_document_change(
         self, bot_id: int | str, document_id: int | str, *, idempotency_key: str | None = None
     ) -> types.DocumentDto:
-        """Discard the `held_change` of a document; it stays as it is live."""
+        """Discard the `held_change` of a document; what is live stays."""
         result: types.DocumentDto = self.call("POST", "/ai/{bot_id}/train/document/{document_id}/discard", {"bot_id": bot_id, "document_id": document_id}, {}, key=idempotency_key)
         return result
 

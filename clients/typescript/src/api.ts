@@ -247,7 +247,7 @@ export class Client extends Core {
   downloadDocument(bot_id: number | string, document_id: number | string): Promise<Blob> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}/original`);
   }
-  /** Discard the `held_change` of a document; it stays as it is live. */
+  /** Discard the `held_change` of a document; what is live stays. */
   discardDocumentChange(bot_id: number | string, document_id: number | string, idempotencyKey?: string): Promise<types.DocumentDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}/discard`, { idempotencyKey });
   }
