@@ -1,6 +1,7 @@
 """The Celery application. Jobs are rows in PostgreSQL; Celery carries only their ids."""
 
 import os
+import sys
 
 from celery import Celery
 from celery.signals import beat_init, task_prerun, worker_init, worker_process_init
@@ -27,6 +28,13 @@ def _check_settings(**_: object) -> None:
 
     checks.require()
     key_check.require()
+
+
+@worker_init.connect
+def _shorten_switch_interval(**_: object) -> None:
+    # A thread that computes keeps the interpreter for this many seconds (by default 0.005) while
+    # others wait. A reply waits for it after each of its statements.
+    sys.setswitchinterval(0.001)
 
 
 @worker_init.connect

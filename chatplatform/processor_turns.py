@@ -1,8 +1,8 @@
-"""Limits how many jobs of one client compute at once in a worker process.
+"""Lets the jobs of one client compute one after another in each queue of a worker process.
 
-A worker's threads share its processor time. If sixteen of them read long messages of one client,
-another client's reply takes many times as long. So the jobs of a client take turns until they call
-another server: a slow model or provider costs no processor time, and its client goes on.
+A worker's threads share the interpreter. If sixteen of them read long messages of one client,
+another client's reply takes many times as long. A job gives its turn back before it waits for
+another server: a slow model or provider costs no CPU time, so the client's next job can go on.
 """
 
 import threading
@@ -11,25 +11,22 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from weakref import WeakValueDictionary
 
-# More would not be faster: a job waits for the database about half of its time.
-JOBS_OF_CLIENT = 2
+# A job that holds its turn for this long may hang, so the next one goes on without a turn.
+LONGEST_WAIT_SECONDS = 5
 
 
 class _Turn:
-    """One of a client's turns; it can be given back early, once."""
+    """The turn of one job; it can be given back early, once."""
 
     def __init__(self, turns: threading.Semaphore) -> None:
         self._turns = turns
-        self._is_held = turns.acquire(timeout=_LONGEST_WAIT_SECONDS)
+        self._is_held = turns.acquire(timeout=LONGEST_WAIT_SECONDS)
 
     def give_back(self) -> None:
         if self._is_held:
             self._is_held = False
             self._turns.release()
 
-
-# A turn that is not given back for this long may hang: the next job goes on without one.
-_LONGEST_WAIT_SECONDS = 5
 
 _current: ContextVar[_Turn | None] = ContextVar("processor_turn", default=None)
 _clients = WeakValueDictionary[tuple[int, str], threading.Semaphore]()
@@ -38,8 +35,8 @@ _lock = threading.Lock()
 
 @contextmanager
 def take(client_id: int | None, queue: str) -> Iterator[None]:
-    """Wait for a turn of the client in a queue, at most five seconds, and hold it until the block
-    ends or calls `give_back`.
+    """Wait up to five seconds for the client's turn in a queue, and hold it until the block ends or
+    calls `give_back`.
 
     Call it before anything in the database is locked. The platform's own jobs (None) do not wait.
     """
@@ -49,7 +46,7 @@ def take(client_id: int | None, queue: str) -> Iterator[None]:
     with _lock:
         turns = _clients.get((client_id, queue))
         if turns is None:
-            turns = _clients[client_id, queue] = threading.Semaphore(JOBS_OF_CLIENT)
+            turns = _clients[client_id, queue] = threading.Semaphore()
     turn = _Turn(turns)
     token = _current.set(turn)
     try:
@@ -60,9 +57,9 @@ def take(client_id: int | None, queue: str) -> Iterator[None]:
 
 
 def give_back() -> None:
-    """Give the turn of the running job back: it waits for another server now.
+    """Give back the turn of the running job, which is about to wait for another server.
 
-    It does not wait for a further turn afterwards, when it may hold locks that the client's other
+    The job goes on without a turn afterwards: by then it may hold locks that the client's other
     jobs wait for.
     """
     turn = _current.get()

@@ -78,10 +78,10 @@ def parts(config: Config) -> list[Part]:
     quiet = {"PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", silent)}
     # With this, SIGTERM gives running tasks the soft shutdown time of settings.py.
     soft = quiet | {"REMAP_SIGTERM": "SIGQUIT"}
-    # All share the cores: requests have priority, then the jobs that they cause, then training.
+    # All share the cores. A customer waits for a reply as for a response; other jobs come later.
     later, last = ["nice", "-n", "15"], ["nice", "-n", "19"]
     quick, spare = (
-        [*later, *worker, *_pool(name, "threads", 16, "reply,channel,insight")]
+        [*worker, *_pool(name, "threads", 16, "reply,channel,insight")]
         for name in ("worker", "worker-2")
     )
     webhook = [*later, *worker, *_pool("worker-webhook", "threads", 4, "webhook")]

@@ -103,7 +103,6 @@ def run(job_id: int) -> bool:
     started_at = time.monotonic()
     try:
         with processor_turns.take(lease.client_id, registry.queue_of(lease.name)):
-            started_at = time.monotonic()
             _run_and_store(lease)
     except Error:
         lease_renewer.release(lease.token)
