@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.ingest import chunking
-from bots.language import dictionaries, language_data, quantities
+from bots.language import known_words, language_data, quantity_matching
 from bots.language.embedding import PACKAGED, ConfidenceWeights, SearchEncoder, Vectors
 from bots.language.normalization import fold, same_question_key, tokens
 from bots.quoting.spelling import SpellCorrector
@@ -314,10 +314,10 @@ class Index:
         return frozenset(word for text in texts for word in tokens(fold(text), language=""))
 
     @cached_property
-    def _amounts(self) -> list[quantities.Amounts]:
+    def _amounts(self) -> list[quantity_matching.Amounts]:
         """The amounts in table rows; other passages have none."""
         return [
-            quantities.amounts(chunk.text) if chunking.is_row(chunk.text) else {}
+            quantity_matching.amounts(chunk.text) if chunking.is_row(chunk.text) else {}
             for chunk in self.chunks
         ]
 
@@ -379,7 +379,7 @@ class Index:
 
         def is_known(word: str) -> bool:
             forms = (part for code in ("", "en") for part in tokens(word, language=code))
-            return any(form in field for form in forms) or dictionaries.is_word(word, language)
+            return any(form in field for form in forms) or known_words.is_word(word, language)
 
         def fits(word: str, text: str) -> int:
             both = (set(tokens(word, language=c) + tokens(text, language=c)) for c in ("", "en"))
@@ -530,7 +530,7 @@ class Index:
         is_folded = words is self._folded and language == "vi"
         scores = self._mixed(words.scores(terms), near, cover, language, is_folded=is_folded)
         cover[others] = scores[others] = 0
-        fitting = quantities.fitting(question, self._amounts)
+        fitting = quantity_matching.fitting(question, self._amounts)
         fitting[others] = 0
         if fitting.any():
             scores = _scaled(scores + FITTING_ROW * fitting)

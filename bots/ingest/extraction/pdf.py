@@ -18,7 +18,7 @@ from bots.ingest.extraction.document import (
     check_length,
     clean,
 )
-from bots.ingest.extraction.glued_words import has_glued_words
+from bots.ingest.extraction.missing_spaces import lacks_spaces
 from bots.ingest.extraction.pdf_layout import SAME_LINE, Line
 from bots.language.normalization import normalize
 
@@ -91,7 +91,7 @@ def _readable(
 ) -> tuple[list[list[Line]], str]:
     """Empty the pages whose words are not separated; also returns a warning of what is missing."""
     numbers = range(len(pages))
-    glued = {n for n in numbers if has_glued_words(" ".join(line.text for line in pages[n]))}
+    glued = {n for n in numbers if lacks_spaces(" ".join(line.text for line in pages[n]))}
     empty = {n for n in numbers if not pages[n]}
     if glued and len(glued | empty) == len(pages):
         message = "Its text has no spaces between words. Save it again, or as a Word file."

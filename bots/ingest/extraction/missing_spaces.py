@@ -21,7 +21,7 @@ _CODE = re.compile(r"[@_\\=#&%|~<>{}\[\]+*]|://|www\.|\w\.[a-zà-ÿ]")
 _BREAK = re.compile(r"[-–—/,;:.!?()]|(?<=[a-zß-ÿа-я])(?=[A-ZÀ-ÞА-Я])")
 
 
-def has_glued_words(text: str) -> bool:
+def lacks_spaces(text: str) -> bool:
     """Whether words of a text are too long for any language that separates words."""
     words = list(_words(text))
     needed = min(_WINDOW, max(sum(length for length, _ in words), _MIN_LETTERS))
