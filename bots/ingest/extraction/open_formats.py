@@ -149,7 +149,8 @@ def read_mail(path: Path) -> Content:
     mail: Any = message_from_bytes(path.read_bytes(), policy=policy.default)
     body = mail.get_body(("html", "plain"))
     attached = sum(1 for _ in mail.iter_attachments())
-    warning = f"{attached} attachments were left out." if attached else ""
+    noun = "attachment was" if attached == 1 else "attachments were"
+    warning = f"{attached} {noun} left out." if attached else ""
     title = " ".join(str(mail["subject"] or "").split())
     if body is None:
         return Content(title, [], warning)
