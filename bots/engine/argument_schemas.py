@@ -153,7 +153,7 @@ def check(values: dict[str, Any], schema: dict[str, Any]) -> None:
         json.dumps(values, allow_nan=False)
         Draft202012Validator(schema).validate(values)
     except ValidationError as error:
-        place = "/".join(map(str, error.absolute_path)) or "the object"
-        raise WrongArguments(f"{place}: {error.message[:300]}") from error
+        location = "/".join(map(str, error.absolute_path)) or "the object"
+        raise WrongArguments(f"{location}: {error.message[:300]}") from error
     except (WrongShape, ValueError, ArithmeticError, RecursionError) as error:
         raise WrongArguments("The arguments cannot be read.") from error

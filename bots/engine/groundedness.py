@@ -7,7 +7,7 @@ from bots.engine import verifiable_facts
 from bots.engine.types import Snippet
 from bots.language.normalization import fold, tokens
 
-# Words with the same first letters, this many, count as forms of one word: return, returned.
+# Words that share this many first letters count as forms of one word: return, returned.
 _STEM_LETTERS = 5
 # Shorter ASCII words carry little meaning.
 _MIN_LETTERS = 3
@@ -27,10 +27,10 @@ class SourceCheck:
         self._words = _words(self._text)
 
     @classmethod
-    def of_snippets(cls, snippets: Iterable[Snippet], *more: str) -> "SourceCheck":
+    def of_snippets(cls, snippets: Iterable[Snippet], *other_texts: str) -> "SourceCheck":
         """A check against snippets, including their titles, headings and URLs, and other texts."""
         texts = (f"{s.title}\n{s.heading}\n{s.url or ''}\n{s.text}" for s in snippets)
-        return cls([*texts, *more])
+        return cls([*texts, *other_texts])
 
     def unsupported_facts(self, text: str) -> list[str]:
         """The links, addresses, telephone numbers and figures that occur in no source."""

@@ -70,7 +70,7 @@ class McpSession:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the session. This may fail, since the server also ends idle sessions itself."""
+        """End the session. A failure is ignored, since the server ends idle sessions itself."""
         if "MCP-Session-Id" not in self._headers:
             return
         with suppress(egress.EgressError):
@@ -80,7 +80,7 @@ class McpSession:
             )  # fmt: skip
 
     def tools(self) -> list[McpTool]:
-        """The tools that the server offers, at most MAX_TOOLS; of several with one name, the last.
+        """The tools that the server offers, at most MAX_TOOLS; of tools with one name, the last.
 
         Tools without a valid name or schema are left out.
         """
@@ -99,7 +99,7 @@ class McpSession:
     def call(self, name: str, arguments: dict[str, Any]) -> McpResult:
         """Call a tool; raises McpError or EgressError.
 
-        After an EgressError the call may have taken effect, unless `nothing_sent` is true of it.
+        After an EgressError the call may have taken effect, unless its `nothing_sent` is true.
         """
         result = self._ask("tools/call", {"name": name, "arguments": arguments})
         return McpResult(_text_of(result), bool(result.get("isError")))
@@ -119,7 +119,7 @@ class McpSession:
         return result
 
     def _post(self, message: dict[str, Any]) -> dict[str, Any] | None:
-        """Send a message; returns the response, None if there is none, as to a notification."""
+        """Send a message and return the response; None for a notification, or if none comes."""
         with egress.stream(
             self._url,
             headers=self._headers,

@@ -41,8 +41,7 @@ MAX_ANSWER_TOKENS = 1_500
 MAX_STREAM_BYTES = 4_000_000
 # The number of tokens assumed for a picture or a minute of a recording if the server reports none.
 TOKENS_OF_MEDIA = 1_000
-# A larger reported number of tokens is cut to this: it is an error of the server, and would be
-# charged.
+# If the server reports more tokens for a request, this many are charged: the report must be wrong.
 MAX_TOKENS = 2_000_000
 _RETRY_PAUSE_SECONDS = 0.3
 _PATH = "/chat/completions"
@@ -54,10 +53,11 @@ _TAG_BEGUN = re.compile(r"</?[a-z]{0,9}\Z", re.IGNORECASE)
 
 
 class OpenAICompatible:
-    """A chat model at `base_url`, which may have a private address if the operator has set it.
+    """A chat model at `base_url`.
 
-    `is_operators`: the operator has set the URL. `price` is what 1,000 tokens cost, in credits.
-    `transcription_model` is the name of the server's model for recordings; empty without one.
+    `is_operators`: the operator has set the URL, so its host may have a private address. `price` is
+    what 1,000 tokens cost, in credits. `transcription_model` is the name of the server's model for
+    recordings; empty if there is none.
     """
 
     name = "openai_compatible"
@@ -345,7 +345,8 @@ class OpenAICompatible:
         """The model and its limits, as the server expects them."""
         options: dict[str, Any] = {"model": model or self._model}
         # OpenAI renamed the limit. Some of its models reject any temperature but their default, so
-        # a temperature is sent only if one is set. Other servers know the old name and accept it.
+        # a temperature is sent only if one is set. Other servers know the old name of the limit and
+        # accept any temperature.
         if self._base_url.startswith("https://api.openai.com/"):
             if_set = {} if temperature is None else {"temperature": temperature}
             return options | {"max_completion_tokens": max_tokens, **if_set}
@@ -460,17 +461,17 @@ class _Draft:
         text = self.begun_tag + piece
         begun = _TAG_BEGUN.search(text)
         self.begun_tag = begun[0] if begun else ""
-        said, start = "", 0
+        answer, start = "", 0
         for tag in _THOUGHTS.finditer(text):
             if not self.is_thinking and not tag[1]:
-                said += text[start : tag.start()]
+                answer += text[start : tag.start()]
             elif not self.is_thinking and self.text.strip():
                 raise EngineUnavailable("The model server mixes thoughts into the answer.")
             elif not self.is_thinking:
-                said = ""
+                answer = ""
             self.is_thinking, start = not tag[1], tag.end()
         rest = text[start : len(text) - len(self.begun_tag)]
-        return said if self.is_thinking else said + rest
+        return answer if self.is_thinking else answer + rest
 
     def _take(self, chunk: Any) -> str:
         if isinstance(model := chunk.get("model"), str):

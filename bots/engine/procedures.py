@@ -72,7 +72,7 @@ class Step:
 
     @property
     def as_field(self) -> dict[str, Any]:
-        """The value to ask for, as a customer-info field, so that `slot_filling` can read it."""
+        """The value to ask for, as a customer-info field that `slot_filling` can read."""
         label = self.name.replace("_", " ")
         options = [{"label": option, "value": option} for option in self.options]
         return {"name": self.name, "type": self.type, "label": {"en": label}, "options": options}
@@ -117,18 +117,18 @@ def _block(lines: list[_Line], at: int, indent: int, steps: list[Step]) -> int:
             steps.append(_step(line))
             at += 1
             continue
-        place = len(steps)
+        if_index = len(steps)
         steps.append(Step("if", line.number, text=condition[0]))
         at = _branch(lines, at, condition[1], steps)
         other = _rest_of(lines[at].text, "else") if at < len(lines) else None
         if other is not None and lines[at].indent == indent:
             skip, number = len(steps), lines[at].number
             steps.append(Step("go", number))
-            steps[place] = replace(steps[place], go_to=len(steps))
+            steps[if_index] = replace(steps[if_index], go_to=len(steps))
             at = _branch(lines, at, other[1], steps)
             steps[skip] = Step("go", number, go_to=len(steps))
         else:
-            steps[place] = replace(steps[place], go_to=len(steps))
+            steps[if_index] = replace(steps[if_index], go_to=len(steps))
     return at
 
 
@@ -147,9 +147,10 @@ def _branch(lines: list[_Line], at: int, inline: str, steps: list[Step]) -> int:
 
 
 def _rest_of(text: str, word: str) -> tuple[str, str] | None:
-    """The condition of an `if` or `else`, which `word` is, and the step after its colon.
+    """The condition and the step of a line that begins with `word`, which is `if` or `else`.
 
-    None if the line does not begin with the word, or is malformed.
+    The step is what follows the colon, "" if nothing does. None if the line begins with another
+    word or is malformed.
     """
     if not re.match(rf"{word}\b", text, re.IGNORECASE):
         return None
@@ -213,18 +214,15 @@ def _call(line: _Line, rest: str) -> Step:
 
 
 def _check_references(steps: list[Step]) -> None:
-    """Check that values in braces, and calls that are tested for failure, have earlier steps.
-
-    Raises WrongProcedure.
-    """
+    """Raise WrongProcedure if a step refers to a value or a call that no earlier step provides."""
     known: set[str] = set()
     for step in steps:
         failed = _FAILED.fullmatch(step.text) if step.kind == "if" else None
         if failed and failed[1] not in known:
             raise WrongProcedure(step.line, f"No earlier step calls {failed[1]}.")
         for text in (step.text, *step.arguments.values()):
-            for place in _PLACE.findall(text):
-                root = place.partition(".")[0]
+            for reference in _PLACE.findall(text):
+                root = reference.partition(".")[0]
                 if root not in known:
                     words = (
                         f"{{{root}}} has no value yet. Ask for it or call it in an earlier step."
@@ -250,9 +248,9 @@ def argument(text: str, values: Mapping[str, Any]) -> Any:
     return look_up(whole[1], values) if whole else fill(text, values).strip("\"'")
 
 
-def look_up(place: str, values: Mapping[str, Any]) -> Any:
-    """The value at a place such as `find_order.items.0.name`; None if there is none."""
-    root, *path = place.split(".")
+def look_up(reference: str, values: Mapping[str, Any]) -> Any:
+    """The value of a reference such as `find_order.items.0.name`; None if there is none."""
+    root, *path = reference.split(".")
     found: Any = values.get(root)
     for step in path:
         if isinstance(found, dict):

@@ -34,9 +34,9 @@ _failed_at: dict[str, float] = {}
 
 @dataclass(frozen=True)
 class RemoteEncoder(SearchEncoder):
-    """An encoder at `base_url`, which may have a private address if the operator has set it.
+    """An encoder at `base_url`.
 
-    `is_operators`: the operator has set the URL.
+    `is_operators`: the operator has set the URL, so its host may have a private address.
     """
 
     base_url: str
@@ -49,8 +49,8 @@ class RemoteEncoder(SearchEncoder):
     @property
     def id(self) -> str:  # type: ignore[override]
         """The name under which its vectors are stored."""
-        place = hashlib.sha256(f"{self.base_url}\n{self.model}".encode()).hexdigest()[:16]
-        return f"{self.model[:60]}@{place}"
+        digest = hashlib.sha256(f"{self.base_url}\n{self.model}".encode()).hexdigest()[:16]
+        return f"{self.model[:60]}@{digest}"
 
     def is_available(self) -> bool:
         return time.monotonic() - _failed_at.get(self.id, -_PAUSE_SECONDS) >= _PAUSE_SECONDS
@@ -59,7 +59,7 @@ class RemoteEncoder(SearchEncoder):
         try:
             if not self.is_available():
                 return None
-            _means(self)  # used by the caller; computed here, where its failure is handled
+            _means(self)  # fails here, where that is handled, and not in `mean_question`
             return _query(self, text[:MAX_QUESTION_CHARACTERS])
         except EncoderDown as error:
             _failed_at[self.id] = time.monotonic()

@@ -19,7 +19,7 @@ MAX_URL_CHARS = 4_000
 _NAME = r"[A-Za-z_][A-Za-z0-9_.-]{0,63}"
 _IN_URL = re.compile(r"\{(" + _NAME + r")\}")
 _IN_BODY = re.compile(r"\{\{\s*(" + _NAME + r")\s*\}\}")
-# A JSON string, or a placeholder outside of strings.
+# Matches a JSON string, or a placeholder outside of strings.
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)|' + _IN_BODY.pattern)
 # Marks a placeholder that was outside of strings; templates must not contain this character.
 _BARE = "\ue000"

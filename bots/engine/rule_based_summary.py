@@ -30,10 +30,10 @@ class Digest:
 def of_conversation(
     lines: Sequence[Line], *, language: str, tags: Sequence[str], sentiment: str | None
 ) -> Digest:
-    """Summarise a conversation in labelled lines, and give the rest of the `Digest`.
+    """Summarise a conversation by its messages, tags and sentiment.
 
-    The lines have the number of messages, the first request, the latest messages, the tags and the
-    sentiment.
+    The summary has a labelled line for the number of messages, the first request, each of the
+    latest messages, the tags and the sentiment. The key points are the open questions.
     """
     books = phrasebook.all_books()
     language = phrasebook.base_of(language) if phrasebook.base_of(language) in books else "en"
@@ -110,8 +110,8 @@ def says_nothing(text: str, *, language: str) -> bool:
 def open_request(lines: Sequence[Line], *, language: str) -> tuple[str, tuple[str, ...]]:
     """What the customer still wants to know, and their earlier questions, the latest first.
 
-    The first is everything they have asked since the last reply. If that is nothing but small talk
-    or a request for a person, it is the last question before.
+    What they want to know is all that they have asked since the last reply. If they have only made
+    small talk or asked for a person since, it is their last question before that.
     """
     asked: list[str] = []
     since_reply: list[str] = []

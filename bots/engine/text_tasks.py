@@ -38,7 +38,7 @@ MAX_ANALYSED = 50
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
 _MARKS = ".,;:!?\"'()«»“”„。，、！：；？؟¿¡-–…"
-# Lower-case words that are parts of names: "Ludwig van Beethoven", "Hotel am See".
+# Matches lower-case words that are parts of names: "Ludwig van Beethoven", "Hotel am See".
 _INSIDE_NAMES = re.compile(
     "a|al|am|an|and|at|auf|bei|bin|by|d[aeiou]|dal|de[ln]|della|dem|der|des|dos|e|el|im?|in|l[ae]s?"
     "|los|of|on|the|und|van|vom|von|y|zu[mr]?|à"
@@ -247,7 +247,7 @@ def tag(lines: Sequence[Line], *, known: Sequence[str]) -> Task[TagDrafts]:
 
 
 def analyse_sentiment(lines: Sequence[Line]) -> Task[SentimentDraft]:
-    """The task of judging a customer's sentiment at the end and in their newest messages.
+    """The task of judging a customer's sentiment, at the end and in each of the newest messages.
 
     The customer's last `MAX_ANALYSED` messages are numbered from 1, oldest first.
     """
@@ -327,9 +327,9 @@ def _is_in_its_language(text: str, draft: TranslationDraft) -> bool:
 def _is_prose(text: str, language: str | None) -> bool:
     """Whether a text is more than names; `language` is its language, if known.
 
-    It is if it has two lower-case words, or one that is not part of names, such as "van", and is
-    not the only word; or if it has words of a script without capitals, or is a common phrase or a
-    sentence.
+    That is so if it has several lower-case words, or one that is neither its only word nor occurs
+    inside names like "van"; if it has words of a script without capitals; or if it is a common
+    phrase or a sentence.
     """
     words = [word for word in (part.strip(_MARKS) for part in text.split()) if word.isalpha()]
     small = [word for word in words if word == word.lower()]

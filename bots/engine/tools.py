@@ -67,8 +67,8 @@ class Toolbox:
     """The functions for one answer.
 
     `call(name, arguments_json)` makes a call, or returns a result that says why it did not.
-    `refuse` gives the result of calls beyond `max_calls`. Exceptions of both end the answer and are
-    raised unchanged. `done` are the calls of earlier attempts.
+    `refuse` gives the result of calls beyond `max_calls`. An exception from either ends the answer
+    and is raised unchanged. `done` are the calls of earlier attempts.
     """
 
     tools: tuple[Tool, ...]

@@ -155,9 +155,9 @@ def _fits(words: int, characters: int) -> bool:
 
 
 def _cut(sentence: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a sentence, each within the limits, after what separates it.
+    """Cut a sentence into parts within the limits, at spaces if possible.
 
-    The sentence is cut at spaces if possible.
+    Yields (glue, part); the glue separates the part from the one before.
     """
     glue = ""
     while not _fits(count_words(sentence), len(sentence)):

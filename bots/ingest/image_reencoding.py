@@ -16,7 +16,7 @@ from bots.ingest import child_process
 MAX_PIXELS = 16_000_000
 MAX_STORED_BYTES = 20_000_000
 _MEMORY_MB, _SECONDS = 512, 10
-# How many children a process runs at once; each takes a core.
+# The number of child processes that a process runs at once; each takes a core.
 _CHILDREN = threading.BoundedSemaphore(2)
 # Keys are the names that Pillow gives to formats.
 _TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}

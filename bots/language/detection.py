@@ -133,9 +133,9 @@ def _ranked(text: str) -> dict[str, float]:
 
 
 def _by_letters(text: str, words: Sequence[str]) -> tuple[str, ...]:
-    """The language that the script or letters prove; none if they prove none.
+    """The language that the script or letters prove; empty if they prove none.
 
-    A few Chinese characters may be Chinese or Japanese.
+    It is two languages for a few Chinese characters, which may be Chinese or Japanese.
     """
     if text.isascii():
         return ()

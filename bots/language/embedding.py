@@ -72,7 +72,10 @@ def _capped(text: str, *, characters: int, words: int) -> str:
 
 
 def _composed(text: str) -> str:
-    """The text in the form of the encoder's vocabulary: a letter and its accent are one sign."""
+    """The text in the form of the encoder's vocabulary: a letter with its accent is one character.
+
+    NUL and lone surrogates become spaces, and the text is cut.
+    """
     text = _NO_SIGN.sub(" ", text[:MAX_PASSAGE_CHARACTERS])
     return normalize("NFKC", text)[:MAX_PASSAGE_CHARACTERS]
 
@@ -217,10 +220,10 @@ class _Packaged(SearchEncoder):
     # A passage may have ten sentences, and takes up to a quarter of a second.
     batch = 8
     gate = ConfidenceWeights(
-        # Fitted on single documents of 20 to 90 pieces (`bench/judged_replies.py`).
+        # Fitted on single documents of 20 to 90 passages (`bench/judged_replies.py`).
         few=Weights(128.0, 5.0, 0.0, -55.6),
-        # Fitted on hundreds of pieces, English and Vietnamese (`bench/answer_quality.py`): among so
-        # many pieces, some are close to any question, so the best one must stand out.
+        # Fitted on hundreds of English and Vietnamese passages (`bench/answer_quality.py`): among
+        # so many, some are close to any question, so the best one must stand out.
         many=Weights(81.3, 8.0, 70.0, -39.6),
         # Fitted on English texts with and without headings, and questions in 17 languages
         # (`bench/`).

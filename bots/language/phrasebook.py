@@ -334,8 +334,8 @@ class Phrasebook:
         """A `message` request with a "please"; without it, the same words may answer a question."""
         polite = {*self._hears["around"], *self._hears["thanks"]}
         please = [] if self._is_unspaced else [w for w in self._info["tail"] if w in polite]
-        behind = f".*{self._start}{self._any(please)}" if please else "(?!)"
-        return re.compile(f"(?={behind}){self._whole_message.pattern}")
+        contains_please = f".*{self._start}{self._any(please)}" if please else "(?!)"
+        return re.compile(f"(?={contains_please}){self._whole_message.pattern}")
 
     @cached_property
     def _never(self) -> re.Pattern[str]:

@@ -65,6 +65,6 @@ def fitting(question: str, rows: Sequence[Amounts]) -> Vectors:
             min((have for have in row.get(kind, ()) if have >= max(asked)), default=np.inf)
             for row in rows
         ]
-        least = min(enough, default=np.inf)
-        fits[[have == least < np.inf for have in enough]] = 1
+        smallest = min(enough, default=np.inf)
+        fits[[have == smallest < np.inf for have in enough]] = 1
     return fits

@@ -67,9 +67,9 @@ class _ModelFile:
             _, _, first, size = self._read("<BIQQ")
             self._tensors[name] = self._data[first : first + size]
 
-    def _read(self, form: str) -> tuple[Any, ...]:
-        values = struct.unpack_from(form, self.map, self._offset)
-        self._offset += struct.calcsize(form)
+    def _read(self, layout: str) -> tuple[Any, ...]:
+        values = struct.unpack_from(layout, self.map, self._offset)
+        self._offset += struct.calcsize(layout)
         return values
 
     def _take(self, kind: type[np.generic], count: int) -> Array:
@@ -132,20 +132,20 @@ class _Tokenizer:
         """Yield start, end, id and score of each token that occurs anywhere in the text."""
         codes = _codes(text)
         hashes = np.zeros((_TOKEN_LETTERS, len(codes)), np.uint64)
-        for place in range(min(_TOKEN_LETTERS, len(codes))):
-            shorter = hashes[place - 1, : len(codes) - place]  # zeros for the first
-            hashes[place, : len(shorter)] = (shorter + codes[place:]) * _FNV_PRIME
+        for position in range(min(_TOKEN_LETTERS, len(codes))):
+            shorter = hashes[position - 1, : len(codes) - position]  # zeros for the first
+            hashes[position, : len(shorter)] = (shorter + codes[position:]) * _FNV_PRIME
         hashes = hashes.T
-        places = np.searchsorted(self._hashes, hashes)
-        places[places == len(self._hashes)] = 0
-        starts, longer = np.nonzero(self._hashes[places] == hashes)
-        places = places[starts, longer]
+        indexes = np.searchsorted(self._hashes, hashes)
+        indexes[indexes == len(self._hashes)] = 0
+        starts, longer = np.nonzero(self._hashes[indexes] == hashes)
+        indexes = indexes[starts, longer]
         # A letter for which there is no token is unknown.
         alone = np.arange(len(codes))
         ends = np.concatenate([starts + longer + 1, alone + 1])
         starts = np.concatenate([starts, alone])
-        ids = np.concatenate([self._ids[places], np.full(len(codes), _UNKNOWN)])
-        scores = np.concatenate([self._scores[places], np.full(len(codes), self._unknown_score)])
+        ids = np.concatenate([self._ids[indexes], np.full(len(codes), _UNKNOWN)])
+        scores = np.concatenate([self._scores[indexes], np.full(len(codes), self._unknown_score)])
         order = np.argsort(starts, kind="stable")
         return zip(*(values[order].tolist() for values in (starts, ends, ids, scores)), strict=True)
 
@@ -159,9 +159,9 @@ def _hashes(file: _ModelFile, first: int) -> Array:
     starts = letters_before[bounds - bounds[0]]
     lengths, starts = np.diff(starts), starts[:-1]
     codes, hashes = _codes(bytes(encoded).decode()), np.zeros(len(starts), np.uint64)
-    for place in range(_TOKEN_LETTERS):
-        longer = lengths > place
-        hashes[longer] = (hashes[longer] + codes[starts[longer] + place]) * _FNV_PRIME
+    for position in range(_TOKEN_LETTERS):
+        longer = lengths > position
+        hashes[longer] = (hashes[longer] + codes[starts[longer] + position]) * _FNV_PRIME
     return hashes
 
 
@@ -180,11 +180,11 @@ def _field(number: int, value: int | float | str | bytes) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    more = bytearray()
+    encoded = bytearray()
     while value > 127:
-        more.append(value & 127 | 128)
+        encoded.append(value & 127 | 128)
         value >>= 7
-    return bytes([*more, value])
+    return bytes([*encoded, value])
 
 
 class _Model:
@@ -284,9 +284,9 @@ class Encoder:
         self._positions = positions + file.floats("emb.type")[:_WIDTH]
         model = _Model(file)
         self._session = _session(model)
-        # ONNX Runtime may read weights where they are instead of copying them.
+        # Kept, since ONNX Runtime may read the weights where they are instead of copying them.
         self._weights = model.weights
-        file.map.madvise(mmap.MADV_DONTNEED)  # what was read once
+        file.map.madvise(mmap.MADV_DONTNEED)  # frees what was only read once
 
     def query(self, text: str) -> Array:
         """The unit vector of a question."""

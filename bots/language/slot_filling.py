@@ -252,7 +252,7 @@ def _labels(field: Field, book: Phrasebook) -> list[str]:
     return [*field["label"].values(), *built_in]
 
 
-@lru_cache(maxsize=16)  # a message is read once for each field
+@lru_cache(maxsize=16)  # a message is searched once for each field
 def _phones(text: str, country: str = "") -> tuple[str, ...]:
     """The possible telephone numbers in a text, national or international."""
     matcher = phonenumbers.PhoneNumberMatcher(

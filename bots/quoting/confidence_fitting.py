@@ -101,7 +101,7 @@ def _chunks(encoder: SearchEncoder, facts: list[list[str]]) -> list[IndexedChunk
 
 
 def _weights(rows: list[_Asked]) -> Weights:
-    """The weights of a logistic regression, which Newton's method finds."""
+    """The weights of a logistic regression, found by Newton's method."""
     found = [row.result.features for row in rows]
     features = np.array([[row.nearness, row.coverage, row.above_next] for row in found])
     mean, std = features.mean(axis=0), features.std(axis=0) + 1e-6

@@ -1,4 +1,4 @@
-"""Splits a message into its questions, and searches for a short follow-up with its topic."""
+"""Splits a message into its questions, and searches for short follow-ups with their topics."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -134,13 +134,13 @@ def _found(
         filtered = _agreed(both, alone.result)
     else:
         # Words that repeat the topic don't count as the follow-up's own.
-        filtered = _about(both, own - _own_words(topic) or own, least=_OWN_COVER)
-        filtered = _about(filtered, _own_words(topic), least=_SOME_COVER)
+        filtered = _about(both, own - _own_words(topic) or own, min_share=_OWN_COVER)
+        filtered = _about(filtered, _own_words(topic), min_share=_SOME_COVER)
     if not filtered.hits and _is_open(text):
         # The confidence can't tell a new topic ("And the pool?") from a follow-up, and "when do I
         # return it?" is not about everything that is returned. So words must be covered.
-        least = _OWN_COVER if _OPENER.match(text) else _SOME_COVER
-        filtered = _about(alone.result, own, least=least)
+        min_share = _OWN_COVER if _OPENER.match(text) else _SOME_COVER
+        filtered = _about(alone.result, own, min_share=min_share)
     elif not filtered.hits:
         filtered = alone.result
     return Part(text, filtered, alone.result, replace(both, hits=both.hits[:_WITH_TOPIC]))
@@ -179,14 +179,14 @@ def _is_short(text: str) -> bool:
 def _own_words(text: str) -> set[str]:
     """The words of a text that name something.
 
-    The stop words of only one language are removed, of the one that leaves the fewest words: "shop"
-    is a stop word in Vietnamese, but not in English.
+    Only one language's stop words are removed, those that leave the fewest words: "shop" is a stop
+    word in Vietnamese, but not in English.
     """
     words = set(tokens(_OPENER.sub("", text), language="")) - _EMPTY
     return min((words - stop for stop in _STOP), key=len)
 
 
-def _about(result: SearchResult, own: set[str], *, least: float) -> SearchResult:
+def _about(result: SearchResult, own: set[str], *, min_share: float) -> SearchResult:
     """Keep the hits that cover at least this share of the words' weight; all if `own` is empty."""
     if not own:
         return result
@@ -202,6 +202,6 @@ def _about(result: SearchResult, own: set[str], *, least: float) -> SearchResult
             weights,
             result.terms_of(f"{hit.chunk.heading}\n{hit.chunk.text}", language=hit.chunk.language),
         )
-        >= least
+        >= min_share
     )
     return replace(result, hits=hits)

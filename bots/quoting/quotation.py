@@ -230,9 +230,9 @@ def _preferred(ranked: list[_Candidate]) -> list[_Candidate]:
     written = [candidate for candidate in ranked if candidate.hit.is_preferred]
     if written:
         return written
-    least = ranked[0].score - _WINS_BY_IMPORTANCE
+    min_score = ranked[0].score - _WINS_BY_IMPORTANCE
     important = [candidate for candidate in ranked if candidate.chunk.is_important]
-    return important if important and important[0].score >= least else ranked
+    return important if important and important[0].score >= min_score else ranked
 
 
 def _best_of_each(candidates: list[_Candidate]) -> list[_Candidate]:

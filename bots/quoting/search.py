@@ -1,6 +1,6 @@
 """The in-memory search index of one bot, by words and meaning, with a confidence in the result.
 
-The own part of a question is its vector without half of what all questions have in common
+The own part of a question is its vector minus half of what all questions have in common
 (`SearchEncoder.without_common_part`).
 """
 
@@ -113,7 +113,7 @@ class Features:
     """Features of the best passage, from which the confidence is computed.
 
     `nearness` is the cosine with the question's own part; if the passage is in another language,
-    with the question without all that questions have in common. `above_next` is the lead over the
+    with the question minus all that questions have in common. `above_next` is the lead over the
     next passages; long passages in another language are compared by sentences.
     """
 
@@ -167,8 +167,8 @@ class _Near(NamedTuple):
     whatever they say, texts in one language are closer to each other than to texts in another.
     Passages in another language are ordered by their cosine plus `lift`: in effect, the cosine with
     the question's own part, raised if a sentence is close. `topics` maps the nearest of these
-    passages to cosines with the question without all that questions have in common: one cosine for
-    a short passage, one per sentence for a long one.
+    passages to cosines with the question minus all that questions have in common: one cosine for a
+    short passage, one per sentence for a long one.
     """
 
     all: Vectors | None
@@ -665,7 +665,7 @@ class Index:
         )
 
     def _nearest_important(self, ordered: Sequence[int]) -> list[int]:
-        """The best passage of each of the nearest important documents."""
+        """The index of the best passage of each of the nearest important documents."""
         best: dict[int, int] = {}
         for number in ordered:
             best.setdefault(self.chunks[number].document_id, number)

@@ -22,7 +22,7 @@ _VERSION = re.compile(r"^([ \t]*user-agent[ \t]*:[ \t]*[\w-]+)/\S*", re.IGNORECA
 
 
 class Site:
-    """Sends a crawl's requests one at a time, with pauses, within its limits and robots.txt."""
+    """Sends a crawl's requests one by one, with pauses, as its limits and robots.txt allow."""
 
     def __init__(self, limits: Limits, pause: Callable[[float], None]) -> None:
         self._limits = limits

@@ -146,14 +146,17 @@ def check_length(characters: int) -> None:
 
 
 class Headings:
-    """Tracks the headings above a place in a document: "Returns > Damaged goods"."""
+    """Tracks the headings above the current place in a document."""
 
     def __init__(self, title: str = "") -> None:
         self._title = title
         self._open: dict[int, str] = {}
 
     def below(self, level: int, heading: str) -> str:
-        """The heading, after its nearest parent, which is neither the title nor of level 1."""
+        """The heading with its nearest parent before it: "Returns > Damaged goods".
+
+        A parent of level 1, or one that repeats the title, is left out.
+        """
         self._open = {key: value for key, value in self._open.items() if key < level}
         above = self._open[max(self._open)] if self._open and max(self._open) > 1 else ""
         self._open[level] = heading

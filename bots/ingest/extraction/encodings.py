@@ -1,4 +1,4 @@
-"""Detects the encodings of text files and web pages, like browsers and by their letters."""
+"""Detects the encodings of text files and web pages, as browsers do and by the letters in them."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ _META_CHARSET = re.compile(
     re.IGNORECASE,
 )
 _META_BYTES = 1_024
-# The Python codecs for encodings that browsers decode as a larger one.
+# Encodings that browsers decode as a larger one, each with the Python codec of the larger one.
 _SUPERSETS = {"gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs"}
 # For each single-byte encoding, the non-ASCII letters of the languages that use it.
 _ALPHABETS = {

@@ -123,11 +123,13 @@ def _formatted(number: float, section: str) -> str:
     last = max(whole_at, default=0)
     scale = kinds[last:].count("comma")
     value /= Decimal(1_000) ** scale
-    places = [parts[at][0] for at in digits if at > point]
+    decimal_places = [parts[at][0] for at in digits if at > point]
     if "general" not in kinds:
-        value = value.quantize(Decimal(1).scaleb(-len(places)), ROUND_HALF_UP, _EXACT)
+        value = value.quantize(Decimal(1).scaleb(-len(decimal_places)), ROUND_HALF_UP, _EXACT)
     whole, _, decimals = f"{value:f}".partition(".")
-    min_decimals = max((n + 1 for n, place in enumerate(places) if place == "0"), default=0)
+    min_decimals = max(
+        (n + 1 for n, placeholder in enumerate(decimal_places) if placeholder == "0"), default=0
+    )
     decimals = decimals.rstrip("0").ljust(min_decimals, "0")
     if not value and not any(parts[at][0] == "0" for at in whole_at):
         whole = ""

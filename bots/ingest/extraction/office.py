@@ -235,7 +235,7 @@ class Row:
 
     @property
     def is_named(self) -> bool:
-        """Whether it surely names columns: none of its words contains a digit."""
+        """Whether the row certainly names columns: none of its words contains a digit."""
         words = (word for word in self.values.values() if not word.isdecimal())
         return self.is_header and self.words > 0 and not any(map(_DIGIT.search, words))
 

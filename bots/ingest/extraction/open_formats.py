@@ -36,8 +36,8 @@ def read_odt(path: Path) -> Content:
         body = root.find("{*}body/{*}text")
         if body is not None:
             reader.add_blocks(body, sections)
-        about = office.parsed(archive, "meta.xml")
-        title = "" if about is None else (about.findtext(".//{*}title") or "").strip()
+        meta = office.parsed(archive, "meta.xml")
+        title = "" if meta is None else (meta.findtext(".//{*}title") or "").strip()
         return Content(title, sections.build())
 
 

@@ -26,12 +26,12 @@ MAX_PAGES = 2_000
 # At the end of a line these two hyphens only break a word; a plain "-" may belong to the word.
 _SOFT_HYPHEN = re.compile(r"(?<=\w)[\u00ad\u2010]\n[ \t]*(?=\w)")
 _HARD_HYPHEN = re.compile(r"([a-zà-ỹ]{2})-\n[ ]*([a-zà-ỹ]{2})")
-# Words that are written with their hyphen: "e-mail", "self-service", "check-in".
+# Matches the hyphen of words that are written with one: "e-mail", "self-service", "check-in".
 _COMPOUND = re.compile(
     r"(\b(?:[a-z]|self|non|co|ex))-\n[ ]*(?=[a-z])|-\n[ ]*(?=(?:in|out|up|off|on)\b)"
 )
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
-# A line of a table of contents, with dots that lead to the page number.
+# Matches the end of a line in a table of contents: dots that lead to the page number.
 _CONTENTS = re.compile(r"(?<!\.)(?<!\.\s)(?:\.\s?){4,}+\s*+(?:(\d++)|[ivxlc]++)\s*+$")
 # A line further below the previous one than this multiple of the usual distance starts a paragraph.
 _PARAGRAPH = 1.3
@@ -90,9 +90,10 @@ def read_pdf(path: Path) -> Content:
 def _readable(
     pages: list[list[Line]], damaged: Collection[int], scans: Collection[int]
 ) -> tuple[list[list[Line]], str]:
-    """Empty the pages that have no spaces between words; also returns a warning about pages.
+    """Empty the pages that have no spaces between words.
 
-    Raises ExtractError if no page remains.
+    Returns the pages, and a warning about those that could not be read well; "" if there are none.
+    Raises ExtractError if no page can be read because spaces are missing.
     """
     numbers = range(len(pages))
     unspaced = {n for n in numbers if lacks_spaces(" ".join(line.text for line in pages[n]))}

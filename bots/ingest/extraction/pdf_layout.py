@@ -14,8 +14,8 @@ from typing import Any
 
 from bots.ingest.extraction.document import table_lines
 
-# In multiples of the font size: how far apart in height two texts in one row may be, and a cell of
-# one line and the lines of a cell beside it.
+# In multiples of the font size: how far two texts of one row may be apart in height. It may be more
+# for a cell of one line beside a cell of two lines.
 SAME_LINE, _BESIDE = 0.4, 0.62
 # In multiples of the font size: the minimum gaps between words, between aligned cells, and between
 # columns.
@@ -244,19 +244,19 @@ def _usual_space(spans: Sequence[Any]) -> float:
 def _cells(
     line: Line, widths: Sequence[float], usual: float, separate: Callable[[Line, Line], bool]
 ) -> Iterator[Line]:
-    """Yield the parts of a line between which cells may end.
+    """Split a line into what may be cells.
 
-    They may end at a rule, at many spaces, or at a space that is wider than the others.
+    They may be separated by a rule, by many spaces, or by a space that is wider than the others.
     """
-    places = list(accumulate(widths, initial=line.x))
+    positions = list(accumulate(widths, initial=line.x))
     gaps = list(_GAP.finditer(line.text))
-    spaces = [places[gap.end()] - places[gap.start()] for gap in gaps if len(gap[0]) == 1]
-    least = min(spaces, default=0) if len(spaces) > _FEW_SPACES else 0
-    wide = max(_CELL * line.size, _WIDER * max(usual * line.size, least))
+    spaces = [positions[gap.end()] - positions[gap.start()] for gap in gaps if len(gap[0]) == 1]
+    narrowest = min(spaces, default=0) if len(spaces) > _FEW_SPACES else 0
+    wide = max(_CELL * line.size, _WIDER * max(usual * line.size, narrowest))
     filled = sum(len(gap[0]) >= _FILLED for gap in gaps)
 
     def part(start: int, end: int) -> Line:
-        return replace(line, text=line.text[start:end], x=places[start], end=places[end])
+        return replace(line, text=line.text[start:end], x=positions[start], end=positions[end])
 
     start = 0
     for gap in gaps:

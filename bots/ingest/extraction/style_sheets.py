@@ -47,7 +47,7 @@ _SHOWING = frozenset({"display", "visibility", "opacity", "clip", "clip-path", "
 _PLACES = ("left", "right", "top", "bottom", "text-indent", "margin-left", "margin-top")
 # An element with a negative offset of at least this much is outside the page.
 _FAR_PIXELS = 900
-# What a unit such as `em` counts as.
+# A unit such as `em` counts as this many pixels.
 _PIXELS_PER_LETTER = 15
 # An element with less opacity is invisible.
 _MIN_OPACITY = 0.05
@@ -120,9 +120,9 @@ class _Siblings(list[Any]):
 
     root: "_Element"
 
-    def __getitem__(self, place: Any) -> Any:
-        found = super().__getitem__(place)
-        self.root.count(len(found) // _COPIED if isinstance(place, slice) else 1)
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        self.root.count(len(found) // _COPIED if isinstance(index, slice) else 1)
         return found
 
 
@@ -188,14 +188,14 @@ def looks(tree: Any) -> dict[Any, Look]:
         for element in elements
         if (rules := [item[3] for item in matcher.match(element)])
     }
-    own = {
+    inline = {
         element: _declared(tinycss2.parse_blocks_contents(_LONG_NUMBER.sub("0", text)))
         for element in tree.iter()
         if isinstance(element.tag, str) and _DECLARES.search(text := element.get("style", ""))
     }
     return {
-        element: _look([*matched.get(element, ()), *filter(None, [own.get(element)])])
-        for element in matched.keys() | own.keys()
+        element: _look([*matched.get(element, ()), *filter(None, [inline.get(element)])])
+        for element in matched.keys() | inline.keys()
     }
 
 
@@ -330,7 +330,7 @@ def _is_off_page(computed: Declared) -> bool:
 def _add(matcher: Any, selector: str, rule: _Rule, names: set[str]) -> None:
     """Add the selectors of a list that can match in a page with these classes and ids.
 
-    If the rule shows elements in a state, it is also added without the state, as opening them.
+    If the rule shows elements in some state, an opening rule without the state is added as well.
     """
     declared = rule.normal | rule.important
     hides = _look([_Rule(declared, {})]).is_hidden

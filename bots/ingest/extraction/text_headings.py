@@ -29,7 +29,7 @@ _CENTRED = 10
 _TITLE_WORDS = 4
 # In a title, only words up to this length may begin in lower case.
 _SMALL_WORD, _MAX_TITLE_WORDS = 4, 10
-# With fewer words below it, which are an example and not a text, a line is no heading.
+# A line with fewer words below it is no heading: the words are an example and not a text.
 _MIN_WORDS_BELOW = 5
 _NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,2})*)[.)]?\s")
 # The prompts at the beginning of a line in a shell.
