@@ -327,9 +327,9 @@ def _is_in_its_language(text: str, draft: TranslationDraft) -> bool:
 def _is_prose(text: str, language: str | None) -> bool:
     """Whether a text is more than names; `language` is its language, if known.
 
-    That is so if it has several lower-case words, or one that is neither its only word nor occurs
-    inside names like "van"; if it has words of a script without capitals; or if it is a common
-    phrase or a sentence.
+    That is so if it has several lower-case words, or one that is neither its only word nor part of
+    names, as "van" is; if it has words of a script without capitals; or if it is a common phrase or
+    a sentence.
     """
     words = [word for word in (part.strip(_MARKS) for part in text.split()) if word.isalpha()]
     small = [word for word in words if word == word.lower()]
