@@ -55,7 +55,7 @@ class Piece:
 
     @property
     def content_hash(self) -> str:
-        """Pieces with the same hash have the same vectors."""
+        """A hash that is equal only for pieces with the same vectors."""
         content = "\0".join((self.embedded, *self.sentences))
         return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
 

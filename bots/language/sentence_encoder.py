@@ -151,7 +151,7 @@ class _Tokenizer:
 
 
 def _hashes(file: _ModelFile, first: int) -> Array:
-    """The hashes of some tokens; hashing all at once would take 30 MB more."""
+    """The hashes of up to 10,000 tokens from index `first`; all at once take 30 MB more."""
     bounds = file.starts[first : first + _HASHED_AT_ONCE + 1]
     encoded = file.letters[bounds[0] : bounds[-1]]
     # Each letter has exactly one byte that is not a continuation byte of UTF-8.

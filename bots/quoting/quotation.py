@@ -155,7 +155,7 @@ def extract(
 
 
 def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
-    """Choose the quotes: the best, one more that is hardly worse, and short ones like the best.
+    """Choose the quotes: the best, one that is hardly worse, and short ones that score like it.
 
     If they are too long together, each is cut to its best sentence and the sentences around it.
     Quotes of one section are put beside each other, in the order of the document.
