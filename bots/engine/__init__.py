@@ -19,7 +19,7 @@ class Capability(StrEnum):
 
 
 class Engine(Protocol):
-    """Answers only from the question it gets; raises every failure as an `EngineError`."""
+    """Answers only from what a `Question` contains; raises every failure as an `EngineError`."""
 
     @property
     def name(self) -> str: ...
@@ -41,7 +41,7 @@ class Engine(Protocol):
     ) -> Answer:
         """Answer the question; `on_delta` gets the pieces of the text as they arrive.
 
-        The pieces are provisional: discard them after an error and before a call of the toolbox.
+        The pieces are provisional: discard them after an error and before the toolbox acts.
         """
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:

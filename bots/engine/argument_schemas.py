@@ -1,7 +1,7 @@
 """Checks the JSON Schema of a function's arguments, and arguments against their schema.
 
-Schemas come from people and arguments from models, so both are limited: every check is fast, and
-no schema is fetched from a URL.
+Clients write the schemas and models write the arguments, so the size of both is limited. Every
+check is fast and fetches nothing over the network.
 """
 
 import json
@@ -18,13 +18,14 @@ from chatplatform.api.shapes import JsonObject
 
 MAX_SCHEMA_CHARS = 20_000
 MAX_ARGUMENTS_CHARS = 20_000
-# Maximum subschemas and levels of a schema, including referenced ones: limits the cost of a check.
+# The maximum number of subschemas and of nesting levels in a schema, including referenced
+# subschemas. They limit the cost of a check.
 MAX_NODES = 2_000
 MAX_DEPTH = 12
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _LOCAL = re.compile(r"#(?:/[^/]*)*")
-# Matching a pattern may take forever even on a short text; the other keywords name or fetch
-# schemas.
+# Keywords that a schema must not use. Matching a pattern may take exponential time even on a short
+# text; the other keywords give schemas names or refer to schemas elsewhere.
 _REFUSED = frozenset(
     {
         "pattern", "patternProperties", "$id", "$anchor", "$dynamicRef", "$dynamicAnchor",
@@ -58,20 +59,21 @@ def check_schema(schema: dict[str, Any]) -> None:
     if schema.get("type") != "object":
         raise WrongSchema('must have "type": "object" at its top')
     if schema.get("$schema", _DIALECT) != _DIALECT:
-        raise WrongSchema("must be of JSON Schema 2020-12")
+        raise WrongSchema("must use JSON Schema 2020-12")
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
-        raise WrongSchema(f"is no JSON Schema: {error.message[:200]}") from error
+        raise WrongSchema(f"is not a valid JSON Schema: {error.message[:200]}") from error
     for count, _ in enumerate(_nodes(schema, schema, 0)):
         if count >= MAX_NODES:
             raise WrongSchema("is too large, or refers to itself")
 
 
 def simplified(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema without keywords that `check_schema` refuses: it then allows more than before.
+    """The schema without the keywords that `check_schema` refuses, so it accepts more arguments.
 
-    For the tools of MCP servers, which check the arguments themselves.
+    It gets the type "object" if it has no type. For the tools of MCP servers, which check the
+    arguments themselves.
     """
     plain: dict[str, Any] = _without_refused(schema, 0)
     return plain | {"type": "object"} if "type" not in plain else plain
@@ -96,7 +98,7 @@ def _without_refused(node: Any, depth: int) -> Any:
 
 
 def _nodes(root: dict[str, Any], node: Any, depth: int) -> Iterator[None]:
-    """Yield once for each subschema, following references."""
+    """Yield once for each subschema, including referenced ones; raises WrongSchema."""
     if depth > MAX_DEPTH:
         raise WrongSchema(f"must not be nested deeper than {MAX_DEPTH} levels, or refer to itself")
     if isinstance(node, list):
@@ -120,12 +122,12 @@ def _nodes(root: dict[str, Any], node: Any, depth: int) -> Iterator[None]:
 
 def _target(root: dict[str, Any], reference: Any) -> Any:
     if not isinstance(reference, str) or not _LOCAL.fullmatch(reference):
-        raise WrongSchema('may refer to itself alone, as in "#/$defs/address"')
+        raise WrongSchema('may only refer to its own parts, as in "#/$defs/address"')
     node: Any = root
     for step in reference.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         if not isinstance(node, dict) or name not in node:
-            raise WrongSchema(f"refers to {reference[:100]}, which it does not hold")
+            raise WrongSchema(f"refers to {reference[:100]}, which it does not contain")
         node = node[name]
     return node
 
@@ -137,7 +139,7 @@ def parse(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     try:
         values = orjson.loads(text or "{}")
     except ValueError as error:
-        raise WrongArguments(f"The arguments are no JSON: {error}") from error
+        raise WrongArguments(f"The arguments are not valid JSON: {error}") from error
     if not isinstance(values, dict):
         raise WrongArguments("The arguments must be a JSON object.")
     check(values, schema)
@@ -151,7 +153,7 @@ def check(values: dict[str, Any], schema: dict[str, Any]) -> None:
         json.dumps(values, allow_nan=False)
         Draft202012Validator(schema).validate(values)
     except ValidationError as error:
-        place = "/".join(map(str, error.absolute_path)) or "the object"
-        raise WrongArguments(f"{place}: {error.message[:300]}") from error
+        location = "/".join(map(str, error.absolute_path)) or "the object"
+        raise WrongArguments(f"{location}: {error.message[:300]}") from error
     except (WrongShape, ValueError, ArithmeticError, RecursionError) as error:
         raise WrongArguments("The arguments cannot be read.") from error

@@ -33,7 +33,7 @@ class ExtractiveEngine:
             unknown=partial(question.sentence, "part_unknown"),
         )
         if quoted is None:
-            raise Refused("No document holds a sentence that answers.")
+            raise Refused("No document contains a sentence that answers the question.")
         lead = ""
         if quoted.is_foreign or question.is_doubted:
             lead = question.sentence("found_foreign" if quoted.is_foreign else "found")
@@ -43,10 +43,10 @@ class ExtractiveEngine:
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
         """Always raises EngineUnavailable: only a model can write texts."""
-        raise EngineUnavailable("The extractive engine writes no texts.")
+        raise EngineUnavailable("The extractive engine cannot write texts.")
 
     def transcribe(
         self, recording: Recording, *, deadline_seconds: float
     ) -> Written[TranscriptDraft]:
-        """Always raises EngineUnavailable: only a model can listen."""
-        raise EngineUnavailable("The extractive engine hears nothing.")
+        """Always raises EngineUnavailable: only a model can transcribe."""
+        raise EngineUnavailable("The extractive engine cannot transcribe recordings.")

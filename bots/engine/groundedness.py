@@ -7,7 +7,7 @@ from bots.engine import verifiable_facts
 from bots.engine.types import Snippet
 from bots.language.normalization import fold, tokens
 
-# Words with the same beginning count as forms of one word: return, returned, returning.
+# Words that share this many first letters count as forms of one word: return, returned.
 _STEM_LETTERS = 5
 # Shorter ASCII words carry little meaning.
 _MIN_LETTERS = 3
@@ -27,10 +27,10 @@ class SourceCheck:
         self._words = _words(self._text)
 
     @classmethod
-    def of_snippets(cls, snippets: Iterable[Snippet], *more: str) -> "SourceCheck":
-        """A check against snippets (with their titles and URLs) and further texts."""
+    def of_snippets(cls, snippets: Iterable[Snippet], *other_texts: str) -> "SourceCheck":
+        """A check against snippets, including their titles, headings and URLs, and other texts."""
         texts = (f"{s.title}\n{s.heading}\n{s.url or ''}\n{s.text}" for s in snippets)
-        return cls([*texts, *more])
+        return cls([*texts, *other_texts])
 
     def unsupported_facts(self, text: str) -> list[str]:
         """The links, addresses, telephone numbers and figures that occur in no source."""
@@ -46,12 +46,15 @@ class SourceCheck:
         return not self.unsupported_facts(text)
 
     def supports(self, sentence: str) -> bool:
-        """Whether a sentence of enough words has all its words and facts in the sources."""
+        """Whether the sources contain all words and facts of a sentence.
+
+        False if the sentence has fewer than two words to compare.
+        """
         words = _words(sentence)
         return len(words) >= _MIN_WORDS and words <= self._words and self.facts_supported(sentence)
 
     def shared_words(self, text: str) -> int:
-        """How many different words of a text occur in the sources."""
+        """The number of different words of a text that occur in the sources."""
         return len(_words(text) & self._words)
 
     def _has_address(self, address: str) -> bool:
@@ -61,7 +64,10 @@ class SourceCheck:
 
 
 def _words(text: str) -> set[str]:
-    """The stems of a text's words; pairs of characters in scripts without spaces."""
+    """The stems of a text's words, except short ASCII words.
+
+    In scripts without spaces, pairs of characters count as words.
+    """
     words = tokens(fold(verifiable_facts.readable(text)), language="")
     long = (word for word in words if len(word) >= _MIN_LETTERS or not word.isascii())
     return {word[:_STEM_LETTERS] for word in long}

@@ -1,4 +1,4 @@
-"""Hides personal data in texts that are sent to somebody else's model.
+"""Hides personal data in texts before they are sent to another company's model.
 
 E-mail addresses, telephone numbers and card numbers become [email1], [phone2], [card3]. Names and
 street addresses are not recognised and stay.
@@ -13,7 +13,7 @@ _AMOUNT = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+$")
 
 
 class Mask:
-    """Hides personal data in texts and restores it in the texts made from them.
+    """Hides personal data in texts, and restores it in what a model writes about them.
 
     If `is_on` is False, texts stay as they are.
     """
@@ -49,8 +49,8 @@ def _kind_of_number(written: str) -> str | None:
     digits = [int(char) for char in written if char.isdecimal()]
     if 13 <= len(digits) <= 19 and _is_card(digits):
         return "card"
-    # Eight plain digits are as likely a date or an order number. A longer order number is hidden
-    # too.
+    # Eight digits without separators may just as well be a date or an order number. A longer order
+    # number is hidden as a telephone number.
     is_phone = len(digits) <= 15 and (len(digits) > 8 or not written.isdecimal())
     return "phone" if is_phone else None
 

@@ -1,7 +1,8 @@
-"""Speaks to an MCP server by streamable HTTP: JSON-RPC in a POST, answered as JSON or as events.
+"""Talks to an MCP server over streamable HTTP.
 
-The `mcp` package brings an HTTP client of its own, and requests may leave only through
-`chatplatform.egress`. This implements only the part of the protocol that calling tools needs.
+Each JSON-RPC message is sent in a POST; the response is JSON or a stream of events. The `mcp`
+package is not used, since it has its own HTTP client, and requests may leave only through
+`chatplatform.egress`. This module implements only what listing and calling tools needs.
 """
 
 import itertools
@@ -16,21 +17,22 @@ from bots.engine import argument_schemas, tools
 from chatplatform import egress
 
 PROTOCOL = "2025-11-25"
+# The maximum size of a response.
 MAX_BYTES = 2_000_000
 MAX_TOOLS = 100
 _MAX_ERROR_CHARS = 300
-# Short, since a customer is waiting.
+# The time limit for ending a session. It is short, since a customer is waiting.
 _ENDING_SECONDS = 2
 _CLIENT = {"name": "chatplatform", "version": "1.0"}
 
 
 class McpError(Exception):
-    """The server refused a request; the message has its words."""
+    """The server refused a request; the exception's message gives the server's reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class McpTool:
-    """A tool as a server describes it, in the form that models and our checks can take."""
+    """A tool of a server; its schema has no keywords that `argument_schemas` refuses."""
 
     name: str
     description: str
@@ -39,14 +41,14 @@ class McpTool:
 
 @dataclass(frozen=True, slots=True)
 class McpResult:
-    """What a tool returned, as text; `is_error`: the tool says that it failed."""
+    """The result of a tool call as text; `is_error`: the tool reported a failure."""
 
     text: str
     is_error: bool
 
 
 class McpSession:
-    """One session with a server; all of its requests together take at most `seconds`."""
+    """One session with a server; all its requests together may take at most `seconds`."""
 
     def __init__(self, url: str, token: str, *, seconds: float) -> None:
         self._url = url
@@ -68,7 +70,7 @@ class McpSession:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """The server ends idle sessions itself; to end one is a courtesy that may fail."""
+        """End the session. A failure is ignored, since the server ends idle sessions itself."""
         if "MCP-Session-Id" not in self._headers:
             return
         with suppress(egress.EgressError):
@@ -78,7 +80,10 @@ class McpSession:
             )  # fmt: skip
 
     def tools(self) -> list[McpTool]:
-        """The tools that the server offers; if several have the same name, the last of them."""
+        """The tools that the server offers, at most MAX_TOOLS; of tools with one name, the last.
+
+        Tools without a valid name or schema are left out.
+        """
         found: list[McpTool] = []
         cursor: Any = None
         while len(found) < MAX_TOOLS:
@@ -92,26 +97,29 @@ class McpSession:
         return list({tool.name: tool for tool in found}.values())[:MAX_TOOLS]
 
     def call(self, name: str, arguments: dict[str, Any]) -> McpResult:
-        """Call a tool; an EgressError without `nothing_sent` leaves open whether it took effect."""
+        """Call a tool; raises McpError or EgressError.
+
+        After an EgressError the call may have taken effect, unless its `nothing_sent` is true.
+        """
         result = self._ask("tools/call", {"name": name, "arguments": arguments})
         return McpResult(_text_of(result), bool(result.get("isError")))
 
     def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         number = next(self._ids)
-        answer = self._post({"id": number, "method": method, "params": params})
-        if answer is None:
-            raise egress.ConnectionFailed("The server gave no answer to a request.")
-        if "error" in answer:
-            error = answer["error"]
+        response = self._post({"id": number, "method": method, "params": params})
+        if response is None:
+            raise egress.ConnectionFailed("The server did not respond to a request.")
+        if "error" in response:
+            error = response["error"]
             words = error.get("message") if isinstance(error, dict) else error
             raise McpError(tools.storable(str(words))[:_MAX_ERROR_CHARS])
-        result = answer.get("result")
+        result = response.get("result")
         if not isinstance(result, dict):
-            raise egress.ConnectionFailed("The server's answer isn't valid.")
+            raise egress.ConnectionFailed("The server's response isn't valid.")
         return result
 
     def _post(self, message: dict[str, Any]) -> dict[str, Any] | None:
-        """Send a message; returns its answer, or None if the server sends none."""
+        """Send a message and return the response; None for a notification, or if none comes."""
         with egress.stream(
             self._url,
             headers=self._headers,
@@ -129,7 +137,7 @@ class McpSession:
             session_id = reply.headers.get("mcp-session-id")
             if session_id:
                 self._headers["MCP-Session-Id"] = session_id
-            return _answer(reply, message["id"]) if "id" in message else None
+            return _response(reply, message["id"]) if "id" in message else None
 
     def _seconds_left(self) -> float:
         seconds = self._ends_at - time.monotonic()
@@ -138,24 +146,27 @@ class McpSession:
         return seconds
 
 
-def _answer(reply: egress.OpenReply, number: Any) -> dict[str, Any] | None:
-    """The JSON-RPC answer to a request: the whole body, or one of the events in it."""
+def _response(reply: egress.OpenReply, number: Any) -> dict[str, Any] | None:
+    """The JSON-RPC response to request `number`: the whole body, or one event of a stream.
+
+    None if the reply does not contain it.
+    """
     is_stream = reply.headers.get("content-type", "").startswith("text/event-stream")
     texts = _events(reply.pieces) if is_stream else iter([b"".join(reply.pieces)])
     for text in texts:
         try:
             message = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise egress.ConnectionFailed("The server's answer isn't valid JSON.") from error
-        # Other events are notifications, or requests of the server, for which we declared no
-        # capabilities.
+            raise egress.ConnectionFailed("The server's response isn't valid JSON.") from error
+        # Other messages are notifications, or requests from the server, which we ignore since we
+        # declare no capabilities.
         if isinstance(message, dict) and "method" not in message and message.get("id") == number:
             return message
     return None
 
 
 def _events(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The data of each event of a stream (HTML, 9.2.6)."""
+    """The data of each event in a stream, parsed as in section 9.2.6 of the HTML standard."""
     data: list[bytes] = []
     for line in _lines(pieces):
         if line.startswith(b"data:"):
@@ -190,7 +201,10 @@ def _tool(item: dict[str, Any]) -> McpTool:
 
 
 def _text_of(result: dict[str, Any]) -> str:
-    """A result's texts. Pictures and sounds are named, since the model cannot see them here."""
+    """The texts of a result's items; pictures and sounds become `[image]` and `[audio]`.
+
+    A result without items is given as JSON of its structured content.
+    """
     content = result.get("content")
     listed = content if isinstance(content, list) else []
     pieces = [item for item in listed if isinstance(item, dict)]

@@ -1,9 +1,9 @@
 """The engine for models behind any OpenAI-compatible endpoint.
 
 The model is told to answer only from the snippets and to cite them. Its answer is streamed sentence
-by sentence until one is in doubt (see `guardrail`). A judge, which is the same model asked again,
-then decides whether the snippets support the answer. If the answer must be verified, nothing is
-streamed before the verdict. Every fault of the server is raised as EngineUnavailable.
+by sentence until one is in doubt (see `streaming_guardrail`). A judge, which is the same model
+asked again, then decides whether the snippets support the answer. If the answer must be verified,
+nothing is streamed before the verdict. Every error of the server is raised as EngineUnavailable.
 """
 
 import json
@@ -17,9 +17,9 @@ from functools import partial
 from typing import Any
 
 from bots.engine import Capability, prompting, text_tasks, tools
-from bots.engine.guardrail import StreamingGuardrail
 from bots.engine.prompting import fenced
 from bots.engine.sentences import statements
+from bots.engine.streaming_guardrail import StreamingGuardrail
 from bots.engine.text_tasks import Draft, Task, TranscriptDraft, Written
 from bots.engine.types import (
     Answer,
@@ -35,27 +35,29 @@ from bots.engine.types import (
 from chatplatform import egress
 from chatplatform.observing import tracing
 
-# A little more than MAX_ANSWER_CHARS needs in most languages: the server stops soon after that cap.
+# A little more than MAX_ANSWER_CHARS takes in most languages, so that the server stops soon after
+# that limit.
 MAX_ANSWER_TOKENS = 1_500
 MAX_STREAM_BYTES = 4_000_000
-# The tokens of a picture or a minute of sound if the server reports none.
+# The number of tokens assumed for a picture or a minute of a recording if the server reports none.
 TOKENS_OF_MEDIA = 1_000
-# Maximum tokens that we believe of one call; more is the server's fault, and would be charged.
+# If the server reports more tokens for a request, this many are charged: the report must be wrong.
 MAX_TOKENS = 2_000_000
 _RETRY_PAUSE_SECONDS = 0.3
 _PATH = "/chat/completions"
-# Reasoning models write what they think into the text, between these tags; some servers swallow the
+# Reasoning models write their thoughts into the text, between these tags; some servers drop the
 # first tag.
 _THOUGHTS = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-# What may be the beginning of such a tag at the end of a piece.
+# Matches what may be the beginning of such a tag at the end of a piece of text.
 _TAG_BEGUN = re.compile(r"</?[a-z]{0,9}\Z", re.IGNORECASE)
 
 
 class OpenAICompatible:
-    """A chat model behind `base_url`, which may be a private address only if `is_operators`.
+    """A chat model at `base_url`.
 
-    `price` is what 1,000 tokens cost, in credits. `listener` is the name of the server's
-    transcription model; empty if there is none.
+    `is_operators`: the operator has set the URL, so its host may have a private address. `price` is
+    what 1,000 tokens cost, in credits. `transcription_model` is the name of the server's model for
+    recordings; empty if there is none.
     """
 
     name = "openai_compatible"
@@ -69,13 +71,13 @@ class OpenAICompatible:
         price: int = 1,
         is_operators: bool = True,
         reads_pictures: bool = False,
-        listener: str = "",
+        transcription_model: str = "",
     ) -> None:
         able = {Capability.WRITE, Capability.CALL_FUNCTIONS}
         able |= {Capability.READ_PICTURES} if reads_pictures else set()
-        able |= {Capability.TRANSCRIBE} if listener else set()
+        able |= {Capability.TRANSCRIBE} if transcription_model else set()
         self.capabilities = frozenset(able)
-        self._listener = listener
+        self._transcription_model = transcription_model
         self._base_url = base_url
         self._api_key = api_key
         self._model = model
@@ -90,11 +92,11 @@ class OpenAICompatible:
         deadline_seconds: float = 45,
         toolbox: tools.Toolbox | None = None,
     ) -> Answer:
-        """Stream an answer to `on_delta` and return it checked; raises an EngineError.
+        """Stream an answer to `on_delta` and return the checked answer; raises an EngineError.
 
         The streamed text is provisional: discard it after NotGrounded or EngineUnavailable, and
-        before a call of the toolbox. `deadline_seconds` covers everything, including retries and
-        calls. An error of `on_delta` or of the toolbox is raised unchanged.
+        before the toolbox makes a call. `deadline_seconds` covers everything, including retries
+        and function calls. An exception of `on_delta` or of the toolbox is raised unchanged.
         """
         if not question.snippets and toolbox is None:
             raise Refused("There are no snippets to answer from.")
@@ -106,28 +108,28 @@ class OpenAICompatible:
         )
         messages += exchange.earlier()
         ask = partial(
-            self._written, question, messages, exchange, on_delta=on_delta, ends_at=ends_at
+            self._write_answer, question, messages, exchange, on_delta=on_delta, ends_at=ends_at
         )
         model, guardrail, used = ask(Usage(0, 0))
-        if guardrail.is_foreign and not guardrail.fault:
+        if guardrail.is_foreign and not guardrail.rejection_reason:
             messages += prompting.language_request(guardrail.text, question.language)
             model, guardrail, used = ask(used)
         try:
-            used = self._judged(question, guardrail, used, ends_at)
+            used = self._verified(question, guardrail, used, ends_at)
         except NotGrounded as error:
-            if not guardrail.never_cites or guardrail.fault:
+            if not guardrail.never_cites or guardrail.rejection_reason:
                 raise
             # Nothing of this answer was shown, so it may be written again, as above.
             messages += prompting.citation_request(guardrail.text)
             model, guardrail, used = ask(error.usage or used)
-            used = self._judged(question, guardrail, used, ends_at)
+            used = self._verified(question, guardrail, used, ends_at)
         if rest := guardrail.approve():
             on_delta(rest)
         snippets = {snippet.number: snippet for snippet in question.snippets}
         citations = tuple(snippets[number].citation for number in guardrail.cited)
         return Answer(guardrail.text.strip(), citations, model, used)
 
-    def _written(
+    def _write_answer(
         self,
         question: Question,
         messages: list[dict[str, Any]],
@@ -137,7 +139,11 @@ class OpenAICompatible:
         on_delta: Callable[[str], None],
         ends_at: float,
     ) -> tuple[str, StreamingGuardrail, Usage]:
-        """The model's name, the answer after all function calls, and the usage so far."""
+        """Request an answer and carry out function calls until it comes.
+
+        Returns the model's name, the guardrail that holds the answer, and the usage so far. Raises
+        Refused if the model finds no answer.
+        """
         while True:
             results = exchange.evidence if exchange.has_results else None
             guardrail = StreamingGuardrail(question, results)
@@ -156,24 +162,27 @@ class OpenAICompatible:
             raise Refused("The model found no answer in the snippets.", usage=used)
         return draft.model or question.model or self._model, guardrail, used
 
-    def _judged(
+    def _verified(
         self, question: Question, guardrail: StreamingGuardrail, used: Usage, ends_at: float
     ) -> Usage:
-        """The usage so far; raises NotGrounded for an unusable answer or one the judge rejects."""
-        if guardrail.fault:
-            raise NotGrounded(guardrail.fault, usage=used)
+        """Check the answer and return the usage so far.
+
+        Raises NotGrounded if the answer is unusable or the judge rejects it.
+        """
+        if guardrail.rejection_reason:
+            raise NotGrounded(guardrail.rejection_reason, usage=used)
         is_doubted = bool(guardrail.doubts) or guardrail.lacks_citation
         if not (question.verify_answer or is_doubted):
             return used
-        answer, read = statements(guardrail.text.strip()), question.snippets
+        answer, snippets = statements(guardrail.text.strip()), question.snippets
         if not is_doubted and not guardrail.has_added_citation:
-            read = tuple(snippet for snippet in read if snippet.number in guardrail.cited)
-        task = text_tasks.judge(answer, read, guardrail.results or "", question)
+            snippets = tuple(snippet for snippet in snippets if snippet.number in guardrail.cited)
+        task = text_tasks.judge(answer, snippets, guardrail.results or "", question)
         with _used_before(used):
             options = self._options(task.max_tokens, question.model)
-            seen = self._completed(task, options, ends_at)
-        used = used.plus(seen.usage)
-        if set(seen.draft.held) != set(range(1, len(answer) + 1)):
+            verdict = self._completed(task, options, ends_at)
+        used = used.plus(verdict.usage)
+        if set(verdict.draft.held) != set(range(1, len(answer) + 1)):
             doubts = "".join(f" In no snippet: {doubt}." for doubt in guardrail.doubts)
             raise NotGrounded(f"The judge does not confirm the answer.{doubts}", usage=used)
         return used
@@ -191,14 +200,17 @@ class OpenAICompatible:
         file = (recording.file_name, recording.data, recording.mime_type)
         hint = {"language": recording.language} if recording.language else {}
         with (
-            tracing.span("model", model=self._listener),
+            tracing.span("model", model=self._transcription_model),
             _failures(_Draft()),
             self._sdk(ends_at) as sdk,
         ):
-            made = sdk.audio.transcriptions.create(file=file, model=self._listener, **hint)
-            heard = made.model_dump()
-            draft = TranscriptDraft.model_validate(heard)
-        return Written(draft, _usage_of_listener(heard.get("usage")), self._listener)
+            response = sdk.audio.transcriptions.create(
+                file=file, model=self._transcription_model, **hint
+            )
+            transcription = response.model_dump()
+            draft = TranscriptDraft.model_validate(transcription)
+        usage = _transcription_usage(transcription.get("usage"))
+        return Written(draft, usage, self._transcription_model)
 
     def _completed(
         self, task: Task[Draft], options: dict[str, Any], ends_at: float
@@ -218,13 +230,13 @@ class OpenAICompatible:
         return Written(draft, usage, second.model)
 
     def _completion(self, task: Task[Any], options: dict[str, Any], ends_at: float) -> Completion:
-        """One complete, unchecked text; the server is told which JSON it must fit."""
+        """A complete, unchecked text; the request tells the server the task's JSON Schema."""
         named = {"name": "answer", "schema": task.schema, "strict": True}
         json_schema = {"response_format": {"type": "json_schema", "json_schema": named}}
         try:
             return self._retried(task.messages(), options | json_schema, ends_at)
         except RequestRefused:
-            # Many servers do not support JSON Schema, so the prompt has it.
+            # Many servers do not support JSON Schema, so the prompt contains it.
             return self._retried(task.messages(with_schema=True), options, ends_at)
 
     def _retried(
@@ -241,9 +253,9 @@ class OpenAICompatible:
         draft = _Draft()
         with _failures(draft), self._sdk(ends_at) as sdk:
             body = {"messages": messages, **options}
-            made = sdk.post(_PATH, cast_to=object, body=body)
-            # The reply is a str if the server does not declare it as JSON.
-            whole = json.loads(made) if isinstance(made, str) else made
+            response = sdk.post(_PATH, cast_to=object, body=body)
+            # The response is a str if the server does not declare it as JSON.
+            whole = json.loads(response) if isinstance(response, str) else response
             for _ in draft.read([_as_chunk(whole)]):
                 pass
             draft.check_complete()
@@ -257,7 +269,10 @@ class OpenAICompatible:
         ends_at: float,
         options: dict[str, Any],
     ) -> "_Draft":
-        """One request, streamed through the guardrail; _Retriable only before the first chunk."""
+        """Make one request and stream the answer through the guardrail.
+
+        Raises _Retriable only before the first chunk.
+        """
         draft = _Draft()
         with (
             tracing.span("model", model=self._model),
@@ -267,7 +282,7 @@ class OpenAICompatible:
         ):
             pieces = draft.read(chunks)
             while (piece := next(pieces, None)) is not None:
-                with _callers_own():
+                with _wrap_callers_errors():
                     if shown := guardrail.feed(piece):
                         on_delta(shown)
                 if guardrail.is_full:
@@ -284,7 +299,7 @@ class OpenAICompatible:
 
     @contextmanager
     def _sdk(self, ends_at: float) -> Iterator[Any]:
-        # Imported late: it takes two seconds and 40 MB, which processes without a model save.
+        # Imported only here, since it takes two seconds and 40 MB; many processes use no model.
         import openai  # noqa: PLC0415
 
         left = ends_at - time.monotonic()
@@ -308,9 +323,9 @@ class OpenAICompatible:
     def _open(
         self, sdk: Any, messages: list[dict[str, Any]], options: dict[str, Any]
     ) -> Generator[Any]:
-        """The answer as chunks; a single one if the server does not stream.
+        """The chunks of the response; a single one if the server does not stream.
 
-        The chunks are plain JSON: the package's own types cost half a millisecond per word.
+        They are plain JSON, since the package's own types would cost half a millisecond per word.
         """
         import openai  # noqa: PLC0415
 
@@ -329,11 +344,12 @@ class OpenAICompatible:
     ) -> dict[str, Any]:
         """The model and its limits, as the server expects them."""
         options: dict[str, Any] = {"model": model or self._model}
-        # OpenAI renamed the limit, and some of its models reject any temperature but their default,
-        # so it is sent only on request. Other servers kept both.
+        # OpenAI renamed the limit. Some of its models reject any temperature but their default, so
+        # a temperature is sent only if one is set. Other servers know the old name of the limit and
+        # accept any temperature.
         if self._base_url.startswith("https://api.openai.com/"):
-            wished = {} if temperature is None else {"temperature": temperature}
-            return options | {"max_completion_tokens": max_tokens, **wished}
+            if_set = {} if temperature is None else {"temperature": temperature}
+            return options | {"max_completion_tokens": max_tokens, **if_set}
         return options | {"max_tokens": max_tokens, "temperature": temperature or 0}
 
 
@@ -364,7 +380,7 @@ class _CallersError(Exception):
 
 
 @contextmanager
-def _callers_own() -> Iterator[None]:
+def _wrap_callers_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
@@ -421,12 +437,12 @@ class _Draft:
     begun_tag: str = ""
 
     def read(self, chunks: Iterable[Any]) -> Iterator[str]:
-        """The pieces of text; an error after the finish reason only loses the usage."""
+        """Yield the pieces of text. An error after the finish reason only loses the usage."""
         try:
             for chunk in chunks:
                 self.has_begun = True
                 piece = self._without_thoughts(self._take(chunk))
-                # What follows a thought begins with empty lines.
+                # The text after a thought begins with empty lines.
                 if piece := piece if self.text else piece.lstrip():
                     self.text += piece
                     yield piece
@@ -438,21 +454,24 @@ class _Draft:
             yield self.begun_tag
 
     def _without_thoughts(self, piece: str) -> str:
-        """The piece without what the model thinks before it answers."""
+        """The piece without the model's thoughts, which come before its answer.
+
+        Raises EngineUnavailable if a thought follows the beginning of the answer.
+        """
         text = self.begun_tag + piece
         begun = _TAG_BEGUN.search(text)
         self.begun_tag = begun[0] if begun else ""
-        said, start = "", 0
+        answer, start = "", 0
         for tag in _THOUGHTS.finditer(text):
             if not self.is_thinking and not tag[1]:
-                said += text[start : tag.start()]
+                answer += text[start : tag.start()]
             elif not self.is_thinking and self.text.strip():
                 raise EngineUnavailable("The model server mixes thoughts into the answer.")
             elif not self.is_thinking:
-                said = ""
+                answer = ""
             self.is_thinking, start = not tag[1], tag.end()
         rest = text[start : len(text) - len(self.begun_tag)]
-        return said if self.is_thinking else said + rest
+        return answer if self.is_thinking else answer + rest
 
     def _take(self, chunk: Any) -> str:
         if isinstance(model := chunk.get("model"), str):
@@ -461,7 +480,7 @@ class _Draft:
         if not chunk.get("choices"):
             return ""
         choice = chunk["choices"][0]
-        # Some servers end a stream with the whole message, which is ignored: its text is known.
+        # Some servers end a stream with the whole message, which is ignored: we have its text.
         part = choice.get("delta") or {}
         self.finish_reason = choice.get("finish_reason") or self.finish_reason
         self.calls.take(part.get("tool_calls"))
@@ -472,7 +491,7 @@ class _Draft:
 
     def check_complete(self) -> None:
         if self.finish_reason is None:
-            # This includes an answer without any chunk.
+            # This includes a response without any chunk.
             raise EngineUnavailable("The model server's answer was cut off.")
         if self.calls.found:
             if self.finish_reason not in {"tool_calls", "stop"}:
@@ -485,7 +504,7 @@ class _Draft:
 
 
 def _as_chunk(whole: dict[str, Any]) -> dict[str, Any]:
-    """Turn a whole answer into the only chunk of a stream."""
+    """Turn a whole response into the only chunk of a stream."""
     choices = whole.get("choices") or ()
     return whole | {"choices": [choice | {"delta": choice.get("message")} for choice in choices]}
 
@@ -506,20 +525,23 @@ def _estimated_usage(messages: list[dict[str, Any]], text: str) -> Usage:
 
 
 def _characters(content: str | list[dict[str, Any]]) -> int:
-    """The length of a message; a picture counts as 1,000 tokens."""
+    """The length of a message in characters; a picture counts as 4,000, for 1,000 tokens."""
     if isinstance(content, str):
         return len(content)
     return sum(len(part.get("text", "")) or 4 * TOKENS_OF_MEDIA for part in content)
 
 
-def _usage_of_listener(reported: Any) -> Usage:
-    """The tokens of a transcription; if the server counts none, 1,000 for each started minute."""
+def _transcription_usage(reported: Any) -> Usage:
+    """The tokens of a transcription; if the server reports none, 1,000 for each started minute.
+
+    Without a reported length, one minute is assumed.
+    """
     reported = reported if isinstance(reported, dict) else {}
-    told, written = reported.get("input_tokens"), reported.get("output_tokens")
-    if isinstance(told, int) and isinstance(written, int):
-        return Usage(min(max(told, 0), MAX_TOKENS), min(max(written, 0), MAX_TOKENS))
+    prompt, completion = reported.get("input_tokens"), reported.get("output_tokens")
+    if isinstance(prompt, int) and isinstance(completion, int):
+        return Usage(min(max(prompt, 0), MAX_TOKENS), min(max(completion, 0), MAX_TOKENS))
     seconds = reported.get("seconds")
-    # JSON of a server may hold NaN and Infinity.
-    is_told = isinstance(seconds, (int, float)) and 0 < seconds < 60 * MAX_TOKENS / TOKENS_OF_MEDIA
-    minutes = -(-seconds // 60) if is_told else 1
+    # A server's JSON may contain NaN and Infinity.
+    is_valid = isinstance(seconds, (int, float)) and 0 < seconds < 60 * MAX_TOKENS / TOKENS_OF_MEDIA
+    minutes = -(-seconds // 60) if is_valid else 1
     return Usage(int(minutes) * TOKENS_OF_MEDIA, 0)

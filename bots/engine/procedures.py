@@ -13,7 +13,7 @@ A step is a line that begins with what to do:
     say: Done.
 
 The lines below an `if` or `else` belong to it if they are indented. A condition that compares a
-value is decided by rules, and one in other words by a model.
+value or tests whether a call failed is decided by rules, any other by a model.
 """
 
 import json
@@ -26,9 +26,10 @@ from functools import lru_cache
 from typing import Any, Literal
 
 MAX_STEPS = 40
-# The same limits as for the choices of a customer-info field.
+# The maximum number of choices, and of characters of one, as for a customer-info field.
 MAX_CHOICES, MAX_CHOICE = 50, 100
-_MAX_VALUE = 500
+# The maximum number of characters of a value that is filled into a text.
+_MAX_VALUE_CHARS = 500
 _NAME = r"[A-Za-z][A-Za-z0-9_]{0,39}"
 _PLACE = re.compile(r"\{(" + _NAME + r"(?:-[A-Za-z0-9_-]+)?(?:\.[A-Za-z0-9_-]{1,40}){0,6})\}")
 _LINE = re.compile(r"(?P<what>[a-z]+(?: (?:over))?)\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
@@ -53,13 +54,16 @@ class WrongProcedure(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step. `go_to` is the next step after a false `if`, and after a `go`."""
+    """One step. `go_to` is the index of the step that follows a `go` or a false `if`.
+
+    It equals the number of steps if the procedure ends there.
+    """
 
     kind: Kind
     line: int
     # What to ask, say or confirm; or the condition.
     text: str = ""
-    # The value to ask for, or the function to call.
+    # The name of the value to ask for, or of the function to call.
     name: str = ""
     type: str = "text"
     options: tuple[str, ...] = ()
@@ -68,7 +72,7 @@ class Step:
 
     @property
     def as_field(self) -> dict[str, Any]:
-        """The value to ask for as a customer-info field, whose rules read the customer's answer."""
+        """The value to ask for, as a customer-info field that `slot_filling` can read."""
         label = self.name.replace("_", " ")
         options = [{"label": option, "value": option} for option in self.options]
         return {"name": self.name, "type": self.type, "label": {"en": label}, "options": options}
@@ -97,12 +101,15 @@ def parse(text: str) -> tuple[Step, ...]:
     rest = _block(lines, 0, lines[0].indent, steps)
     if rest < len(lines):
         raise WrongProcedure(lines[rest].number, "Indent it like the steps above it.")
-    _check_places(steps)
+    _check_references(steps)
     return tuple(steps)
 
 
 def _block(lines: list[_Line], at: int, indent: int, steps: list[Step]) -> int:
-    """Read the lines of one indentation and the blocks nested in them; returns the next line."""
+    """Add the steps of the lines with one indentation and of the blocks nested in them.
+
+    Returns the index of the next line.
+    """
     while at < len(lines) and lines[at].indent == indent:
         line = lines[at]
         condition = _rest_of(line.text, "if")
@@ -110,23 +117,26 @@ def _block(lines: list[_Line], at: int, indent: int, steps: list[Step]) -> int:
             steps.append(_step(line))
             at += 1
             continue
-        place = len(steps)
+        if_index = len(steps)
         steps.append(Step("if", line.number, text=condition[0]))
         at = _branch(lines, at, condition[1], steps)
         other = _rest_of(lines[at].text, "else") if at < len(lines) else None
         if other is not None and lines[at].indent == indent:
             skip, number = len(steps), lines[at].number
             steps.append(Step("go", number))
-            steps[place] = replace(steps[place], go_to=len(steps))
+            steps[if_index] = replace(steps[if_index], go_to=len(steps))
             at = _branch(lines, at, other[1], steps)
             steps[skip] = Step("go", number, go_to=len(steps))
         else:
-            steps[place] = replace(steps[place], go_to=len(steps))
+            steps[if_index] = replace(steps[if_index], go_to=len(steps))
     return at
 
 
 def _branch(lines: list[_Line], at: int, inline: str, steps: list[Step]) -> int:
-    """The steps of a condition: the one after its colon, or the lines indented below it."""
+    """Add the steps of an `if` or `else`: the one after its colon, or those indented below it.
+
+    Returns the index of the next line.
+    """
     line = lines[at]
     if inline:
         steps.append(_step(_Line(line.number, line.indent, inline)))
@@ -137,7 +147,11 @@ def _branch(lines: list[_Line], at: int, inline: str, steps: list[Step]) -> int:
 
 
 def _rest_of(text: str, word: str) -> tuple[str, str] | None:
-    """The condition of an `if` or `else`, and the step after its colon."""
+    """The condition and the step of a line that begins with `word`, which is `if` or `else`.
+
+    The step is what follows the colon, "" if nothing does. None if the line begins with another
+    word or is malformed.
+    """
     if not re.match(rf"{word}\b", text, re.IGNORECASE):
         return None
     condition, mark, inline = text[len(word) :].partition(":")
@@ -177,7 +191,7 @@ def _ask(line: _Line, rest: str) -> Step:
         options = tuple(part.strip() for part in kind[6:].lstrip(": ").split(",") if part.strip())
         kind = "select"
         if not 2 <= len({option.casefold() for option in options}) == len(options) <= MAX_CHOICES:
-            words = f"Name 2 to {MAX_CHOICES} choices, each once."
+            words = f"List 2 to {MAX_CHOICES} different choices."
             raise WrongProcedure(line.number, words)
         if any(len(option) > MAX_CHOICE for option in options):
             raise WrongProcedure(line.number, f"A choice has at most {MAX_CHOICE} characters.")
@@ -199,18 +213,20 @@ def _call(line: _Line, rest: str) -> Step:
     return Step("call", line.number, name=found[1], arguments=arguments)
 
 
-def _check_places(steps: list[Step]) -> None:
-    """Check that values in braces and calls that are tested for failure come from earlier steps."""
+def _check_references(steps: list[Step]) -> None:
+    """Raise WrongProcedure if a step refers to a value or a call that no earlier step provides."""
     known: set[str] = set()
     for step in steps:
         failed = _FAILED.fullmatch(step.text) if step.kind == "if" else None
         if failed and failed[1] not in known:
-            raise WrongProcedure(step.line, f"{failed[1]} isn't called before.")
+            raise WrongProcedure(step.line, f"No earlier step calls {failed[1]}.")
         for text in (step.text, *step.arguments.values()):
-            for place in _PLACE.findall(text):
-                root = place.partition(".")[0]
+            for reference in _PLACE.findall(text):
+                root = reference.partition(".")[0]
                 if root not in known:
-                    words = f"{{{root}}} isn't known there. Ask for it or call it before."
+                    words = (
+                        f"{{{root}}} has no value yet. Ask for it or call it in an earlier step."
+                    )
                     raise WrongProcedure(step.line, words)
         if step.kind in {"ask", "call"}:
             known.add(step.name)
@@ -222,19 +238,19 @@ def called(steps: tuple[Step, ...]) -> Iterator[Step]:
 
 
 def fill(text: str, values: Mapping[str, Any]) -> str:
-    """The text with each value in its braces; a missing one is left out."""
+    """The text with each placeholder in braces replaced by its value, or removed without one."""
     return _PLACE.sub(lambda match: _shown(look_up(match[1], values)), text)
 
 
 def argument(text: str, values: Mapping[str, Any]) -> Any:
-    """The value of an argument: a single value in braces keeps its type, all else is text."""
+    """The value of an argument: a lone placeholder keeps its value's type, all else is text."""
     whole = _PLACE.fullmatch(text)
     return look_up(whole[1], values) if whole else fill(text, values).strip("\"'")
 
 
-def look_up(place: str, values: Mapping[str, Any]) -> Any:
-    """The value at a place such as `find_order.items.0.name`; None if there is none."""
-    root, *path = place.split(".")
+def look_up(reference: str, values: Mapping[str, Any]) -> Any:
+    """The value of a reference such as `find_order.items.0.name`; None if there is none."""
+    root, *path = reference.split(".")
     found: Any = values.get(root)
     for step in path:
         if isinstance(found, dict):
@@ -256,7 +272,7 @@ def result_of(text: str) -> Any:
 
 
 def decide(condition: str, values: Mapping[str, Any], *, today: date) -> bool | None:
-    """Whether a condition holds; None if that takes a model's judgement or a value is missing.
+    """Whether a condition holds; None if rules cannot decide it or a value is missing.
 
     A call that failed has no value.
     """
@@ -273,7 +289,7 @@ def decide(condition: str, values: Mapping[str, Any], *, today: date) -> bool | 
 
 
 def is_failure(condition: str, name: str) -> bool:
-    """Whether a condition asks if a call failed."""
+    """Whether a condition asks if the call of the function `name` failed."""
     found = _FAILED.fullmatch(condition)
     return found is not None and found[1] == name
 
@@ -320,4 +336,4 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text[:_MAX_VALUE]
+    return text[:_MAX_VALUE_CHARS]

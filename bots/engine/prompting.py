@@ -45,14 +45,15 @@ _CITE = (
     f" each statement, or {NO_ANSWER} if the snippets do not say it."
 )
 _WRITE_IN = "Write this answer once more in {language}, with its citations."
-# A line of a snippet that begins like the number of a snippet.
+# Matches a line that begins like the number of a snippet.
 _NUMBERED = re.compile(r"^(\s*)[\[［【](\d{1,4})[\]］】]")
 
 
 def messages(question: Question, word: str, *, rules: str = "") -> list[dict[str, Any]]:
-    """The messages that ask for an answer; `rules` are those of functions, if there are any.
+    """The messages that ask for an answer; `rules` are those about functions, if there are any.
 
-    `word` marks the fences. Authors of texts must not know it, so that no text can close its fence.
+    `word` stands in the fences around texts. The authors of the texts must not know it, so that no
+    text can close its fence.
     """
     silent = _SILENT_FUNCTIONS if rules else _SILENT
     sources = "snippets or functions" if rules else "snippets"
@@ -63,7 +64,7 @@ def messages(question: Question, word: str, *, rules: str = "") -> list[dict[str
     last_line = _LAST_LINE.format(sources=sources, language=english_name(question.language))
     asking = [
         question.now,
-        fenced("SNIPPETS", "\n\n".join(map(_written, question.snippets)), word),
+        fenced("SNIPPETS", "\n\n".join(map(_snippet_text, question.snippets)), word),
         last_line,
         fenced("CUSTOMER", question.text[:MAX_QUESTION_CHARS], word),
         _PICTURES if question.pictures else "",
@@ -82,36 +83,36 @@ def content_with(pictures: Sequence[Picture], text: str) -> str | list[dict[str,
 
 
 def citation_request(answer: str) -> list[dict[str, Any]]:
-    """The messages that return an answer without citations and ask for it with citations."""
+    """The messages that show the model its answer and ask for it once more, with citations."""
     return _returned(answer, _CITE)
 
 
 def language_request(answer: str, language: str) -> list[dict[str, Any]]:
-    """The messages that return an answer in a wrong language and ask for it in the right one."""
+    """The messages that show the model its answer and ask for it once more, in `language`."""
     return _returned(answer, _WRITE_IN.format(language=english_name(language)))
 
 
-def _returned(answer: str, wish: str) -> list[dict[str, Any]]:
-    return [{"role": "assistant", "content": answer}, {"role": "user", "content": wish}]
+def _returned(answer: str, request: str) -> list[dict[str, Any]]:
+    return [{"role": "assistant", "content": answer}, {"role": "user", "content": request}]
 
 
 def head_of(snippet: Snippet) -> str:
-    """The two lines above a snippet's text: its number with its marks, and its place.
+    """The two lines above a snippet's text: its number with its marks, and where it is from.
 
-    No text can imitate the first line, since `_written` changes lines that begin like it; so a
-    snippet cannot mark itself as important.
+    No text can imitate the first line, since `_snippet_text` changes lines that begin like it; so
+    a snippet cannot mark itself as important.
     """
     marks = ["IMPORTANT"] if snippet.is_important else []
     marks += [f"valid from {snippet.dated}"] if snippet.dated else []
     number = f"[{snippet.number}] ({', '.join(marks)})" if marks else f"[{snippet.number}]"
     title, heading = " ".join(snippet.title.split()), " ".join(snippet.heading.split())
-    place = [" > ".join(filter(None, (title, heading)))]
-    place += [f"page {snippet.page}"] if snippet.page else []
-    place += [snippet.url] if snippet.url else []
-    return f"{number}\n{_unnumbered(', '.join(place))}"
+    origin = [" > ".join(filter(None, (title, heading)))]
+    origin += [f"page {snippet.page}"] if snippet.page else []
+    origin += [snippet.url] if snippet.url else []
+    return f"{number}\n{_unnumbered(', '.join(origin))}"
 
 
-def _written(snippet: Snippet) -> str:
+def _snippet_text(snippet: Snippet) -> str:
     lines = map(_unnumbered, snippet.text[:MAX_SNIPPET_CHARS].splitlines())
     return "\n".join([head_of(snippet), *lines])
 

@@ -1,4 +1,4 @@
-"""An encoder behind the `/embeddings` of any OpenAI-compatible server."""
+"""An encoder that calls the `/embeddings` endpoint of any OpenAI-compatible server."""
 
 import hashlib
 import logging
@@ -23,18 +23,21 @@ from bots.language.embedding import (
 from chatplatform import egress
 
 log = logging.getLogger(__name__)
-# Timeouts: a customer waits for a question's vector and, once per process, for those of the usual
-# questions; without vectors, only words are searched.
-_QUESTION_SECONDS, _USUAL_SECONDS, _PASSAGES_SECONDS = 3.0, 8.0, 60.0
-# After a failure, questions do not try the server for this long.
+# Timeouts. A customer waits for the vector of a question and, once per process, for those of the
+# generic questions; if one times out, the search goes by words only.
+_QUESTION_SECONDS, _GENERIC_SECONDS, _PASSAGES_SECONDS = 3.0, 8.0, 60.0
+# For this long after a failure, the server is not asked for the vectors of questions.
 _PAUSE_SECONDS = 10.0
-_TEXTS_A_REQUEST, _MAX_BYTES, _MAX_DIMENSION = 64, 20_000_000, 4_096
+_TEXTS_PER_REQUEST, _MAX_BYTES, _MAX_DIMENSION = 64, 20_000_000, 4_096
 _failed_at: dict[str, float] = {}
 
 
 @dataclass(frozen=True)
 class RemoteEncoder(SearchEncoder):
-    """An encoder at `base_url`, which may be a private address only if `is_operators`."""
+    """An encoder at `base_url`.
+
+    `is_operators`: the operator has set the URL, so its host may have a private address.
+    """
 
     base_url: str
     api_key: str = field(repr=False)
@@ -46,8 +49,8 @@ class RemoteEncoder(SearchEncoder):
     @property
     def id(self) -> str:  # type: ignore[override]
         """The name under which its vectors are stored."""
-        place = hashlib.sha256(f"{self.base_url}\n{self.model}".encode()).hexdigest()[:16]
-        return f"{self.model[:60]}@{place}"
+        digest = hashlib.sha256(f"{self.base_url}\n{self.model}".encode()).hexdigest()[:16]
+        return f"{self.model[:60]}@{digest}"
 
     def is_available(self) -> bool:
         return time.monotonic() - _failed_at.get(self.id, -_PAUSE_SECONDS) >= _PAUSE_SECONDS
@@ -56,15 +59,15 @@ class RemoteEncoder(SearchEncoder):
         try:
             if not self.is_available():
                 return None
-            _means(self)  # what `without_common_part` and `language_offset` need
+            _means(self)  # fails here, where that is handled, and not in `mean_question`
             return _query(self, text[:MAX_QUESTION_CHARACTERS])
         except EncoderDown as error:
             _failed_at[self.id] = time.monotonic()
-            log.warning("the words of a question are searched: %s", error)
+            log.warning("encoder unavailable, searching by words only: %s", error)
             return None
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        return self._embed_all(texts, _USUAL_SECONDS)
+        return self._embed_all(texts, _GENERIC_SECONDS)
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         return self._embed_all(texts, _PASSAGES_SECONDS)
@@ -73,13 +76,13 @@ class RemoteEncoder(SearchEncoder):
         return _means(self)[language if language in GENERIC else ""]
 
     def _embed_all(self, texts: Sequence[str], seconds: float) -> Vectors:
-        starts = range(0, len(texts), _TEXTS_A_REQUEST)
-        parts = [self._embed(texts[at : at + _TEXTS_A_REQUEST], seconds) for at in starts]
+        starts = range(0, len(texts), _TEXTS_PER_REQUEST)
+        parts = [self._embed(texts[at : at + _TEXTS_PER_REQUEST], seconds) for at in starts]
         return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
 
     def _embed(self, texts: Sequence[str], seconds: float) -> Vectors:
-        """The unit vectors of some texts, in one request."""
-        # An empty text is refused by many servers.
+        """The unit vectors of some texts, from one request. Raises EncoderDown."""
+        # Many servers refuse an empty text.
         cut = [text[:MAX_PASSAGE_CHARACTERS].strip() or "-" for text in texts]
         try:
             reply = egress.request(
@@ -122,7 +125,7 @@ def _query(encoder: RemoteEncoder, text: str) -> Vectors:
 
 @lru_cache(maxsize=50)
 def _means(encoder: RemoteEncoder) -> dict[str, Vectors]:
-    """The mean vectors of questions to any business by language; "" is for other languages."""
+    """The mean vector of generic questions by language; "" has the mean of all languages."""
     vectors = iter(encoder.queries([text for texts in GENERIC.values() for text in texts]))
     means = {
         language: np.stack([next(vectors) for _ in texts]).mean(axis=0)

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-# Filled in from the conversation; arguments must not have these names.
+# Placeholders that are filled from the conversation; arguments must not have these names.
 CUSTOMER, CHAT = "customer.external_id", "chat.id"
 BOUND = frozenset({CUSTOMER, CHAT})
 MAX_URL_CHARS = 4_000
 _NAME = r"[A-Za-z_][A-Za-z0-9_.-]{0,63}"
 _IN_URL = re.compile(r"\{(" + _NAME + r")\}")
 _IN_BODY = re.compile(r"\{\{\s*(" + _NAME + r")\s*\}\}")
-# A JSON string, or a placeholder outside of strings.
+# Matches a JSON string, or a placeholder outside of strings.
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)|' + _IN_BODY.pattern)
 # Marks a placeholder that was outside of strings; templates must not contain this character.
 _BARE = "\ue000"
@@ -64,7 +64,10 @@ def sample_url(template: str) -> str:
 
 
 def origin(template: str) -> str:
-    """Scheme, host and port in lower case; secret headers are bound to them."""
+    """Scheme, host and port in lower case, "" if the template has none.
+
+    Secret headers are bound to them.
+    """
     match = _ORIGIN.match(template)
     return match[0].lower() if match else ""
 
@@ -77,7 +80,7 @@ def url(template: str, values: Mapping[str, Any]) -> str:
     query = _IN_URL.sub(lambda m: quote(_plain(m[1], values.get(m[1])), safe=""), query)
     filled = f"{path[:start]}{'/'.join(segments)}{mark}{query}"
     if len(filled) > MAX_URL_CHARS:
-        raise InvalidArgument("The arguments are too long for the address.")
+        raise InvalidArgument("The arguments are too long for the URL.")
     return filled
 
 
@@ -96,7 +99,10 @@ def _segment(template: str, values: Mapping[str, Any]) -> str:
 
 
 def _plain(name: str, value: Any) -> str:
-    """Convert a text, number or boolean to text; other values raise InvalidArgument."""
+    """Convert a text, number or boolean to text, and None to an empty text.
+
+    Raises InvalidArgument for other values and for control characters.
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (dict, list)):
@@ -122,7 +128,7 @@ def read_body(template: str) -> Body:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")
 
 
 def _names(node: Any) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Summaries without a model, which quote the conversation or text and compose no sentences.
 
-A text is summarised by its beginning, since extracted "key sentences" kept no more of what
+A text is summarised by its beginning, since extracting "key sentences" kept no more of what
 matters.
 """
 
@@ -30,7 +30,11 @@ class Digest:
 def of_conversation(
     lines: Sequence[Line], *, language: str, tags: Sequence[str], sentiment: str | None
 ) -> Digest:
-    """Summarise by first request, latest messages, open questions, message count, tags and mood."""
+    """Summarise a conversation by its messages, tags and sentiment.
+
+    The summary has a labelled line for the number of messages, the first request, each of the
+    latest messages, the tags and the sentiment. The key points are the open questions.
+    """
     books = phrasebook.all_books()
     language = phrasebook.base_of(language) if phrasebook.base_of(language) in books else "en"
     label = books[language].labels
@@ -55,16 +59,16 @@ def of_conversation(
 
 
 def of_text(text: str, *, max_words: int) -> tuple[str, list[str]]:
-    """The first sentences of a text, up to `max_words`, and the first of each later paragraph."""
-    taken: list[str] = []
+    """The first sentences of a text, up to `max_words`, and the first of later paragraphs."""
+    lead_sentences: list[str] = []
     words = 0
     sentences = [sentence.strip() for sentence in chunking.split_sentences(text)]
     for sentence in filter(None, sentences):
         words += len(sentence.split())
-        if taken and words > max_words:
+        if lead_sentences and words > max_words:
             break
-        taken.append(sentence)
-    lead = " ".join(" ".join(taken).split()[:max_words])
+        lead_sentences.append(sentence)
+    lead = " ".join(" ".join(lead_sentences).split()[:max_words])
     paragraphs = [part.strip() for part in text.split("\n\n") if part.strip()]
     points = [_quote(chunking.split_sentences(part)[0]) for part in paragraphs[1:]]
     return lead, points[:MAX_KEY_POINTS]
@@ -106,8 +110,8 @@ def says_nothing(text: str, *, language: str) -> bool:
 def open_request(lines: Sequence[Line], *, language: str) -> tuple[str, tuple[str, ...]]:
     """What the customer still wants to know, and their earlier questions, the latest first.
 
-    That is everything they asked since the last reply. If it is only small talk or a request for a
-    person, it is the last question before that.
+    What they want to know is all that they have asked since the last reply. If they have only made
+    small talk or asked for a person since, it is their last question before that.
     """
     asked: list[str] = []
     since_reply: list[str] = []

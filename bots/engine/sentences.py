@@ -4,7 +4,7 @@ import re
 
 from bots.language import language_data
 
-# Citations in any form, and other remarks in brackets.
+# Matches citations in any form, and other remarks in brackets.
 _CITED = r"(?:\s*[\[(【［][^\[\]()【】［］\n]{1,90}[\])】］])*"
 # A sentence ends only where the next one begins: until then a citation may follow.
 _END = re.compile(
@@ -38,7 +38,7 @@ _FEW_WORDS = re.compile(r"(?:[^\[\]\w.!?]|_)*+[^\W\d_][^\[\]\d.!?]*\n\s{0,99}")
 
 
 def sentences(text: str, start: int = 0) -> list[str]:
-    """Split a text into sentences and the spaces after them; the last may be incomplete.
+    """Split a text into sentences, each with the spaces after it; the last may be incomplete.
 
     Ends of sentences are only looked for from `start` on.
     """
@@ -74,8 +74,7 @@ def statements(answer: str) -> list[str]:
 
 
 def _is_shortened(before: str, piece: str) -> bool:
-    """Whether `before` ends in an abbreviation or ordinal number, so that the sentence
-    continues."""
+    """Whether `before` ends in an abbreviation or ordinal number and its sentence continues."""
     tail = before[-_TAIL:]
     return bool(
         _TITLE.search(tail)

@@ -1,4 +1,4 @@
-"""A customer's sentiment, from the sentence encoder and the platform's own examples.
+"""Computes a customer's sentiment with the sentence encoder and labelled examples.
 
 A linear model of the examples' vectors (ridge regression) gives a score from -1 to 1; scores near 0
 are neutral. docs/insights.md has the measurements.
@@ -18,6 +18,7 @@ from chatplatform.call_once import call_once
 
 # Scores nearer to 0 are neutral.
 NEUTRAL_BELOW = 0.3
+# The penalty of the ridge regression.
 _PENALTY = 0.5
 _EXAMPLES = Path(__file__).parent / "sentiment_examples.json"
 _VALUES = {"negative": -1.0, "neutral": 0.0, "positive": 1.0}
@@ -25,7 +26,7 @@ _VALUES = {"negative": -1.0, "neutral": 0.0, "positive": 1.0}
 
 @dataclass(frozen=True)
 class Sentiment:
-    """`score` from -1 (very bad) to 1 (very good)."""
+    """A sentiment, with its score from -1 (very bad) to 1 (very good)."""
 
     sentiment: str
     score: float
@@ -40,7 +41,7 @@ class SentimentAnalysis:
 
 
 def analyse(texts: Sequence[str]) -> SentimentAnalysis:
-    """The sentiment of a customer's messages, oldest first; the later ones weigh more.
+    """The sentiment of a customer's messages, given oldest first; later messages weigh more.
 
     Neutral if all messages are empty, or this machine has no encoder.
     """
@@ -49,7 +50,7 @@ def analyse(texts: Sequence[str]) -> SentimentAnalysis:
     present = [score for score in scores if score is not None]
     if not present:
         return SentimentAnalysis(Sentiment("neutral", 0.0), by_message)
-    weights = [float(place) for place in range(1, len(present) + 1)]
+    weights = [float(position) for position in range(1, len(present) + 1)]
     return SentimentAnalysis(_named(float(np.average(present, weights=weights))), by_message)
 
 
@@ -61,17 +62,20 @@ def _named(score: float) -> Sentiment:
 
 
 def _score(text: str) -> float | None:
-    line = _line()
+    model = _fitted_model()
     vector = embedding.embed_query(text) if text.strip() else None
-    if line is None or vector is None:
+    if model is None or vector is None:
         return None
-    weights, middle = line
-    return float((vector - middle) @ weights)
+    weights, mean = model
+    return float((vector - mean) @ weights)
 
 
 @call_once
-def _line() -> tuple[Vectors, Vectors] | None:
-    """The weights and the examples' mean, fitted once per process (about a second)."""
+def _fitted_model() -> tuple[Vectors, Vectors] | None:
+    """The weights, and the mean of the examples' vectors; None without an encoder.
+
+    Fitted once per process, in about a second.
+    """
     examples: dict[str, Any] = orjson.loads(_EXAMPLES.read_bytes())
     pairs = [(text, _VALUES[label]) for label, texts in examples.items() for text in texts]
     vectors = [embedding.embed_query(text) for text, _ in pairs]
@@ -79,10 +83,10 @@ def _line() -> tuple[Vectors, Vectors] | None:
     if len(encoded) < len(pairs):
         return None
     matrix = np.stack(encoded)
-    middle = matrix.mean(axis=0)
-    centred = matrix - middle
+    mean = matrix.mean(axis=0)
+    centered = matrix - mean
     # The dual form, with one unknown for each example.
-    inner = centred @ centred.T + _PENALTY * np.eye(len(pairs), dtype=np.float32)
+    inner = centered @ centered.T + _PENALTY * np.eye(len(pairs), dtype=np.float32)
     targets = np.array([value for _, value in pairs], dtype=np.float32)
-    weights = centred.T @ np.linalg.solve(inner, targets)
-    return weights.astype(np.float32), middle.astype(np.float32)
+    weights = centered.T @ np.linalg.solve(inner, targets)
+    return weights.astype(np.float32), mean.astype(np.float32)

@@ -1,6 +1,7 @@
 """Suggests the client's own tags for a conversation, without a model.
 
-A tag's examples are conversations that people gave it to; a tag without any is compared by name.
+A tag's examples are conversations that people gave it to; a tag without examples is compared by its
+name only.
 """
 
 import math
@@ -15,13 +16,13 @@ from bots.language.embedding import Vectors
 SUGGESTED = 3
 # Cosines of this encoder lie close together: unrelated texts at about 0.80, paraphrases at 0.92.
 _UNRELATED, _SAME = 0.80, 0.92
-# A tag's nearness is a weighted mean. The nearest example weighs 1; these are the weights of the
-# mean of all examples, and of the tag's name.
+# A tag's nearness is a weighted mean of cosines. The nearest example weighs 1; these are the
+# weights of the mean over all examples, and of the tag's name.
 _MEAN, _NAME = 0.3, 0.4
 # Fitted on `bench/insights/`: the nearness at which confidence is 0.5, and how steeply it rises.
 _MIDDLE, _STEEPNESS = 0.85, 50.0
 # Tags with less confidence are not worth showing.
-_LEAST = 0.05
+_MIN_CONFIDENCE = 0.05
 # A tag may be given without review if its confidence is 0.5 or more and its nearness exceeds the
 # second tag's by this much.
 _CLEAR_LEAD = 0.0125
@@ -44,13 +45,13 @@ class Suggested:
 
 
 def suggest(text: str, known: Sequence[KnownTag]) -> list[Suggested]:
-    """The three nearest tags, nearest first; empty if the text cannot be compared."""
+    """Up to three tags, the nearest first; none if the text cannot be compared."""
     vector = _vector(text)
     if vector is None:
         return []
     tags = [Suggested(tag.name, _confidence(_nearness(vector, tag))) for tag in known]
     tags.sort(key=lambda tag: -tag.confidence)
-    return [tag for tag in tags if tag.confidence >= _LEAST][:SUGGESTED]
+    return [tag for tag in tags if tag.confidence >= _MIN_CONFIDENCE][:SUGGESTED]
 
 
 def clear(tags: Sequence[Suggested]) -> list[Suggested]:
@@ -67,15 +68,15 @@ def nearest(text: str, others: Sequence[str]) -> list[tuple[int, float]]:
     if vector is None:
         return []
     scored = [
-        (place, _between(float(vector @ other), _UNRELATED, _SAME))
-        for place, other in enumerate(map(_vector, others))
+        (index, _between(float(vector @ other), _UNRELATED, _SAME))
+        for index, other in enumerate(map(_vector, others))
         if other is not None
     ]
     return sorted(scored, key=lambda pair: -pair[1])
 
 
 def _nearness(vector: Vectors, tag: KnownTag) -> float:
-    """Nearness of a text to a tag, on the scale of a cosine; by name if it has no examples."""
+    """How near a text is to a tag, on the scale of a cosine."""
     examples = [other for other in map(_vector, tag.examples) if other is not None]
     name = _vector(tag.name.replace("_", " ").replace("-", " "))
     by_name = float(vector @ name) if name is not None else 0.0

@@ -1,7 +1,7 @@
 """The texts that a model writes besides answers: their prompts, and the parsing of their JSON.
 
-A model's output is foreign input: it must fit a shape, and its texts are cut to a length and
-stripped of control characters.
+A model's output is not trusted: it must fit a shape, and its texts are cut to a length and stripped
+of control characters.
 """
 
 import json
@@ -33,12 +33,12 @@ Draft = TypeVar("Draft", bound=BaseModel)
 
 MAX_TAGS = 6
 MAX_NEW_TAGS = 3
-# How many of a customer's newest messages get a sentiment each: a model's output takes time.
+# The maximum number of messages whose sentiment a model judges one by one: writing takes time.
 MAX_ANALYSED = 50
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
 _MARKS = ".,;:!?\"'()«»“”„。，、！：；？؟¿¡-–…"
-# Lower-case words that are parts of names: "Ludwig van Beethoven", "Hotel am See".
+# Matches lower-case words that are parts of names: "Ludwig van Beethoven", "Hotel am See".
 _INSIDE_NAMES = re.compile(
     "a|al|am|an|and|at|auf|bei|bin|by|d[aeiou]|dal|de[ln]|della|dem|der|des|dos|e|el|im?|in|l[ae]s?"
     "|los|of|on|the|und|van|vom|von|y|zu[mr]?|à"
@@ -155,7 +155,7 @@ class ConditionDraft(_Draft):
 
 
 class StandAloneDraft(_Draft):
-    """A question that is understood without the conversation before it."""
+    """A question that can be understood without the conversation before it."""
 
     question: Annotated[str, _clean(500), Field(min_length=1)]
 
@@ -221,7 +221,7 @@ class Written(Generic[Draft]):
 
 
 def summarise_chat(lines: Sequence[Line], *, language: str) -> Task[ChatSummaryDraft]:
-    """Summarise a conversation in a few sentences, for the person who takes it over."""
+    """The task of summarising a conversation for the person who takes it over."""
     return Task(
         f"Summarise this conversation of a customer with a company in {english_name(language)}:"
         " `summary` in at most five sentences, `key_points`, `customer_intent` (what the customer"
@@ -234,7 +234,7 @@ def summarise_chat(lines: Sequence[Line], *, language: str) -> Task[ChatSummaryD
 
 
 def tag(lines: Sequence[Line], *, known: Sequence[str]) -> Task[TagDrafts]:
-    """Tag a conversation with known tags and up to three new ones."""
+    """The task of tagging a conversation with known tags and up to three new ones."""
     listed = ", ".join(f'"{name}"' for name in known) or "none yet"
     return Task(
         "Choose tags for this conversation of a customer with a company. Take the known tags"
@@ -247,12 +247,12 @@ def tag(lines: Sequence[Line], *, known: Sequence[str]) -> Task[TagDrafts]:
 
 
 def analyse_sentiment(lines: Sequence[Line]) -> Task[SentimentDraft]:
-    """Judge the customer's sentiment at the end of a conversation and in their newest messages.
+    """The task of judging a customer's sentiment, at the end and in each of the newest messages.
 
     The customer's last `MAX_ANALYSED` messages are numbered from 1, oldest first.
     """
-    of_customer = [place for place, line in enumerate(lines) if line.role == "customer"]
-    numbers = {place: n for n, place in enumerate(of_customer[-MAX_ANALYSED:], start=1)}
+    of_customer = [index for index, line in enumerate(lines) if line.role == "customer"]
+    numbers = {index: n for n, index in enumerate(of_customer[-MAX_ANALYSED:], start=1)}
     return Task(
         "Judge how the customer feels at the end of this conversation: `sentiment`, and"
         " `score` from -1 (very bad) to 1 (very good). In `messages`, judge each of the"
@@ -264,7 +264,7 @@ def analyse_sentiment(lines: Sequence[Line]) -> Task[SentimentDraft]:
 
 
 def translate(text: str, *, to: str) -> Task[TranslationDraft]:
-    """Translate a text into the language `to`, a BCP 47 code."""
+    """The task of translating a text into the language `to`, a BCP 47 code."""
     return Task(
         f"Translate the material into {english_name(to)}, code {to}. Keep line breaks,"
         " figures, names, links and addresses as they are. Add nothing. `source_language` is the"
@@ -280,21 +280,23 @@ def translate(text: str, *, to: str) -> Task[TranslationDraft]:
 def _is_translation(text: str, draft: TranslationDraft, *, to: str) -> bool:
     """Whether the draft is translated; a text of only names and figures may stay the same."""
     recognised = detection.recognise(text)
-    spoken = recognised or phrasebook.base_of(draft.source_language.lower())
-    if spoken == to or not _is_prose(text, recognised):
+    source = recognised or phrasebook.base_of(draft.source_language.lower())
+    if source == to or not _is_prose(text, recognised):
         return True
     if text.casefold().split() == draft.text.casefold().split():
         return False
     # A language that cannot be recognised would be taken for a related one.
     if to not in detection.LANGUAGES:
         return True
-    made = detection.recognise(draft.text, expected=(to,))
-    return made != spoken and not detection.is_surely_other(draft.text, to)
+    target = detection.recognise(draft.text, expected=(to,))
+    return target != source and not detection.is_surely_other(draft.text, to)
 
 
 def rewrite(text: str, *, style: Style, to: str) -> Task[TranslationDraft]:
-    """Rewrite an agent's text in a style, or (`translated`) in the language `to`. All facts stay,
-    and the language too unless it is translated."""
+    """The task of rewriting an agent's text in a style, or in the language `to`.
+
+    All facts must stay, and unless the style is `translated`, the language too.
+    """
     if style == "translated":
         task = translate(text, to=to)
     else:
@@ -318,15 +320,16 @@ def rewrite(text: str, *, style: Style, to: str) -> Task[TranslationDraft]:
 
 def _is_in_its_language(text: str, draft: TranslationDraft) -> bool:
     """Whether the draft is in the language of the text, as far as both can be recognised."""
-    spoken = detection.recognise(text)
-    return spoken is None or not detection.is_surely_other(draft.text, spoken)
+    language = detection.recognise(text)
+    return language is None or not detection.is_surely_other(draft.text, language)
 
 
 def _is_prose(text: str, language: str | None) -> bool:
-    """Whether a text has words other than names; `language` is its language, if known.
+    """Whether a text is more than names; `language` is its language, if known.
 
-    These count as such: lower-case words, except those inside names; words of a script without
-    capitals; and, in any case, the words of sentences and common phrases.
+    That is so if it has several lower-case words, or one that is neither its only word nor part of
+    names, as "van" is; if it has words of a script without capitals; or if it is a common phrase or
+    a sentence.
     """
     words = [word for word in (part.strip(_MARKS) for part in text.split()) if word.isalpha()]
     small = [word for word in words if word == word.lower()]
@@ -348,7 +351,7 @@ def suggest_replies(
     language: str,
     instructions: str,
 ) -> Task[SuggestionDrafts]:
-    """Suggest replies that an agent may send, based on the snippets."""
+    """The task of suggesting replies that an agent may send, based on the snippets."""
     known = "\n\n".join(
         _fenced(f"SNIPPET [{snippet.number}]", f"{snippet.title}\n{snippet.text}")
         for snippet in snippets
@@ -368,7 +371,7 @@ def suggest_replies(
 def judge(
     answer: Sequence[str], snippets: Sequence[Snippet], results: str, question: Question
 ) -> Task[VerdictDraft]:
-    """Judge which statements of an answer the snippets or the functions' results support."""
+    """The task of judging which statements of an answer the snippets or results support."""
     # The model would confuse list numbers with the numbers of statements.
     plain = (" ".join(_LIST_NUMBER.sub("- ", text).split()) for text in answer)
     statements = "\n".join(f"Statement {n}: {text}" for n, text in enumerate(plain, start=1))
@@ -398,7 +401,7 @@ def judge(
 
 
 def expect(history: Sequence[Line], reply: str, *, expected: str) -> Task[ExpectationDraft]:
-    """Judge whether a reply to the customer's last message says what somebody expects of it."""
+    """The task of judging whether a reply to the customer's last message says what it should."""
     return Task(
         "An assistant has replied to the customer's last message. Compare its reply with what a"
         " right reply says. `is_met`: true if the reply says all of that, in whatever words and"
@@ -414,7 +417,7 @@ def expect(history: Sequence[Line], reply: str, *, expected: str) -> Task[Expect
 def decide(
     condition: str, known: Mapping[str, str], history: Sequence[Line], *, today: str
 ) -> Task[ConditionDraft]:
-    """Judge whether a condition of a procedure holds."""
+    """The task of judging whether a condition of a procedure holds."""
     facts = [_fenced(name.upper(), text) for name, text in known.items()]
     return Task(
         f"A company's procedure asks whether this condition holds: {condition}\nJudge it by the"
@@ -429,7 +432,7 @@ def decide(
 def stand_alone(
     history: Sequence[Line], text: str, pictures: Sequence[Picture] = ()
 ) -> Task[StandAloneDraft]:
-    """Rewrite a customer's message, with its pictures, as a question that stands alone."""
+    """The task of rewriting a customer's message and pictures as a question that stands alone."""
     seen = " and its pictures: name the thing, the text or the fault that they show"
     return Task(
         "Rewrite the customer's last message as a question that is understood without the"
@@ -444,7 +447,7 @@ def stand_alone(
 
 
 def summarise_text(text: str, *, max_words: int, language: str) -> Task[TextSummaryDraft]:
-    """Summarise any text in at most `max_words` words."""
+    """The task of summarising any text in at most `max_words` words."""
     return Task(
         f"Summarise the material in {english_name(language)}: `summary` in at most {max_words}"
         " words, and `key_points`. State only what stands there.",
@@ -457,11 +460,11 @@ def summarise_text(text: str, *, max_words: int, language: str) -> Task[TextSumm
 def _strict(schema: dict[str, Any]) -> dict[str, Any]:
     """Make a schema strict, as providers require: no unknown keys, and every key required.
 
-    Without our own titles and descriptions, which would only cost tokens.
+    Also removes titles and descriptions, which would only cost tokens.
     """
-    for ours in ("title", "description"):
-        if isinstance(schema.get(ours), str):
-            del schema[ours]
+    for keyword in ("title", "description"):
+        if isinstance(schema.get(keyword), str):
+            del schema[keyword]
     if schema.get("type") == "object":
         schema["additionalProperties"] = False
         schema["required"] = list(schema.get("properties", {}))
@@ -472,12 +475,12 @@ def _strict(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _transcript(lines: Sequence[Line], numbers: Mapping[int, int] | None = None) -> str:
     """The lines with their speakers; `numbers` maps the index of a line to its number."""
-    marks = {place: f" [{number}]" for place, number in (numbers or {}).items()}
-    spoken = (f"{line.role}{marks.get(place, '')}: {line.text}" for place, line in enumerate(lines))
-    return _fenced("CONVERSATION", "\n".join(spoken))
+    marks = {index: f" [{number}]" for index, number in (numbers or {}).items()}
+    texts = (f"{line.role}{marks.get(index, '')}: {line.text}" for index, line in enumerate(lines))
+    return _fenced("CONVERSATION", "\n".join(texts))
 
 
 def _fenced(label: str, text: str) -> str:
-    # The fence's word is new each time, so that no text can close it.
+    # The word in the fence is new each time, so that no text can close the fence.
     word = secrets.token_hex(4)
     return f"<<<{label} {word}>>>\n{text}\n<<<END {label} {word}>>>"

@@ -1,6 +1,6 @@
 """Offers functions to a model, and reads and answers its calls.
 
-This module only knows the wire format; the toolbox decides on calls and makes them.
+This module only knows the wire format; the toolbox decides whether to make a call, and makes it.
 """
 
 import json
@@ -13,14 +13,15 @@ from bots.engine.types import EngineUnavailable
 
 MAX_RESULT_CHARS = 4_000
 MAX_ARGUMENT_CHARS = 20_000
+# The maximum number of calls in one response of a model.
 MAX_CALLS_OF_A_ROUND = 64
 _CUT = "\n[cut here]"
-# A call that a model writes as text: JSON between fences or tags.
+# Matches a call that a model writes as text: JSON between fences or tags.
 _WRITTEN = re.compile(
     r"```\w*\s(.*?)```|<(?:tool|function)_calls?>(.*?)</(?:tool|function)_calls?>", re.DOTALL
 )
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
-# Rounds allowed beyond the number of calls: a model may keep asking although it is refused.
+# How many more rounds than calls are allowed: a model may go on asking although it is refused.
 _SPARE_ROUNDS = 2
 
 RULES = """\
@@ -54,7 +55,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A call that an earlier attempt at this answer made; it must not be repeated."""
+    """A call that an earlier attempt at the same answer made; it must not be repeated."""
 
     name: str
     arguments: str
@@ -65,8 +66,9 @@ class Done:
 class Toolbox:
     """The functions for one answer.
 
-    `call(name, arguments_json)` makes a call, or returns a text that says why it did not. `refuse`
-    answers calls beyond `max_calls`. Their exceptions end the answer and are raised unchanged.
+    `call(name, arguments_json)` makes a call, or returns a result that says why it did not.
+    `refuse` gives the result of calls beyond `max_calls`. An exception from either ends the answer
+    and is raised unchanged. `done` are the calls of earlier attempts.
     """
 
     tools: tuple[Tool, ...]
@@ -98,33 +100,33 @@ class Calls:
     """The calls of one model response, assembled from the deltas of a stream."""
 
     found: list[RequestedCall] = field(default_factory=list)
-    _places: dict[int, RequestedCall] = field(default_factory=dict)
+    _by_index: dict[int, RequestedCall] = field(default_factory=dict)
 
     def take(self, pieces: Any) -> None:
         for piece in pieces or ():
-            wanted = self._place(piece)
+            call = self._call_of(piece)
             function = piece.get("function") or {}
-            wanted.id = wanted.id or _text(piece.get("id"))
-            wanted.name += _text(function.get("name"))
-            wanted.arguments += _text(function.get("arguments"))
-            if len(wanted.arguments) > MAX_ARGUMENT_CHARS or len(wanted.name) > MAX_ARGUMENT_CHARS:
+            call.id = call.id or _text(piece.get("id"))
+            call.name += _text(function.get("name"))
+            call.arguments += _text(function.get("arguments"))
+            if len(call.arguments) > MAX_ARGUMENT_CHARS or len(call.name) > MAX_ARGUMENT_CHARS:
                 raise EngineUnavailable("The model server's function call is too long.")
 
-    def _place(self, piece: Any) -> RequestedCall:
+    def _call_of(self, piece: Any) -> RequestedCall:
         index = piece.get("index")
         if index is None:
             # A call has no index in a complete message, and in streams that send each call whole.
             return self._add(len(self.found))
         if not isinstance(index, int):
             raise TypeError("a function call's index is not a number")
-        return self._places.get(index) or self._add(index)
+        return self._by_index.get(index) or self._add(index)
 
     def _add(self, index: int) -> RequestedCall:
         if len(self.found) >= MAX_CALLS_OF_A_ROUND:
             raise EngineUnavailable("The model server asked for too many functions at once.")
-        wanted = self._places[index] = RequestedCall()
-        self.found.append(wanted)
-        return wanted
+        call = self._by_index[index] = RequestedCall()
+        self.found.append(call)
+        return call
 
 
 def _text(value: Any) -> str:
@@ -134,25 +136,25 @@ def _text(value: Any) -> str:
 
 
 class Exchange:
-    """The calls and results of one answer, and its limits."""
+    """The function calls of one answer, their results, and the limits on them."""
 
     def __init__(self, toolbox: Toolbox, fence: Callable[[str], str]) -> None:
         self._toolbox = toolbox
         self._fence = fence
-        self._left = toolbox.max_calls - len(toolbox.done)
+        self._calls_left = toolbox.max_calls - len(toolbox.done)
         self._rounds_left = toolbox.max_calls + _SPARE_ROUNDS
-        self._heard: list[str] = []
+        self._evidence: list[str] = []
         for done in toolbox.done:
-            self._hear(done.arguments, done.result)
+            self._add_evidence(done.arguments, done.result)
 
     @property
     def evidence(self) -> str:
-        """What supports the answer: the figures in the calls' arguments, and their results."""
-        return "\n".join(self._heard)
+        """What supports the answer: the figures in the calls' arguments, and the results."""
+        return "\n".join(self._evidence)
 
     @property
     def has_results(self) -> bool:
-        return bool(self._heard)
+        return bool(self._evidence)
 
     def options(self) -> dict[str, Any]:
         """The request's options for functions; they forbid calls once the limit is reached."""
@@ -169,7 +171,7 @@ class Exchange:
         ]
         if not tools:
             return {}
-        may_call = self._left > 0 and self._rounds_left > 0
+        may_call = self._calls_left > 0 and self._rounds_left > 0
         return {"tools": tools, "tool_choice": "auto" if may_call else "none"}
 
     def earlier(self) -> list[dict[str, Any]]:
@@ -193,24 +195,28 @@ class Exchange:
         return [call for block in blocks if (call := _written_call(block, offered))]
 
     def carry_out(self, wanted: Sequence[RequestedCall]) -> list[dict[str, Any]]:
-        """Answer the calls of one round; those beyond the limit are refused."""
+        """Make the calls of one round and return them, with their results, as messages.
+
+        Calls beyond the limit are refused. Raises EngineUnavailable after too many rounds.
+        """
         self._rounds_left -= 1
         if self._rounds_left < 0:
             raise EngineUnavailable("The model does not stop asking for functions.")
-        return self._messages(wanted, [self._answer(call) for call in wanted])
+        return self._messages(wanted, [self._result_of(call) for call in wanted])
 
-    def _answer(self, call: RequestedCall) -> Result:
-        if self._left <= 0:
+    def _result_of(self, call: RequestedCall) -> Result:
+        if self._calls_left <= 0:
             return self._toolbox.refuse(call.name, call.arguments)
-        self._left -= 1
+        self._calls_left -= 1
         result = self._toolbox.call(call.name, call.arguments)
-        self._hear(call.arguments, result)
+        self._add_evidence(call.arguments, result)
         return result
 
-    def _hear(self, arguments: str, result: Result) -> None:
-        # The model wrote the arguments: it may repeat figures such as an order number, but no link.
+    def _add_evidence(self, arguments: str, result: Result) -> None:
+        # The model wrote the arguments. The answer may repeat their figures, such as an order
+        # number, but not their links.
         if result.is_heard:
-            self._heard.append(f"{' '.join(_FIGURES.findall(arguments))}\n{result.text}")
+            self._evidence.append(f"{' '.join(_FIGURES.findall(arguments))}\n{result.text}")
 
     def _messages(
         self, wanted: Sequence[RequestedCall], results: Sequence[Result]

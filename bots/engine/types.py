@@ -8,13 +8,13 @@ from bots.ingest.image_reencoding import Picture
 from bots.quoting.question_splitting import Part
 from bots.quoting.quotation import Citation, section_of
 
-# Maximum characters of a passage that a citation shows.
+# The maximum number of characters of a passage that a citation shows.
 MAX_CITED_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A piece of the bot's content; answers cite it by its `number`, from 1."""
+    """A passage of the bot's content; answers cite it by its `number`, counted from 1."""
 
     number: int
     document_id: int
@@ -22,7 +22,7 @@ class Snippet:
     url: str | None
     text: str
     page: int | None = None
-    # Prevails over snippets that contradict it.
+    # Whether it prevails over snippets that contradict it.
     is_important: bool = False
     # The day from which its document is valid, such as 2026-11-21; empty if it has no start date.
     dated: str = ""
@@ -45,7 +45,7 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One earlier message of the conversation."""
+    """One message of the conversation."""
 
     role: Literal["customer", "assistant"]
     text: str
@@ -53,9 +53,9 @@ class Line:
     is_answer: bool = True
 
 
-# The platform's sentences around a quotation. `part_unknown` stands in for the answer to a
-# `{question}` if another question of the message has one; `found` introduces a quotation although
-# a model found no answer in it; `found_foreign` introduces a quotation in another language.
+# The platform's sentences around a quotation. `part_unknown` stands for the missing answer to one
+# `{question}` of a message if another question has an answer. `found` introduces a quotation in
+# which a model found no answer, and `found_foreign` a quotation in another language.
 SentenceName = Literal["part_unknown", "found", "found_foreign"]
 
 
@@ -66,7 +66,7 @@ def no_sentence(_: SentenceName) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A customer's question; `instructions` are the bot's, `language` is a code such as "vi".
+    """A customer's question; `instructions` are those of the bot, `language` a code such as "vi".
 
     For the engine that quotes:
     - `found`: the search results behind the snippets, one for each question of the message
@@ -77,8 +77,8 @@ class Question:
     For engines with a model:
     - `model`: used instead of the engine's own
     - `temperature`: 0..2; None means 0, or the model's default at OpenAI
-    - `setting`: whom the model speaks for; numbers in it and in `now` don't count as sources
-    - `now`: the time
+    - `setting`: a text that says for whom the model speaks
+    - `now`: a text with the current time; figures in it and in `setting` support no answer
     - `fence`: the random delimiter around untrusted text, constant per chat; empty for a new one
       per request
     - `verify_answer`: a judge must confirm the answer before any of it is shown
@@ -118,13 +118,13 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens used, as the server counts them; if it does not, they are estimated."""
+    """The number of tokens used, as the server reports it; estimated if the server does not."""
 
     prompt_tokens: int
     completion_tokens: int
 
     def plus(self, other: "Usage | None") -> "Usage":
-        """The sum of two; None counts as nothing."""
+        """The sum of both usages; None counts as 0."""
         if other is None:
             return self
         return Usage(
@@ -153,7 +153,10 @@ class Completion:
 
 
 class EngineError(Exception):
-    """The base of an engine's refusals and failures; `usage` is that of the failed attempt."""
+    """The base class of an engine's refusals and failures.
+
+    `usage`: the tokens of the failed attempt, None if unknown.
+    """
 
     def __init__(self, message: str, *, usage: Usage | None = None) -> None:
         super().__init__(message)

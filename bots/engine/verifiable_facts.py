@@ -8,8 +8,8 @@ from bots.language.normalization import normalize
 
 # These characters reverse what follows: a reader sees 49 if the text has 94.
 _OVERRIDE = re.compile("[\u202d\u202e]")
-# Invisible inside a figure or a link: zero-width marks, direction marks, and the marks that turn a
-# digit into an emoji.
+# Characters that are invisible inside a figure or a link: zero-width marks, direction marks, and
+# the marks that turn a digit into an emoji.
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff\u20e3]")
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)*+")
 _HANDLE = re.compile(r"(?<!\w)@\w[\w.]*\w")
@@ -36,7 +36,7 @@ _LIST_NUMBER = re.compile(r"^[^\S\n]*+\d{1,2}[.)](?:\s|\Z)", re.MULTILINE)
 
 
 class Facts(NamedTuple):
-    """The facts of a text, each normalised so that equal facts compare equal."""
+    """The facts of a text, each normalized so that equal facts compare equal."""
 
     # Links, e-mail addresses and handles, and characters that reverse what follows.
     addresses: set[str]
@@ -83,7 +83,7 @@ def _without_phone(found: re.Match[str]) -> str:
 
 
 def _figure(found: str) -> str:
-    """Normalise a figure so that equal ones match: 5,50 and 5.5."""
+    """Normalize a figure, so that equal ones such as 5,50 and 5.5 match."""
     whole, _, rest = re.sub("[.,]", ".", found).partition(".")
     whole, rest = digits_of(whole).lstrip("0") or "0", digits_of(rest).rstrip("0")
     return f"{whole}.{rest}" if rest else whole

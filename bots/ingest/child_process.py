@@ -1,4 +1,7 @@
-"""Runs child processes for hostile input, without secrets, limited in time, memory and output."""
+"""Runs child processes that read hostile input.
+
+They get no secrets, and their time, memory and output are limited.
+"""
 
 import os
 import resource
@@ -35,14 +38,17 @@ class Finished:
 
     @property
     def ran_out_of_time(self) -> bool:
-        """Whether the child was killed by its limit of processor time."""
+        """Whether the child was killed because it reached its limit of CPU time."""
         return self.status == -signal.SIGXCPU
 
 
 def run(
     module: str, *arguments: str, timeout_seconds: float, stdin: IO[bytes] | None = None
 ) -> Finished:
-    """Run `python -m module arguments` in a process group that is killed before this returns."""
+    """Run `python -m module arguments` in a process group that is killed before this returns.
+
+    Raises TimedOut and OutputTooLarge.
+    """
     command = [sys.executable, "-B", "-m", module, *arguments]
     with subprocess.Popen(
         [argument.replace("\x00", "") for argument in command],
@@ -51,7 +57,7 @@ def run(
         stderr=subprocess.DEVNULL,
         cwd=_PROJECT,
         # No secrets, since the process reads strangers' files. One thread, since numeric libraries
-        # otherwise reserve address space for each core.
+        # would otherwise reserve address space for each core.
         env={
             "PATH": os.defpath,
             "LANG": "C.UTF-8",
@@ -87,7 +93,7 @@ def _read_output(stream: IO[bytes], *, deadline: float) -> bytes:
 
 
 def limit_resources(memory_mb: int, cpu_seconds: int) -> None:
-    """Limit the address space and processor time of this process, and forbid writing files."""
+    """Limit the memory and CPU time of this process, and forbid writing files."""
     memory = memory_mb * 2**20
     for resource_id, maximum in (
         (resource.RLIMIT_AS, memory),
@@ -96,9 +102,11 @@ def limit_resources(memory_mb: int, cpu_seconds: int) -> None:
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(resource_id, (maximum, maximum))
-    # SIGXCPU at the lower limit tells the parent why; at equal ones the kernel would send SIGKILL.
+    # SIGXCPU at the lower limit tells the parent why the child ended. If both limits were equal,
+    # the kernel would send SIGKILL.
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
-    # Some libraries look up the temporary folder when loaded, which would write a file.
+    # Some libraries ask for the temporary folder when they are loaded, and Python would test
+    # folders by writing a file.
     tempfile.tempdir = os.sep
 
 

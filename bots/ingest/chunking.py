@@ -1,4 +1,4 @@
-"""Cuts a document into pieces of a length that suits the encoder and customers."""
+"""Cuts a document into pieces: the passages that the search finds and replies quote."""
 
 import hashlib
 import re
@@ -16,26 +16,26 @@ MAX_CHARACTERS = 1_600
 MAX_HEADING_CHARACTERS = 200
 # A piece of this length ends with its paragraph: more text would blur its meaning.
 TARGET_WORDS = 50
-# A shorter piece says so little by itself that it is near to any question.
+# A shorter piece says so little by itself that its vector is close to that of any question.
 _MIN_WORDS = 25
 # A longer sentence is not repeated at the start of the next piece.
 MAX_OVERLAP_WORDS = 60
 
-# A cell with its label: the label, the colon and the first character of the value.
+# Matches a cell with its label: the label, the colon and the first character of the value.
 LABEL = r"[^\s:,][^:,\n]{0,60}: \S"
 
-# The beginning of a list item.
+# Matches the beginning of a list item.
 BULLET = re.compile(r"^\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s+")
-# As LABEL, but without a full stop in the label.
+# Like LABEL, but without a full stop in the label.
 _LABEL = re.compile(r"[^\s:,.][^:,.\n]{0,60}: \S")
-# A row of a sheet, which is a passage of its own, with one line for each cell.
+# Matches a row of a spreadsheet, which is a piece of its own, with one line for each cell.
 _SHEET_ROW = re.compile(rf"{LABEL}.*(?:\n{LABEL}.*)+")
 _END = re.compile(r"""(?<![.!?…])[.!?…]++["'”’»)\]]*+(?=\s)|[。！？]["'”’」』）]*""")
 LINE_ENDS = re.compile(r"""[.!?…:;。！？：；]["'”’»)\]]*$""")
 _ABBREVIATIONS = frozenset(language_data.words("sentences", "abbreviations"))
-# A text with this ending introduces what follows it.
+# A text that ends like this introduces what follows it.
 LEAD_INS = (":", "：")
-# A shorter line was ended by its author and not wrapped at a width.
+# A shorter line was ended by its author, and not wrapped at a fixed width.
 _SOFT_LINE_CHARACTERS = 45
 
 
@@ -55,7 +55,7 @@ class Piece:
 
     @property
     def content_hash(self) -> str:
-        """Pieces with the same hash have the same vectors."""
+        """A hash that is equal only for pieces with the same vectors."""
         content = "\0".join((self.embedded, *self.sentences))
         return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
 
@@ -74,7 +74,7 @@ class _Sentence:
 
 
 def count_words(text: str) -> int:
-    """Words in `text`; two characters of a script without spaces count as one."""
+    """The number of words; two characters of a script without spaces count as one word."""
     unspaced = len(UNSPACED.findall(text))
     if not unspaced:
         return len(text.split())
@@ -82,7 +82,7 @@ def count_words(text: str) -> int:
 
 
 def is_row(text: str) -> bool:
-    """Whether a passage is a row of a sheet."""
+    """Whether a passage is a row of a spreadsheet."""
     return bool(_SHEET_ROW.fullmatch(text))
 
 
@@ -155,7 +155,10 @@ def _fits(words: int, characters: int) -> bool:
 
 
 def _cut(sentence: str) -> Iterator[tuple[str, str]]:
-    """Cut a sentence above the limits into (glue, part), at spaces if possible."""
+    """Cut a sentence into parts within the limits, at spaces if possible.
+
+    Yields (glue, part); the glue separates the part from the one before.
+    """
     glue = ""
     while not _fits(count_words(sentence), len(sentence)):
         end = _cut_position(sentence)
@@ -175,7 +178,10 @@ def _cut_position(sentence: str) -> int:
 
 
 def _paragraphs(sections: Iterable[Section]) -> Iterator[tuple[str, int | None]]:
-    """The paragraphs with their page; the parts of one that continues on the next are joined."""
+    """Yield each paragraph with its page.
+
+    A paragraph that continues in the next section is joined, and has the page where it begins.
+    """
     current: tuple[str, int | None] | None = None
     for section in sections:
         for position, paragraph in enumerate(re.split(r"\n\s*\n", section.text)):
@@ -216,7 +222,7 @@ def _pack(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
         is_break = sentence.glue == "\n\n" and words >= TARGET_WORDS
         if current and (full or (is_break and not current[-1].text.endswith(LEAD_INS))):
             yield current
-            # No sentence is repeated across paragraphs: it would be quoted under a wrong topic.
+            # No sentence is repeated in another paragraph: it would be quoted for a wrong topic.
             current = _overlap(current[-1], sentence)
             words = sum(part.words for part in current)
             characters = sum(len(part.text) for part in current)
@@ -258,7 +264,10 @@ def _joined(sentences: list[_Sentence]) -> str:
 
 
 def _group(sections: Iterable[Section]) -> Iterator[list[Section]]:
-    """Group the PDF pages under one heading; every other section is a group of its own."""
+    """Group the PDF pages that follow each other under one heading.
+
+    Every other section is a group of its own.
+    """
     for (_, paged), group in groupby(
         sections, key=lambda section: (section.heading, section.page is not None)
     ):
@@ -269,7 +278,7 @@ def _group(sections: Iterable[Section]) -> Iterator[list[Section]]:
 
 
 def whole(text: ExtractedText) -> list[Piece]:
-    """Make each section one piece of one sentence, so that it is quoted as a whole."""
+    """Make each section a piece with a single sentence, so that it is quoted as a whole."""
     return [
         Piece(position, section.heading, section.page, section.text, (section.text,))
         for position, section in enumerate(text.sections)

@@ -16,7 +16,7 @@ from bots.ingest import child_process
 MAX_PIXELS = 16_000_000
 MAX_STORED_BYTES = 20_000_000
 _MEMORY_MB, _SECONDS = 512, 10
-# How many children a process runs at once; each takes a core.
+# The number of child processes that a process runs at once; each takes a core.
 _CHILDREN = threading.BoundedSemaphore(2)
 # Keys are the names that Pillow gives to formats.
 _TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
@@ -36,7 +36,7 @@ class Picture:
 
 
 class ImageError(Exception):
-    """`code`: unsupported_type, too_large, malformed or timeout."""
+    """The file is refused; `code`: unsupported_type, too_large, malformed or timeout."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -50,9 +50,9 @@ _TIMEOUT = ImageError("timeout")
 
 
 def reencode(data: bytes, *, largest_side: int = 0) -> Picture:
-    """The picture, re-encoded without metadata; ImageError if the file holds none.
+    """Re-encode a picture without its metadata; raises ImageError.
 
-    It is scaled down to `largest_side` pixels; 0 keeps its size.
+    It is scaled down until no side is longer than `largest_side` pixels; 0 keeps its size.
     """
     if not data.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF")):
         raise _UNSUPPORTED
@@ -98,7 +98,7 @@ def reencode_here(data: bytes, largest_side: int = 0) -> Picture:
             if opened.width * opened.height > MAX_PIXELS:
                 raise _TOO_LARGE
             name = str(opened.format)
-            # Phones store pictures sideways, with the orientation to apply.
+            # Phones store pictures sideways, with a note of how to turn them.
             upright = ImageOps.exif_transpose(opened)
             if largest_side:
                 upright.thumbnail((largest_side, largest_side))

@@ -1,4 +1,4 @@
-"""Reads the links and robots directives of an HTML page, and the addresses in a sitemap.
+"""Reads the links and robots directives of an HTML page, and the URLs in a sitemap.
 
 Markup may be hostile, so a child process reads it: run as a program, this module reads standard
 input and prints JSON.
@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 from bots.ingest import child_process
 
-# The token that robots.txt, robots meta elements and X-Robots-Tag headers may name.
+# The name of the crawler in robots.txt, robots meta elements and X-Robots-Tag headers.
 AGENT = "chatplatform-crawler"
 MAX_LINKS = 2_000
 MAX_LINK_CHARACTERS = 4_000
@@ -26,7 +26,7 @@ MEMORY_MB = 256
 
 
 class MarkupError(Exception):
-    """The markup cannot be read within the limits, or is of another kind than expected."""
+    """The markup cannot be read within the limits, or is not of the expected kind."""
 
 
 @dataclass
@@ -80,7 +80,7 @@ def read_page(body: bytes) -> Markup:
 
 
 def read_sitemap(body: bytes) -> Sitemap:
-    """The addresses in a sitemap or sitemap index, gzip or not, read in a child process."""
+    """The URLs in a sitemap or sitemap index, which may be gzipped, read in a child process."""
     return Sitemap(**_read_in_child("sitemap", body))
 
 
@@ -150,7 +150,7 @@ class _SitemapReader:
         self.parser.CharacterDataHandler = self._characters
 
     def _refuse(self, *_: object) -> None:
-        # Entities are declared there, and no sitemap needs one.
+        # Such a declaration may define entities, which no sitemap needs.
         raise MarkupError("document type declaration")
 
     def _start(self, name: str, _: object) -> None:

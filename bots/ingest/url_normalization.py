@@ -1,4 +1,4 @@
-"""Normalizes the addresses of web pages, so that each page has a single address."""
+"""Normalizes the URLs of web pages, so that each page has a single URL."""
 
 import re
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
@@ -20,7 +20,7 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
 def normalized(url: str) -> str | None:
-    """Normalize an http(s) address; None if it is invalid, or contains a user name.
+    """Normalize an http(s) URL; None if it is invalid or too long, or contains a user name.
 
     The result has a lower-case scheme and host, no default port, dot segments, fragment or tracking
     parameters, and percent-encodes only what needs it.
@@ -32,10 +32,10 @@ def normalized(url: str) -> str | None:
             return None
         path = _without_dots(_encoded(parts.path, safe="/:@!$&'()*+,;=")) or "/"
         query = _query(parts.query)
-    except ValueError:  # Such as empty brackets, a port that is not a number, a lone surrogate.
+    except ValueError:  # for empty brackets, a port that is not a number, or a lone surrogate
         return None
-    address = f"{parts.scheme}://{authority}{path}{query and '?' + query}"
-    return address if len(address) <= MAX_CHARACTERS else None
+    result = f"{parts.scheme}://{authority}{path}{query and '?' + query}"
+    return result if len(result) <= MAX_CHARACTERS else None
 
 
 def joined(base: str, reference: str) -> str | None:
@@ -51,23 +51,23 @@ def joined(base: str, reference: str) -> str | None:
 
 
 def same_site(url: str, other: str) -> bool:
-    """Whether two normalized addresses have the same host, apart from `www.`."""
+    """Whether two normalized URLs have the same host, apart from `www.`, and the same port."""
     return _site(url) == _site(other)
 
 
 def origin(url: str) -> str:
-    """Scheme, host and port of a normalized address."""
+    """Scheme, host and port of a normalized URL."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
 
 def is_root(url: str) -> bool:
-    """Whether a normalized address is the front page of its host."""
+    """Whether a normalized URL is the front page of its host."""
     return url == f"{origin(url)}/"
 
 
 def file_stem(url: str) -> str:
-    """A file name for a page, without suffix: the last part of its path, else its host."""
+    """A file name for a page, without extension: the last part of its path, else its host."""
     parts = urlsplit(url)
     last = parts.path.rstrip("/").rpartition("/")[2]
     stem = last.rpartition(".")[0] or last

@@ -1,4 +1,4 @@
-"""Detects a text's language among the twenty that customers are likely to write."""
+"""Detects the language of a text, among the twenty languages that have a lexicon."""
 
 import importlib
 import re
@@ -12,23 +12,23 @@ from chatplatform.call_once import call_once
 
 LANGUAGES = list(language_data.LEXICONS)
 MIN_WORDS = 3
-# The minimum probability at which a guess counts: in general, and if its language is expected.
+# The minimum probability of a language: in general, and if the language is expected.
 SURE_FROM, EXPECTED_FROM = 0.6, 0.2
 # More text does not improve the guess and costs time.
 MAX_CHARACTERS = 4_000
 # With this many Chinese characters and no kana, a text is Chinese even if Japanese is expected.
 _MIN_CHINESE = 12
 
-# Only a text of at least this many words may be refused for its language: a shorter guess is
-# unsure.
+# Only a text of at least this many words may be refused for its language: the guess about a shorter
+# text is not certain.
 _MIN_SURE_WORDS = 5
-# Languages that are easily mistaken for each other.
+# Pairs of languages that are easily mistaken for each other.
 _ALIKE = ({"id", "ms"}, {"ru", "uk"}, {"ja", "zh"})
 
 # Letters that only Vietnamese has among the twenty languages.
 _VIETNAMESE = re.compile(r"[ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
-# A few characters of these scripts decide.
+# A text in which these scripts have a fifth of the letters is in the language beside them.
 _SCRIPTS = (
     ("ja", re.compile(r"[\u3040-\u30ff]")),
     ("ko", re.compile(r"[\uac00-\ud7af]")),
@@ -67,12 +67,15 @@ class Guess:
 
 
 def detect(text: str, *, default: str, offered: Sequence[str] = ()) -> str:
-    """The ISO 639-1 code of `text`; `default` if the language is not certain enough."""
+    """The ISO 639-1 code of the text's language; `default` if it is not certain enough.
+
+    `offered` are other likely languages.
+    """
     return recognise(text, expected=(default, *offered)) or default
 
 
 def recognise(text: str, *, expected: Sequence[str] = ()) -> str | None:
-    """The ISO 639-1 code of `text`, or None if the language is not certain enough.
+    """The ISO 639-1 code of the text's language; None if it is not certain enough.
 
     `expected` lists the likely languages, the likeliest first; it decides between languages that
     share a word such as "hallo".
@@ -81,12 +84,15 @@ def recognise(text: str, *, expected: Sequence[str] = ()) -> str | None:
 
 
 def is_surely_other(text: str, language: str) -> bool:
-    """Whether a text of some length is in another language than this one, a code such as "vi"."""
+    """Whether a text is certainly in another language than this one, a code such as "vi".
+
+    A short text is never certain.
+    """
     if language not in LANGUAGES:
         return False
-    spoken, words = recognise(text, expected=(language,)), text.split()
+    found, words = recognise(text, expected=(language,)), text.split()
     is_long = len(words) >= _MIN_SURE_WORDS or has_dense_words(words)
-    return spoken not in {None, language} and {spoken, language} not in _ALIKE and is_long
+    return found not in {None, language} and {found, language} not in _ALIKE and is_long
 
 
 def has_dense_words(words: Iterable[str]) -> bool:
@@ -95,7 +101,7 @@ def has_dense_words(words: Iterable[str]) -> bool:
 
 
 def guess(text: str) -> Guess:
-    """The language of `text`, judged without its context."""
+    """The possible languages of a text, judged without its context."""
     return _guessed(text[:MAX_CHARACTERS])
 
 
@@ -127,7 +133,10 @@ def _ranked(text: str) -> dict[str, float]:
 
 
 def _by_letters(text: str, words: Sequence[str]) -> tuple[str, ...]:
-    """The language that the script or letters prove; Chinese or Japanese for a few characters."""
+    """The language that the script or letters prove; empty if they prove none.
+
+    It is two languages for a few Chinese characters, which may be Chinese or Japanese.
+    """
     if text.isascii():
         return ()
     letters = sum(map(len, words))

@@ -40,10 +40,11 @@ MAX_WORD_LETTERS = 40
 # What customers ask any business, by language. The search's confidence is fitted with it: if you
 # change it, measure again (`bench/answer_quality.py`, `bench/judged_replies.py`).
 GENERIC = language_data.by_language("questions", "generic")
-# The share of the mean question that is subtracted, since general texts are near to any question.
+# The share of the mean question that is subtracted from a question, since general texts are close
+# to any question.
 _COMMON_SHARE = 0.5
-# The share of the difference between questions in two languages that passages show too. If it is
-# set higher, passages in another language beat answers in the customer's own.
+# The share of the difference between questions in two languages that passages in them have too. If
+# it is set higher, passages in another language beat answers in the customer's language.
 _OFFSET_SHARE = 0.6
 
 _NO_SIGN = re.compile("[\x00\ud800-\udfff]")
@@ -71,7 +72,10 @@ def _capped(text: str, *, characters: int, words: int) -> str:
 
 
 def _composed(text: str) -> str:
-    """The text as the encoder's vocabulary spells it: a letter and its accent are one character."""
+    """The text in the form of the encoder's vocabulary: a letter with its accent is one character.
+
+    NUL and lone surrogates become spaces, and the text is cut.
+    """
     text = _NO_SIGN.sub(" ", text[:MAX_PASSAGE_CHARACTERS])
     return normalize("NFKC", text)[:MAX_PASSAGE_CHARACTERS]
 
@@ -117,9 +121,9 @@ def is_word(text: str) -> bool:
 def embed_query(text: str) -> Vectors | None:
     """The unit vector (384,) of a question, read-only; None without an encoder.
 
-    Takes 6-12 ms, or up to 40 ms for a long text, of whose first 1,000 characters only the first
-    and the last 64 tokens count. Recent texts are cached: buttons, questions that many customers
-    ask in the same words, and the examples that tags are compared with are encoded once.
+    Takes 6-12 ms, and up to 40 ms for a long text. Of a text, the first 1,000 characters count, and
+    of these the first and the last 64 tokens. Recent texts are cached: buttons, questions that many
+    customers ask in the same words, and the examples of tags are encoded once.
     """
     if _encoder() is None:
         return None
@@ -142,11 +146,11 @@ def _encoded(capped: str) -> Vectors:
 
 
 class EncoderDown(Exception):
-    """A remote encoder gave no usable vectors; a later attempt may succeed."""
+    """An encoder gave no usable vectors; a later attempt may succeed."""
 
 
 class Weights(NamedTuple):
-    """How much each figure of a search counts for the logit of its confidence."""
+    """The weights of a search's features in the logit of its confidence."""
 
     nearness: float
     coverage: float
@@ -155,9 +159,9 @@ class Weights(NamedTuple):
 
 
 class ConfidenceWeights(NamedTuple):
-    """The weights of an encoder's search: with few passages, with many, and in another language.
+    """An encoder's weights for few passages, for many, and for a passage in another language.
 
-    `manage.py reindex --fit` fits it (`bots/quoting/confidence_fitting.py`).
+    `manage.py reindex --fit` fits them (`bots/quoting/confidence_fitting.py`).
     """
 
     few: Weights
@@ -166,7 +170,7 @@ class ConfidenceWeights(NamedTuple):
 
 
 class SearchEncoder(ABC):
-    """The encoder of a bot's search. Vectors of different encoders cannot be compared."""
+    """An encoder for the search of bots. Vectors of different encoders cannot be compared."""
 
     id: str
     gate: ConfidenceWeights
@@ -175,11 +179,11 @@ class SearchEncoder(ABC):
 
     @abstractmethod
     def is_available(self) -> bool:
-        """Whether it can compute vectors now."""
+        """Whether the encoder can compute vectors now."""
 
     @abstractmethod
     def query(self, text: str) -> Vectors | None:
-        """The unit vector of a question; None if there is none now."""
+        """The unit vector of a question; None if the encoder cannot compute it now."""
 
     @abstractmethod
     def queries(self, texts: Sequence[str]) -> Vectors:
@@ -194,16 +198,18 @@ class SearchEncoder(ABC):
         """The mean vector of questions to any business in a language."""
 
     def without_common_part(self, question: Vectors, *, language: str) -> Vectors:
-        """The vector of a question minus half of the mean question.
+        """The vector of a question minus half of the mean question: the question's own part.
 
-        Otherwise passages that are a little near to everything would be near to each question.
+        Without this, passages that are a little close to everything would be close to any question.
         """
         own: Vectors = question - _COMMON_SHARE * self.mean_question(language)
         return own
 
     def language_offset(self, language: str, other: str) -> Vectors:
-        """The part of the vectors that depends only on the language: one language's mean question
-        minus another's, scaled."""
+        """How vectors in two languages differ because of the language alone.
+
+        This is a share of the difference between the mean questions of both.
+        """
         difference = self.mean_question(language) - self.mean_question(other)
         shared: Vectors = _OFFSET_SHARE * difference
         return shared
@@ -211,15 +217,16 @@ class SearchEncoder(ABC):
 
 class _Packaged(SearchEncoder):
     id = MODEL_ID
-    # A row may have ten sentences, and takes up to a quarter of a second.
+    # A passage may have ten sentences, and takes up to a quarter of a second.
     batch = 8
     gate = ConfidenceWeights(
-        # Fitted on single documents of 20 to 90 pieces (`bench/judged_replies.py`).
+        # Fitted on single documents of 20 to 90 passages (`bench/judged_replies.py`).
         few=Weights(128.0, 5.0, 0.0, -55.6),
-        # Fitted on hundreds of pieces, English and Vietnamese (`bench/answer_quality.py`): among so
-        # many pieces, some are close to any question, so the best one must stand out.
+        # Fitted on hundreds of English and Vietnamese passages (`bench/answer_quality.py`): among
+        # so many, some are close to any question, so the best one must stand out.
         many=Weights(81.3, 8.0, 70.0, -39.6),
-        # Fitted on English texts with and without headings, questions in 17 languages (bench).
+        # Fitted on English texts with and without headings, and questions in 17 languages
+        # (`bench/`).
         foreign=Weights(80.0, 0.0, 48.0, -2.94),
     )
 
@@ -250,7 +257,10 @@ PACKAGED = _Packaged()
 
 @cache
 def _mean_question(language: str) -> Vectors:
-    """Takes 0.1 seconds once."""
+    """The mean vector of the generic questions in a language; of all languages if it has none.
+
+    Takes 0.1 seconds the first time.
+    """
     if language in GENERIC:
         vectors = PACKAGED.queries(GENERIC[language])
     else:
@@ -260,9 +270,9 @@ def _mean_question(language: str) -> Vectors:
 
 
 def is_near(sentence: str, texts: Iterable[str], least: float) -> bool:
-    """Whether a sentence's cosine to one of the texts is at least `least`; True without an encoder.
+    """Whether the cosine of a sentence and one of the texts is at least `least`.
 
-    Encoding takes some milliseconds for each text that is not cached.
+    True without an encoder. Encoding takes some milliseconds for each text that is not cached.
     """
     vector = embed_query(sentence)
     if vector is None:

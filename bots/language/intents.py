@@ -15,14 +15,13 @@ _THUMBS = frozenset("👍👌🙏😊🙂❤✅")
 class Intent:
     """What a customer wants with messages that are answered together."""
 
-    # All texts that are more than small talk, so that a question before a greeting or thanks is not
-    # missed.
+    # All texts that are more than small talk: a question may come before a greeting or thanks.
     questions: tuple[str, ...]
     # The kind of small talk, if the last text is nothing else.
     small_talk: SmallTalk | None
     asks_for_person: bool
-    # The results of `answer_to_more` and `is_satisfied`, if the last text is the only question;
-    # else None and False. `is_satisfied` is False too if `answer_to_more` is None.
+    # The results of the functions with these names, if the last text is the only question;
+    # otherwise None and False. `is_satisfied` is also False if `answer_to_more` is None.
     answer_to_more: SmallTalk | None
     is_satisfied: bool
 
@@ -43,18 +42,18 @@ def intent_of(texts: Sequence[str], *, language: str) -> Intent:
 
 
 def small_talk(text: str, *, language: str = "") -> SmallTalk | None:
-    """The kind of small talk, if the message is nothing more.
+    """The kind of small talk that a message is; None if it says anything else.
 
     `language` is tried first, since a phrase may mean different things in two languages.
     """
-    heard = NormalizedText.of(text)
-    return next((kind for book in _books(language) if (kind := book.small_talk(heard))), None)
+    normalized = NormalizedText.of(text)
+    return next((kind for book in _books(language) if (kind := book.small_talk(normalized))), None)
 
 
 def asks_for_person(text: str) -> bool:
-    """Whether the message asks to be handed to a human being."""
-    heard = NormalizedText.of(text)
-    return any(book.asks_for_person(heard) for book in phrasebook.all_books().values())
+    """Whether the message asks for a human being."""
+    normalized = NormalizedText.of(text)
+    return any(book.asks_for_person(normalized) for book in phrasebook.all_books().values())
 
 
 def yes_or_no(text: str, *, language: str) -> bool | None:
@@ -63,9 +62,9 @@ def yes_or_no(text: str, *, language: str) -> bool | None:
     The message is read in `language` and in English. Words of other languages count only if they
     are spelt with all accents: "co" is a question in Polish, "có" is a yes in Vietnamese.
     """
-    heard, books = NormalizedText.of(text), phrasebook.all_books()
+    normalized, books = NormalizedText.of(text), phrasebook.all_books()
     for code in (phrasebook.base_of(language), "en"):
-        answer = books[code].yes_or_no(heard) if code in books else None
+        answer = books[code].yes_or_no(normalized) if code in books else None
         if answer is not None:
             return answer
     spelt = {book.exact_yes_or_no(text) for book in books.values()} - {None}
@@ -80,8 +79,10 @@ def answer_to_more(text: str, *, language: str) -> SmallTalk | None:
     """
     if _ASKS.search(text):
         return None
-    heard, books = NormalizedText.of(text), _own_and_english(language)
-    if is_satisfied(text, language=language) or any(b.wants_nothing_more(heard) for b in books):
+    normalized, books = NormalizedText.of(text), _own_and_english(language)
+    if is_satisfied(text, language=language) or any(
+        b.wants_nothing_more(normalized) for b in books
+    ):
         return "goodbye"
     says_yes = yes_or_no(text, language=language)
     return None if says_yes is None else "greeting" if says_yes else "goodbye"
@@ -89,9 +90,9 @@ def answer_to_more(text: str, *, language: str) -> SmallTalk | None:
 
 def is_satisfied(text: str, *, language: str) -> bool:
     """Whether a message only says that all is well, as customers do after an answer."""
-    heard = NormalizedText.of(text)
-    is_thumb = not heard.message and not _THUMBS.isdisjoint(text)
-    is_said = any(book.is_satisfied(heard) for book in _own_and_english(language))
+    normalized = NormalizedText.of(text)
+    is_thumb = not normalized.message and not _THUMBS.isdisjoint(text)
+    is_said = any(book.is_satisfied(normalized) for book in _own_and_english(language))
     return (is_thumb or is_said) and not _ASKS.search(text)
 
 

@@ -26,7 +26,7 @@ INTERNATIONAL = LEXICONS.pop("international")
 
 
 def by_language(section: str, name: str) -> dict[str, Any]:
-    """An entry of the languages that have it, by code."""
+    """An entry of a section in each language that has it, by language code."""
     found = {
         code: lexicon[section][name]
         for code, lexicon in LEXICONS.items()

@@ -1,4 +1,4 @@
-"""Names of languages, as a language model understands them better than codes."""
+"""Names of languages, which a language model understands better than codes."""
 
 from django.utils.translation import get_language_info
 

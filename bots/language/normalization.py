@@ -1,4 +1,4 @@
-"""Normalises texts into words for matching, and into keys for recognising equal questions."""
+"""Normalizes texts into words for matching, and into keys for recognising equal questions."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ from bots.language import language_data
 
 QUESTION_MARKS = ("?", "？", "؟")
 _TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
-# A letter of the scripts without spaces between words: Thai, Lao, Burmese, Khmer, Kana and Han.
+# Matches a letter of a script without spaces between words: Thai, Lao, Burmese, Khmer, Kana, Han.
 UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
 )
@@ -16,16 +16,16 @@ _UNSPACED_RUN = re.compile(f"{UNSPACED.pattern}+")
 
 
 # No language puts more combining marks on one letter.
-_MOST_MARKS = 30
-_MAYBE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MOST_MARKS + 1},}}")
+_MAX_MARKS = 30
+_MAYBE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MAX_MARKS + 1},}}")
 _Form = Literal["NFC", "NFD", "NFKC"]
 
 
 def normalize(form: _Form, text: str) -> str:
-    """The text in a Unicode normalisation form; time and length are bounded.
+    """The text in a Unicode normalization form; the time and the length are bounded.
 
-    Only the first 30 of many combining marks in a row are kept, since sorting them takes quadratic
-    time. NFKC may expand one character to 18 letters, so a text that more than doubles is cut.
+    Of many combining marks in a row only the first 30 are kept, since sorting them takes quadratic
+    time. NFKC may expand a character to 18 letters, so a text that more than doubles is cut.
     """
     if text.isascii():
         return text
@@ -37,7 +37,7 @@ def _without_marks(run: re.Match[str]) -> str:
     kept, marks = list[str](), 0
     for sign in run[0]:
         marks = marks + 1 if unicodedata.combining(sign) else 0
-        if marks <= _MOST_MARKS:
+        if marks <= _MAX_MARKS:
             kept.append(sign)
     return "".join(kept)
 
@@ -51,7 +51,7 @@ def fold(text: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """An English word without the endings of the plural, -ing and -ed."""
+    """An English word without the endings of plurals, -ing and -ed, and without a final e."""
     if len(word) < 4 or not word.isascii():
         return word
     if word.endswith("ies"):
@@ -69,7 +69,10 @@ def _stem(word: str) -> str:
 
 
 def tokens(text: str, *, language: str) -> list[str]:
-    """The words for matching; in scripts without spaces, pairs of characters."""
+    """The words of a text for matching; in scripts without spaces, pairs of characters.
+
+    In English, words are reduced to their stems.
+    """
     result: list[str] = []
     text = normalize("NFC", text.lower())
     for run in _UNSPACED_RUN.findall(text):
@@ -91,7 +94,7 @@ _FILLER_KEYS = frozenset(tokens(f"{_FILLER_WORDS} {fold(_FILLER_WORDS)}", langua
 
 
 def same_question_key(question: str) -> str:
-    """A key, equal for questions that differ only in filler words, inflection, case or order.
+    """A key that is equal for questions that differ only in filler words, endings, case or order.
 
     It is empty if the question has only filler words.
     """

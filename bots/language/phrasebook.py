@@ -31,11 +31,11 @@ from chatplatform.call_once import call_once
 
 SmallTalk = Literal["greeting", "thanks", "goodbye", "about_bot"]
 
-# If a message is of several kinds, the first of these counts.
+# If a message is small talk of several kinds, the first of these counts.
 _KINDS: tuple[SmallTalk, ...] = ("about_bot", "goodbye", "thanks", "greeting")
 _UNSPACED = frozenset(language_data.by_language("writing", "unspaced"))
-# Below it are Latin, Greek, Cyrillic, Hebrew and Arabic, whose marks may be left out when typing.
-# In the scripts above it, such as Devanagari and Thai, marks are vowels: they are kept.
+# Below this code point are Latin, Greek, Cyrillic, Hebrew and Arabic, whose marks may be left out
+# when typing. In the scripts above it, such as Devanagari and Thai, marks are vowels and are kept.
 _FIRST_AFTER_ARABIC = 0x0700
 _LETTERS = str.maketrans(
     {"đ": "d", "ł": "l", "ı": "i", "ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه", "ٱ": "ا", "ـ": "",
@@ -58,7 +58,7 @@ _AROUND_ANSWER = " \t\n.,;:!\"'()«»“”„。，、！：;-–"
 
 @dataclass(frozen=True)
 class NormalizedText:
-    """A customer's message in the form in which phrases are compared."""
+    """A customer's message, with its words as `plain` returns them."""
 
     text: str
     message: str
@@ -83,7 +83,7 @@ class NormalizedText:
 
 
 def plain(text: str) -> str:
-    """The text in lower case, without accents, with single spaces; "heyyy" becomes "hey"."""
+    """The words of a text in lower case, without accents and extra spaces; "heyyy" is "hey"."""
     if text.isascii():
         simple = _NO_WORD.sub(" ", text.lower().replace("`", "'"))
     else:
@@ -124,63 +124,65 @@ class Phrasebook:
         self._actions: dict[str, list[str]] = data.get("actions", {})
         self._respelt = str.maketrans(data.get("writing", {}).get("respelt", {}))
 
-    def small_talk(self, heard: NormalizedText) -> SmallTalk | None:
+    def small_talk(self, normalized: NormalizedText) -> SmallTalk | None:
         """The kind of small talk that the message is; None if it says anything else."""
-        message = self._joined(heard.message)
-        is_known = self._is_unspaced or heard.words <= self._small_words
+        message = self._joined(normalized.message)
+        is_known = self._is_unspaced or normalized.words <= self._small_words
         if len(message) > _MAX_SMALL or not is_known:
             return None
         kinds = self._small_talk.items()
         return next((kind for kind, pattern in kinds if pattern.fullmatch(message)), None)
 
-    def is_written_in(self, heard: NormalizedText) -> bool:
+    def is_written_in(self, normalized: NormalizedText) -> bool:
         """Whether the message is small talk in this language's own words, or asks for a person."""
-        has_own_words = self._is_unspaced or not self.own_words.isdisjoint(heard.words)
-        return (has_own_words and self.small_talk(heard) is not None) or self.asks_for_person(heard)
+        has_own_words = self._is_unspaced or not self.own_words.isdisjoint(normalized.words)
+        return (has_own_words and self.small_talk(normalized) is not None) or self.asks_for_person(
+            normalized
+        )
 
-    def asks_for_person(self, heard: NormalizedText) -> bool:
+    def asks_for_person(self, normalized: NormalizedText) -> bool:
         """Whether the message asks for a human being."""
-        message = self._joined(heard.message)
-        if not any(map(message.__contains__, self.persons)) or self.small_talk(heard):
+        message = self._joined(normalized.message)
+        if not any(map(message.__contains__, self.persons)) or self.small_talk(normalized):
             return False
         clauses = [
-            clause for clause in map(self._joined, heard.clauses) if not self._is_aside(clause)
+            clause for clause in map(self._joined, normalized.clauses) if not self._is_aside(clause)
         ]
         if len(clauses) <= 1 and any(map(self._whole_message.fullmatch, (message, *clauses))):
             return True
         # A polite request after other sentences: "My boots are torn. A person, please."
-        if any(map(self._asked_politely.fullmatch, map(self._joined, heard.sentences))):
+        if any(map(self._asked_politely.fullmatch, map(self._joined, normalized.sentences))):
             return True
         # A wish may continue after a comma: "Stop the bot, human now."
-        sentences = map(self._joined, heard.sentences)
+        sentences = map(self._joined, normalized.sentences)
         return any(
             (self._asks.search(clause) or self._whole_clause.fullmatch(clause))
             and not self._never.search(clause)
             for clause in clauses
         ) or any(map(self._whole_clause.fullmatch, sentences))
 
-    def yes_or_no(self, heard: NormalizedText) -> bool | None:
+    def yes_or_no(self, normalized: NormalizedText) -> bool | None:
         """Whether the whole message says yes or no; None if it says anything else."""
-        message = self._joined(heard.message)
+        message = self._joined(normalized.message)
         if len(message) > _MAX_SMALL:
             return None
         yes, no = (pattern.fullmatch(message) for pattern in self._yes_and_no)
         return bool(yes) if bool(yes) != bool(no) else None
 
-    def wants_nothing_more(self, heard: NormalizedText) -> bool:
+    def wants_nothing_more(self, normalized: NormalizedText) -> bool:
         """Whether the whole message is a no, perhaps with thanks, a goodbye or other small talk."""
-        message = self._joined(heard.message)
+        message = self._joined(normalized.message)
         return len(message) <= _MAX_SMALL and bool(self._nothing_more.fullmatch(message))
 
-    def is_satisfied(self, heard: NormalizedText) -> bool:
+    def is_satisfied(self, normalized: NormalizedText) -> bool:
         """Whether the whole message says that all is well: "ok", "great"."""
-        message = self._joined(heard.message)
+        message = self._joined(normalized.message)
         return len(message) <= _MAX_SMALL and bool(self._fine.fullmatch(message))
 
-    def asks_something(self, heard: NormalizedText) -> bool:
+    def asks_something(self, normalized: NormalizedText) -> bool:
         """Whether a clause of the message asks a question or makes a request."""
         find = self._question.search if self._is_unspaced else self._question.match
-        return any(find(self._joined(clause)) for clause in heard.clauses)
+        return any(find(self._joined(clause)) for clause in normalized.clauses)
 
     def is_sentence(self, text: str) -> bool:
         """Whether a text is a sentence, judging by its pronouns, verbs and negations."""
@@ -192,15 +194,15 @@ class Phrasebook:
         return hits > 1 or (hits == 1 and len(words.split()) >= _SENTENCE_WORDS)
 
     def introduces(self, text: str, names: Iterable[str]) -> bool:
-        """Whether the words before an answer only introduce it, or contain one of its names."""
+        """Whether the words before an answer only introduce it, or contain one of these names."""
         others = set(plain(text).split()) - self._introducing_words
         named = {word for name in names for word in plain(name).split()}
         return self._is_unspaced or not others or not others.isdisjoint(named)
 
-    def declines(self, heard: NormalizedText) -> bool:
-        """Whether the message refuses to tell what it was asked for."""
-        clauses = map(self._joined, heard.clauses)
-        return self.yes_or_no(heard) is False or any(map(self._refuse.fullmatch, clauses))
+    def declines(self, normalized: NormalizedText) -> bool:
+        """Whether the message refuses to tell what the bot asked for."""
+        clauses = map(self._joined, normalized.clauses)
+        return self.yes_or_no(normalized) is False or any(map(self._refuse.fullmatch, clauses))
 
     def is_polite(self, text: str) -> bool:
         """Whether a part of a message is only a yes, a greeting, thanks or other polite words."""
@@ -220,13 +222,16 @@ class Phrasebook:
         return ("" if self._is_unspaced else " ").join(kept).strip(_AROUND_ANSWER), begin > 0
 
     def _longest(self, pattern: re.Pattern[str], parts: Sequence[Sequence[str]]) -> int:
-        """The length of the longest part that the whole pattern matches; 0 if none does."""
+        """The number of pieces of the longest part that matches the whole pattern; 0 if none."""
         between = "" if self._is_unspaced else " "
-        heard = ((len(part), self._joined(plain(between.join(part)))) for part in parts)
-        return max((size for size, words in heard if pattern.fullmatch(words)), default=0)
+        sized = ((len(part), self._joined(plain(between.join(part)))) for part in parts)
+        return max((size for size, words in sized if pattern.fullmatch(words)), default=0)
 
     def exact_yes_or_no(self, text: str) -> bool | None:
-        """`yes_or_no` for a single phrase spelt with all its accents; None if it is ASCII."""
+        """Whether a single phrase, spelt with all its accents, says yes or no.
+
+        None if it says neither, or is ASCII.
+        """
         text = normalize("NFC", text).casefold().strip(" .!,。！")
         if text.isascii():
             return None
@@ -274,7 +279,7 @@ class Phrasebook:
 
     @cached_property
     def _introducing_words(self) -> frozenset[str]:
-        """The words of `lead`, without the phrases of its placeholders, and those of `sentence`."""
+        """The words of the list `lead`, without its placeholders, and of the list `sentence`."""
         words = (
             plain(template.replace("_", " ").replace("|", " ")).split()
             for template in self._info["lead"]
@@ -329,8 +334,8 @@ class Phrasebook:
         """A `message` request with a "please"; without it, the same words may answer a question."""
         polite = {*self._hears["around"], *self._hears["thanks"]}
         please = [] if self._is_unspaced else [w for w in self._info["tail"] if w in polite]
-        behind = f".*{self._start}{self._any(please)}" if please else "(?!)"
-        return re.compile(f"(?={behind}){self._whole_message.pattern}")
+        contains_please = f".*{self._start}{self._any(please)}" if please else "(?!)"
+        return re.compile(f"(?={contains_please}){self._whole_message.pattern}")
 
     @cached_property
     def _never(self) -> re.Pattern[str]:
@@ -453,18 +458,20 @@ def languages_of(text: str) -> list[str]:
 
     A message of international words such as "ok" and "hello" has none.
     """
-    heard = NormalizedText.of(text)
-    if heard.words <= _words_used_everywhere():
+    normalized = NormalizedText.of(text)
+    if normalized.words <= _words_used_everywhere():
         return []
     by_word, by_person = _codes_by_hint()
     # Scripts without spaces have no words to look up, so their languages are always tried.
     hinted = set[str]() if text.isascii() else set(_UNSPACED)
     hinted.update(
-        *(by_word[word] for word in heard.words if word in by_word),
-        *(codes for person, codes in by_person.items() if person in heard.message),
+        *(by_word[word] for word in normalized.words if word in by_word),
+        *(codes for person, codes in by_person.items() if person in normalized.message),
     )
     return [
-        code for code, book in all_books().items() if code in hinted and book.is_written_in(heard)
+        code
+        for code, book in all_books().items()
+        if code in hinted and book.is_written_in(normalized)
     ]
 
 
@@ -478,8 +485,7 @@ def reports_action(text: str) -> bool:
 def _codes_by_hint() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """The languages by the words of their small talk, and by their names for a human being.
 
-    Only books with such a hint are tried, since trying all twenty would take longer than the
-    database does.
+    Only languages with such a hint are tried, since trying all twenty would take too long.
     """
     by_word, by_person = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for code, book in all_books().items():

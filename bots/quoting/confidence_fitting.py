@@ -1,7 +1,7 @@
 """Fits the gate of an encoder: the weights that turn a search's features into a confidence.
 
-The examples are companies with short facts, questions that the facts answer, in eleven languages,
-and questions near their topics that no fact answers. The last company is held out.
+The examples are companies with short facts, questions in eleven languages that the facts answer,
+and questions on similar topics that no fact answers. The last company is held out for measuring.
 """
 
 import tomllib
@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from bots.language.embedding import ConfidenceWeights, SearchEncoder, Weights
 from bots.quoting.search import DEFAULT_THRESHOLD, Index, IndexedChunk, SearchResult
 
-# Prior: the assumed share of questions that documents answer. Examples are weighted to match.
+# The assumed share of questions that documents answer. The examples are weighted to match it.
 _ANSWERED = 0.75
-# L2 penalty: keeps weights finite if the examples are perfectly separable.
-_RIDGE, _ROUNDS = 0.002, 30
+# The L2 penalty, which keeps the weights finite if the examples are perfectly separable.
+_RIDGE = 0.002
+# The number of steps of Newton's method.
+_ROUNDS = 30
 
 
 class _Asked(NamedTuple):
@@ -30,7 +32,7 @@ class _Asked(NamedTuple):
 
 
 def fit(encoder: SearchEncoder) -> ConfidenceWeights:
-    """The gate of an encoder, from some 350 vectors. Raises EncoderDown."""
+    """The gate of an encoder, fitted on some 350 vectors. Raises EncoderDown."""
     *companies, held_out = _companies()
     alone = [row for company in companies for row in _ask(encoder, company)]
     among = [row for company in companies for row in _ask(encoder, company, *companies, held_out)]
@@ -43,8 +45,11 @@ def fit(encoder: SearchEncoder) -> ConfidenceWeights:
 
 
 def measure(encoder: SearchEncoder) -> tuple[float, float]:
-    """On the held-out company: the share of answerable questions answered correctly (recall), and
-    of unanswerable ones answered anyway (false positives)."""
+    """The recall and the share of false positives for the company that is held out.
+
+    These are the shares of its answerable questions that are answered correctly, and of its
+    unanswerable questions that are answered anyway.
+    """
     rows = list(_ask(encoder, _companies()[-1]))
     answered = [row for row in rows if row.result.reaches(DEFAULT_THRESHOLD)]
     known = sum(row.is_known for row in rows)
@@ -61,7 +66,7 @@ def _companies() -> list[dict[str, Any]]:
 
 
 def _questions(company: dict[str, Any]) -> Iterator[tuple[str, str, int | None]]:
-    """Language, text, and the index of the fact that answers it; None if no fact does."""
+    """Yield each question's language, text, and the index of the fact that answers it, or None."""
     yield from company["questions"]
     yield from ((code, text, None) for code, text in company["unknown"])
     yield from (("en", text, number) for text, number in company["english"])
@@ -71,7 +76,7 @@ def _questions(company: dict[str, Any]) -> Iterator[tuple[str, str, int | None]]
 def _ask(
     encoder: SearchEncoder, company: dict[str, Any], *among: dict[str, Any]
 ) -> Iterator[_Asked]:
-    """Search for each of the company's questions in its facts, or in those of several companies."""
+    """Search for the company's questions in its facts, or in those of the companies `among`."""
     facts = [fact for each in among or [company] for fact in each["facts"]]
     index = Index(_chunks(encoder, facts), encoder)
     asked = list(_questions(company))
@@ -96,7 +101,7 @@ def _chunks(encoder: SearchEncoder, facts: list[list[str]]) -> list[IndexedChunk
 
 
 def _weights(rows: list[_Asked]) -> Weights:
-    """A logistic regression by Newton's method."""
+    """The weights of a logistic regression, found by Newton's method."""
     found = [row.result.features for row in rows]
     features = np.array([[row.nearness, row.coverage, row.above_next] for row in found])
     mean, std = features.mean(axis=0), features.std(axis=0) + 1e-6

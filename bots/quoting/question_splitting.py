@@ -1,4 +1,4 @@
-"""Splits a message into its questions, and joins a short follow-up to its topic."""
+"""Splits a message into its questions, and searches for short follow-ups with their topics."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -12,15 +12,15 @@ from bots.quoting.search import SearchResult
 MAX_PARTS = 4
 # A longer message is not a follow-up such as "and on Sundays?".
 MAX_FOLLOW_UP_WORDS = 8
-# Room for eight longish words. Longer text is a run of digits, not worth encoding twice.
+# Enough for eight long words. A longer text is a run of digits, which is not worth encoding twice.
 MAX_FOLLOW_UP_CHARACTERS = 200
-# To answer a follow-up, a passage must cover this share (by weight) of its own words.
+# A passage that answers a follow-up must cover this share, by weight, of the follow-up's own words.
 _OWN_COVER = 0.5
 # A passage found for topic and follow-up must also cover this share of the topic's words. If no
-# passage is about both, it must cover this share of the words of a follow-up that only points at
-# its topic: "may they come to breakfast?".
+# passage is about both, a passage must cover this share of the words of a follow-up that only
+# points at its topic, such as "may they come to breakfast?".
 _SOME_COVER = 0.1
-# Maximum passages found for topic and follow-up that a model reads.
+# The maximum number of passages found for topic and follow-up that a model reads.
 _WITH_TOPIC = 3
 
 _SENTENCE = re.compile(r"[^?？؟.!\n]*(?:[.!](?!\s|$)[^?？؟.!\n]*)*[?？؟.!\n]?")
@@ -30,13 +30,14 @@ _AND = re.compile(
     rf"(?={language_data.pattern('questions', 'interrogatives')}\b)",
     re.IGNORECASE,
 )
-# "Y a-t-il ...?" and "¿Hay ...?" ask whether there is something.
+# Matches the beginning of a follow-up, such as "and". "Y a-t-il ...?" and "¿Hay ...?" begin
+# differently: they ask whether there is something.
 _OPENER = re.compile(
     rf"^\W*{language_data.pattern('questions', 'openers')}\b"
     rf"(?!{language_data.pattern('questions', 'not_openers')})[\s,]*",
     re.IGNORECASE,
 )
-# In "Is there a pool?", "there" refers to nothing.
+# Matches phrases in which a word such as "there" refers to nothing: "Is there a pool?".
 _THERE_IS = re.compile(rf"\b{language_data.pattern('questions', 'there_is')}\b", re.IGNORECASE)
 _MIN_WORDS = 3
 # Words that refer to something in an earlier question.
@@ -51,9 +52,9 @@ class Part:
     """A question of a message, and what was found for it.
 
     A follow-up has three results:
-    - `result`: may be quoted.
-    - `alone`: found for the follow-up only; if it passes, the model is asked.
-    - `with_topic`: found for topic and follow-up together; the model reads it too.
+    - `result`: what may be quoted.
+    - `alone`: what was found for the follow-up only; if it passes, the model is asked.
+    - `with_topic`: what was found for topic and follow-up together; the model reads it too.
     """
 
     text: str
@@ -72,8 +73,9 @@ def find(
     topics: Sequence[str] = (),
     threshold: float,
 ) -> tuple[Part, ...]:
-    """The questions of a message, with what was found for each.
+    """The questions of a message with what was found for each.
 
+    If none of several questions has a result that passes, the message counts as one question.
     `topics` are earlier questions that were answered, the latest first.
     """
     texts = split(text)
@@ -129,26 +131,25 @@ def _found(
     both = find_one(f"{topic}\n{_OPENER.sub('', text)}")
     own = _own_words(text)
     if both.features.is_cross_language:
-        sifted = _agreed(both, alone.result)
+        filtered = _agreed(both, alone.result)
     else:
         # Words that repeat the topic don't count as the follow-up's own.
-        sifted = _about(both, own - _own_words(topic) or own, least=_OWN_COVER)
-        sifted = _about(sifted, _own_words(topic), least=_SOME_COVER)
-    if not sifted.hits and _is_open(text):
-        # Confidence can't tell "And the pool?" (a new topic) from a follow-up, nor does "when do I
-        # return it?" ask about everything that is returned, so word coverage is required.
-        least = _OWN_COVER if _OPENER.match(text) else _SOME_COVER
-        sifted = _about(alone.result, own, least=least)
-    elif not sifted.hits:
-        sifted = alone.result
-    return Part(text, sifted, alone.result, replace(both, hits=both.hits[:_WITH_TOPIC]))
+        filtered = _about(both, own - _own_words(topic) or own, min_share=_OWN_COVER)
+        filtered = _about(filtered, _own_words(topic), min_share=_SOME_COVER)
+    if not filtered.hits and _is_open(text):
+        # The confidence can't tell a new topic ("And the pool?") from a follow-up, and "when do I
+        # return it?" is not about everything that is returned. So words must be covered.
+        min_share = _OWN_COVER if _OPENER.match(text) else _SOME_COVER
+        filtered = _about(alone.result, own, min_share=min_share)
+    elif not filtered.hits:
+        filtered = alone.result
+    return Part(text, filtered, alone.result, replace(both, hits=both.hits[:_WITH_TOPIC]))
 
 
 def _agreed(both: SearchResult, alone: SearchResult) -> SearchResult:
-    """The combined result if its top hit is also the follow-up's likely top hit; else no hits.
+    """The result `both` if its first hit is also a likely first hit of `alone`; else no hits.
 
-    A passage in another language shares no words with the question, so it can't be filtered by
-    words.
+    A passage in another language shares no words with the question, so words can't decide.
     """
     is_agreed = bool(both.hits) and alone.reaches(search.LIKELY_FOREIGN)
     is_agreed = is_agreed and both.hits[0].chunk.id == alone.hits[0].chunk.id
@@ -176,17 +177,17 @@ def _is_short(text: str) -> bool:
 
 
 def _own_words(text: str) -> set[str]:
-    """The words that name something.
+    """The words of a text that name something.
 
-    Removes one language's stop words: whichever list leaves the fewest words. "shop" is a stop
+    Only one language's stop words are removed, those that leave the fewest words: "shop" is a stop
     word in Vietnamese, but not in English.
     """
     words = set(tokens(_OPENER.sub("", text), language="")) - _EMPTY
     return min((words - stop for stop in _STOP), key=len)
 
 
-def _about(result: SearchResult, own: set[str], *, least: float) -> SearchResult:
-    """Keep the hits that cover at least this share of the words' weight; all if there are none."""
+def _about(result: SearchResult, own: set[str], *, min_share: float) -> SearchResult:
+    """Keep the hits that cover at least this share of the words' weight; all if `own` is empty."""
     if not own:
         return result
     weights = {
@@ -201,6 +202,6 @@ def _about(result: SearchResult, own: set[str], *, least: float) -> SearchResult
             weights,
             result.terms_of(f"{hit.chunk.heading}\n{hit.chunk.text}", language=hit.chunk.language),
         )
-        >= least
+        >= min_share
     )
     return replace(result, hits=hits)

@@ -16,7 +16,7 @@ from bots.quoting.question_splitting import Part
 from bots.quoting.search import Hit, IndexedChunk, SearchResult
 
 MAX_WORDS = 80
-# The limits of the best and of each other quote, if they are longer than that together.
+# The limits of the best quote and of each other, if the quotes together exceed MAX_WORDS.
 BEST_WORDS, OTHER_WORDS = 60, 30
 # The limit of a quote that continues to the end of a list.
 LIST_WORDS = chunking.MAX_WORDS
@@ -24,6 +24,8 @@ TOP_HITS = 3
 MAX_QUOTES = 3
 # A sentence shorter than this says too little to be quoted as an answer.
 MIN_SENTENCE_WORDS = 3
+# What counts for the score of a sentence: its cosine with the question, its coverage of the
+# question's words, the score of its passage, and (against it) the rank of its passage.
 _COSINE, _COVER, _SCORE, _RANK = 4.0, 0.5, 0.3, 0.04
 # How far another passage may score below the best sentence and still be cited, or even quoted. If
 # only quoted passages were cited, 1 to 4 more questions in 100 would lack the right source
@@ -36,10 +38,11 @@ _WINS_BY_IMPORTANCE = 0.25
 # How far a sentence may score below the best one and still be quoted with it.
 _LIKE_THE_BEST = 0.12
 
+# Matches bullets and table bars around a line.
 _DEBRIS = re.compile(r"^(?:[-*•–·▪◦#>|]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s+|(?<!\s)\s++[|•*#]++$")
-# A table row written as one line: "- Weight: up to 2 kg, Price: 4.50 euros".
+# Matches a table row written as one line: "- Weight: up to 2 kg, Price: 4.50 euros".
 _ROW = re.compile(rf"- {chunking.LABEL}.*, {chunking.LABEL}")
-# The beginning of a command's option, which a description follows.
+# Matches the beginning of a command's option, which a description follows.
 _OPTION = re.compile(r"--?[A-Za-z0-9]")
 
 
@@ -52,25 +55,26 @@ class Citation:
     url: str | None
     page: int | None
     quote: str
-    # The heading of its section; None if it has none.
+    # The heading of the section; None if it has no heading.
     section: str | None = None
-    # The number with which the answer's text cites it, as [1]; None if the text cites nothing.
+    # The number with which the answer's text cites the source, such as 1 for [1]; None if the text
+    # has no citations.
     number: int | None = None
 
 
 def section_of(heading: str, title: str) -> str | None:
-    """The innermost heading of a passage, unless it only repeats the document's title."""
+    """The innermost heading of a passage; None without one, or if it repeats the title."""
     innermost = heading.rpartition(" > ")[2].strip()
     return innermost if innermost and innermost != title else None
 
 
 @dataclass(frozen=True)
 class Extract:
-    """A quotation and its sources: about 80 words per question, more to complete a list."""
+    """A quotation with its sources: about 80 words per question, more to complete a list."""
 
     text: str
     citations: tuple[Citation, ...]
-    # The quoted text is in another language than the question.
+    # Whether the quoted text is in another language than the question.
     is_foreign: bool = False
 
 
@@ -118,11 +122,12 @@ def extract_all(
 def extract(
     question: str, *, language: str, result: SearchResult | None, threshold: float
 ) -> Extract | None:
-    """Quote the best sentence and its neighbours; None if confidence is below `threshold` (0..1).
+    """Quote the best sentence and its neighbours; None if nothing may be quoted.
 
-    A passage that scores nearly as well is cited too, and quoted if the scores hardly differ. If a
-    passage of an important document scores nearly best, only important passages count: the others
-    may be what they correct.
+    That is the case if the confidence is below `threshold` (0..1), or no sentence can be quoted. A
+    passage that scores nearly as well is cited too, and quoted if the scores hardly differ. If a
+    passage of an important document scores nearly as well as the best, only important passages
+    count, since they may correct the others.
     """
     if result is None or not question.strip() or result.confidence < threshold:
         return None
@@ -150,7 +155,7 @@ def extract(
 
 
 def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
-    """Choose the quotes: the best, one more that is hardly worse, and short ones like the best.
+    """Choose the quotes: the best, one that is hardly worse, and short ones that score like it.
 
     If they are too long together, each is cut to its best sentence and the sentences around it.
     Quotes of one section are put beside each other, in the order of the document.
@@ -159,10 +164,10 @@ def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
     quoted = {quotes[0][1]: best}
     words = chunking.count_words(quotes[0][1])
     for candidate, quote in quotes[1:]:
-        behind = best.score - candidate.score
+        gap = best.score - candidate.score
         words += chunking.count_words(quote)
-        is_like = words <= MAX_WORDS and behind <= _LIKE_THE_BEST and len(quoted) < MAX_QUOTES
-        is_second = behind <= _HARDLY_WORSE and len(quoted) == 1
+        is_like = words <= MAX_WORDS and gap <= _LIKE_THE_BEST and len(quoted) < MAX_QUOTES
+        is_second = gap <= _HARDLY_WORSE and len(quoted) == 1
         is_quoted = any(candidate.sentence in text for text in quoted)
         if (is_like or is_second) and not is_quoted:
             quoted[quote] = candidate
@@ -179,7 +184,7 @@ def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
 
     def order(quote: str) -> tuple[int, int]:
         chunk = quoted[quote].chunk
-        return ranks[_section(chunk)], _place(chunk)
+        return ranks[_section(chunk)], _position_of(chunk)
 
     return sorted(quoted, key=order)
 
@@ -202,12 +207,12 @@ def _without_repeats(texts: Iterable[str]) -> str:
 
 
 def _section(chunk: IndexedChunk) -> Any:
-    """A key shared by passages that continue each other; a sheet row has a key of its own."""
+    """A key that is equal for passages of one section; a spreadsheet row has a key of its own."""
     is_alone = chunking.is_row(chunk.text) or not chunk.heading
     return chunk.id if is_alone else (chunk.document_id, chunk.heading)
 
 
-def _place(chunk: IndexedChunk) -> int:
+def _position_of(chunk: IndexedChunk) -> int:
     return chunk.id if chunk.position is None else chunk.position
 
 
@@ -217,14 +222,17 @@ def _considered(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _preferred(ranked: list[_Candidate]) -> list[_Candidate]:
-    """Keep only a preferred written answer; else only the important passages, if the best of them
-    scores nearly as well as the best of all."""
+    """Keep only the preferred written answer, if there is one.
+
+    Otherwise keep only the important passages, if the best of them scores nearly as well as the
+    best of all.
+    """
     written = [candidate for candidate in ranked if candidate.hit.is_preferred]
     if written:
         return written
-    least = ranked[0].score - _WINS_BY_IMPORTANCE
+    min_score = ranked[0].score - _WINS_BY_IMPORTANCE
     important = [candidate for candidate in ranked if candidate.chunk.is_important]
-    return important if important and important[0].score >= least else ranked
+    return important if important and important[0].score >= min_score else ranked
 
 
 def _best_of_each(candidates: list[_Candidate]) -> list[_Candidate]:
@@ -305,11 +313,11 @@ def _trimmed(text: str) -> str:
 
 
 def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
-    """The rows, options or items that contain these sentences, with the line that introduces the
-    list.
+    """The rows, options or items that contain these sentences, after the list's introduction.
 
     A customer who asks for one price does not want the whole price list. None if the passage is not
-    such a list, if its best sentence is outside the list, or if the question asks for all items.
+    such a list, if its best sentence is outside the list, or if the question seems to ask for
+    several items.
     """
     if chunking.is_row(chunk.text):
         return chunk.text
@@ -338,7 +346,7 @@ def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
 
 
 def _end_of_entry(lines: Sequence[str], start: int, end: int) -> int:
-    """A row ends with its line; an option includes the description that follows it."""
+    """The line after an entry: a row has one line, an option has its description too."""
     return start + 1 if _ROW.match(lines[start]) else end
 
 
@@ -360,23 +368,23 @@ def _quote(hit: Hit, best: int) -> str:
     chunk = hit.chunk
     if chunking.count_words(chunk.text) > MAX_WORDS:
         quote = _between(chunk, *_run(chunk.sentences, best))
-        behind = chunk.text.partition(quote)[2] + _behind(chunk, hit.following)
-        rest = _rest_of_list(quote, behind)
+        after = chunk.text.partition(quote)[2] + _text_after(chunk, hit.following)
+        rest = _rest_of_list(quote, after)
         return quote + rest if rest else _shortened(quote)
-    quote, behind = chunk.text, _behind(chunk, hit.following)
-    is_short = chunking.count_words(quote + behind) <= MAX_WORDS
-    quote += behind if is_short else _rest_of_list(quote, behind)
+    quote, after = chunk.text, _text_after(chunk, hit.following)
+    is_short = chunking.count_words(quote + after) <= MAX_WORDS
+    quote += after if is_short else _rest_of_list(quote, after)
     before = hit.preceding
     if before and before.sentences[-1] != chunk.sentences[0]:
-        goes_on = _is_open(before.text) and _is_item(chunk.text)
+        is_one_list = _is_open(before.text) and _is_item(chunk.text)
         longer = f"{before.text}\n\n{quote}"
-        if chunking.count_words(longer) <= (LIST_WORDS if goes_on else MAX_WORDS):
+        if chunking.count_words(longer) <= (LIST_WORDS if is_one_list else MAX_WORDS):
             quote = longer
     return quote
 
 
-def _behind(chunk: IndexedChunk, following: IndexedChunk | None) -> str:
-    """The next passage without the sentence that it repeats."""
+def _text_after(chunk: IndexedChunk, following: IndexedChunk | None) -> str:
+    """The text of the following passage, without a sentence that it repeats; "" without one."""
     if following is None:
         return ""
     if following.sentences[0] == chunk.sentences[-1]:
@@ -384,25 +392,25 @@ def _behind(chunk: IndexedChunk, following: IndexedChunk | None) -> str:
     return f"\n\n{following.text}"
 
 
-def _rest_of_list(quote: str, behind: str) -> str:
-    """The remainder of a list that the quote cuts off: half a list misleads.
+def _rest_of_list(quote: str, after: str) -> str:
+    """The rest of a list that the quote cuts off, since half a list misleads; "" if none.
 
-    Completes the last item and adds further items while they fit in `LIST_WORDS`.
+    It completes the last item and has further items as long as they fit in `LIST_WORDS`.
     """
     if not _is_open(quote):
         return ""
-    lines, taken = behind.split("\n"), 0
+    lines, last = after.split("\n"), 0
     for number, line in enumerate(lines[1:], 1):
         if line.strip() and not _is_item(line):
             break
-        taken = number if line.strip() else taken
-    while taken and chunking.count_words(quote + "\n".join(lines[: taken + 1])) > LIST_WORDS:
-        taken -= 1
-    return "\n".join(lines[: taken + 1]).rstrip()
+        last = number if line.strip() else last
+    while last and chunking.count_words(quote + "\n".join(lines[: last + 1])) > LIST_WORDS:
+        last -= 1
+    return "\n".join(lines[: last + 1]).rstrip()
 
 
 def _is_open(text: str) -> bool:
-    """Whether a text ends within a list or introduces one: "You need:", "such as"."""
+    """Whether a text ends within a list or a sentence, or introduces a list: "You need:"."""
     announces = text.endswith(chunking.LEAD_INS) or not chunking.LINE_ENDS.search(text)
     return announces or _is_item(text.rpartition("\n")[2])
 

@@ -1,4 +1,8 @@
-"""The in-memory search index of one bot, by words and meaning, with a confidence in the result."""
+"""The in-memory search index of one bot, by words and meaning, with a confidence in the result.
+
+The own part of a question is its vector minus half of what all questions have in common
+(`SearchEncoder.without_common_part`).
+"""
 
 import math
 import re
@@ -11,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.ingest import chunking
-from bots.language import dictionaries, language_data, quantities
+from bots.language import known_words, language_data, quantity_matching
 from bots.language.embedding import PACKAGED, ConfidenceWeights, SearchEncoder, Vectors
 from bots.language.normalization import fold, same_question_key, tokens
 from bots.quoting.spelling import SpellCorrector
@@ -19,47 +23,49 @@ from bots.quoting.word_index import STOP_FORMS, STOP_WEIGHT, WordIndex
 
 WORD_SHARE = 0.3
 MEANING_SHARE = 0.7
-# Fewer pieces, most of them from one document, are often about one topic: all are close to a good
-# question, so the best one need not stand out. Pieces of several documents are about several
+# Fewer passages, most of them from one document, are often about one topic: all are close to a good
+# question, so the best one need not stand out. Passages of several documents are about several
 # topics, and one that does not stand out is unlikely to answer. Among fewer than
-# MIN_CHUNKS_OF_TOPICS pieces, standing out says little.
+# MIN_CHUNKS_OF_TOPICS passages, standing out says little.
 MAX_CHUNKS_OF_ONE_TOPIC, MIN_CHUNKS_OF_TOPICS = 100, 4
-# Shorter pieces, such as titles, are not taken as answers to questions in another language.
+# Passages with fewer words, such as titles, do not count as answers to questions in another
+# language.
 MIN_FOREIGN_WORDS = 4
-# Shorter pieces are single facts. These are nearer to questions in another language that they do
-# not answer, so FACT_NEARNESS is subtracted from their nearness.
+# Passages with at most this many words are single facts. These are closer than others to questions
+# in another language that they do not answer, so FACT_NEARNESS is subtracted from their nearness.
 MIN_SECTION_WORDS, FACT_NEARNESS = 15, 0.022
-# Longer pieces often have several topics. If the question is in another language, the piece's best
-# sentence counts too; its share grows with the length of the piece, up to SENTENCE_SHARE.
+# Passages with more words often have several topics. If the question is in another language, a
+# passage's best sentence counts too; its share grows with the length of the passage, up to
+# SENTENCE_SHARE.
 WORDS_OF_ONE_TOPIC = 20
 SENTENCE_SHARE = 0.5
-# The number of nearest pieces whose sentences are compared.
+# The number of nearest passages in another language whose sentences are compared.
 PIECES_READ_BY_SENTENCE = 10
-# How many important documents are added to the best passages, those nearest to the question first.
+# How many important documents, the nearest ones, add their best passage to the hits.
 IMPORTANT_PLACES = 5
-# How far an important passage may score below the best (0..1) and still rank before it. Scores of
-# texts that contradict each other differ by less, those of other topics by more.
+# How far an important passage may score below the best one (0..1) and still rank before it. The
+# scores of texts that contradict each other differ by less, those of texts on other topics by more.
 NEAR_THE_BEST = 0.2
 # How far a written answer may score below the best passage, and how much less of the question's
-# words it may cover, and still be preferred: its author has read what the documents say. Fitted on
-# 16 of 32 answers and 17 of 34 neighbouring questions (bench/answers/corrected_answers).
+# words it may cover, and still be preferred, since its author knows what the documents say. Fitted
+# on 16 of 32 answers and 17 of 34 neighbouring questions (bench/answers/corrected_answers).
 NEAR_THE_BEST_PASSAGE, LESS_COVER = 0.12, 0.35
-# A piece that has no vector yet is a hit if it covers this share of the question's rare words.
+# A passage without a vector is a hit if it covers this share of the question's words, by weight.
 MIN_WORD_COVER = 0.6
 # Added to the score of a table row whose amount is the one that the question needs.
 FITTING_ROW = 0.35
-# At this confidence or above, a passage in another language may well answer.
+# At this confidence or above, a passage in another language is likely to answer.
 LIKELY_FOREIGN = 0.4
 _WORD = re.compile(r"\w+")
 # The words for prices, by language.
 _PRICE = tuple(language_data.by_language("amounts", "price").values())
-# The default of a bot's "cautious ... eager" setting.
+# The default of a bot's setting from cautious to eager.
 DEFAULT_THRESHOLD = 0.77
 
 
 @dataclass(frozen=True, eq=False)
 class IndexedChunk:
-    """A piece with its vectors; while they are computed (size 0), it is found by words only."""
+    """A passage with its vectors; until they are computed (size 0), only words find it."""
 
     id: int
     document_id: int
@@ -77,19 +83,19 @@ class IndexedChunk:
     is_important: bool = False
     # The day from which its document is valid (2026-11-21); empty if it has no start date.
     dated: str = ""
-    # Its place in the document; None if the index gets the pieces in the document's order.
+    # Its position in the document; None if the index gets the passages in the document's order.
     position: int | None = None
-    # Its stored `words_of`; None if they must be computed from the text.
+    # The stored result of `words_of`; None if it must be computed from the text.
     words: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Hit:
-    """A piece that was found; its `score` 0..1 is relative to this search.
+    """A passage that was found; its `score` 0..1 is relative to this search.
 
-    `coverage` is the share of the question's words that the piece contains, weighted so that rare
+    `coverage` is the share of the question's words that the passage contains, weighted so that rare
     words count most. `cosine` compares it with the question's own part. `preceding` and `following`
-    are its neighbours under the same heading. `is_preferred`: a written answer that replaces
+    are its neighbours under the same heading. `is_preferred`: it is a written answer that replaces
     passages with similar scores.
     """
 
@@ -104,12 +110,11 @@ class Hit:
 
 @dataclass(frozen=True)
 class Features:
-    """Figures of the best piece, from which the confidence is computed.
+    """Features of the best passage, from which the confidence is computed.
 
-    `nearness` is the cosine with the question after half of what all questions have in common is
-    removed (`SearchEncoder.without_common_part`), or all of it if the piece is in another language.
-    `above_next` is the lead over the next pieces; long pieces in another language are compared by
-    sentences.
+    `nearness` is the cosine with the question's own part; if the passage is in another language,
+    with the question minus all that questions have in common. `above_next` is the lead over the
+    next passages; long passages in another language are compared by sentences.
     """
 
     above_next: float
@@ -118,13 +123,13 @@ class Features:
     is_cross_language: bool
     is_folded: bool
     chunks: int
-    # Whether most of the pieces are of one document.
+    # Whether most of these passages are from one document.
     is_one_document: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """Hits, best first; important ones that score near the best come before it.
+    """Hits, the best first; important passages that score nearly as well come before it.
 
     `confidence` is the probability that the best hit answers the question. `vector` is the
     question's own part, with which sentences are compared.
@@ -156,14 +161,14 @@ def coverage(weights: Mapping[str, float], words: Iterable[str]) -> float:
 
 
 class _Near(NamedTuple):
-    """Cosines of all pieces to a question and to its own part; None without vectors.
+    """The cosines of all passages with a question and with its own part; None without vectors.
 
-    `fair_all` and `fair_own` are these cosines as if all pieces were in the question's language:
-    whatever they say, texts in one language are nearer to each other than to those in another.
-    Pieces in another language are ordered by their cosine plus `lift`: in effect, the cosine with
-    the question's own part, raised if a sentence is near. `topics` maps the nearest of these pieces
-    to cosines without what all questions have in common: one cosine for a short piece, one per
-    sentence for a long one.
+    `fair_all` and `fair_own` are these cosines as if all passages were in the question's language:
+    whatever they say, texts in one language are closer to each other than to texts in another.
+    Passages in another language are ordered by their cosine plus `lift`: in effect, the cosine with
+    the question's own part, raised if a sentence is close. `topics` maps the nearest of these
+    passages to cosines with the question minus all that questions have in common: one cosine for a
+    short passage, one per sentence for a long one.
     """
 
     all: Vectors | None
@@ -173,34 +178,37 @@ class _Near(NamedTuple):
     lift: Vectors
     topics: Mapping[int, Vectors]
 
-    def without(self, pieces: list[int]) -> "_Near":
-        """A copy in which these pieces are the furthest from the question."""
-        if not pieces:
+    def without(self, numbers: list[int]) -> "_Near":
+        """A copy in which the passages with these indexes are the furthest from the question."""
+        if not numbers:
             return self
         return self._replace(
-            all=_lowest(self.all, pieces),
-            own=_lowest(self.own, pieces),
-            fair_all=_lowest(self.fair_all, pieces),
-            fair_own=_lowest(self.fair_own, pieces),
-            topics={n: near for n, near in self.topics.items() if n not in pieces},
+            all=_lowest(self.all, numbers),
+            own=_lowest(self.own, numbers),
+            fair_all=_lowest(self.fair_all, numbers),
+            fair_own=_lowest(self.fair_own, numbers),
+            topics={n: near for n, near in self.topics.items() if n not in numbers},
         )
 
 
-def _lowest(cosines: Vectors | None, pieces: list[int]) -> Vectors | None:
+def _lowest(cosines: Vectors | None, numbers: list[int]) -> Vectors | None:
     if cosines is None:
         return None
     lowered = cosines.copy()
-    lowered[pieces] = cosines.min()
+    lowered[numbers] = cosines.min()
     return lowered
 
 
 class _Pair(NamedTuple):
-    """The words of a question with a written answer; `about` are those that name its subject:
-    names, numbers, and words that the answer contains too."""
+    """The words of a question that has a written answer.
+
+    `about` are the words that name its subject: names, numbers, and words that are also in the
+    answer.
+    """
 
     words: frozenset[str]
     about: frozenset[str]
-    # Its names and numbers; none in German, which writes all nouns like names.
+    # The names and numbers of the question; none in German, which writes all nouns like names.
     named: frozenset[str]
 
     @classmethod
@@ -210,7 +218,10 @@ class _Pair(NamedTuple):
         return cls(words, about, named if chunk.language != "de" else frozenset())
 
     def is_of_another_thing(self, asked: frozenset[str], named: frozenset[str]) -> bool:
-        """Whether a question has other names, or differs only in one word, which is in `about`."""
+        """Whether a question is about something else: it has other names, or another subject.
+
+        It has another subject if it differs only in one word, which is in `about` here.
+        """
         if self.named and named and self.named.isdisjoint(named):
             return True
         missing = self.words - asked
@@ -230,13 +241,13 @@ def _words_and_names(question: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 class _Found(NamedTuple):
-    """The result of one field: the weights of the question's words, and the pieces' figures."""
+    """The result of the search in one word index: the question's word weights, and scores."""
 
     words: WordIndex
     weights: dict[str, float]
     cover: Vectors
     scores: Vectors
-    # The index of the best piece.
+    # The index of the best passage.
     best: int
 
 
@@ -250,7 +261,7 @@ def _logistic(value: float) -> float:
 
 
 def words_of(chunk: IndexedChunk) -> list[str]:
-    """The words that find a passage."""
+    """The words by which a passage is found."""
     return tokens(_whole(chunk), language=chunk.language)
 
 
@@ -258,8 +269,8 @@ def _whole(chunk: IndexedChunk) -> str:
     whole = f"{chunk.title}\n{chunk.heading}\n{chunk.text}"
     if chunk.vector.size or not chunking.is_row(chunk.text):
         return whole
-    # A row without a vector is found only by its words; prices are asked for in other words than
-    # those of their column.
+    # A row without a vector is found only by its words, and customers ask for a price in other
+    # words than those of its column.
     labels = set(_WORD.findall(chunk.text.lower()))
     return "\n".join([whole, *(" ".join(words) for words in _PRICE if labels & {*words})])
 
@@ -273,14 +284,16 @@ class Index:
         self._words = WordIndex(
             [words_of(chunk) if chunk.words is None else chunk.words for chunk in self.chunks]
         )
-        # A second field, for Vietnamese typed without diacritics.
+        # A second word index, for Vietnamese typed without diacritics.
         self._folded = (
             WordIndex([tokens(fold(_whole(chunk)), language="") for chunk in self.chunks])
             if any(chunk.language == "vi" for chunk in self.chunks)
             else None
         )
         self._languages = np.array([chunk.language for chunk in self.chunks])
-        self._spoken, self._spoken_by = np.unique(self._languages, return_inverse=True)
+        self._distinct_languages, self._language_numbers = np.unique(
+            self._languages, return_inverse=True
+        )
         # Titles and names may be close to questions in another language by chance.
         self._is_text = np.array(
             [
@@ -289,7 +302,7 @@ class Index:
             ],
             dtype=bool,
         )
-        # For each piece, the index of its document among the documents.
+        # For each passage, the number of its document.
         ids = [chunk.document_id for chunk in self.chunks]
         self._documents = np.unique(ids, return_inverse=True)[1]
         self._is_important = np.array([chunk.is_important for chunk in self.chunks], dtype=bool)
@@ -300,7 +313,7 @@ class Index:
 
     @cached_property
     def _spell_corrector(self) -> SpellCorrector:
-        """Corrects typing errors; it is built for the first question."""
+        """Corrects typing errors; it is built when the first question comes."""
         return SpellCorrector(f"{chunk.heading}\n{chunk.text}" for chunk in self.chunks)
 
     @cached_property
@@ -314,24 +327,24 @@ class Index:
         return frozenset(word for text in texts for word in tokens(fold(text), language=""))
 
     @cached_property
-    def _amounts(self) -> list[quantities.Amounts]:
+    def _amounts(self) -> list[quantity_matching.Amounts]:
         """The amounts in table rows; other passages have none."""
         return [
-            quantities.amounts(chunk.text) if chunking.is_row(chunk.text) else {}
+            quantity_matching.amounts(chunk.text) if chunking.is_row(chunk.text) else {}
             for chunk in self.chunks
         ]
 
     def _written_answers(self) -> dict[str, int]:
-        """The indexes of written answers by the key of their question; the later of two wins."""
+        """The index of each written answer by the key of its question; the last of several."""
         pairs = [(chunk.answers, number) for number, chunk in enumerate(self.chunks)]
-        # Vietnamese is often typed without diacritics; a question that matches with them wins.
+        # Vietnamese is often typed without diacritics; a match that includes them is preferred.
         folded = {same_question_key(fold(question)): number for question, number in pairs}
         answers = folded | {same_question_key(question): number for question, number in pairs}
         answers.pop("", None)
         return answers
 
     def _matrix(self) -> Vectors | None:
-        """The vectors of all pieces, zeros for pieces without one; None if no piece has one."""
+        """The vectors of all passages, zeros for those without one; None if none has one."""
         if not self._has_vector.any():
             return None
         size = max(chunk.vector.size for chunk in self.chunks)
@@ -350,9 +363,9 @@ class Index:
     ) -> SearchResult:
         """Find the `limit` best passages, and up to `IMPORTANT_PLACES` of important documents.
 
-        If somebody wrote an answer to this very question, it is the only hit. The search takes 2 ms
-        for 10,000 pieces, plus 6-12 ms to encode the question unless its `vector` is given.
-        `leave_out` names pieces that are not searched.
+        If somebody has written an answer to this very question, it is the only hit. Passages for
+        which `leave_out` is true are not found. The search takes 2 ms for 10,000 passages, plus
+        6-12 ms to encode the question unless its `vector` is given.
         """
         asked = question
         if same_question_key(question) not in self._answers:
@@ -379,7 +392,7 @@ class Index:
 
         def is_known(word: str) -> bool:
             forms = (part for code in ("", "en") for part in tokens(word, language=code))
-            return any(form in field for form in forms) or dictionaries.is_word(word, language)
+            return any(form in field for form in forms) or known_words.is_word(word, language)
 
         def fits(word: str, text: str) -> int:
             both = (set(tokens(word, language=c) + tokens(text, language=c)) for c in ("", "en"))
@@ -404,7 +417,7 @@ class Index:
         limit: int = 5,
         leave_out: Callable[[IndexedChunk], bool] | None = None,
     ) -> SearchResult:
-        """As `search`, for an encoded question; if `vector` is None, by words only."""
+        """Like `search`, for an encoded question; by words only if `vector` is None."""
         if not self.chunks:
             return SearchResult(
                 (), 0.0, Features(0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
@@ -461,13 +474,16 @@ class Index:
         if vector is None or own is None or all_near is None or own_near is None:
             return _Near(None, None, None, None, lift, {})
         near = _Near(all_near, own_near, all_near, own_near, lift, {})
-        if (self._spoken != language).any():
+        if (self._distinct_languages != language).any():
             offsets = np.stack(
-                [self._encoder.language_offset(language, str(code)) for code in self._spoken]
+                [
+                    self._encoder.language_offset(language, str(code))
+                    for code in self._distinct_languages
+                ]
             )
             near = near._replace(
-                fair_all=all_near + (offsets @ vector)[self._spoken_by],
-                fair_own=own_near + (offsets @ own)[self._spoken_by],
+                fair_all=all_near + (offsets @ vector)[self._language_numbers],
+                fair_own=own_near + (offsets @ own)[self._language_numbers],
             )
         foreign = np.flatnonzero((self._languages != language) & self._is_text & self._has_vector)
         topics: dict[int, Vectors] = {}
@@ -483,7 +499,10 @@ class Index:
         return near._replace(topics=topics)
 
     def _cosines(self, vector: Vectors | None) -> Vectors | None:
-        """Nearness to a question; a piece without a vector counts as the furthest."""
+        """The cosines with a vector; passages without one of their own get the lowest.
+
+        None if there are no vectors.
+        """
         if self._vectors is None or vector is None:
             return None
         cosines: Vectors = self._vectors @ vector
@@ -501,13 +520,13 @@ class Index:
         return beside if is_same and chunk.heading else None
 
     def _field(self, question: str) -> WordIndex:
-        """The field without diacritics if the question has none, else the one with them."""
+        """The word index without diacritics if the question has none, else the one with them."""
         if self._folded is not None and fold(question) == question.lower():
             return self._folded
         return self._words
 
     def _pairs_of_other_things(self, question: str) -> list[int]:
-        """The indexes of written answers about another thing: dogs, when cats are asked about."""
+        """The indexes of written answers about another thing: dogs, if the question is on cats."""
         if not self._pairs:
             return []
         asked, named = _words_and_names(question)
@@ -516,12 +535,13 @@ class Index:
     def _find(
         self, words: WordIndex, question: str, near: _Near, language: str, others: list[int]
     ) -> _Found:
-        """Score all pieces, except `others`, by the words of one field and by meaning."""
+        """Score all passages, except `others`, by the words of one index and by meaning."""
         terms = tokens(question, language="" if words is self._folded else language)
         weights = words.weights(terms)
         cover = words.cover(weights)
         if not self._has_vector.all():
-            # Where only words count, no form of a common word may weigh as much as a rare word.
+            # For passages that only words find, no form of a common word may weigh as much as a
+            # rare word.
             light = {
                 word: STOP_WEIGHT if word in STOP_FORMS else weight
                 for word, weight in weights.items()
@@ -530,7 +550,7 @@ class Index:
         is_folded = words is self._folded and language == "vi"
         scores = self._mixed(words.scores(terms), near, cover, language, is_folded=is_folded)
         cover[others] = scores[others] = 0
-        fitting = quantities.fitting(question, self._amounts)
+        fitting = quantity_matching.fitting(question, self._amounts)
         fitting[others] = 0
         if fitting.any():
             scores = _scaled(scores + FITTING_ROW * fitting)
@@ -538,8 +558,10 @@ class Index:
         return _Found(words, weights, cover, scores, best)
 
     def _preferred(self, found: _Found, language: str) -> tuple[int, int] | None:
-        """The indexes of the written answer that replaces the best passage, and of that passage;
-        None if none does."""
+        """The indexes of the written answer that replaces the best passage, and of that passage.
+
+        None if no written answer does.
+        """
         if not self._pairs:
             return None
         is_pair = np.zeros(len(self.chunks), dtype=bool)
@@ -559,7 +581,8 @@ class Index:
         return (pair, passage) if is_near and covers else None
 
     def _are_foreign(self, language: str, cover: Vectors) -> NDArray[np.bool_]:
-        # Language detection errs on short questions; shared rare words show the same language.
+        # Language detection errs on short questions. A passage that shares rare words with the
+        # question is in its language.
         foreign: NDArray[np.bool_] = (self._languages != language) & (cover < 0.5)
         return foreign
 
@@ -579,14 +602,15 @@ class Index:
         mixed = share * _scaled(words) + (1 - share) * _scaled(near.fair_own)
         # Two languages share words by chance, so only meaning counts.
         is_foreign = self._are_foreign(language, cover)
-        # The lift orders foreign pieces, but raises none above pieces in the question's language.
+        # The lift orders passages in other languages, but raises none above those in the question's
+        # language.
         lift = np.where(is_foreign, near.lift - near.lift.max(), 0)
         lift /= float(np.ptp(near.fair_all)) or 1.0
         meaning = _scaled(near.fair_all) + lift
         meaning = np.where(self._is_text, meaning, np.minimum(meaning.min(), 0))
         scores = np.where(is_foreign, meaning, mixed).astype(np.float32)
         if not self._has_vector.all():
-            # A piece without a vector is scored by words, if it has enough of the question's.
+            # A passage without a vector is scored by words, if it has enough of the question's.
             by_words = _scaled(words) * (cover >= MIN_WORD_COVER)
             scores = np.where(self._has_vector, scores, by_words).astype(np.float32)
         return scores
@@ -602,7 +626,7 @@ class Index:
     ) -> Features:
         cover, best = found.cover, found.best
         is_cross = bool(self._are_foreign(language, cover)[best])
-        # Pieces in one language lie closer to each other than to those in another.
+        # Texts in one language are closer to each other than to texts in another.
         alike = self._languages == self.chunks[best].language
         if self._has_vector[best]:
             alike &= self._has_vector
@@ -622,8 +646,8 @@ class Index:
     def _chosen(self, scores: Vectors, limit: int) -> list[int]:
         """The indexes of the hits, in the order in which an engine reads them.
 
-        The best passages of important documents are always added, and come first if they score near
-        the best.
+        The best passages of important documents are always added, and come first if they score
+        nearly as well as the best.
         """
         if limit < 1:
             return []
@@ -641,7 +665,7 @@ class Index:
         )
 
     def _nearest_important(self, ordered: Sequence[int]) -> list[int]:
-        """The best passage of each of the nearest important documents."""
+        """The index of the best passage of each of the nearest important documents."""
         best: dict[int, int] = {}
         for number in ordered:
             best.setdefault(self.chunks[number].document_id, number)
@@ -651,7 +675,7 @@ class Index:
 
 
 def _sentence_share(chunk: IndexedChunk) -> float:
-    """The weight of a piece's best sentence; 0 for a short piece."""
+    """The weight of a passage's best sentence; 0 for a short passage."""
     words = max(chunking.count_words(chunk.text), WORDS_OF_ONE_TOPIC)
     has_sentences = chunk.sentence_vectors.size > 0
     return SENTENCE_SHARE * (1 - WORDS_OF_ONE_TOPIC / words) if has_sentences else 0.0
@@ -660,9 +684,9 @@ def _sentence_share(chunk: IndexedChunk) -> float:
 def _familiar(
     near: _Near, alike: NDArray[np.bool_], twins: tuple[int, int] | None
 ) -> tuple[float, float]:
-    """The nearness of the best of these pieces, and how much nearer it is than the next ones.
+    """How near the best of the passages `alike` is, and how much nearer than the next ones.
 
-    `twins`: a written answer and the passage that it replaces; they count as one.
+    `twins`: a written answer and the passage that it replaces; they count as one passage.
     """
     if near.all is None or near.own is None:
         return 0.0, 0.0
@@ -675,11 +699,10 @@ def _familiar(
 
 
 def _foreign(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]:
-    """Like `_familiar`, for the best piece in another language, compared with the nearest ones'
-    topics.
+    """Like `_familiar`, for a best passage in another language than the question.
 
-    Leaves out what all questions in a language have in common, since it outweighs what this one
-    asks.
+    All that the questions in a language have in common is left out, since it outweighs what this
+    one asks.
     """
     if near.all is None or near.own is None or best not in near.topics:
         return 0.0, 0.0
@@ -693,9 +716,9 @@ def _foreign(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]
 
 
 def _confidence(features: Features, gate: ConfidenceWeights, *, has_vectors: bool) -> float:
-    """The probability that the best piece answers, on the scale of `DEFAULT_THRESHOLD`."""
+    """The probability that the best passage answers, on the scale of `DEFAULT_THRESHOLD`."""
     if not has_vectors:
-        # Cautious: without vectors, questions on other topics must go to people.
+        # This is cautious: without vectors, questions on other topics must not be answered.
         return _logistic(8.0 * (features.coverage - MIN_WORD_COVER) + 1.21)
     if features.is_folded:
         # The encoder hardly understands Vietnamese without diacritics, so only words count.
@@ -710,7 +733,7 @@ def _confidence(features: Features, gate: ConfidenceWeights, *, has_vectors: boo
 
 
 def kind_of(features: Features) -> Literal["few", "many", "foreign"]:
-    """The part of a gate that applies to these features."""
+    """The part of an encoder's `ConfidenceWeights` that applies to these features."""
     if features.is_cross_language:
         return "foreign"
     if features.chunks < MIN_CHUNKS_OF_TOPICS:

@@ -1,4 +1,4 @@
-"""Corrects the typing errors of a question by the words of a bot's documents."""
+"""Corrects typing errors in a question by the words of a bot's documents."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ from rapidfuzz.distance import OSA
 from bots.language import embedding
 
 _WORD = re.compile(r"[^\W\d_]+")
-# A longer question is clear enough with a typing error in it, and each unknown word takes time.
+# A longer question is clear enough despite typing errors, and each unknown word takes time.
 MAX_WORDS = 60
 # A shorter word has too many neighbours.
 MIN_LETTERS = 3
@@ -31,10 +31,10 @@ class SpellCorrector:
     def corrected(
         self, text: str, *, is_known: Callable[[str], bool], fits: Callable[[str, str], int]
     ) -> str:
-        """Replace unknown words of a text by the likeliest words of the documents.
+        """Replace unknown words of a text with the likeliest words of the documents.
 
-        `fits(word, text)` says how well a word goes with the others. A word that is one token of
-        the encoder is correct in some language. Each unknown word takes about a millisecond.
+        `fits(word, text)` says how well a word goes with the words of a text. A word that is a
+        single token of the encoder counts as correct. Each unknown word takes about a millisecond.
         """
         if len(_WORD.findall(text)) > MAX_WORDS:
             return text
@@ -55,9 +55,9 @@ class SpellCorrector:
         return _WORD.sub(replaced, text)
 
     def _near(self, word: str) -> list[tuple[str, int]]:
-        """Words with the same first letter that are within the allowed errors, and their errors."""
+        """Similar words with the same first letter, each with its number of errors."""
         allowed = 2 if len(word) >= _TWO_ERRORS else 1
         words = self._by_first.get(word[0], ())
-        # Counts the letters left out, added, wrong or swapped.
+        # The distance counts letters that are left out, added, wrong or swapped.
         found = process.extract_iter(word, words, scorer=OSA.distance, score_cutoff=allowed)
         return [(other, count) for other, count, _ in found]

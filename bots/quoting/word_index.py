@@ -11,21 +11,21 @@ from bots.language import language_data
 from bots.language.embedding import Vectors
 from bots.language.normalization import tokens
 
-# BM25's usual saturation and length normalisation.
+# BM25's usual parameters for saturation and length normalization.
 _K1, _B = 1.2, 0.75
 
 # Common words of questions; sharing them says nothing about the topic.
 STOP = frozenset(language_data.words("search", "stop"))
-# Including the forms in which English words are compared, such as "doe" for "does".
+# The same words with the forms in which English words are compared, such as "doe" for "does".
 STOP_FORMS = STOP | {*tokens(" ".join(STOP), language="en")}
 STOP_WEIGHT = 0.1
-# The minimum weight, since words of a document's topic are frequent in it and still show that a
-# text is on topic.
+# The minimum weight of other words: the words of a document's topic are frequent in it, and still
+# show that a text is on topic.
 _MIN_WEIGHT = 1.0
 
 
 class WordIndex:
-    """BM25 over one field."""
+    """A BM25 index of passages, each given as its words."""
 
     def __init__(self, documents: Sequence[Sequence[str]]) -> None:
         self._count = len(documents)
@@ -53,14 +53,14 @@ class WordIndex:
         return word in self._postings
 
     def max_co_occurrence(self, words: Iterable[str]) -> int:
-        """The largest number of these words that occur together in one piece."""
-        pieces = Counter(
+        """The largest number of these words that occur together in one passage."""
+        passages = Counter(
             int(number)
             for word in words
             if word in self._postings and word not in STOP
             for number in self._numbers[self._postings[word]]
         )
-        return max(pieces.values(), default=0)
+        return max(passages.values(), default=0)
 
     def rarity(self, document_count: int) -> float:
         return math.log(1 + (self._count - document_count + 0.5) / (document_count + 0.5))
@@ -76,7 +76,7 @@ class WordIndex:
         return scores
 
     def weights(self, question: Iterable[str]) -> dict[str, float]:
-        """The weight of each word of a question by its rarity; unused words weigh most."""
+        """The weight of each word of a question by its rarity; words in no passage weigh most."""
         weights: dict[str, float] = {}
         for word in set(question):
             at = self._postings.get(word, slice(0, 0))
@@ -86,7 +86,7 @@ class WordIndex:
         return weights
 
     def cover(self, weights: Mapping[str, float]) -> Vectors:
-        """For each piece, the share 0..1 of the question's weight that its words cover."""
+        """For each passage, the share 0..1 of the question's weight that its words cover."""
         cover = np.zeros(self._count)
         for word, weight in weights.items():
             cover[self._numbers[self._postings.get(word, slice(0, 0))]] += weight

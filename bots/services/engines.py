@@ -72,7 +72,7 @@ def engine_for(client: Client, bot: Bot | None = None) -> Engine:
         settings.LLM_API_KEY,
         settings.LLM_MODEL,
         reads_pictures=settings.LLM_READS_PICTURES,
-        listener=settings.LLM_TRANSCRIPTION_MODEL,
+        transcription_model=settings.LLM_TRANSCRIPTION_MODEL,
     )
 
 
@@ -100,7 +100,7 @@ def own_engine(row: LanguageModel) -> OpenAICompatible:
         price=row.credits_per_1000_tokens,
         is_operators=False,
         reads_pictures=row.reads_pictures,
-        listener=row.transcription_model,
+        transcription_model=row.transcription_model,
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from bots.ingest import extraction
 from bots.ingest.extraction import encodings, number_formats
 from bots.ingest.extraction.document import ExtractError
-from bots.ingest.extraction.glued_words import has_glued_words
+from bots.ingest.extraction.missing_spaces import lacks_spaces
 from bots.tests.test_extract import WORD, docx_with_part, page, pdf_bytes
 from bots.tests.test_office_files import words, xlsx_bytes
 
@@ -311,7 +311,7 @@ def test_a_paragraph_of_a_pdf_without_spaces(tmp_path: Path) -> None:
     ],
 )
 def test_long_words_are_not_glued_ones(text: str) -> None:
-    assert not has_glued_words(text)
+    assert not lacks_spaces(text)
 
 
 def html(tmp_path: Path, body: str, head: str = "") -> str:

@@ -18,13 +18,13 @@ import bots.ingest
 import bots.language
 import bots.quoting
 from bots.engine import (
-    guardrail,
     masking,
     procedures,
     prompting,
     rule_based_summary,
     sentences,
     sentiment,
+    streaming_guardrail,
     tagging,
     text_tasks,
     tools,
@@ -37,12 +37,12 @@ from bots.ingest.extraction import markdown, page_visibility
 from bots.ingest.extraction.document import ExtractedText
 from bots.language import (
     detection,
-    dictionaries,
     embedding,
     intents,
+    known_words,
     normalization,
     phrasebook,
-    quantities,
+    quantity_matching,
     slot_filling,
 )
 from bots.language.sentence_encoder import Encoder
@@ -68,7 +68,7 @@ Call = Callable[[str], Any]
 def _streamed(text: str) -> None:
     """An answer that comes letter by letter, of which a source has every word."""
     source = Snippet(1, 1, "Shop", None, text)
-    followed = guardrail.StreamingGuardrail(Question(text, "en", "", (), (source,)))
+    followed = streaming_guardrail.StreamingGuardrail(Question(text, "en", "", (), (source,)))
     for letter in f"{text}. [1]":
         followed.feed(letter)
     followed.end(is_cut=False)
@@ -151,17 +151,17 @@ CALLS: dict[Callable[..., Any], Call] = {
             sentences.statements, intents.asks_for_person, tools.truncate_result, tools.storable,
             phrasebook.reports_action,
             chunking.count_words, chunking.is_row, chunking.split_sentences, detection.guess,
-            detection.recognise, phrasebook.plain, phrasebook.languages_of, quantities.amounts,
-            question_splitting.split, question_splitting.may_follow_up,
+            detection.recognise, phrasebook.plain, phrasebook.languages_of,
+            quantity_matching.amounts, question_splitting.split, question_splitting.may_follow_up,
             question_splitting.refers_back, normalization.fold,
             normalization.same_question_key, url_normalization.normalized, url_normalization.origin,
             url_normalization.is_root, url_normalization.file_stem, embedding.is_word,
-            guardrail.with_usual_citations, prompting.citation_request,
+            streaming_guardrail.with_usual_citations, prompting.citation_request,
             embedding.embed_query, csv_files.escape_formula,
         )
     },
     **{item: _each_language(item) for item in (
-        dictionaries.is_word,
+        known_words.is_word,
     )},
     **{item: _in_english(item) for item in (
         intents.small_talk, intents.yes_or_no, intents.answer_to_more, intents.is_satisfied,
@@ -179,7 +179,7 @@ CALLS: dict[Callable[..., Any], Call] = {
         text, {"order": text}, [], today="2026-11-29"
     ),
     intents.intent_of: lambda text: intents.intent_of([text], language="en"),
-    guardrail.StreamingGuardrail: _streamed,
+    streaming_guardrail.StreamingGuardrail: _streamed,
     SourceCheck: _looked_up,
     masking.Mask: _masked,
     slot_filling.extract: _listened,
@@ -192,7 +192,7 @@ CALLS: dict[Callable[..., Any], Call] = {
     normalization.normalize: lambda text: [
         normalization.normalize(form, text) for form in ("NFC", "NFD", "NFKC")
     ],
-    quantities.fitting: lambda text: quantities.fitting(text, [{"mass": [2.0]}]),
+    quantity_matching.fitting: lambda text: quantity_matching.fitting(text, [{"mass": [2.0]}]),
     embedding.embed_passages: lambda text: embedding.embed_passages([text]),
     url_normalization.joined: lambda text: url_normalization.joined("https://a.example/b", text),
     url_normalization.same_site: lambda text: url_normalization.same_site(text, text),

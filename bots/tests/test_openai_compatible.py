@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bots.engine import guardrail
+from bots.engine import streaming_guardrail
 from bots.engine.openai_compatible import MAX_TOKENS, OpenAICompatible
 from bots.engine.types import (
     EngineUnavailable,
@@ -250,7 +250,7 @@ def test_an_endless_answer_is_cut_at_its_cap(stub):
     assert shown == [], "it cites nothing"
     stub.play(["say:" + "You can return goods within 30 days. [1] " * 200])
     answer, deltas = ask(stub)
-    assert 3_900 < len(answer.text) <= guardrail.MAX_ANSWER_CHARS
+    assert 3_900 < len(answer.text) <= streaming_guardrail.MAX_ANSWER_CHARS
     assert "".join(deltas).strip() == answer.text
 
 

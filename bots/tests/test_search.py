@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from bots.language import embedding, intents, quantities
+from bots.language import embedding, intents, quantity_matching
 from bots.language.embedding import Vectors
 from bots.quoting import quotation, search
 from bots.quoting.search import Index, IndexedChunk
@@ -95,16 +95,18 @@ def test_a_question_with_an_amount_finds_the_row_that_it_fits(question: str, num
     ],
 )
 def test_rows_that_an_amount_fits(question: str, rows: list[int]) -> None:
-    fits = quantities.fitting(question, [quantities.amounts(text) for text in LETTERS])
+    fits = quantity_matching.fitting(
+        question, [quantity_matching.amounts(text) for text in LETTERS]
+    )
     assert list(np.flatnonzero(fits)) == rows
 
 
 def test_amounts_are_compared_across_units() -> None:
-    assert quantities.amounts("a year") == quantities.amounts("12 months")
+    assert quantity_matching.amounts("a year") == quantity_matching.amounts("12 months")
     assert (
-        quantities.amounts("1,000 g")
-        == quantities.amounts("1 kg")
-        == quantities.amounts("1.0 kilo")
+        quantity_matching.amounts("1,000 g")
+        == quantity_matching.amounts("1 kg")
+        == quantity_matching.amounts("1.0 kilo")
     )
 
 

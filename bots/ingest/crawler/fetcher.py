@@ -14,15 +14,15 @@ from chatplatform import egress
 USER_AGENT = f"{page_links.AGENT}/1.0"
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/plain,text/markdown;q=0.9,*/*;q=0.5"
-# How many redirects of robots.txt are followed, and how many bytes of it are read (RFC 9309).
+# The maximum number of redirects to a robots.txt, and its maximum size (RFC 9309).
 _ROBOTS_REDIRECTS = 5
 _ROBOTS_BYTES = 512_000
-# The version after a crawler's name is ignored: rules apply to all versions.
+# Matches a rule's user agent with a version, which is removed: rules apply to all versions.
 _VERSION = re.compile(r"^([ \t]*user-agent[ \t]*:[ \t]*[\w-]+)/\S*", re.IGNORECASE | re.MULTILINE)
 
 
 class Site:
-    """Sends a crawl's requests one at a time, with pauses, within its limits and robots.txt."""
+    """Sends a crawl's requests one by one, with pauses, as its limits and robots.txt allow."""
 
     def __init__(self, limits: Limits, pause: Callable[[float], None]) -> None:
         self._limits = limits
@@ -44,7 +44,10 @@ class Site:
         return list(robots.sitemaps)[: self._limits.sitemaps] if robots else []
 
     def get(self, url: str, known: KnownPage | None, ends_at: float) -> egress.Reply:
-        """Request a page; the reply is 304 if a known page has not changed."""
+        """Request a page; the status is 304 if a known page has not changed.
+
+        Raises NotStored.
+        """
         robots = self._robots_for(url)
         if robots is None:
             raise NotStored("robots_unreachable")
@@ -98,7 +101,10 @@ class Site:
         return self._robots[origin]
 
     def _read_robots(self, url: str | None) -> Protego | None:
-        """RFC 9309: a missing robots.txt allows everything, an unreachable one nothing."""
+        """Read a robots.txt; None if it cannot be read, so that nothing may be fetched.
+
+        A missing one allows everything (RFC 9309). Raises NotStored if its host is blocked.
+        """
         reply: egress.Reply | None = None
         ends_at = time.monotonic() + self._limits.page_seconds
         try:

@@ -55,7 +55,10 @@ class KnownPage:
 
 @dataclass(frozen=True)
 class Page:
-    """One page of a crawl; `reason` says why it was not stored, `left` counts queued pages."""
+    """One page of a crawl; `reason` says why it is not stored.
+
+    `left` is the number of pages that are still queued.
+    """
 
     url: str
     depth: int
@@ -71,7 +74,7 @@ class Page:
 
 
 class NotStored(Exception):
-    """Ends the work on a page that is not stored."""
+    """A page is not stored; `reason` says why."""
 
     def __init__(
         self, reason: str, outcome: Outcome = Outcome.REFUSED, http_status: int | None = None
@@ -82,7 +85,7 @@ class NotStored(Exception):
 
 @dataclass(frozen=True)
 class Fetched:
-    """The response to the request of one page."""
+    """The response to the request for a page; `known` is that page in an earlier crawl."""
 
     url: str
     reply: egress.Reply
@@ -94,7 +97,7 @@ class Fetched:
         return bool(_SITEMAP_OPENING.match(body[:4_096])) or body.startswith(_GZIP)
 
     def check_status(self) -> None:
-        """Raise NotStored unless the response has a page."""
+        """Raise NotStored unless the status says that there is a page."""
         status = self.reply.status
         if status == 304 and self.known:
             return
@@ -104,7 +107,10 @@ class Fetched:
             raise NotStored("http_error", Outcome.FAILED, status)
 
     def content(self) -> tuple[bytes, str]:
-        """The body and its type, which is detected; the header only tells kinds of text apart."""
+        """The body and its MIME type; raises NotStored if the page cannot be used.
+
+        The type is detected from the body; the header only decides between kinds of text.
+        """
         self.check_status()
         if self.reply.status == 304 and self.known:
             return self.known.read(), self.known.mime_type
@@ -123,19 +129,19 @@ class Fetched:
         if detected != file_types.PLAIN:
             return body, detected
         if declared in (file_types.HTML, "application/xhtml+xml"):
-            # The page starts with text, so a doctype is added to tell the reader that it is HTML.
+            # The page starts with text, so a doctype tells the reader that it is HTML.
             return b"<!doctype html>\n" + body, file_types.HTML
         if (declared or file_types.PLAIN) not in (
             file_types.PLAIN,
             file_types.MARKDOWN,
             file_types.CSV,
         ):
-            # Scripts and data are text too, but nothing for customers.
+            # Scripts and data are text too, but not meant for customers.
             raise NotStored("unsupported_type", http_status=self.reply.status)
         return body, declared or file_types.PLAIN
 
     def _in_utf8(self, charset: str) -> bytes:
-        """The text in UTF-8, decoded by the header's charset, or the page's own if it has none."""
+        """The body in UTF-8, decoded by the header's charset, or else by the one in the page."""
         body = self.reply.body
         try:
             return encodings.decode(body, charset or encodings.declared(body)).encode()

@@ -17,7 +17,7 @@ _SITEMAP_LEVELS = 3
 
 
 class _SeenAlready(Exception):
-    """A redirect leads to a page that was or will be fetched by itself."""
+    """A redirect leads to a page that was or will be fetched anyway."""
 
 
 def crawl(
@@ -28,7 +28,10 @@ def crawl(
     known_page: Callable[[str], KnownPage | None] = lambda url: None,
     pause: Callable[[float], None] = time.sleep,
 ) -> Iterator[Page]:
-    """Yield each page within `depth` links of the normalized address `start`, on its host only."""
+    """Yield the pages within `depth` links of the normalized URL `start`, on its host only.
+
+    Ends after `limits.results` pages.
+    """
     walk = _Walk(start, depth, limits, known_page, pause)
     for result, page in enumerate(walk.pages(), 1):
         yield replace(page, left=walk.left)
@@ -52,7 +55,7 @@ class _Walk:
         self._site = Site(limits, pause)
         self._queue: deque[tuple[str, int]] = deque()
         self._seen: set[str] = set()
-        # Pages that others name as canonical; their own canonical links are ignored.
+        # Pages to which other pages' canonical links point; their own canonical links are ignored.
         self._canonical: set[str] = set()
         self._digests: set[str] = set()
         self._sitemaps_read = 0
@@ -102,7 +105,7 @@ class _Walk:
             yield Page(url, depth, refusal.outcome, refusal.reason, refusal.http_status)
 
     def _fetch(self, url: str) -> Fetched:
-        """Fetch a page through a few redirects; each target is checked like a link."""
+        """Fetch a page, following a few redirects; each target is checked like a link."""
         hops, ends_at = [url], time.monotonic() + self._limits.page_seconds
         while True:
             known = self._known_page(url)
@@ -164,7 +167,7 @@ class _Walk:
         )
 
     def _canonical_elsewhere(self, url: str, canonical: str) -> str | None:
-        """The canonical address of the page, if it is a different one on this host."""
+        """The canonical URL of the page, if it is another one on this host; else None."""
         if not canonical or url in self._canonical:
             return None
         target = url_normalization.joined(url, canonical)
@@ -186,7 +189,7 @@ class _Walk:
             yield Page(url, depth, refusal.outcome, refusal.reason, refusal.http_status)
 
     def _queue_sitemap(self, fetched: Fetched, *, depth: int, level: int = 1) -> Iterator[Page]:
-        """Queue the pages that a sitemap lists; only an unreadable sitemap is itself a result."""
+        """Queue the pages that a sitemap and its sitemaps list; yields unreadable sitemaps."""
         self._sitemaps_read += 1
         fetched.check_status()
         try:
@@ -197,17 +200,17 @@ class _Walk:
             self._add(url_normalization.joined(fetched.url, url), depth)
         if level < _SITEMAP_LEVELS:
             for url in listed.sitemaps:
-                address = url_normalization.joined(fetched.url, url)
-                yield from self._read_sitemap(address, depth=depth, level=level + 1)
+                target = url_normalization.joined(fetched.url, url)
+                yield from self._read_sitemap(target, depth=depth, level=level + 1)
 
 
-def _validator(reply: egress.Reply, name: str, longest: int) -> str:
-    """A validator of the response (RFC 9110, 8.8) for the next request.
+def _validator(reply: egress.Reply, name: str, max_length: int) -> str:
+    """A validator of the response (RFC 9110, 8.8), to be sent with the next request.
 
-    It is empty if a header cannot carry it, or it is longer than `longest`.
+    It is empty if a header cannot carry it, or if it is longer than `max_length`.
     """
     value = reply.headers.get(name, "")
-    return value if value.isascii() and value.isprintable() and len(value) <= longest else ""
+    return value if value.isascii() and value.isprintable() and len(value) <= max_length else ""
 
 
 def _read_markup(body: bytes, mime_type: str) -> Markup:

@@ -1,7 +1,7 @@
 """Extracts the text of uploaded files and crawled pages.
 
 `extract_in_child` reads a file in a child process with limits, since files may be hostile; only
-that process loads parsers. `file_types` tells them apart; `readers` has one reader for each.
+that process loads parsers. `file_types` detects the type, and `readers` has a reader for each.
 """
 
 import json
@@ -21,17 +21,17 @@ from bots.ingest.extraction.readers import READERS
 from bots.language import detection
 
 MAX_FILE_BYTES = 26_214_400
-# The limits of reading one file; character recognition needs higher ones.
+# The limits of CPU time and memory for reading one file; character recognition needs higher ones.
 _SECONDS, _MEMORY_MB = (ocr.SECONDS, ocr.MEMORY_MB) if ocr.is_installed() else (60, 512)
-# Training has the lowest priority, so on a busy machine reading takes much longer than its
-# processor time.
-_PATIENCE, _MAX_SECONDS = 5, 500
+# The child may run for this many times its CPU time, but not for more than this many seconds:
+# training has the lowest priority, so on a busy machine reading takes far longer than its CPU time.
+_WALL_TIME_FACTOR, _MAX_WALL_SECONDS = 5, 500
 
 
 def extract_in_child(
     path: Path, *, file_name: str, timeout_seconds: float = _SECONDS, memory_mb: int = _MEMORY_MB
 ) -> ExtractedText:
-    """As `extract`, but in a child process that is limited in processor time and memory."""
+    """Like `extract`, but in a child process whose CPU time and memory are limited."""
     try:
         finished = child_process.run(
             "bots.ingest.extraction",
@@ -39,14 +39,14 @@ def extract_in_child(
             file_name,
             str(memory_mb),
             str(max(1, int(timeout_seconds))),
-            timeout_seconds=min(_PATIENCE * timeout_seconds, _MAX_SECONDS),
+            timeout_seconds=min(_WALL_TIME_FACTOR * timeout_seconds, _MAX_WALL_SECONDS),
         )
     except child_process.TimedOut:
         raise ExtractError("timeout", "The file took too long to read.") from None
     except child_process.OutputTooLarge:
         raise ExtractError("too_large", "The file has too much text.") from None
-    # The language is detected here: the detector unpacks its model into a file, and the child may
-    # write none.
+    # The language is not detected in the child: the detector unpacks its model into a file, and the
+    # child may not write files.
     return _with_language(_parse_output(finished))
 
 
@@ -64,18 +64,18 @@ def _parse_output(finished: child_process.Finished) -> ExtractedText:
 
 
 def extract(path: Path, *, file_name: str) -> ExtractedText:
-    """Read the title, sections and language of a file, without a child process and its limits."""
+    """Read the title, sections and language of a file in this process; raises ExtractError."""
     return _with_language(read(path, file_name))
 
 
 def from_text(title: str, text: str, *, default_language: str) -> ExtractedText:
-    """Read a text that a client wrote; it needs no parser, so no child process."""
+    """Read a text that a client wrote. It needs no parser and therefore no child process."""
     sections = tuple(question_headings.as_headings(text_headings.sections(clean(text))))
     return _with_language(ExtractedText(title, file_types.PLAIN, sections, ""), default_language)
 
 
 def from_pair(question: str, answer: str, *, default_language: str) -> ExtractedText:
-    """Make a question and its answer one section, headed by the question."""
+    """Turn a question and its answer into one section, with the question as its heading."""
     sections = (Section(question, clean(answer)),)
     language_ = detection.detect(f"{question}\n{answer}", default=default_language)
     return ExtractedText(question, file_types.PLAIN, sections, language_)
@@ -87,7 +87,10 @@ def _with_language(text: ExtractedText, default: str = "en") -> ExtractedText:
 
 
 def read(path: Path, file_name: str) -> ExtractedText:
-    """Read the title and sections of a file of at most 25 MB; the language is left empty."""
+    """Read the title and sections of a file of at most 25 MB; the language is left empty.
+
+    Raises ExtractError or MemoryError.
+    """
     if path.stat().st_size > MAX_FILE_BYTES:
         raise ExtractError("too_large", f"The file is larger than {MAX_FILE_BYTES} bytes.")
     with path.open("rb") as file:
@@ -96,7 +99,7 @@ def read(path: Path, file_name: str) -> ExtractedText:
         title, sections, warning = READERS[mime_type](path)
     except (ExtractError, MemoryError):
         raise
-    # Hostile files make parsers raise any kind of error.
+    # A parser may raise any kind of error on a hostile file.
     except Exception as error:
         raise ExtractError(
             "malformed", "The file can't be read. It's damaged or its extension is wrong."
@@ -111,9 +114,9 @@ def read(path: Path, file_name: str) -> ExtractedText:
     check_length(sum(len(section.text) for section in sections))
     if not any(letter.isalnum() for section in sections for letter in section.text):
         raise ExtractError("empty", "The file has no text.")
-    if lost := sum(section.text.count("\ufffd") for section in sections):
-        what = "characters" if lost > 1 else "character"
-        warning = f"{warning} {lost} {what} can't be decoded.".strip()
+    if undecoded := sum(section.text.count("\ufffd") for section in sections):
+        noun = "characters" if undecoded > 1 else "character"
+        warning = f"{warning} {undecoded} {noun} can't be decoded.".strip()
     return ExtractedText(
         title=clean(title)[:300].strip() or Path(file_name).stem[:300],
         mime_type=mime_type,

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from bots.language.normalization import normalize
 
-# About 1,300 passages, which take half an hour to encode; a longer text is several documents.
+# A longer text must be split into several documents, since it would take too long to encode.
 MAX_TEXT_CHARACTERS = 2_000_000
 
+# The maximum number of rows of a table.
 MAX_ROWS = 20_000
 
 # Separates lines of code, which are neither split into paragraphs nor joined like wrapped text.
@@ -55,8 +56,10 @@ class ExtractedText:
 
 
 class ExtractError(Exception):
-    """`code`: unsupported_type, too_large, encrypted, empty, malformed, unreadable,
-    unknown_encoding or timeout.
+    """The text of a file cannot be extracted; the message is written for people.
+
+    `code`: unsupported_type, too_large, encrypted, empty, malformed, unreadable, unknown_encoding
+    or timeout.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -66,7 +69,7 @@ class ExtractError(Exception):
 
 
 def clean(text: str) -> str:
-    """Normalise to NFC, without control characters, surrogates and repeated blank lines."""
+    """Normalize to NFC and remove control characters, surrogates and repeated blank lines."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n\n")
     text = normalize("NFC", _UNSAFE.sub("", text)).replace("\u00a0", " ")
     text = "\n".join(line.rstrip() for line in text.split("\n"))
@@ -85,7 +88,7 @@ def as_written(code: str) -> str:
 
 
 def labelled_row(header: Mapping[int, str], row: Mapping[int, str]) -> str:
-    """Write a table row, given by column, as lines of `column: value` without empty cells."""
+    """Write a row, given by column, as lines of `column: value`; empty cells are left out."""
     lines: list[str] = []
     for column, value in row.items():
         name, value = header.get(column, ""), clean(value.strip())
@@ -104,8 +107,8 @@ def names_below(header: Mapping[int, str], row: Mapping[int, str]) -> dict[int, 
 def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
     """Write the rows of a table, given by column, as list items.
 
-    If the first rows name the columns and figures follow, each cell gets the name of its column.
-    Else bars separate the cells, and a dash keeps the place of an empty one.
+    If the first rows name more than two columns and rows with figures follow, each cell gets the
+    name of its column. Otherwise bars separate the cells, and a dash stands for an empty one.
     """
     rows = [dict(row) for row in rows if row]
     columns = max(map(max, rows), default=0) + 1
@@ -115,7 +118,7 @@ def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
         if any(map(_DIGIT.search, row.values())):
             break
         header, names = names_below(header, row), names + 1
-        # The names of groups are followed by those of their columns.
+        # A row with names of groups is followed by a row with the names of their columns.
         if len(row) == len(set(row.values())) == columns:
             break
     rest = rows[names:]
@@ -128,7 +131,7 @@ def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
 
 
 def headed_row(table: str, header: Mapping[int, str], row: Mapping[int, str]) -> str:
-    """The heading of a row: its table, and its first cell if that is a name."""
+    """The heading of a row: the name of its table, and its first cell if that is a name."""
     first = min(header, default=None)
     name = " ".join(row.get(first, "").split()) if first is not None else ""
     is_name = any(map(str.isalpha, name)) and len(name.split()) <= _MAX_NAME_WORDS
@@ -143,14 +146,17 @@ def check_length(characters: int) -> None:
 
 
 class Headings:
-    """Tracks the headings above a place in a document: "Returns > Damaged goods"."""
+    """Tracks the headings above the current place in a document."""
 
     def __init__(self, title: str = "") -> None:
         self._title = title
         self._open: dict[int, str] = {}
 
     def below(self, level: int, heading: str) -> str:
-        """The heading after its nearest parent; the title and first-level headings do not count."""
+        """The heading with its nearest parent before it: "Returns > Damaged goods".
+
+        A parent of level 1, or one that repeats the title, is left out.
+        """
         self._open = {key: value for key, value in self._open.items() if key < level}
         above = self._open[max(self._open)] if self._open and max(self._open) > 1 else ""
         self._open[level] = heading
@@ -172,7 +178,7 @@ class SectionBuilder:
         self._heading = clean(" ".join(heading.split()))
 
     def start_page(self, page: int) -> None:
-        """Start a PDF page; its text is still under the latest heading."""
+        """Start a PDF page, whose text is under the latest heading until the next one."""
         self._close()
         self._page = page
 

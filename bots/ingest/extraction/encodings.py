@@ -1,4 +1,4 @@
-"""Detects the encodings of text files and web pages, as browsers do and by their letters."""
+"""Detects the encodings of text files and web pages, as browsers do and by the letters in them."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ _META_CHARSET = re.compile(
     re.IGNORECASE,
 )
 _META_BYTES = 1_024
-# Python codecs of encodings that browsers decode as a larger one.
+# Encodings that browsers decode as a larger one, each with the Python codec of the larger one.
 _SUPERSETS = {"gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs"}
 # For each single-byte encoding, the non-ASCII letters of the languages that use it.
 _ALPHABETS = {
@@ -27,7 +27,9 @@ _ALPHABETS = {
     "cp1254": ("çğıöşüâîû",),
     "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž", "äõöüšž"),
 }  # fmt: skip
+# The minimum share of non-ASCII letters that must belong to one of these languages.
 _LIKELY = 0.9
+# Encodings that are tried if none of those above is likely.
 _OTHERS = [
     "cp1251", "cp1253", "cp1255", "cp1256", "cp1258", "cp874", "koi8_r", "cp932", "gb18030",
     "big5", "cp949", "euc_jp",
@@ -41,8 +43,8 @@ _HALF_WIDTH = re.compile("[\uff61-\uff9f]")
 def decode(data: bytes, label: str = "") -> str:
     """Decode a file or web page; raises ExtractError if no encoding fits.
 
-    The first that applies decides: a byte order mark, the zero bytes of UTF-16, the escapes of
-    ISO-2022-JP, valid UTF-8, the declared encoding `label`, the letters.
+    The first of these that applies decides: a byte order mark, the zero bytes of UTF-16, the
+    escapes of ISO-2022-JP, valid UTF-8, the declared encoding `label`, the letters.
     """
     named = _named(label)
     codec = _codec(data, named)
@@ -62,13 +64,16 @@ def declared(data: bytes) -> str:
 
 
 def rough(head: bytes) -> str:
-    """Decode the beginning of a text, reliably only in its ASCII characters."""
+    """Decode the beginning of a text; only its ASCII characters are reliable."""
     codec = _marked(head) or "utf-8"
     return head.decode(codec, "replace")
 
 
 def utf16_without_mark(data: bytes) -> str | None:
-    """The codec of UTF-16 text without a byte order mark, by its zero bytes; None if it is none."""
+    """The codec of UTF-16 text without a byte order mark, by its zero bytes.
+
+    None if the data is not such a text.
+    """
     sample = data[:8_192]
     half = len(sample) // 2
     for codec, zeros, letters in (
@@ -97,7 +102,8 @@ def _codec(data: bytes, named: str | None) -> str | None:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        # The last letter may be cut off, or a few damaged; a declared encoding goes first.
+        # A declared encoding is preferred. Else it is UTF-8 if only the last letter is cut off, or
+        # a few letters are damaged.
         is_cut = error.start >= len(data) - 4
         return named or ("utf-8" if is_cut or _is_damaged_utf8(data) else _guessed(data))
     return "utf-8"
@@ -118,7 +124,7 @@ def _named(label: str) -> str | None:
 
 
 def _guessed(data: bytes) -> str | None:
-    """The encoding in which the letters fit a language; None if there is none."""
+    """The encoding in which the letters fit a language; None if no encoding is found."""
     first = next(at for at, byte in enumerate(data) if byte > 0x7F)
     sample = data[max(0, first - 1_000) :][:_SAMPLE_BYTES]
     shares = {codec: _share(sample.decode(codec, "replace"), codec) for codec in _ALPHABETS}

@@ -1,4 +1,4 @@
-"""Detects file types by content."""
+"""Detects the types of files by their content and name."""
 
 import re
 from pathlib import Path
@@ -17,9 +17,9 @@ MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
 CSV = "text/csv"
 MAIL = "message/rfc822"
-# In these types each row is a passage.
+# In files of these types, each row becomes a passage.
 TABLES = frozenset({XLSX, CSV})
-# How much of a file `sniff` needs to see.
+# How much of the beginning of a file `sniff` needs.
 SNIFF_BYTES = 8_192
 
 _EXTENSIONS = {
@@ -30,11 +30,11 @@ _EXTENSIONS = {
 MIME_TYPES = tuple(sorted(set(_EXTENSIONS.values())))
 # The folder of the archive that contains the document itself.
 _OFFICE = {DOCX: b"word/", XLSX: b"xl/", PPTX: b"ppt/"}
-# The archives whose first entry names their type.
+# The types of archives whose first entry contains the type.
 _NAMED = (ODT, EPUB)
 _NAME_BYTES = 128
 _HEADER = re.compile(r"(?:[\w-]+:[^\n]*\r?\n(?:[ \t][^\n]*\n)*)+", re.ASCII)
-# A protected Office file is wrapped in a container of the older format.
+# A password-protected Office file is wrapped in a container of the older format.
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _HTML_DOCUMENT = re.compile(
     r"^\s*(?:<\?xml[^>]*>\s*)?(?><!--.*?-->\s*)*+<(?:!doctype\s+html|html)\b",
@@ -52,9 +52,10 @@ _BINARY = (
 
 
 def sniff(head: bytes, file_name: str) -> str:
-    """The MIME type by the first 8 KB; the name must agree, and only decides between text formats.
+    """The MIME type of a file by its first 8 KB, which must agree with the extension.
 
-    Raises ExtractError if the type is not supported, or the file is empty or encrypted.
+    The extension decides only where the content leaves several types open. Raises ExtractError if
+    the type is not supported, or the file is empty or encrypted.
     """
     extension = Path(file_name.replace("\x00", "")).suffix.lower().lstrip(".")
     named = _EXTENSIONS.get(extension)

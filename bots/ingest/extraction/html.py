@@ -23,7 +23,7 @@ from bots.ingest.extraction.document import (
 _SKIPPED = frozenset("script style noscript template nav head svg button select iframe".split())  # noqa: SIM905 - as below
 _METADATA = frozenset({"title", "meta", "link", "script", "style", "base", "noscript", "template"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-# A term counts as the heading of its description, one level below h6.
+# A term counts as the heading of its description, with a level below h6.
 _TERMS = {"dt": 7, "summary": 7}
 _BLOCKS = frozenset(
     """
@@ -34,9 +34,10 @@ _BLOCKS = frozenset(
 )
 _BOLD = frozenset({"b", "strong"})
 MAX_HEADING_WORDS = 40
+# A text of more characters is more than a lone number.
 _MAX_NUMBER = 6
 _NUMBERED = re.compile(r"\d{1,9}[.)]\s")
-# Maximum columns or rows that one cell of a table may span.
+# The maximum number of columns or rows that a cell of a table spans.
 _MAX_SPAN = 100
 
 
@@ -76,7 +77,7 @@ def read_html(path: Path) -> Content:
 
 
 def visible_tree(text: str) -> Any:
-    """The tree of a page, without what visitors do not see."""
+    """The element tree of a page, without what visitors do not see."""
     html: Any = importlib.import_module("lxml.html")  # has no types
     # lxml refuses a str that declares an encoding.
     data = re.sub(r"^\s*<\?xml[^>]*>", "", text).encode()
@@ -89,8 +90,8 @@ def visible_tree(text: str) -> Any:
 def _end_head(tree: Any) -> None:
     """Move everything but metadata from the head to the body.
 
-    libxml2 knows the elements of HTML 4: in a page that leaves out the tag `body`, a `main` does
-    not end the head for it.
+    libxml2 knows only the elements of HTML 4. If a page has no `body` tag, elements such as `main`
+    do not end the head.
     """
     head, body = tree.find("head"), tree.find("body")
     if head is None:
@@ -99,8 +100,8 @@ def _end_head(tree: Any) -> None:
     if shown and body is None:
         body = tree.makeelement("body")
         tree.append(body)
-    for place, child in enumerate(shown):
-        body.insert(place, child)
+    for index, child in enumerate(shown):
+        body.insert(index, child)
 
 
 def _says_something(text: str) -> bool:
@@ -162,7 +163,7 @@ def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[Block]:
 
 
 def _numbered(item: Any, blocks: Iterator[Block]) -> Iterator[Block]:
-    """The blocks of an item, with the number that an ordered list shows before it."""
+    """The blocks of a list item, with the number that an ordered list shows before it."""
     parent = item.getparent()
     first = next(blocks, None)
     if first is not None:
@@ -208,7 +209,7 @@ def _is_bold_heading(element: Any, text: str) -> bool:
 
 
 def _is_contents(element: Any, text: str) -> bool:
-    """Whether an element mostly links to places within pages, like a table of contents."""
+    """Whether an element is mostly links to places within pages, like a table of contents."""
     links = element.iterfind(".//a[@href]")
     leading = (link for link in links if "#" in link.get("href"))
     linked = "".join(_letters("".join(_words(link))) for link in leading)
@@ -250,21 +251,21 @@ def _grid(table: Any) -> Iterator[tuple[set[str], dict[int, str], str]]:
 
     The text of a cell fills all columns and rows that it spans; the shown text has it once.
     """
-    going_on: dict[int, tuple[int, str]] = {}
+    spanning: dict[int, tuple[int, str]] = {}
     for row in table.iter("tr"):
         cells: dict[int, str] = {}
         names: set[str] = set()
         shown, column = "", 0
         for cell in row.iterchildren("td", "th"):
-            column = next(n for n in count(column) if n not in cells and n not in going_on)
+            column = next(n for n in count(column) if n not in cells and n not in spanning)
             text = _line(cell)
             names.add(cell.tag)
             shown += text
             for covered in range(column, column + _span(cell, "colspan")):
                 cells[covered] = text
-                going_on[covered] = (_span(cell, "rowspan"), text)
-        cells |= {column: text for column, (_, text) in going_on.items() if column not in cells}
-        going_on = {column: (n - 1, text) for column, (n, text) in going_on.items() if n > 1}
+                spanning[covered] = (_span(cell, "rowspan"), text)
+        cells |= {column: text for column, (_, text) in spanning.items() if column not in cells}
+        spanning = {column: (n - 1, text) for column, (n, text) in spanning.items() if n > 1}
         yield names, dict(sorted(cells.items())), shown
 
 

@@ -1,4 +1,4 @@
-"""Renders Markdown to HTML and reads that, so what the page hides is left out."""
+"""Renders Markdown to HTML and reads that, so that hidden text is left out."""
 
 import re
 from pathlib import Path
@@ -7,8 +7,8 @@ from typing import Any
 from bots.ingest.extraction import encodings, html
 from bots.ingest.extraction.document import Content, clean
 
-# Comments and struck-out text, except in code. CommonMark would show these, but they are hidden
-# too: comments with blank lines inside a paragraph or without an end, definitions right below a
+# Matches comments and struck-out text, except in code. CommonMark would show some of them:
+# comments with blank lines inside a paragraph or without an end, definitions right below a
 # paragraph, and struck-out text between HTML tags.
 _HIDDEN = re.compile(
     r"(?P<code>^(?P<fence>[ \t]*(?:```|~~~))[^\n]*\n(?s:.*?)(?:^(?P=fence)|\Z)"
@@ -18,9 +18,11 @@ _HIDDEN = re.compile(
     r"""(?:[ \t]+(?:\([^()\n]*\)|"[^"\n]*"|'[^'\n]*'|[^\s("'][^\n]*))?[ \t]*$""",
     re.MULTILINE,
 )
-# YAML between two `---` lines. Its lines are checked, since a text may also begin with a rule.
+# Matches YAML between two `---` lines. Its lines are checked, since a text may also begin with a
+# horizontal rule.
 _FRONT_MATTER = re.compile(r"\A\s*---\n(?:(?!---\n)(?:[\w-]+:|[ \t#-]).*+\n)++---\n")
-# Maximum nesting depth (a nested list counts as two). Parsing time per bracket grows with it.
+# The maximum nesting depth, in which a nested list counts as two. The time to parse a bracket grows
+# with it.
 _MAX_NESTED = 30
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
+# The formats that have a number but no text in the file; dates get the ISO form.
 BUILT_IN = {
     1: "0", 2: "0.00", 3: "0", 4: "0.00", 5: "0", 6: "0", 7: "0.00", 8: "0.00", 9: "0%",
     10: "0.00%", 37: "0", 38: "0", 39: "0.00", 40: "0.00", 45: "mm:ss", 46: "[h]:mm:ss",
@@ -38,12 +39,12 @@ _ELAPSED = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
 _ELAPSED_PART = re.compile(r'"([^"]*)"|\\(.)|\[?(h+|m+|s+)\]?', re.IGNORECASE)
 _DATE_LETTERS, _TIME_LETTERS = frozenset("yd"), frozenset("hs")
 EPOCH, EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)  # noqa: DTZ001
-# The number of the last possible date, 9999-12-31.
+# The number that stands for the last possible date, 9999-12-31.
 _LAST_DAY = 2_958_465
 
 
 def format_number(value: str, code: str, epoch: datetime) -> str:
-    """The text of a stored number in a cell with this format; dates and times in ISO form."""
+    """The text that a cell with this format shows for a number; dates and times in ISO form."""
     number = float(value)
     if not abs(number) < 1e15:
         return value
@@ -122,12 +123,14 @@ def _formatted(number: float, section: str) -> str:
     last = max(whole_at, default=0)
     scale = kinds[last:].count("comma")
     value /= Decimal(1_000) ** scale
-    places = [parts[at][0] for at in digits if at > point]
+    decimal_places = [parts[at][0] for at in digits if at > point]
     if "general" not in kinds:
-        value = value.quantize(Decimal(1).scaleb(-len(places)), ROUND_HALF_UP, _EXACT)
+        value = value.quantize(Decimal(1).scaleb(-len(decimal_places)), ROUND_HALF_UP, _EXACT)
     whole, _, decimals = f"{value:f}".partition(".")
-    least = max((n + 1 for n, place in enumerate(places) if place == "0"), default=0)
-    decimals = decimals.rstrip("0").ljust(least, "0")
+    min_decimals = max(
+        (n + 1 for n, placeholder in enumerate(decimal_places) if placeholder == "0"), default=0
+    )
+    decimals = decimals.rstrip("0").ljust(min_decimals, "0")
     if not value and not any(parts[at][0] == "0" for at in whole_at):
         whole = ""
     whole = whole.zfill(sum(parts[at][0] == "0" for at in whole_at))

@@ -9,15 +9,17 @@ from typing import Any
 
 from bots.ingest.extraction.pdf_layout import Line
 
-# The limits of the child process with these packages.
+# The limits of memory and CPU time of the child process if these packages are installed.
 MEMORY_MB, SECONDS = 2_048, 300
-# No page is begun after this many seconds of processor time.
-_LAST_START = 240
-# The resolution at which pages are drawn, in dots per inch.
+# No page is begun after this many seconds of CPU time.
+_LAST_START_SECONDS = 240
+# The resolution at which pages are drawn, in pixels per inch, and the points of an inch.
 _DPI, _POINTS = 150, 72
-# The darkest paper, and the space around what is printed, in dots.
-_INK, _MARGIN = 160, 40
-# The height of letters as a share of their box.
+# A pixel with a colour value below this (of 255) is ink.
+_INK = 160
+# The margin that is kept around the print, in pixels.
+_MARGIN = 40
+# The font size as a share of the height of a line's box.
 _LETTER = 0.8
 
 
@@ -26,17 +28,20 @@ def is_installed() -> bool:
 
 
 def read(document: Any, numbers: Iterable[int]) -> dict[int, list[Line]]:
-    """The lines of those pages that have any, by number, as far as the time allows."""
+    """The lines of these pages by page number, as far as the CPU time allows.
+
+    Pages without a line are left out.
+    """
     found: dict[int, list[Line]] = {}
     engine = None
     for number in numbers:
-        if time.process_time() > _LAST_START:
+        if time.process_time() > _LAST_START_SECONDS:
             break
         engine = engine or _engine()
         lines = list(_lines(engine, document.render_pixmap(number, _DPI)))
         if lines:
-            # All lines get one size: the height of a box depends on its letters, so lines would
-            # pass for headings.
+            # All lines of a page get one size: the height of a box depends on its letters, so some
+            # lines would be taken for headings.
             size = median(line.size for line in lines)
             found[number] = [replace(line, size=size) for line in lines]
     return found
@@ -50,14 +55,14 @@ def _engine() -> Any:
 def _lines(engine: Any, picture: Any) -> Iterator[Line]:
     import numpy as np  # noqa: PLC0415  comes with the engine
 
-    dots = np.frombuffer(picture.data, dtype=np.uint8).reshape(picture.height, picture.width, 4)
-    is_ink = dots[:, :, :3].min(axis=2) < _INK
+    pixels = np.frombuffer(picture.data, dtype=np.uint8).reshape(picture.height, picture.width, 4)
+    is_ink = pixels[:, :, :3].min(axis=2) < _INK
     rows, columns = (np.flatnonzero(is_ink.any(axis=axis)) for axis in (1, 0))
     if not rows.size:
         return
-    # Cropped to what is printed: if a large page has few words, the engine finds none of them.
+    # The picture is cropped to the print: if a large page has few words, the engine finds none.
     above, before = max(0, rows[0] - _MARGIN), max(0, columns[0] - _MARGIN)
-    printed = dots[above : rows[-1] + _MARGIN, before : columns[-1] + _MARGIN, 2::-1]
+    printed = pixels[above : rows[-1] + _MARGIN, before : columns[-1] + _MARGIN, 2::-1]
     result = engine(np.ascontiguousarray(printed))
     points = _POINTS / _DPI
     for box, text in zip(result.boxes if result.txts else (), result.txts or (), strict=True):

@@ -26,16 +26,17 @@ from bots.ingest.extraction.document import (
 # These limits are checked in the archive's directory, before anything is unpacked.
 MAX_ZIP_ENTRIES = 2_000
 MAX_ZIP_BYTES = 100 * 2**20
-# The limits of one part. A part that is loaded as a whole takes up to 100 times its size; the large
-# parts of a workbook are streamed.
+# The limits of one part. A part that is loaded as a whole takes memory of up to 100 times its size;
+# the large parts of a workbook are streamed.
 MAX_XML_BYTES = 8 * 2**20
 MAX_STREAMED_BYTES = 64 * 2**20
 MAX_SLIDES = 2_000
 
-# Maximum cells that a merged cell fills to its right.
+# The maximum number of columns that a merged cell fills to the right of its first one.
 _MAX_MERGED_COLUMNS = 60
+# A sheet with more merged cells is a drawing, not a table.
 _MAX_MERGED = 1_000
-# Maximum columns of a sheet.
+# The maximum number of columns of a sheet.
 _MAX_COLUMNS = 16_384
 # XML values that mean false.
 OFF = frozenset({"0", "false", "off"})
@@ -72,7 +73,10 @@ def parsed(archive: zipfile.ZipFile, part: str) -> Any:
 
 
 def _streamed(archive: zipfile.ZipFile, part: str, *tags: str) -> Iterator[Any]:
-    """The elements of a part with these names, one at a time; none if there is no such part."""
+    """Yield the elements of a part with these names, or nothing if there is no such part.
+
+    Each element is emptied before the next one is read.
+    """
     from lxml import etree  # noqa: PLC0415  parsers are loaded in the child only
 
     if part not in archive.namelist():
@@ -96,7 +100,7 @@ def name_of(element: Any) -> str:
 
 
 def attribute(element: Any, name: str, default: str | None = None) -> Any:
-    """The value of an attribute, in whatever namespace."""
+    """The value of an attribute in any namespace; `default` if there is no such attribute."""
     found = (value for key, value in element.attrib.items() if key.rpartition("}")[2] == name)
     return next(found, default)
 
@@ -107,7 +111,7 @@ def title_of(archive: zipfile.ZipFile) -> str:
 
 
 def _listed_parts(archive: zipfile.ZipFile, part: str, root: Any, tag: str) -> list[Any]:
-    """The elements with this tag, each with the name of the part to which its relation points."""
+    """The elements with this tag, each with the name of the part to which it refers."""
     folder, name = posixpath.split(part)
     relations = parsed(archive, f"{folder}/_rels/{name}.rels")
     targets = {
@@ -124,7 +128,7 @@ def _listed_parts(archive: zipfile.ZipFile, part: str, root: Any, tag: str) -> l
 
 
 def read_xlsx(path: Path) -> Content:
-    """Read each row as a section, headed by its sheet; hidden sheets are skipped."""
+    """Read each row as a section under the name of its sheet; hidden sheets are skipped."""
     with zipfile.ZipFile(path) as archive:
         check_zip(archive, "xl/workbook.xml", MAX_STREAMED_BYTES)
         workbook = parsed(archive, "xl/workbook.xml")
@@ -159,7 +163,7 @@ def read_xlsx(path: Path) -> Content:
 
 
 def _texts(item: Any) -> Iterator[str]:
-    """The text of an item without struck-out runs and phonetic guides of East Asian words."""
+    """The text of an item, without struck-out parts and phonetic guides of East Asian words."""
     for run in item.iterfind("{*}r"):
         if not _is_struck(run.find("{*}rPr")):
             yield from (part.text or "" for part in run.iterfind("{*}t"))
@@ -179,7 +183,7 @@ def _is_white(font: Any) -> bool:
 
 
 def _cell_formats(archive: zipfile.ZipFile) -> list[str]:
-    """The number format of each cell style; struck-out and white ones get the hiding format."""
+    """The number format of each cell style; HIDDEN for styles with struck-out or white text."""
     styles = parsed(archive, "xl/styles.xml")
     if styles is None:
         return []
@@ -231,19 +235,22 @@ class Row:
 
     @property
     def is_named(self) -> bool:
-        """Whether it surely names columns: none of its words contains a digit."""
+        """Whether the row certainly names columns: none of its words contains a digit."""
         words = (word for word in self.values.values() if not word.isdecimal())
         return self.is_header and self.words > 0 and not any(map(_DIGIT.search, words))
 
     def fill(self, number: int, merged: list[_Merged]) -> None:
-        """Copy the text of merged cells into all columns they cover, unless it is the only cell."""
+        """Copy the text of merged cells to all columns that they cover in this row.
+
+        A merged cell that is the only filled cell of the row is not copied.
+        """
         for cell in merged:
             if not cell.top <= number <= cell.bottom:
                 continue
             if number == cell.top:
                 cell.text = self.values.get(cell.left, "")
-            is_beside = bool(self.values.keys() - {cell.left})
-            if cell.text and is_beside:
+            has_others = bool(self.values.keys() - {cell.left})
+            if cell.text and has_others:
                 self.values |= dict.fromkeys(range(cell.left, cell.right + 1), cell.text)
                 self.is_group |= number == cell.top and cell.right > cell.left
 
@@ -358,8 +365,8 @@ def table(name: str, rows: Iterator[Row]) -> Iterator[Section]:
         names = following.values
         is_above = is_header and following.is_named and len(names) > len(values) > 1
         is_short = is_above and min(values) == min(names)
-        # Group names begin to the right of the row names, and repeat the same column names below
-        # them.
+        # The names of groups begin to the right of the row names, and the same column names are
+        # repeated below each of them.
         if is_above and not is_short and len({*names.values()}) < len(names):
             row.is_group = True
             values = _filled(values, names)
@@ -385,7 +392,7 @@ def _filled(groups: dict[int, str], names: dict[int, str]) -> dict[int, str]:
 
 
 def read_pptx(path: Path) -> Content:
-    """Read each slide as a section, headed by its title, without hidden slides and notes."""
+    """Read each slide as a section under its title; hidden slides and notes are left out."""
     with zipfile.ZipFile(path) as archive:
         check_zip(archive, "ppt/presentation.xml", MAX_XML_BYTES)
         part = "ppt/presentation.xml"
@@ -401,7 +408,7 @@ def read_pptx(path: Path) -> Content:
 
 
 def _slide(root: Any, number: int) -> Section:
-    # A fallback repeats its neighbour for older programs.
+    # A fallback repeats, for older programs, what the element beside it has.
     for fallback in list(root.iter("{*}Fallback")):
         fallback.getparent().remove(fallback)
     title, texts = "", []

@@ -1,4 +1,4 @@
-"""Reads OpenDocument texts, e-books and mails, whose parts are XML and web pages."""
+"""Reads OpenDocument texts, EPUB books and e-mails."""
 
 import posixpath
 import zipfile
@@ -17,10 +17,12 @@ from bots.ingest.extraction.document import (
 )
 from bots.ingest.extraction.office import attribute, name_of
 
-# Changes that were deleted, comments, and what forms and drawings repeat.
+# Elements whose text is not shown: deleted text, comments, forms, declarations, embedded objects.
 _UNSEEN = frozenset({"tracked-changes", "annotation", "forms", "sequence-decls", "object"})
 _SPACES = {"s": " ", "tab": " ", "line-break": "\n"}
+# The maximum number of columns that a cell spans or is repeated in.
 _MAX_REPEATED = 60
+# The maximum number of pages that are read of a book.
 _MAX_PARTS = 2_000
 _HEAD_BYTES = 1_024
 
@@ -34,8 +36,8 @@ def read_odt(path: Path) -> Content:
         body = root.find("{*}body/{*}text")
         if body is not None:
             reader.add_blocks(body, sections)
-        about = office.parsed(archive, "meta.xml")
-        title = "" if about is None else (about.findtext(".//{*}title") or "").strip()
+        meta = office.parsed(archive, "meta.xml")
+        title = "" if meta is None else (meta.findtext(".//{*}title") or "").strip()
         return Content(title, sections.build())
 
 
@@ -55,9 +57,9 @@ class _OpenText:
         style, seen = self._styles.get(attribute(element, "style-name")), set[int]()
         while style is not None and id(style) not in seen:
             seen.add(id(style))
-            for look in style.iterfind("{*}text-properties"):
-                is_struck = attribute(look, "text-line-through-style", "none") != "none"
-                if is_struck or attribute(look, "display") == "none":
+            for properties in style.iterfind("{*}text-properties"):
+                is_struck = attribute(properties, "text-line-through-style", "none") != "none"
+                if is_struck or attribute(properties, "display") == "none":
                     return True
             style = self._styles.get(attribute(style, "parent-style-name"))
         return False
@@ -112,20 +114,20 @@ class _OpenText:
 
 
 def read_epub(path: Path) -> Content:
-    """Read the pages of an e-book in their order."""
+    """Read the pages of a book in their order."""
     with zipfile.ZipFile(path) as archive:
         office.check_zip(archive, "META-INF/container.xml", office.MAX_XML_BYTES)
         root = office.parsed(archive, "META-INF/container.xml").find(".//{*}rootfile")
-        place = "" if root is None else root.get("full-path", "")
-        book = office.parsed(archive, place)
+        book_part = "" if root is None else root.get("full-path", "")
+        book = office.parsed(archive, book_part)
         if book is None:
-            raise ExtractError("malformed", "The e-book names no contents.")
+            raise ExtractError("malformed", "The e-book has no list of its pages.")
         items = {item.get("id"): item.get("href", "") for item in book.iterfind(".//{*}item")}
         title = (book.findtext(".//{*}metadata/{*}title") or "").strip()
         sections = []
         for number, item in enumerate(book.iterfind(".//{*}itemref")):
             href = items.get(item.get("idref"), "").partition("#")[0]
-            part = posixpath.normpath(posixpath.join(posixpath.dirname(place), href))
+            part = posixpath.normpath(posixpath.join(posixpath.dirname(book_part), href))
             if number >= _MAX_PARTS or item.get("linear") == "no" or part not in archive.namelist():
                 continue
             if archive.getinfo(part).file_size > office.MAX_XML_BYTES:
@@ -143,11 +145,12 @@ def _is_text(block: html.Block) -> bool:
 
 
 def read_mail(path: Path) -> Content:
-    """Read the subject and the text of a mail, without its attachments."""
+    """Read the subject and the text of an e-mail, without its attachments."""
     mail: Any = message_from_bytes(path.read_bytes(), policy=policy.default)
     body = mail.get_body(("html", "plain"))
     attached = sum(1 for _ in mail.iter_attachments())
-    warning = f"{attached} attachments were left out." if attached else ""
+    noun = "attachment was" if attached == 1 else "attachments were"
+    warning = f"{attached} {noun} left out." if attached else ""
     title = " ".join(str(mail["subject"] or "").split())
     if body is None:
         return Content(title, [], warning)

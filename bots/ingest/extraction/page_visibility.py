@@ -5,7 +5,7 @@ from collections.abc import Container, Iterator
 from typing import Any
 
 _UNSEEN = frozenset({"template", "noscript", "del", "s", "strike", "script", "style"})
-# Scripts show the page itself once it is loaded.
+# These elements are never removed, since scripts show a hidden page once it is loaded.
 _PAGE = frozenset({"html", "body"})
 _HEADS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "th", "legend"})
 _NOT_TEXT = frozenset({"nav", "header", "footer", "form", "menu"})
@@ -24,11 +24,12 @@ _NEWSLETTER = re.compile(
     re.IGNORECASE,
 )
 _MAX_BANNER_CHARACTERS = 1_500
-_SHORT = 2
+# A trigger with at least this many words is a heading, as is one that ends in a question mark.
+_MIN_HEADING_WORDS = 2
 
 
 def show(tree: Any) -> None:
-    """Remove what visitors do not see, and turn the questions of accordions into headings."""
+    """Remove what visitors do not see, and turn the titles of accordions into headings."""
     # Parsers are loaded in the child only.
     from bots.ingest.extraction import style_sheets  # noqa: PLC0415
 
@@ -50,9 +51,9 @@ def show(tree: Any) -> None:
         elif look.is_gone or _is_closed(element):
             _remove(element)
         elif element.tag not in _PAGE:
-            for found, own in ((invisible, look.is_invisible), (tiny, look.is_tiny)):
-                if element.getparent() in found if own is None else own:
-                    found.add(element)
+            for affected, value in ((invisible, look.is_invisible), (tiny, look.is_tiny)):
+                if element.getparent() in affected if value is None else value:
+                    affected.add(element)
     for element in invisible | tiny:
         _empty(element)
     large = set[Any]()
@@ -68,7 +69,7 @@ def _remove(element: Any) -> None:
 
 
 def _empty(element: Any) -> None:
-    """Remove the text of an element, but not of those inside it, which may be visible."""
+    """Remove the text of an element, but not of the elements inside it, which may be visible."""
     element.text = None
     for child in element:
         child.tail = None
@@ -106,7 +107,7 @@ def _is_panel(element: Any, controlled: set[str], triggers: Container[Any]) -> b
 
 
 def _is_banner(element: Any) -> bool:
-    """Whether an element asks for consent to cookies, or for an address for a newsletter."""
+    """Whether an element asks for consent to cookies, or offers a newsletter."""
     marks = f"{_marks(element)} {element.get('aria-label', '')}"
     is_dialog = element.get("role") in {"dialog", "alertdialog"}
     is_named = bool(_CONSENT.search(marks)) or (is_dialog and "cookie" in marks.lower())
@@ -114,7 +115,7 @@ def _is_banner(element: Any) -> bool:
 
 
 def _is_newsletter(element: Any, marks: str) -> bool:
-    """Whether an element is such a box: it has a field, or is outside of the main text."""
+    """Whether an element offers a newsletter, and has a field or is outside of the main text."""
     if not _NEWSLETTER.search(marks) or element.tag in {"a", "input", "button"}:
         return False
     is_inside = any(True for _ in element.iterancestors("main", "article"))
@@ -129,7 +130,10 @@ def _is_short_aside(element: Any) -> bool:
 
 
 def _remove_banner_of(button: Any, large: set[Any]) -> None:
-    """Remove the largest short element around a button that mentions cookies."""
+    """Remove the largest element around a button that is short and mentions cookies.
+
+    `large` collects elements that are not short, so that they are not measured again.
+    """
     banner = None
     for element in button.iterancestors():
         if element in large:
@@ -150,5 +154,5 @@ def _as_heading(trigger: Any) -> None:
         return
     if not _HEADS.isdisjoint(above):
         trigger.tag = "span"
-    elif text.endswith(("?", "？")) or len(text.split()) >= _SHORT:
+    elif text.endswith(("?", "？")) or len(text.split()) >= _MIN_HEADING_WORDS:
         trigger.tag = "h6"

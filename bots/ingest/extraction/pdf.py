@@ -18,7 +18,7 @@ from bots.ingest.extraction.document import (
     check_length,
     clean,
 )
-from bots.ingest.extraction.glued_words import has_glued_words
+from bots.ingest.extraction.missing_spaces import lacks_spaces
 from bots.ingest.extraction.pdf_layout import SAME_LINE, Line
 from bots.language.normalization import normalize
 
@@ -26,25 +26,26 @@ MAX_PAGES = 2_000
 # At the end of a line these two hyphens only break a word; a plain "-" may belong to the word.
 _SOFT_HYPHEN = re.compile(r"(?<=\w)[\u00ad\u2010]\n[ \t]*(?=\w)")
 _HARD_HYPHEN = re.compile(r"([a-zà-ỹ]{2})-\n[ ]*([a-zà-ỹ]{2})")
-# Words that are written with their hyphen: "e-mail", "self-service", "check-in".
+# Matches the hyphen of words that are written with one: "e-mail", "self-service", "check-in".
 _COMPOUND = re.compile(
     r"(\b(?:[a-z]|self|non|co|ex))-\n[ ]*(?=[a-z])|-\n[ ]*(?=(?:in|out|up|off|on)\b)"
 )
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
-# A line of a table of contents, with dots that lead to the page number.
+# Matches the end of a line in a table of contents: dots that lead to the page number.
 _CONTENTS = re.compile(r"(?<!\.)(?<!\.\s)(?:\.\s?){4,}+\s*+(?:(\d++)|[ivxlc]++)\s*+$")
 # A line further below the previous one than this multiple of the usual distance starts a paragraph.
 _PARAGRAPH = 1.3
 _PAGE_NUMBER = re.compile(r"(?<!\S)\d{1,4}$|^\d{1,4}(?!\S)")
 # In a document of fewer pages, a line on all of them may be text.
 _FEW_PAGES = 4
-# The lines that a browser prints above and below a page: date and title, address and page number.
+# Matches lines that a browser prints above and below a page, with # for each number: date and
+# title, URL and page number.
 _PRINTED = re.compile(r"(?:#/#/#|#\.#\.#|#-#-#),? #:#|(?:file|https?)://\S+(?: # ?/ ?#)?$|# ?/ ?#$")
-# A heading is this much larger than the text, and at most this many characters long.
+# A heading is at least this many times as large as the text, and has at most this many characters.
 _LARGER, _MAX_HEADING = 1.12, 120
 # A page with more bytes of drawing operators is a plan or a map.
 _MAX_CONTENT = 500_000
-# How many pages, or runs of them, a warning names at most.
+# The maximum number of pages, or ranges of pages, that a warning lists.
 _MAX_NAMED = 12
 
 
@@ -89,29 +90,36 @@ def read_pdf(path: Path) -> Content:
 def _readable(
     pages: list[list[Line]], damaged: Collection[int], scans: Collection[int]
 ) -> tuple[list[list[Line]], str]:
-    """Empty the pages whose words are not separated; also returns a warning of what is missing."""
+    """Empty the pages that have no spaces between words.
+
+    Returns the pages, and a warning about those that could not be read well; "" if there are none.
+    Raises ExtractError if no page can be read because spaces are missing.
+    """
     numbers = range(len(pages))
-    glued = {n for n in numbers if has_glued_words(" ".join(line.text for line in pages[n]))}
+    unspaced = {n for n in numbers if lacks_spaces(" ".join(line.text for line in pages[n]))}
     empty = {n for n in numbers if not pages[n]}
-    if glued and len(glued | empty) == len(pages):
+    if unspaced and len(unspaced | empty) == len(pages):
         message = "Its text has no spaces between words. Save it again, or as a Word file."
         raise ExtractError("unreadable", message)
     missing = (
         (damaged, "couldn't be read in full because the file is damaged there"),
         (empty.difference(damaged), "have no text and may be scanned or damaged"),
         (scans, "are scans, read by character recognition, which makes mistakes"),
-        (glued.difference(damaged), "were skipped because their text has no spaces between words"),
+        (
+            unspaced.difference(damaged),
+            "were skipped because their text has no spaces between words",
+        ),
     )
     warning = " ".join(
         f"{len(found)} of {len(pages)} pages {what} ({_named(found)})."
         for found, what in missing
         if found
     )
-    return [[] if n in glued else pages[n] for n in numbers], warning
+    return [[] if n in unspaced else pages[n] for n in numbers], warning
 
 
 def _named(found: Collection[int]) -> str:
-    """List pages in a text: "pages 2, 5-9"."""
+    """The numbers of pages as a text, such as "pages 2, 5-9"."""
     runs: list[list[int]] = []
     for number in sorted(found):
         if runs and runs[-1][-1] == number - 1:
@@ -124,9 +132,10 @@ def _named(found: Collection[int]) -> str:
 
 
 def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
-    """Rewrite the file with empty pages in place of damaged ones; also returns their numbers.
+    """Rewrite the file with empty pages in place of damaged pages.
 
-    The file is None if the original can be read as it is.
+    Returns the new file, or None if the original can be read as it is, and the indexes of the
+    damaged pages.
     """
     import pypdf  # noqa: PLC0415  parsers are loaded in the child only
 
@@ -168,7 +177,10 @@ def _can_be_unpacked(page: Any) -> bool:
 
 
 def _is_drawing(reader: Any, number: int) -> bool:
-    """Whether a page draws so much that it is a plan or a map; its lines would fill the memory."""
+    """Whether a page draws so much that it is a plan or a map.
+
+    Its lines would fill the memory.
+    """
     content = reader.pages[number].get_contents() if number < len(reader.pages) else None
     return content is not None and len(content.get_data()) > _MAX_CONTENT
 
@@ -185,16 +197,16 @@ def _finds_every_page(document: Any) -> bool:
 def _pages(
     reader: Any, document: Any, damaged: set[int]
 ) -> Iterator[tuple[list[Line], pdf_layout.Rules]]:
-    """The visible text of each page with its positions, and the rules of its tables.
+    """Yield the visible text of each page with its positions, and the page's drawn rules.
 
     Adds pages that cannot be unpacked to `damaged`.
     """
     visible_text = pdf_visibility.VisibleText(reader, document)
     total = 0
     for number in range(document.page_count()):
-        with _losses() as losses:
+        with _decoding_errors() as errors_logged:
             spans = document.extract_spans(number)
-        if losses:
+        if errors_logged:
             damaged.add(number)
         spans = visible_text.spans(number, spans)
         has_rules = bool(spans) and number not in damaged and not _is_drawing(reader, number)
@@ -207,8 +219,8 @@ def _pages(
 
 
 @contextmanager
-def _losses() -> Iterator[list[str]]:
-    """Collect what pdf_oxide cannot unpack: it only logs these errors and continues."""
+def _decoding_errors() -> Iterator[list[str]]:
+    """Collect errors of unpacking, which pdf_oxide only logs before it continues."""
     found: list[str] = []
     handler = logging.Handler()
     handler.emit = lambda record: found.append(record.getMessage())  # type: ignore[method-assign]
@@ -234,7 +246,7 @@ def _without_contents(pages: list[list[Line]]) -> list[list[Line]]:
 
 
 def _without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
-    """Drop top and bottom lines that pages share, even if their numbers differ."""
+    """Drop the top and bottom lines that pages share, even if the numbers in them differ."""
     for edge in (max, min):
         rows = [_row_at_edge(lines, edge) for lines in pages]
         shapes = [re.sub(r"\d+", "#", _text_of(row)) for row in rows]
@@ -252,12 +264,12 @@ def _without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
 
 def _numbered(texts: Sequence[str]) -> set[int]:
     """The pages whose line begins or ends with the page number; none unless most lines do."""
-    found = ((place, _PAGE_NUMBER.search(text)) for place, text in enumerate(texts))
-    shifts = {place: int(match[0]) - place for place, match in found if match}
+    found = ((index, _PAGE_NUMBER.search(text)) for index, text in enumerate(texts))
+    shifts = {index: int(match[0]) - index for index, match in found if match}
     usual, count = (Counter(shifts.values()).most_common(1) or [(0, 0)])[0]
     if len(texts) < _FEW_PAGES or 2 * count <= len(texts):
         return set()
-    return {place for place, shift in shifts.items() if shift == usual}
+    return {index for index, shift in shifts.items() if shift == usual}
 
 
 def _row_at_edge(lines: Sequence[Line], edge: Callable[[Iterator[float]], float]) -> list[Line]:
@@ -273,9 +285,10 @@ def _text_of(row: Sequence[Line]) -> str:
 
 
 def _is_running(shape: str, count: int, pages: int) -> bool:
-    """Whether top or bottom lines of one shape, with `#` for digits, are running lines.
+    """Whether top or bottom lines of the same shape are running headers or footers.
 
-    The running line of a chapter is on fewer pages; it counts only if it ends in the page number.
+    A shape has `#` in place of each number. The header of a chapter is on fewer pages than that of
+    the document, so it must end in a number.
     """
     if shape == "#" or _PRINTED.match(shape):
         return True

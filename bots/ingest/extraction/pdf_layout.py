@@ -1,4 +1,8 @@
-"""Finds the lines, columns and tables of a PDF page by the positions of its text."""
+"""Finds the lines, columns and tables of a PDF page by the positions of its text.
+
+A rule is a straight line that a page draws, level or upright. A piece is a part of a line of text:
+a cell of a table, or the part in one column.
+"""
 
 import re
 from collections import Counter
@@ -10,21 +14,23 @@ from typing import Any
 
 from bots.ingest.extraction.document import table_lines
 
-# In multiples of the font size: how much the heights of text in one row may differ, and of a cell
-# beside cells of two lines.
+# In multiples of the font size: how far two texts of one row may be apart in height. It may be more
+# for a cell of one line beside a cell of two lines.
 SAME_LINE, _BESIDE = 0.4, 0.62
 # In multiples of the font size: the minimum gaps between words, between aligned cells, and between
 # columns.
 _SPACE, _CELL, _GUTTER = 0.15, 0.38, 1.2
 # In points: how far the edges of aligned cells may differ.
 _ALIGNED = 1
-# How many rows above and below a cell are compared, and how many of them must share an edge.
+# How many rows above and below a cell are compared, and how many of them must share one of its
+# edges.
 _NEAR, _MIN_ALIGNED = 3, 2
 # In points: the maximum width and the minimum length of a rule.
 _MAX_RULE, _MIN_RULE = 3, 8
 # The heights between which a rule strikes letters out, in multiples of the font size.
 _STRUCK = 0.18, 0.45
-_MOST_STRUCK = 0.4
+# If rules strike out more than this share of a page's letters, they are underlines.
+_MAX_STRUCK_SHARE = 0.4
 # A page with more rules is a drawing.
 _MAX_RULES = 2_000
 # A column of text has at least this many lines, of this many characters on average; columns with
@@ -36,17 +42,19 @@ _ROW_STEP = 1.25
 _LINE_STEP, _MAX_ROW_STEP = 1.45, 5
 # How many rows with a single piece may follow each other inside a table.
 _MAX_LONE = 4
-# A box this many times as wide as its letters is a mistake.
+# A box that is more than this many times as wide as its letters is a mistake.
 _TOO_WIDE = 1.4
 _GAP = re.compile(r"(?<=\S) +(?=\S)")
-# This many spaces separate cells; a line's only such gap needs more, since it may be a mistake.
+# This many spaces separate cells. If a line has only one such gap, it needs the second number of
+# spaces, since the gap may be a mistake.
 _FILLED, _LONE_GAP = 3, 5
 # A space may separate cells if it is this many times as wide as the usual one and, in a line with
 # more than a few spaces, as the narrowest of the line.
 _WIDER, _FEW_SPACES = 1.3, 2
 # Matches a cell that cannot be the name of a column.
 _NO_NAME = re.compile(r"^\s*[a-z]|\d")
-# A list marker, which belongs to the text after it however wide the gap.
+# The maximum number of characters of a list marker, which belongs to the text after it, however
+# wide the gap.
 _MAX_MARK = 3
 _CLOSING = frozenset(")]%,.;:°")
 _MARK = re.compile(r"\s*(?:[^\w\s]|\(?\w{1,3}[.)])\s*")
@@ -54,7 +62,11 @@ _MARK = re.compile(r"\s*(?:[^\w\s]|\(?\w{1,3}[.)])\s*")
 
 @dataclass(frozen=True)
 class Line:
-    """A piece of text; `x` and `y` count from the lower left corner, as if it were upright."""
+    """A piece of text, with its position in points, as if it were upright.
+
+    `x` and `end` are its left and right edge, from the left of the page. `y` is its lower edge,
+    from the bottom. `size` is the font size.
+    """
 
     text: str
     x: float
@@ -68,18 +80,19 @@ class Line:
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of a page, which separate the cells of a table.
+    """The rules of a page, which may separate the cells of a table.
 
-    An upright rule is its x and the y of both ends; a level rule is its y and the x of both ends.
+    An upright rule is given by its x and the y of both ends, a level rule by its y and the x of
+    both ends.
     """
 
     upright: tuple[tuple[float, float, float], ...] = ()
     level: tuple[tuple[float, float, float], ...] = ()
-    # Level lines and thin bars that are drawn alone, so they are not edges of boxes or letters.
+    # Level rules that are drawn alone, so that they are not edges of boxes or letters.
     thin: tuple[tuple[float, float, float], ...] = ()
 
     def unstruck(self, line: Line, widths: Sequence[float]) -> str:
-        """The text of a line with spaces in the place of letters that a rule crosses out."""
+        """The text of a line with spaces in place of the letters that a rule crosses out."""
         low, high = (line.y + part * line.size for part in _STRUCK)
         crossing = [
             (start, end)
@@ -104,7 +117,7 @@ class Rules:
         )
 
     def above(self, line: Line) -> int:
-        """How many level rules are above a line."""
+        """The number of level rules above a line."""
         middle = line.y + line.size / 3
         return sum(y > middle and low <= line.x <= high for y, low, high in self.level)
 
@@ -146,7 +159,7 @@ def _boxes(operations: Iterable[Any]) -> Iterator[tuple[float, float, float, flo
 
 
 def pieces(spans: Iterable[Any], drawn: Rules = Rules()) -> list[Line]:  # noqa: B008 - frozen
-    """Split the page's lines into columns and cells; the pieces come from the top down.
+    """Split the page's lines into pieces, which are returned from the top down.
 
     Rotated text follows the upright text.
     """
@@ -172,7 +185,7 @@ def pieces(spans: Iterable[Any], drawn: Rules = Rules()) -> list[Line]:  # noqa:
             for number, row in enumerate(rows)
             for piece in _without_small_gaps(row, rows, number, separate)
         ]
-        # Put the text of each direction below that of the others.
+        # Put the text of each direction below that of the directions before.
         shift = min((line.y for line in found), default=0) - max(line.y for line in lines)
         found += lines if not found else [replace(line, y=line.y + shift - 99) for line in lines]
     return found
@@ -206,14 +219,14 @@ def _widths(line: Line, widths: Sequence[float]) -> Sequence[float]:
 
 
 def _is_underlined(spans: Iterable[Any], drawn: Rules) -> bool:
-    """Whether rules cross out so much of a page that they are misplaced underlines."""
+    """Whether rules cross out so much of a page that they must be misplaced underlines."""
     total = struck = 0
     for span in spans if drawn.thin else ():
         turn, line = _upright(span)
         text = line.text if turn else drawn.unstruck(line, _widths(line, span.char_widths))
         total += len(line.text.replace(" ", ""))
         struck += len(line.text.replace(" ", "")) - len(text.replace(" ", ""))
-    return struck > _MOST_STRUCK * total
+    return struck > _MAX_STRUCK_SHARE * total
 
 
 def _usual_space(spans: Sequence[Any]) -> float:
@@ -231,16 +244,19 @@ def _usual_space(spans: Sequence[Any]) -> float:
 def _cells(
     line: Line, widths: Sequence[float], usual: float, separate: Callable[[Line, Line], bool]
 ) -> Iterator[Line]:
-    """Split a line where rules, many spaces or a space wider than the others may separate cells."""
-    places = list(accumulate(widths, initial=line.x))
+    """Split a line into what may be cells.
+
+    They may be separated by a rule, by many spaces, or by a space that is wider than the others.
+    """
+    positions = list(accumulate(widths, initial=line.x))
     gaps = list(_GAP.finditer(line.text))
-    spaces = [places[gap.end()] - places[gap.start()] for gap in gaps if len(gap[0]) == 1]
-    least = min(spaces, default=0) if len(spaces) > _FEW_SPACES else 0
-    wide = max(_CELL * line.size, _WIDER * max(usual * line.size, least))
+    spaces = [positions[gap.end()] - positions[gap.start()] for gap in gaps if len(gap[0]) == 1]
+    narrowest = min(spaces, default=0) if len(spaces) > _FEW_SPACES else 0
+    wide = max(_CELL * line.size, _WIDER * max(usual * line.size, narrowest))
     filled = sum(len(gap[0]) >= _FILLED for gap in gaps)
 
     def part(start: int, end: int) -> Line:
-        return replace(line, text=line.text[start:end], x=places[start], end=places[end])
+        return replace(line, text=line.text[start:end], x=positions[start], end=positions[end])
 
     start = 0
     for gap in gaps:
@@ -274,7 +290,7 @@ def _rows(lines: Iterable[Line]) -> list[list[Line]]:
 
 
 def _joined(row: Sequence[Line], separate: Callable[[Line, Line], bool]) -> Iterator[Line]:
-    """Join the parts of a row that are closer than cells of a table."""
+    """Join the parts of a row that are closer to each other than the cells of a table."""
     current = row[0]
     for line in row[1:]:
         is_cell = line.x - current.end >= _CELL * max(line.size, current.size)
@@ -317,7 +333,10 @@ def _without_small_gaps(
 
 
 def _is_mark(left: Line, right: Line, *, is_first: bool) -> bool:
-    """Whether a piece is no cell: a list mark, a line number, or a piece before a closing mark."""
+    """Whether the left piece is not a cell, but belongs to the right one.
+
+    It is a list marker or a line number, or the right piece is a closing mark.
+    """
     text = left.text.strip()
     if (len(text) == 1 and not text.isdecimal()) or right.text.strip() in _CLOSING:
         return True
@@ -325,7 +344,10 @@ def _is_mark(left: Line, right: Line, *, is_first: bool) -> bool:
 
 
 def _aligned(line: Line, rows: Iterable[Sequence[Line]]) -> int:
-    """How many of the next rows share this piece's edge, up to one with a piece across it."""
+    """The number of these rows with a piece that shares an edge with this one.
+
+    Counting ends at a row with a piece across the left edge.
+    """
     count = 0
     for row in rows:
         if any(other.x < line.x - _ALIGNED and other.end > line.x + _ALIGNED for other in row):
@@ -382,24 +404,24 @@ def _gutter(lines: Sequence[Line]) -> float | None:
 
 def _is_running_text(lines: Sequence[Line]) -> bool:
     firsts = [line.text.lstrip()[:1] for line in lines]
-    going_on = sum(not (first.isupper() or first.isdigit()) for first in firsts)
+    continuing = sum(not (first.isupper() or first.isdigit()) for first in firsts)
     is_long = mean(len(line.text) for line in lines) >= _MIN_COLUMN_CHARACTERS
-    return is_long and 5 * going_on >= len(lines)
+    return is_long and 5 * continuing >= len(lines)
 
 
 def _has_common_steps(left: Sequence[Line], right: Sequence[Line]) -> bool:
-    """Whether both columns have wide steps at the same heights, like the rows of a table."""
+    """Whether both columns have wide gaps at the same heights, as between rows of a table."""
     wide = [_wide_steps(lines) for lines in (left, right)]
     common = [y for y in wide[0] if any(abs(y - other) < left[0].size for other in wide[1])]
     return len(common) >= 3 and 3 * len(common) >= 2 * max(map(len, wide))
 
 
 def _wide_steps(lines: Sequence[Line]) -> list[float]:
-    """The heights of the rows followed by a step much larger than the smallest."""
+    """The heights of the rows below which the gap is much larger than the smallest."""
     rows = _rows(lines)
     steps = [above[0].y - below[0].y for above, below in pairwise(rows)]
-    least = min(steps, default=0)
-    return [row[0].y for row, step in zip(rows, steps, strict=False) if step > _ROW_STEP * least]
+    smallest = min(steps, default=0)
+    return [row[0].y for row, step in zip(rows, steps, strict=False) if step > _ROW_STEP * smallest]
 
 
 def _with_tables(rows: Sequence[list[Line]], drawn: Rules) -> Iterator[Line]:
@@ -427,7 +449,10 @@ def _as_line(row: Sequence[Line]) -> Line:
 
 
 def _table_end(rows: Sequence[list[Line]], start: int) -> int:
-    """The end of the rows that may be a table; rows of a single piece may be inside it."""
+    """The index after the last row of what may be a table from row `start` on.
+
+    Rows of a single piece may be inside it. The result is `start` if no table begins there.
+    """
     if len(rows[start]) < 2:
         return start
     second = rows[start][1].x
@@ -453,19 +478,19 @@ def _continues_cell(row: Sequence[Line], following: Sequence[Line]) -> bool:
 
 
 def _columns(table: Sequence[list[Line]]) -> list[tuple[float, float]]:
-    """The columns of a table, by its fullest rows; fewer than two if it is not a table.
+    """The left and right edge of each column, by the fullest rows; under two if it is no table.
 
     A single row with more cells is a mistake, unless it names columns that are empty below.
     """
     counts = Counter(len(row) for row in table if len(row) > 1)
     if counts.total() < 2:
         return []
-    most = max((count for count, rows in counts.items() if rows > 1), default=max(counts))
+    cell_count = max((count for count, rows in counts.items() if rows > 1), default=max(counts))
     if not any(map(_NO_NAME.search, (line.text for line in table[0]))):
-        most = max(most, len(table[0]))
+        cell_count = max(cell_count, len(table[0]))
     columns: list[tuple[float, float]] = []
-    longest = (line for row in table if len(row) == most for line in row)
-    for line in sorted(longest, key=lambda line: line.x):
+    in_fullest = (line for row in table if len(row) == cell_count for line in row)
+    for line in sorted(in_fullest, key=lambda line: line.x):
         if columns and line.x < columns[-1][1]:
             columns[-1] = (columns[-1][0], max(columns[-1][1], line.end))
         else:
@@ -490,9 +515,10 @@ _Cells = dict[int, str]
 def _unwrapped(
     table: Sequence[list[Line]], cells: Sequence[_Cells], drawn: Rules
 ) -> list[tuple[Line, _Cells]]:
-    """The rows of a table, whose cells may have several lines each, at any height.
+    """The rows of a table, whose cells may have several lines each, at different heights.
 
-    Rows are told apart by the rules between them, the steps between lines, or first letters.
+    What tells rows apart are the rules between them, the distances between lines, or lines that
+    begin in lower case.
     """
     lines = [(_as_line(row), row_cells) for row, row_cells in zip(table, cells, strict=True)]
     step = _step_in_cells(lines)
@@ -507,7 +533,10 @@ def _unwrapped(
 
 
 def _step_in_cells(lines: Sequence[tuple[Line, _Cells]]) -> float:
-    """The smallest step between two lines of a column, except to a line centred beside two."""
+    """The smallest distance between two lines of one column.
+
+    The distance to a line that is centred beside two others does not count.
+    """
     latest: dict[int, float] = {}
     steps = []
     for line, cells in lines:
@@ -518,7 +547,7 @@ def _step_in_cells(lines: Sequence[tuple[Line, _Cells]]) -> float:
 
 
 def _near(lines: Sequence[tuple[Line, _Cells]], step: float) -> Iterator[list[tuple[Line, _Cells]]]:
-    """Groups of lines that are as near to each other as the lines of a cell."""
+    """Yield groups of lines that are as close to each other as the lines of a cell."""
     group = [lines[0]]
     is_within = step <= _LINE_STEP * lines[0][0].size
     for above, below in pairwise(lines):

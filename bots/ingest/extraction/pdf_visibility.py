@@ -1,5 +1,4 @@
-"""Tells which text of a PDF is visible, by drawing each page and looking for the text in the
-picture.
+"""Finds the visible text of a PDF by drawing each page and looking for the text in the picture.
 
 Hidden text leaves no trace in the picture, whether it is on a layer that is off, white on white,
 covered, clipped, transparent or not drawn at all. The recognised text of a scan counts as visible,
@@ -15,25 +14,26 @@ from typing import Any, NamedTuple
 
 from bots.ingest.extraction import pdf_layout
 
-# Dots per inch at which a page is drawn, the maximum dots of its longer side, and points per inch.
-_DPI, _MAX_DOTS, _POINTS = 36, 1_500, 72
-# A text is visible if one colour of its dots varies by at least this much, of 255.
+# The pixels per inch at which a page is drawn, the maximum number of pixels of its longer side, and
+# the points of an inch.
+_DPI, _MAX_SIDE_PIXELS, _POINTS = 36, 1_500, 72
+# A text is visible if one colour of its pixels varies by at least this much, of 255.
 _CONTRAST = 10
 # Letters of less than this height and width, in points, are too small to read.
 _TINY, _TINY_WIDTH = 2, 0.7
 # Text with fewer letters and digits is not checked: it may be drawn beside its box.
 _MIN_LETTERS = 2
-# pdf_oxide has its own font for scripts up to this letter: Latin, Greek and Cyrillic.
+# pdf_oxide has a font of its own for letters up to this one: Latin, Greek and Cyrillic.
 _LAST_DRAWN = "\u052f"
 # The flags of fields that are hidden, and of fields that appear only in print.
 _HIDDEN_FIELD = 0b10_0010
-# Larger pictures are not unpacked: all text on them counts as seen.
+# Larger pictures are not unpacked: all text on them counts as visible.
 _MAX_PIXELS = 1_000_000
 _NOISE = 64
 
 
 def has_fields(reader: Any) -> bool:
-    """Whether the file has filled fields, none of them hidden."""
+    """Whether the file has a form, and none of its fields is hidden."""
     if "/AcroForm" not in reader.root_object:
         return False
     fields = (note for page in reader.pages for note in _all(page, "/Annots"))
@@ -58,7 +58,7 @@ def prepare(reader: Any, damaged: set[int]) -> bool:
                 _replace_picture(item)
                 is_changed = True
         elif "/OC" in item:
-            # pdf_oxide respects layers of content, but not of forms.
+            # pdf_oxide respects the layers of content, but not those of form objects.
             holder = item
             for name in ("/Resources", "/Properties"):
                 inner = generic.DictionaryObject()
@@ -70,7 +70,7 @@ def prepare(reader: Any, damaged: set[int]) -> bool:
 
 
 def _tell_layers_apart(reader: Any) -> bool:
-    """Give each layer a name of its own, and switch off those that viewers do not show.
+    """Give each layer a name of its own, and switch off the layers that viewers do not show.
 
     Returns whether the file has layers.
     """
@@ -95,7 +95,10 @@ def _tell_layers_apart(reader: Any) -> bool:
 
 
 def _drawn_objects(page: Any, seen: set[int]) -> Iterator[Any]:
-    """The forms and pictures of a page, also those inside forms, except those in `seen`."""
+    """Yield the form objects and pictures of a page, including those inside form objects.
+
+    Objects in `seen` are left out, and the others are added to it.
+    """
     holders = [page]
     while holders:
         resources = _get(holders.pop(), "/Resources")
@@ -128,7 +131,7 @@ def _pixels(picture: Any) -> int:
 
 
 def _replace_picture(picture: Any) -> None:
-    """Replace a large picture by small grey noise, on which all text counts as visible."""
+    """Replace a large picture with small grey noise, on which all text counts as visible."""
     from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
 
     for name in picture.keys() - {"/Type", "/Subtype", "/Filter"}:
@@ -167,10 +170,10 @@ class _Frame(NamedTuple):
         xs, ys = sorted((across, across + width)), sorted((1 - up, 1 - up - height))
         for _ in range(self.turn // 90 % 4):
             xs, ys = sorted(1 - y for y in ys), xs
-        return _dots(xs, picture.width), _dots(ys, picture.height)
+        return _pixel_range(xs, picture.width), _pixel_range(ys, picture.height)
 
 
-def _dots(span: Sequence[float], size: int) -> range:
+def _pixel_range(span: Sequence[float], size: int) -> range:
     return range(max(0, int(span[0] * size)), min(size, int(span[1] * size) + 1))
 
 
@@ -187,7 +190,7 @@ class VisibleText:
     def __init__(self, reader: Any, document: Any) -> None:
         self._reader = reader
         self._document = document
-        # Fonts with visible letters on an earlier page, so this machine can draw them.
+        # Fonts with visible letters on an earlier page, which this machine can therefore draw.
         self._drawn_fonts = set[str]()
 
     def spans(self, number: int, spans: Iterable[Any]) -> list[Any]:
@@ -211,7 +214,10 @@ class VisibleText:
         return [span for span in spans if id(span) not in hidden]
 
     def _unseen_without_groups(self, number: int, spans: list[Any], frame: _Frame) -> list[Any]:
-        """The spans that stay invisible if groups, which pdf_oxide draws opaque, are left out."""
+        """The spans that stay invisible if transparency groups are left out.
+
+        pdf_oxide draws these groups opaque.
+        """
         page = self._reader.pages[number]
         if not spans or not any(map(_is_group, _drawn_objects(page, set()))):
             return spans
@@ -250,28 +256,28 @@ def _errors() -> tuple[type[Exception], ...]:
 def _drawn(document: Any, number: int, frame: _Frame) -> Any:
     """The picture of a page; None if it cannot be drawn."""
     size = max(frame.right - frame.left, frame.top - frame.bottom)
-    dpi = min(_DPI, max(1, int(_MAX_DOTS * _POINTS / size)))
+    dpi = min(_DPI, max(1, int(_MAX_SIDE_PIXELS * _POINTS / size)))
     with suppress(RuntimeError):
         return document.render_pixmap(number, dpi)
     return None
 
 
 def _is_on(picture: Any, frame: _Frame, span: Any) -> bool:
-    """Whether a text is visible: its pixels differ in colour. True without a picture."""
+    """Whether a text is visible, so that its pixels differ in colour. True without a picture."""
     if picture is None:
         return True
     x, y, width, height = span.page_bbox
     width = pdf_layout.width_of(span) if span.page_bbox == span.bbox else width
     columns, rows = frame.on(picture, (x, y, width, height))
-    least, most = [255] * 3, [0] * 3
+    lowest, highest = [255] * 3, [0] * 3
     for row in rows if columns else ():
         start = 4 * picture.width * row
-        dots = picture.data[start + 4 * columns.start : start + 4 * columns.stop]
+        pixels = picture.data[start + 4 * columns.start : start + 4 * columns.stop]
         for colour in range(3):
-            values = dots[colour::4]
-            least[colour] = min(least[colour], *values)
-            most[colour] = max(most[colour], *values)
-            if most[colour] - least[colour] >= _CONTRAST:
+            values = pixels[colour::4]
+            lowest[colour] = min(lowest[colour], *values)
+            highest[colour] = max(highest[colour], *values)
+            if highest[colour] - lowest[colour] >= _CONTRAST:
                 return True
     return False
 
@@ -281,7 +287,7 @@ def _is_group(drawn: Any) -> bool:
 
 
 def _without_groups(reader: Any, page: Any) -> Any:
-    """A document with a copy of only this page, without its groups."""
+    """A document with a copy of only this page, without its transparency groups."""
     import pypdf  # noqa: PLC0415  parsers are loaded in the child only
 
     writer = pypdf.PdfWriter()
@@ -294,7 +300,7 @@ def _without_groups(reader: Any, page: Any) -> Any:
 
 
 def copy_layers(reader: Any, writer: Any) -> None:
-    """Copy which layers are on; the pages must have been copied before."""
+    """Copy which layers are on; the pages must have been copied already."""
     from pypdf import generic  # noqa: PLC0415  parsers are loaded in the child only
 
     layers = reader.root_object.get("/OCProperties")

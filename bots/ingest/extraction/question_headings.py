@@ -1,4 +1,4 @@
-"""Turns the questions that a document answers into headings of their answers."""
+"""Turns the questions in a document into the headings of their answers."""
 
 import re
 from collections.abc import Iterable
@@ -23,7 +23,8 @@ _POINTS_BACK = re.compile(
 def as_headings(sections: Iterable[Section]) -> list[Section]:
     """Start a new section after each question of the sections, with the question as its heading.
 
-    Questions without an answer, as in a table of contents, are left out unless nothing is left.
+    Questions without an answer, as in a table of contents, are left out unless nothing would
+    remain.
     """
     sections = list(sections)
     split = [part for section in sections for part in _split(section)]
@@ -31,17 +32,17 @@ def as_headings(sections: Iterable[Section]) -> list[Section]:
 
 
 def _split(section: Section) -> list[Section]:
-    heading, parts, taken = section.heading, [], list[str]()
+    heading, parts, paragraphs = section.heading, [], list[str]()
     for paragraph in re.split(r"\n\s*\n", section.text):
         question, rest = _question(paragraph)
         if question:
-            parts.append(Section(heading, "\n\n".join(taken), section.page))
+            parts.append(Section(heading, "\n\n".join(paragraphs), section.page))
             above = "" if section.heading.endswith(QUESTION_MARKS) else section.heading
             heading = f"{above} > {question}" if above else question
-            taken = []
+            paragraphs = []
         if rest.strip():
-            taken.append(_ANSWER.sub("", rest))
-    return [*parts, Section(heading, "\n\n".join(taken), section.page)]
+            paragraphs.append(_ANSWER.sub("", rest))
+    return [*parts, Section(heading, "\n\n".join(paragraphs), section.page)]
 
 
 def _question(paragraph: str) -> tuple[str, str]:

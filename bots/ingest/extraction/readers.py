@@ -1,4 +1,4 @@
-"""The readers, one for each type of file, which return the file's title and sections."""
+"""The readers of files, one for each type; they return the title and sections of a file."""
 
 import csv
 import io

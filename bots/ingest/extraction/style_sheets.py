@@ -1,6 +1,6 @@
-"""Applies the style sheets inside a web page, as far as they hide its parts.
+"""Finds the parts of a web page that the style sheets inside it hide.
 
-Loaded in the child process only, as all parsers are.
+Like all parsers, this module is loaded in the child process only.
 """
 
 import re
@@ -14,14 +14,15 @@ import tinycss2
 
 from bots.ingest.extraction.document import ExtractError
 
-# Maximum characters of one page's style sheets.
+# The maximum number of characters in the style sheets of a page.
 _MAX_CHARACTERS = 1_000_000
 _MAX_SELECTORS = 5_000
 _MAX_SELECTOR_CHARACTERS = 2_000
 _MAX_NESTED = 5
-# Maximum steps from element to element and selectors tried on elements: a few seconds.
+# The maximum number of steps from element to element and of selectors tried on elements. It takes a
+# few seconds.
 _MAX_STEPS = 4_000_000
-# Wrapping an element counts as the first number of steps; copying the second number of siblings
+# Wrapping an element counts as the first number of steps. Copying the second number of siblings
 # counts as one step.
 _WRAPPED, _COPIED = 5, 4
 
@@ -44,9 +45,12 @@ _PROPERTIES = {
 _SHOWING = frozenset({"display", "visibility", "opacity", "clip", "clip-path", "font-size"})
 # Properties that can place an element outside the page.
 _PLACES = ("left", "right", "top", "bottom", "text-indent", "margin-left", "margin-top")
-_FAR = 900  # in pixels; 15 of them count as one letter
-_BY_LETTERS = 15
-_CLEAR = 0.05
+# An element with a negative offset of at least this much is outside the page.
+_FAR_PIXELS = 900
+# A unit such as `em` counts as this many pixels.
+_PIXELS_PER_LETTER = 15
+# An element with less opacity is invisible.
+_MIN_OPACITY = 0.05
 # States that an element has only while a visitor uses it, such as `:hover`, `.is-open` and
 # `[open]`.
 _STATE = re.compile(
@@ -59,7 +63,7 @@ _STATE_ATTRIBUTE = re.compile(r"(?:aria|data)-|open|checked|selected", re.IGNORE
 
 _ANY = tinycss2.parse_component_value_list("*")
 
-# The page as a desktop computer shows it.
+# The width in pixels at which a desktop computer shows the page.
 _WIDTH = 1_280
 _LENGTH = r"(\d{1,5}(?:\.\d{1,5})?)(px|r?em)"
 _MIN_WIDTH = re.compile(
@@ -77,8 +81,8 @@ _FEATURES = frozenset(
     """.split()  # noqa: SIM905 - easier to read
 )
 
-# The words in the value of each property: identifiers, numbers with their units, and shapes that
-# cut everything off.
+# The words in the value of each property: identifiers, numbers with their units, and _CUT_OFF for a
+# shape that cuts off everything.
 Declared = dict[str, frozenset[str]]
 _CUT_OFF = "cut-off"
 
@@ -86,7 +90,7 @@ _CUT_OFF = "cut-off"
 class _Rule(NamedTuple):
     normal: Declared
     important: Declared
-    # The rule shows an element when a visitor hovers, clicks or the like.
+    # Whether the rule shows an element when a visitor hovers, clicks or the like.
     is_opening: bool = False
 
 
@@ -112,17 +116,21 @@ def _refuse() -> None:
 
 
 class _Siblings(list[Any]):
+    """The children of an element; reading them counts as steps of its root."""
+
     root: "_Element"
 
-    def __getitem__(self, place: Any) -> Any:
-        found = super().__getitem__(place)
-        self.root.count(len(found) // _COPIED if isinstance(place, slice) else 1)
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        self.root.count(len(found) // _COPIED if isinstance(index, slice) else 1)
         return found
 
 
 class _Element(cssselect2.ElementWrapper):  # type: ignore[misc] # has no types
-    """An element that counts the cost of selectors in its root, since strangers' selectors may be
-    very slow."""
+    """An element that counts the cost of selectors in its root.
+
+    The selectors come from strangers and may be very slow.
+    """
 
     def __init__(self, element: Any, parent: Any, *arguments: Any, **options: Any) -> None:
         super().__init__(element, parent, *arguments, **options)
@@ -165,7 +173,7 @@ class _Matcher(cssselect2.Matcher):  # type: ignore[misc] # has no types
 
 
 def looks(tree: Any) -> dict[Any, Look]:
-    """The look of the elements that a style sheet or their own style affects."""
+    """The look of each element that a style sheet or its own style affects."""
     matcher = _Matcher()
     names = _names(tree)
     for text in _sheets(tree):
@@ -180,14 +188,14 @@ def looks(tree: Any) -> dict[Any, Look]:
         for element in elements
         if (rules := [item[3] for item in matcher.match(element)])
     }
-    own = {
+    inline = {
         element: _declared(tinycss2.parse_blocks_contents(_LONG_NUMBER.sub("0", text)))
         for element in tree.iter()
         if isinstance(element.tag, str) and _DECLARES.search(text := element.get("style", ""))
     }
     return {
-        element: _look([*matched.get(element, ()), *filter(None, [own.get(element)])])
-        for element in matched.keys() | own.keys()
+        element: _look([*matched.get(element, ()), *filter(None, [inline.get(element)])])
+        for element in matched.keys() | inline.keys()
     }
 
 
@@ -212,9 +220,9 @@ def _names(tree: Any) -> set[str]:
 
 
 def _rules(nodes: Iterable[Any], above: str = "", depth: int = 0) -> Iterator[tuple[str, _Rule]]:
-    """The selectors and declarations of rules in their order; layers and nested rules are resolved.
+    """Yield the selectors and declarations of rules in their order.
 
-    Layers count as if their rules stood outside them.
+    Nested rules get their full selectors. Rules in a layer count as if they were outside it.
     """
     nodes = [*nodes]
     declared = _declared(nodes)
@@ -309,17 +317,21 @@ def _number(words: Iterable[str]) -> tuple[float, str] | None:
     return next(((float(match[1]), match[2]) for match in matches), None)
 
 
-def _is_away(computed: Declared) -> bool:
+def _is_off_page(computed: Declared) -> bool:
     """Whether an element or its text is outside the page."""
     for name in _PLACES:
         number, unit = _number(computed.get(name, ())) or (0, "")
-        if number <= -(_FAR / _BY_LETTERS if unit in {"em", "rem", "ch"} else _FAR):
+        by_letter = unit in {"em", "rem", "ch"}
+        if number <= -(_FAR_PIXELS / _PIXELS_PER_LETTER if by_letter else _FAR_PIXELS):
             return unit != "%"
     return False
 
 
 def _add(matcher: Any, selector: str, rule: _Rule, names: set[str]) -> None:
-    """Add those selectors of a list that can match in a page with these classes and ids."""
+    """Add the selectors of a list that can match in a page with these classes and ids.
+
+    If the rule shows elements in some state, an opening rule without the state is added as well.
+    """
     declared = rule.normal | rule.important
     hides = _look([_Rule(declared, {})]).is_hidden
     shows = not hides and not declared.keys().isdisjoint(_SHOWING)
@@ -343,8 +355,7 @@ def _add_one(matcher: Any, part: list[Any], rule: _Rule, names: set[str]) -> Non
         return
     try:
         compiled = cssselect2.compile_selector_list(part)
-    # Browsers ignore rules that they do not understand, and so do we; also rules that nest too
-    # deeply.
+    # Like browsers, we ignore rules that we do not understand, and rules that nest too deeply.
     except (cssselect2.SelectorError, NotImplementedError, SyntaxError, RecursionError):
         return
     for item in compiled:
@@ -355,7 +366,7 @@ def _add_one(matcher: Any, part: list[Any], rule: _Rule, names: set[str]) -> Non
 def _without_states(part: list[Any]) -> list[Any]:
     """A selector without the states of its elements: `.faq > p` for `.faq.is-open > p:hover`.
 
-    The same selector if it selects only by state.
+    A selector whose last part is only a state is returned unchanged.
     """
     kept: list[Any] = []
     for is_between, group in groupby(part, key=_is_combinator):
@@ -405,11 +416,15 @@ def _look(rules: list[_Rule]) -> Look:
     if visibility & {"hidden", "collapse", "visible", "initial"}:
         is_invisible = bool(visibility & {"hidden", "collapse"})
     opacity, size = (_number(computed.get(name, ())) for name in ("opacity", "font-size"))
-    is_moved = bool(computed.keys() & {"transition", "animation"})
-    is_clear = opacity is not None and opacity[0] < _CLEAR and not is_moved
+    is_animated = bool(computed.keys() & {"transition", "animation"})
+    is_transparent = opacity is not None and opacity[0] < _MIN_OPACITY and not is_animated
     is_cut_off = any(_CUT_OFF in computed.get(name, ()) for name in ("clip", "clip-path"))
     return Look(
-        "none" in display or "hidden" in content or is_clear or is_cut_off or _is_away(computed),
+        "none" in display
+        or "hidden" in content
+        or is_transparent
+        or is_cut_off
+        or _is_off_page(computed),
         "line-through" in decoration,
         is_invisible,
         None if "font-size" not in computed else size is not None and size[0] == 0,

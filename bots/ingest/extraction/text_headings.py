@@ -17,22 +17,22 @@ _ARTICLE = re.compile(
 _ENDS = re.compile(r"[.:;!?]$")
 _ITEM = re.compile(r"\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s")
 _BULLET = re.compile(r"^[-*•–]\s+")
-# A line with this beginning is no heading: indented lines below it continue its text.
+# Matches the beginning of a line that is no heading: indented lines below continue its text.
 _ASKED_OR_ANSWERED = re.compile(rf"\s*{language_data.pattern('headings', 'no_headings')}\s*[:.]\s")
 _RULE = re.compile(r"\s*([^\w\s])\1{4,}\s*")
 # The header or footer of a manual page: "GREP(1)      User Commands      GREP(1)".
 _OF_MANUAL = re.compile(r"\S+(?: \S+)* {3,}\S.*(?<! ) {3,}+[\w.+-]++\(\d\w*\)\s*")
 _UNDERLINE = re.compile(r"\s*([=\-~])\1{2,}\s*")
 _MAX_HEADING = 80
-# A line that is indented this far is centred.
+# A line that is indented by this many spaces counts as centred.
 _CENTRED = 10
 _TITLE_WORDS = 4
 # In a title, only words up to this length may begin in lower case.
 _SMALL_WORD, _MAX_TITLE_WORDS = 4, 10
-# Fewer words below a line are an example and not a text, so the line is no heading.
+# A line with fewer words below it is no heading: the words are an example and not a text.
 _MIN_WORDS_BELOW = 5
 _NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,2})*)[.)]?\s")
-# The start of a line of a shell.
+# The prompts at the beginning of a line in a shell.
 _PROMPT = ("$ ", "% ", "# ", "> ")
 
 
@@ -44,7 +44,7 @@ def sections(text: str) -> list[Section]:
 
 
 def paged_sections(pages: Iterable[str]) -> list[Section]:
-    """As `sections`, for a text in pages, which are numbered from 1."""
+    """Like `sections`, for a text in pages, which are numbered from 1."""
     outline = _Outline()
     for number, text in enumerate(pages, 1):
         outline.found.start_page(number)
@@ -60,7 +60,7 @@ class _Outline:
         self._above = ""
         # The indentation of a side heading; it heads paragraphs that are indented further.
         self._heads_until: int | None = None
-        # The latest heading is a question, and nothing below it was read.
+        # Whether the latest heading is a question and nothing below it was read yet.
         self._is_asked = False
 
     def read(self, text: str) -> None:
@@ -102,13 +102,13 @@ class _Outline:
 
 
 def _level(heading: str) -> int | None:
-    """How deep a heading is by its number: 1 for "2.1. Grants"; None without a number."""
+    """How deep a heading is by its number: 1 for "2.1. Grants"; None if it has no number."""
     number = _NUMBER.match(heading)
     return number[1].count(".") if number else None
 
 
 def _without_rules(paragraph: str) -> str:
-    """Remove rules at the top, and headers and footers of manual pages; underlines stay."""
+    """Remove horizontal rules at the top, and headers and footers of manual pages."""
     lines = paragraph.expandtabs(8).split("\n")
     lines = [line for line in lines if not _OF_MANUAL.fullmatch(line)]
     return "\n".join(dropwhile(_RULE.fullmatch, lines))
@@ -128,23 +128,23 @@ def _by_article(paragraph: str) -> list[str]:
 
 
 def _article(line: str) -> tuple[str, str]:
-    """The heading of an article of a law that begins with this line, or "", and the line's rest."""
+    """The heading if this line begins an article of a law, else "", and the rest of the line."""
     found = _ARTICLE.fullmatch(line.strip())
     if not found:
         return "", line
-    number, end, said = found.groups()
-    is_title = len(said) <= _MAX_HEADING and not _ENDS.search(said)
-    if not said or (is_title and not said[0].islower()):
+    number, end, text = found.groups()
+    is_title = len(text) <= _MAX_HEADING and not _ENDS.search(text)
+    if not text or (is_title and not text[0].islower()):
         return line.strip().rstrip(".:"), ""
-    return (number, said) if end and not said[0].islower() else ("", line)
+    return (number, text) if end and not text[0].islower() else ("", line)
 
 
 def _heading(paragraph: str) -> tuple[str, str]:
     """A paragraph's heading, or "" if it has none, and the rest of the paragraph."""
     first, _, rest = paragraph.partition("\n")
-    article, said = _article(first)
+    article, text = _article(first)
     if article:
-        return article, f"{said}\n{rest}" if said else rest
+        return article, f"{text}\n{rest}" if text else rest
     underline, _, below = rest.partition("\n")
     if first.strip() and _UNDERLINE.fullmatch(underline) and not first.rstrip().endswith("."):
         return first.strip(" =*#"), below
@@ -166,7 +166,7 @@ def _is_heading(line: str, *, is_alone: bool) -> bool:
     """Whether a line is in capitals, as in manual pages, or alone and numbered."""
     if not line or len(line) > _MAX_HEADING or line[0].isspace() or line.endswith((".", ",", ";")):
         return False
-    # "7. The Government shall publish:" leads in what follows.
+    # "7. The Government shall publish:" introduces what follows.
     is_title = not line.endswith(":") and len(line.split()) <= _MAX_TITLE_WORDS
     return _is_in_capitals(line) or (is_alone and is_title and bool(_NUMBERED.match(line)))
 
@@ -197,7 +197,7 @@ def _is_in_capitals(line: str) -> bool:
 
 
 def _side_heading(paragraph: str, following: str) -> tuple[str, str]:
-    """The heading of a text that is indented below it, or "", and the rest of the paragraph.
+    """The heading if the text below is indented, else "", and the rest of the paragraph.
 
     The options of a manual page are such headings.
     """

@@ -1,4 +1,4 @@
-"""Reads Word files: the text of the body in its order, without hidden text."""
+"""Reads Word files: the visible text of the body, in its order."""
 
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -18,10 +18,11 @@ _UNSEEN = frozenset(
 )
 _SPACES = {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": " "}
 _BOXES = "txbxContent"
-# The limit of Word.
+# The maximum number of columns in Word.
 _MAX_COLUMNS = 63
+# Longer numbers in the file are ignored.
 _MAX_DIGITS = 6
-# In half points.
+# Text of this size or less, in half points, is too small to read.
 _TINY = 3
 
 
@@ -48,15 +49,15 @@ def _is_on(element: Any, path: str) -> bool | None:
 
 
 class _Styles:
-    """The styles of a document, each with those that it is based on."""
+    """The styles of a document, each of which may be based on another."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         root = office.parsed(archive, "word/styles.xml")
         listed = [] if root is None else root.findall("{*}style")
         self._by_id = {attribute(style, "styleId"): style for style in listed}
-        # The style of paragraphs that name none.
-        self._usual = next(
-            (attribute(style, "styleId") for style in listed if _is_usual(style)), None
+        # The style of paragraphs that have none.
+        self._default_style_id = next(
+            (attribute(style, "styleId") for style in listed if _is_default_style(style)), None
         )
         defaults = None if root is None else root.find("{*}docDefaults/{*}rPrDefault")
         self._hides_all = defaults is not None and _is_hidden(defaults)
@@ -72,35 +73,43 @@ class _Styles:
         return [(_value(style, "{*}name") or "").lower() for style in self.chain(style_id)]
 
     def list_of(self, properties: Any) -> Any:
-        """Which list a paragraph with these properties belongs to; None if to none."""
+        """The element that puts a paragraph with these properties into a list.
+
+        It is the paragraph's own or that of its style; None if the paragraph is in no list.
+        """
         styles = self.chain(_value(properties, "{*}pStyle"))
-        own = None if properties is None else properties.find("{*}numPr")
+        direct = None if properties is None else properties.find("{*}numPr")
         found = (style.find("{*}pPr/{*}numPr") for style in styles)
-        return own if own is not None else next((one for one in found if one is not None), None)
+        if direct is not None:
+            return direct
+        return next((element for element in found if element is not None), None)
 
     def hides(self, style_id: str | None) -> bool:
         return bool(_first(_is_hidden(style) for style in self.chain(style_id)))
 
     def hides_paragraph(self, style_id: str | None) -> bool:
-        """Like `hides`, with the document's defaults for all paragraphs."""
-        by_style = (_is_hidden(style) for style in self.chain(style_id or self._usual))
+        """Like `hides`, for a paragraph: the document's defaults count too."""
+        by_style = (_is_hidden(style) for style in self.chain(style_id or self._default_style_id))
         return bool(_first((*by_style, self._hides_all)))
 
 
-def _is_usual(style: Any) -> bool:
+def _is_default_style(style: Any) -> bool:
     is_default = (attribute(style, "default") or "0") not in OFF
     return is_default and attribute(style, "type") == "paragraph"
 
 
-def _first(answers: Iterable[bool | None]) -> bool | None:
-    return next((answer for answer in answers if answer is not None), None)
+def _first(values: Iterable[bool | None]) -> bool | None:
+    return next((value for value in values if value is not None), None)
 
 
 def _is_hidden(element: Any) -> bool | None:
-    """Whether the properties of a run or style hide its text or strike it out."""
-    marks = ("vanish", "strike", "dstrike")
-    answers = [_is_on(element, f"{{*}}rPr/{{*}}{mark}") for mark in marks]
-    return True if True in answers else _first(answers)
+    """Whether the properties of a run or style hide its text or strike it out.
+
+    None if they do not say.
+    """
+    names = ("vanish", "strike", "dstrike")
+    values = [_is_on(element, f"{{*}}rPr/{{*}}{name}") for name in names]
+    return True if True in values else _first(values)
 
 
 class _Numbers:
@@ -111,12 +120,12 @@ class _Numbers:
         kinds = {} if root is None else {
             attribute(kind, "abstractNumId"): kind for kind in root.iterfind("{*}abstractNum")
         }  # fmt: skip
-        # By id: the counter that the list uses, and its kind.
+        # By id of a list: the counter that it uses, and its kind.
         self._lists: dict[str | None, tuple[str | None, Any]] = {}
         for item in () if root is None else root.iterfind("{*}num"):
-            own, kind = attribute(item, "numId"), _value(item, "{*}abstractNumId")
+            list_id, kind = attribute(item, "numId"), _value(item, "{*}abstractNumId")
             restarts = item.find("{*}lvlOverride/{*}startOverride") is not None
-            self._lists[own] = (f"own {own}" if restarts else kind, kinds.get(kind))
+            self._lists[list_id] = (f"own {list_id}" if restarts else kind, kinds.get(kind))
         self._counts: dict[tuple[str | None, str], int] = {}
 
     def mark(self, properties: Any) -> str:
@@ -230,8 +239,8 @@ class _Reader:
             cells: dict[int, str] = {}
             for start, end, cell in row:
                 merge = cell.find("{*}tcPr/{*}vMerge")
-                goes_on = merge is not None and attribute(merge, "val") in (None, "continue")
-                text = texts[-1].get(start, "") if goes_on and texts else self._flat(cell)
+                continues = merge is not None and attribute(merge, "val") in (None, "continue")
+                text = texts[-1].get(start, "") if continues and texts else self._flat(cell)
                 is_whole = start == 0 and end >= columns
                 if text:
                     cells |= dict.fromkeys(range(start, 1 if is_whole else end), text)
@@ -280,7 +289,7 @@ def _is_gone(row: Any) -> bool:
 
 
 def _cells(row: Any) -> Iterator[tuple[int, int, Any]]:
-    """The first column of each cell of a row, the column after its last, and the cell."""
+    """Yield the first column of each cell of a row, the column after its last, and the cell."""
     start = min(int(_value(row, "{*}trPr/{*}gridBefore") or 0), _MAX_COLUMNS)
     for cell in _below(row, "tc"):
         end = start + max(1, min(int(_value(cell, "{*}tcPr/{*}gridSpan") or 1), _MAX_COLUMNS))

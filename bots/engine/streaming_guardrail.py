@@ -1,9 +1,9 @@
 """Decides, while a model writes its answer, what may be shown and whether a judge must check it.
 
-Citations of snippets that do not exist are removed. Doubts are raised by links, addresses,
-telephone numbers and figures that occur in no source, by reports of actions although no function
-returned a result, and by an answer without a citation. A doubt does not fail the answer: it calls
-for the judge. Other inventions can only be found by the judge.
+Citations of snippets that do not exist are removed. These are in doubt: links, addresses, telephone
+numbers and figures that occur in no source, reports of actions although no function returned a
+result, and sentences that no snippet supports in an answer without citations. A doubt does not
+reject the answer; it only calls for the judge. Only the judge can find other inventions.
 """
 
 import re
@@ -20,28 +20,28 @@ _BRACKETS = str.maketrans("【】［］", "[][]")
 _SOURCE = rf"{language_data.pattern('citations', 'source')}\.?\s*+(?::\s*+)?"
 _AND = language_data.pattern("citations", "conjunctions")
 _NUMBERS = rf"(?:{_SOURCE})?[#^]?\d{{1,4}}(?:\s*(?:[,;&]|{_AND})\s*(?:{_SOURCE})?#?\d{{1,4}})*"
-# "[Source 1]", "[1; 2]", "[^1]", "[1†source]"; "(Source 1)"; a bare "(1)" is a figure.
+# Matches "[Source 1]", "[1; 2]", "[^1]", "[1†source]" and "(Source 1)". A bare "(1)" is a figure.
 _CITED_OTHERWISE = re.compile(
     rf"\[({_NUMBERS})(?:†[^\[\]\n]{{0,80}})?\]|\(({_SOURCE}{_NUMBERS})\)", re.IGNORECASE
 )
 _WORD = re.compile(r"\w")
 _FENCE = "<<<"
 _SAYS_NOTHING = "The answer says nothing."
-# Enough characters to tell whether a sentence has ended: its punctuation, its citations and the
-# beginning of the next sentence.
+# This many characters suffice to tell whether a sentence has ended: they contain its punctuation,
+# its citations and the beginning of the next sentence.
 _END_CHARS = 200
 # The first character of what may be a new sentence, with the character before it.
 _BEGINNING = re.compile(r"[\s。！？”’」』\])】］]\S")
-# The end of a heading or question, which needs no citation.
-_NO_STATEMENT = (":", "?", "？", "*")
+# The last characters of headings and questions, which need no citation.
+_ENDS_WITHOUT_STATEMENT = (":", "?", "？", "*")
 
 
 class StreamingGuardrail:
-    """Checks one answer as it streams in; `results` is what functions returned.
+    """Checks one answer as it streams in; `results` is what functions returned, None if nothing.
 
-    A sentence is shown once it is complete, the answer has cited a snippet or a function has
-    returned something, and there is no doubt so far. If the answer must be verified, nothing is
-    shown before the verdict.
+    A complete sentence is shown if the answer has cited a snippet or a function has returned
+    something, nothing is in doubt so far, and the answer is not in a wrong language. If the answer
+    must be verified, nothing is shown before the verdict.
     """
 
     def __init__(self, question: Question, results: str | None = None) -> None:
@@ -49,19 +49,19 @@ class StreamingGuardrail:
         self.results = results
         self._question = question
         self._checks: dict[tuple[int, ...], SourceCheck] = {}
-        self._taken = 0
+        self._received_chars = 0
         # The sentence that may not be complete yet, and complete ones that are not shown yet.
-        self._rest = ""
+        self._unfinished = ""
         self._waiting: list[str] = []
         # The complete sentences as the customer reads them, and the snippets that they cite.
         self.text = ""
         self.cited: tuple[int, ...] = ()
-        # What the judge must decide.
+        # The facts and sentences in doubt, on which the judge must decide.
         self.doubts: list[str] = []
         self._has_own_citation = self.has_added_citation = False
         self.is_refusal = False
         # Why the answer so far must be rejected without asking the judge; empty if it need not be.
-        self.fault = _SAYS_NOTHING
+        self.rejection_reason = _SAYS_NOTHING
 
     @property
     def lacks_citation(self) -> bool:
@@ -75,7 +75,10 @@ class StreamingGuardrail:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the answer is in another language than the customer's, and not shown yet."""
+        """Whether nothing was shown yet and the answer is in another language than the customer's.
+
+        False if the language of the answer is not certain.
+        """
         if self.text != "".join(self._waiting):
             return False
         language = phrasebook.base_of(self._question.language)
@@ -83,23 +86,23 @@ class StreamingGuardrail:
 
     @property
     def is_full(self) -> bool:
-        """Whether the rest is ignored, because the answer is a refusal or too long."""
-        return self.is_refusal or self._taken >= MAX_ANSWER_CHARS
+        """Whether further text is ignored because the answer is a refusal or too long."""
+        return self.is_refusal or self._received_chars >= MAX_ANSWER_CHARS
 
     def feed(self, piece: str) -> str:
         """Add a piece of the answer; returns what may be shown now."""
-        piece = piece[: MAX_ANSWER_CHARS - self._taken]
-        self._taken += len(piece)
-        start, last = max(0, len(self._rest) - _END_CHARS), self._rest[-1:]
-        self._rest += piece
-        self.is_refusal = self.is_refusal or NO_ANSWER in self._rest[start:]
+        piece = piece[: MAX_ANSWER_CHARS - self._received_chars]
+        self._received_chars += len(piece)
+        start, last = max(0, len(self._unfinished) - _END_CHARS), self._unfinished[-1:]
+        self._unfinished += piece
+        self.is_refusal = self.is_refusal or NO_ANSWER in self._unfinished[start:]
         if self.is_refusal or not _BEGINNING.search(last + piece):
             return ""
-        *whole, self._rest = sentences(self._rest, start)
+        *whole, self._unfinished = sentences(self._unfinished, start)
         shown = ""
         for sentence in whole:
             self._add(sentence)
-            shown += self._pass_on()
+            shown += self._release_if_certain()
         return shown
 
     def end(self, *, is_cut: bool) -> str:
@@ -107,21 +110,23 @@ class StreamingGuardrail:
 
         An answer that was cut off loses its unfinished last sentence, unless it is the only one.
         """
-        if not (is_cut and self.text and not self._rest.rstrip().endswith(tuple(".!?。！？]"))):
-            self._add(self._rest)
+        if not (
+            is_cut and self.text and not self._unfinished.rstrip().endswith(tuple(".!?。！？]"))
+        ):
+            self._add(self._unfinished)
         if self.never_cites:
-            self._cite_holders()
-        return self._pass_on().rstrip()
+            self._cite_supporting_snippets()
+        return self._release_if_certain().rstrip()
 
     def approve(self) -> str:
         """Accept the answer; returns what was not shown yet.
 
-        An answer without a citation cites the snippet that shares most words with it, and of equal
-        ones the first, since the best snippets come first.
+        An answer without a citation gets one of the snippet that shares most words with it. If
+        several share equally many, the first is cited, since the best snippets come first.
         """
         if self.lacks_citation and self._snippets:
-            alone = ((self._check((number,)), number) for number in self._snippets)
-            _, number = max(alone, key=lambda item: item[0].shared_words(self.text))
+            checks = ((self._check((number,)), number) for number in self._snippets)
+            _, number = max(checks, key=lambda item: item[0].shared_words(self.text))
             self._waiting[-1] = self._with_citation(self._waiting[-1], number)
             self.text = "".join(self._waiting)
         return self._release().rstrip()
@@ -132,36 +137,43 @@ class StreamingGuardrail:
         self._has_own_citation = self._has_own_citation or bool(numbers)
         self.cited = tuple(dict.fromkeys(self.cited + numbers))
         missing = self._unsupported(sentence, numbers or self.cited or tuple(self._snippets))
-        if missing and not numbers and self.cited and (number := self._holder(sentence)):
+        if (
+            missing
+            and not numbers
+            and self.cited
+            and (number := self._supporting_snippet(sentence))
+        ):
             sentence = self._with_citation(sentence, number)
         else:
             self.doubts += missing
         statement = CITATION.sub(" ", sentence)
         if self.results is None and phrasebook.reports_action(statement):
             self.doubts.append(statement.strip())
-        if self.fault == _SAYS_NOTHING and _WORD.search(statement):
-            self.fault = ""
+        if self.rejection_reason == _SAYS_NOTHING and _WORD.search(statement):
+            self.rejection_reason = ""
         self.text += sentence
         if self._repeats(sentence):
-            self.fault = "The answer repeats what the model was told."
+            self.rejection_reason = "The answer repeats what the model was told."
         self._waiting.append(sentence)
 
     def _repeats(self, sentence: str) -> bool:
         """Whether the answer repeats a delimiter or a snippet's header line from the request."""
-        marks = filter(None, (_FENCE, self._question.fence))
+        fences = filter(None, (_FENCE, self._question.fence))
         heads = (head_of(snippet) for snippet in self._snippets.values())
-        return any(mark in sentence for mark in marks) or any(f"{h}\n" in self.text for h in heads)
+        return any(fence in sentence for fence in fences) or any(
+            f"{h}\n" in self.text for h in heads
+        )
 
-    def _cite_holders(self) -> None:
-        """After each sentence, cite a snippet that supports it, since the model cited none.
+    def _cite_supporting_snippets(self) -> None:
+        """Add to each sentence a citation of a snippet that supports it.
 
         A sentence that no snippet supports raises a doubt.
         """
-        for place, sentence in enumerate(self._waiting):
-            if sentence.strip().endswith(_NO_STATEMENT):
+        for position, sentence in enumerate(self._waiting):
+            if sentence.strip().endswith(_ENDS_WITHOUT_STATEMENT):
                 continue
-            if number := self._holder(sentence):
-                self._waiting[place] = self._with_citation(sentence, number)
+            if number := self._supporting_snippet(sentence):
+                self._waiting[position] = self._with_citation(sentence, number)
             elif _WORD.search(sentence):
                 self.doubts.append(sentence.strip())
         self.text = "".join(self._waiting)
@@ -172,7 +184,7 @@ class StreamingGuardrail:
         is_line = not self.text or self.text.rstrip(" ").endswith("\n")
         return self._check(numbers).unsupported_facts(statement if is_line else f", {statement}")
 
-    def _holder(self, sentence: str) -> int | None:
+    def _supporting_snippet(self, sentence: str) -> int | None:
         """The number of the first snippet that has all words and facts of a sentence."""
         numbers = (n for n in self._snippets if self._check((n,)).supports(sentence))
         return next(numbers, None)
@@ -184,7 +196,7 @@ class StreamingGuardrail:
         return f"{text} [{number}]{sentence[len(text) :]}"
 
     def _check(self, numbers: tuple[int, ...]) -> SourceCheck:
-        """Checks against these snippets, the customer's message and the functions' results."""
+        """A check against these snippets, the customer's message and the functions' results."""
         if numbers not in self._checks:
             self._checks[numbers] = SourceCheck.of_snippets(
                 map(self._snippets.__getitem__, numbers), self._question.text, self.results or ""
@@ -198,8 +210,13 @@ class StreamingGuardrail:
 
         return CITATION.sub(existing, text)
 
-    def _pass_on(self) -> str:
-        must_wait = self._question.verify_answer or self.doubts or self.fault or self.lacks_citation
+    def _release_if_certain(self) -> str:
+        must_wait = (
+            self._question.verify_answer
+            or self.doubts
+            or self.rejection_reason
+            or self.lacks_citation
+        )
         return "" if must_wait or self.is_foreign else self._release()
 
     def _release(self) -> str:

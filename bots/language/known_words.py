@@ -1,4 +1,4 @@
-"""Tells whether a word exists in a language, by word lists from films and books."""
+"""Tells whether a word exists in a language, by lists of words from films and books."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ import numpy as np
 from chatplatform.call_once import call_once
 
 
-class _List:
+class _WordList:
     """The words as sorted hashes, which take some MB less than the words themselves."""
 
     def __init__(self, words: Iterable[str]) -> None:
@@ -15,17 +15,17 @@ class _List:
 
     def __contains__(self, word: str) -> bool:
         value = hash(word)
-        place = int(np.searchsorted(self._hashes, value))
-        return place < len(self._hashes) and int(self._hashes[place]) == value
+        index = int(np.searchsorted(self._hashes, value))
+        return index < len(self._hashes) and int(self._hashes[index]) == value
 
 
-def _loader(language: str) -> call_once[_List]:
+def _loader(language: str) -> call_once[_WordList]:
     @call_once
-    def load() -> _List:
+    def load() -> _WordList:
         # Loading takes 0.1 to 0.7 seconds, and the list keeps a few MB.
         from spellchecker import SpellChecker  # noqa: PLC0415 - few processes need it
 
-        return _List(SpellChecker(language=language).word_frequency.dictionary)
+        return _WordList(SpellChecker(language=language).word_frequency.dictionary)
 
     return load
 

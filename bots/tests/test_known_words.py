@@ -2,7 +2,7 @@
 
 import pytest
 
-from bots.language import dictionaries, embedding
+from bots.language import embedding, known_words
 from bots.quoting.search import Index
 from bots.tests.test_search import plain
 
@@ -23,12 +23,12 @@ from bots.tests.test_search import plain
     ],
 )
 def test_words(word: str, language: str, *, expected: bool) -> None:
-    assert dictionaries.is_word(word, language) is expected
+    assert known_words.is_word(word, language) is expected
 
 
 def test_every_list_can_be_read() -> None:
-    for code in dictionaries.LANGUAGES:
-        assert not dictionaries.is_word("qqqqzz", code)
+    for code in known_words.LANGUAGES:
+        assert not known_words.is_word("qqqqzz", code)
 
 
 @pytest.mark.skipif(not embedding.available(), reason="without an encoder nothing is corrected")

@@ -5,24 +5,26 @@ from collections.abc import Iterator
 
 from bots.language.normalization import UNSPACED
 
-# Letters are judged in windows of this size, so that a single paragraph is noticed. A text of fewer
-# letters than the second number is not judged: it may be a title of one long word. From the third
-# number on, it is judged if at least half of its letters are in long tokens with marks inside.
-_WINDOW, _MIN_LETTERS, _MIN_MARKED = 150, 70, 20
-# By the share of the letters in long tokens with marks inside: the maximum length of the word that
-# an average letter belongs to. That is 6 to 11 in running text, 28 in lists of German words.
+# A text is judged in windows of this many letters, so that a single paragraph is noticed.
+_WINDOW = 150
+# A text of fewer letters is not judged, since it may be a title of one long word, unless it has at
+# least _MIN_MARKED letters and half of them are in long tokens with marks inside.
+_MIN_LETTERS, _MIN_MARKED = 70, 20
+# Pairs of a share and a limit: if at least this share of the letters is in long tokens with marks
+# inside, the word of an average letter may have at most this many letters. It has 6 to 11 in
+# running text, and 28 in lists of German words.
 _LIMITS = ((0.6, 9), (0.25, 13), (0.0, 36))
-# A shorter token may hold a mark: "e.g.", "YouTube".
+# A shorter token may contain a mark: "e.g.", "YouTube".
 _LONG = 20
 _MARK = re.compile(r"[^\W\d_][\d.,;!?)»”\"]+[^\W\d_]|[a-zß-ÿа-я][A-ZÀ-ÞА-Я]")
 # URLs, mail addresses and code have no spaces.
 _CODE = re.compile(r"[@_\\=#&%|~<>{}\[\]+*]|://|www\.|\w\.[a-zà-ÿ]")
-# Words may follow each other without a space: at marks, and at capitals inside of names.
+# Matches where words may follow each other without a space: at marks, and at capitals in names.
 _BREAK = re.compile(r"[-–—/,;:.!?()]|(?<=[a-zß-ÿа-я])(?=[A-ZÀ-ÞА-Я])")
 
 
-def has_glued_words(text: str) -> bool:
-    """Whether words of a text are too long for any language that separates words."""
+def lacks_spaces(text: str) -> bool:
+    """Whether a text lacks spaces: its words are too long for any language that has spaces."""
     words = list(_words(text))
     needed = min(_WINDOW, max(sum(length for length, _ in words), _MIN_LETTERS))
     first = letters = squares = marked = 0
@@ -42,7 +44,7 @@ def has_glued_words(text: str) -> bool:
 
 
 def _words(text: str) -> Iterator[tuple[int, bool]]:
-    """The number of letters of each word, and whether it is in a long token with marks inside."""
+    """Yield the number of letters of each word, and whether its token is long and has marks."""
     for token in text.split():
         if token.isascii() and token.isalpha() and len(token) < _LONG:
             yield len(token), False

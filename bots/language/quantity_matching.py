@@ -30,12 +30,12 @@ _NUMBER = (
     rf"|\b{language_data.pattern('amounts', 'one')}\b"
 )
 _AMOUNT = re.compile(rf"({_NUMBER})[ -]?([^\W\d_]+|[€$])", re.IGNORECASE)
-# After these words an amount is a lower limit, not an upper one.
+# Matches words after which an amount is a lower limit, not an upper one.
 _LEAST = re.compile(rf"\b{language_data.pattern('amounts', 'at_least')}\b\W*$", re.IGNORECASE)
 # How many characters before an amount are searched for such words.
 _REACH = 40
 
-# The amounts by the quantity that they measure.
+# Amounts by the quantity that they measure, such as "mass".
 Amounts = dict[str, list[float]]
 
 
@@ -58,13 +58,13 @@ def _value(number: str) -> float:
 
 
 def fitting(question: str, rows: Sequence[Amounts]) -> Vectors:
-    """1 for rows with the smallest amount that is enough for the question's amount, else 0."""
+    """1 for rows with the smallest amount that suffices for the question's amount, 0 for others."""
     fits = np.zeros(len(rows), dtype=np.float32)
     for kind, asked in amounts(question).items():
         enough = [
             min((have for have in row.get(kind, ()) if have >= max(asked)), default=np.inf)
             for row in rows
         ]
-        least = min(enough, default=np.inf)
-        fits[[have == least < np.inf for have in enough]] = 1
+        smallest = min(enough, default=np.inf)
+        fits[[have == smallest < np.inf for have in enough]] = 1
     return fits
