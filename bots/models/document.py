@@ -75,7 +75,7 @@ class Document(TenantModel):
     # whole document, or its `draft`.
     pending_review = models.BooleanField(default=False, db_default=False)
     # A held-back change of a document that the bot uses: the new values of the changed columns and,
-    # if it is a new file, its name in the media store (bots/services/document_drafts.py). The
+    # if it is a new file, its name in the media store (bots/services/document_changes.py). The
     # columns themselves are what is live. Null: no change is held back.
     draft = models.JSONField(null=True)
     draft_file = models.FileField(

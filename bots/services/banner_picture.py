@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from bots.models import Bot
-from bots.services import bots, pictures
+from bots.services import bots, uploaded_pictures
 from bots.shapes.widget import (
     BannerUploadResponseDto,
     Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
@@ -29,7 +29,7 @@ def upload(
     by: User,
 ) -> BannerUploadResponseDto:
     """Replace the bot's banner."""
-    with pictures.stored(body.file) as picture:
+    with uploaded_pictures.stored(body.file) as picture:
         _set(
             bot,
             "uploaded",

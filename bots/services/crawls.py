@@ -16,7 +16,7 @@ from bots.ingest import crawler, url_normalization
 from bots.ingest.crawler import KnownPage, Limits, Outcome, Page
 from bots.ingest.extraction import file_types
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
-from bots.services import bots, document_drafts, documents, publish_gate, web_urls
+from bots.services import bots, document_changes, documents, publish_gate, web_urls
 from chatplatform import jobs, media
 from chatplatform.media_stores import FilesUnavailable
 
@@ -209,8 +209,8 @@ def _upsert_document(web_url: WebUrl, page: Page, stored: str) -> Document | Non
     if document is None:
         return _create_document(web_url, page, stored)
     is_as_before = document.sha256 == page.sha256
-    if document.draft == document_drafts.DELETION or (
-        is_as_before and document_drafts.has_text(document.draft)
+    if document.draft == document_changes.DELETION or (
+        is_as_before and document_changes.has_text(document.draft)
     ):
         # The page is there again, or as it was before the change that is held back.
         documents.discard_change(document, by=None)
@@ -240,7 +240,7 @@ def _create_document(web_url: WebUrl, page: Page, stored: str) -> Document | Non
 def _replace_content(document: Document, page: Page, stored: str) -> Document:
     """Queue new bytes for training; the bot keeps the old passages until they are trained, and
     longer if the change is held back."""
-    document_drafts.change(document, _content(page, stored), **documents.QUEUED)
+    document_changes.change(document, _content(page, stored), **documents.QUEUED)
     document.refresh_from_db()
     documents.enqueue_training(document)
     return document
@@ -336,8 +336,8 @@ def _is_deletion_held(document: Document) -> bool:
     """Hold back the deletion of a document if its bot checks changes; returns whether it did."""
     if not publish_gate.holds_change(document):
         return False
-    if document.draft != document_drafts.DELETION:
-        document_drafts.hold_deletion(document)
+    if document.draft != document_changes.DELETION:
+        document_changes.hold_deletion(document)
     return True
 
 

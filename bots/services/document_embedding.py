@@ -17,7 +17,7 @@ from bots.ingest.chunking import embedded
 from bots.ingest.extraction import file_types
 from bots.language.embedding import PACKAGED, EncoderDown, SearchEncoder
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
-from bots.services import bots, document_drafts, encoders, large_bots, publish_gate
+from bots.services import bots, document_changes, encoders, large_bots, publish_gate
 from bots.shapes.content import DocumentDto
 from chatplatform import jobs
 from webhooks.services import announce
@@ -248,4 +248,4 @@ def announce_end(event: str, document_id: int) -> None:
     document = Document.objects.get(pk=document_id)
     data = DocumentDto.from_row(document).model_dump(mode="json")
     announce(document.client_id, event, {"bot_id": document.bot_id, "document": data})
-    document_drafts.enqueue_crawl_update(document)
+    document_changes.enqueue_crawl_update(document)

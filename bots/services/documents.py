@@ -25,7 +25,7 @@ from bots.models import (
     WebPage,
     WebUrl,
 )
-from bots.services import bots, document_drafts, publish_gate
+from bots.services import bots, document_changes, publish_gate
 from bots.shapes.content import ImportantDocumentDto, RefusedFile, SkippedFile
 from chatplatform import jobs, media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, TooLarge, first_or_404
@@ -245,7 +245,9 @@ def replace(bot: Bot, *, document_id: int, file: File, by: User) -> Document:
             if double.exclude(pk=document.pk).exists():
                 raise Invalid.field("body", "files", 0, msg="The bot already has this file.")
             # A running training of the old version finds the document queued and stores nothing.
-            document_drafts.change(document, asdict(stored), **QUEUED, updated_at=datetime.now(UTC))
+            document_changes.change(
+                document, asdict(stored), **QUEUED, updated_at=datetime.now(UTC)
+            )
             document = Document.objects.get(pk=document.pk)
             enqueue_training(document)
             record(document.drafted(), "changed", by=by)
@@ -339,7 +341,7 @@ def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by
                 "body", "valid_to", msg=("The end date must be after the start date.")
             )
         if changes != before:
-            document_drafts.change(document, changes)
+            document_changes.change(document, changes)
             bots.bump_knowledge_version(bot.pk)
             audit.record(
                 bot.client_id,
@@ -357,12 +359,12 @@ def delete(bot: Bot, *, document_id: int, by: User) -> bool:
     with transaction.atomic():
         document = _lock_with_bot(bot, document_id)
         is_held = publish_gate.holds_change(document)
-        if document.draft != document_drafts.DELETION:
+        if document.draft != document_changes.DELETION:
             record(document, "deleted", by=by)
-        if is_held and document.draft != document_drafts.DELETION:
-            document_drafts.hold_deletion(document)
+        if is_held and document.draft != document_changes.DELETION:
+            document_changes.hold_deletion(document)
         elif not is_held:
-            document_drafts.remove(document)
+            document_changes.remove(document)
     return not is_held
 
 
@@ -374,10 +376,10 @@ def discard_change(document: Document, *, by: User | None) -> None:
     """
     record(document, "change_discarded", by=by)
     if document.draft is None:
-        document_drafts.remove(document)
+        document_changes.remove(document)
         return
-    document_drafts.drop(document)
-    if document_drafts.has_text(document.draft) and document.status != DocumentStatus.TRAINED:
+    document_changes.drop(document)
+    if document_changes.has_text(document.draft) and document.status != DocumentStatus.TRAINED:
         # The live text is trained to its end.
         Document.objects.filter(pk=document.pk).update(**QUEUED)
         enqueue_training(document)

@@ -24,7 +24,7 @@ from bots.services import (
     answer_preview,
     answers,
     bots,
-    document_drafts,
+    document_changes,
     documents,
     engines,
     prompt_versions,
@@ -370,9 +370,9 @@ def _publish_tested(run: GoldenRun) -> None:
         prompt_versions.make_current(run.prompt)
     held = list(_held_documents(run).order_by("pk"))
     for document in held:
-        document_drafts.publish_draft(document)
+        document_changes.publish_draft(document)
         is_answer = document.source == DocumentSource.QUESTION_ANSWER
-        if is_answer and document.draft != document_drafts.DELETION:
+        if is_answer and document.draft != document_changes.DELETION:
             jobs.enqueue("chats.ask_learned", client_id=run.client_id, document_id=document.pk)
     # Nothing is published if the change was deleted or replaced during the run.
     run.outcome = GoldenOutcome.PUBLISHED if has_prompt or held else GoldenOutcome.HELD

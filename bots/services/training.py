@@ -15,7 +15,7 @@ from bots.ingest import chunking, extraction
 from bots.ingest.chunking import Piece
 from bots.ingest.extraction.document import ExtractedText, ExtractError
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
-from bots.services import document_drafts, document_embedding, encoders, publish_gate
+from bots.services import document_changes, document_embedding, encoders, publish_gate
 from chatplatform import jobs, media
 from chatplatform.media_stores import FilesUnavailable
 
@@ -171,10 +171,10 @@ def _write_found(document_id: int, cut: CutDocument) -> bool:
     live = Chunk.objects.filter(document=document, is_draft=False).order_by("position")
     is_changed = list(live.values_list("content_hash", flat=True)) != hashes
     # A document that is to be deleted has no other change.
-    is_kept = document.draft != document_drafts.DELETION
+    is_kept = document.draft != document_changes.DELETION
     is_new_text = is_changed and is_kept and publish_gate.holds_change(document)
-    if is_new_text or document_drafts.has_text(document.draft):
-        document_drafts.hold_text(document, found)
+    if is_new_text or document_changes.has_text(document.draft):
+        document_changes.hold_text(document, found)
         return True
     is_held = publish_gate.holds_document(document)
     Document.objects.filter(pk=document_id).update(

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from bots.models import Bot, Document, DocumentSource, DocumentStatus
-from bots.services import bots, document_drafts, documents
+from bots.services import bots, document_changes, documents
 from bots.services.documents import DocumentLimit
 from bots.shapes.written import QuestionAnswerDto, TextDto
 from chatplatform import media
@@ -76,7 +76,7 @@ def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by:
             documents.discard_change(document, by=by)
             return Document.objects.get(pk=document.pk)
         _refuse_double(rows.exclude(pk=document.pk), columns)
-        document_drafts.change(document, columns, **documents.QUEUED, updated_at=datetime.now(UTC))
+        document_changes.change(document, columns, **documents.QUEUED, updated_at=datetime.now(UTC))
         # A running training of the old version finds the document queued and stores nothing.
         documents.enqueue_training(document)
         document.file_name = columns["file_name"]

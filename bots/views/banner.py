@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponseBase
 
-from bots.services import pictures
+from bots.services import uploaded_pictures
 from chatplatform import media
 from chatplatform.api import errors
 
@@ -11,7 +11,7 @@ def serve_banner(request: HttpRequest, name: str) -> HttpResponseBase:
     """A picture. A new picture gets a new name, so browsers may cache it forever."""
     if request.method not in {"GET", "HEAD"}:
         return errors.error_response(405, "Only GET is allowed here.", headers={"Allow": "GET"})
-    stored = pictures.open_stored(name)
+    stored = uploaded_pictures.open_stored(name)
     if stored is None:
         return errors.page_not_found(request)
     file, mime_type = stored

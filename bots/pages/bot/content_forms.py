@@ -13,8 +13,8 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from bots.forms import BotForm, changed_times, day_field, days_of
 from bots.models import Bot, Document, DocumentSource, DocumentStatus, WebUrl
-from bots.pages.bot import gaps
-from bots.services import document_drafts, documents, web_urls, written_sources
+from bots.pages.bot import content_gaps
+from bots.services import document_changes, documents, web_urls, written_sources
 from bots.shapes.content import ImportantDocumentDto
 from bots.shapes.web_url import WebUrlDto
 from bots.shapes.written import QuestionAnswerDto, TextDto
@@ -201,7 +201,7 @@ class QuestionForm(WrittenForm):
 
     def submit(self, data: dict[str, Any], by: User) -> Document:
         document = super().submit(data, by)
-        self.contradiction = gaps.contradiction(document.drafted())
+        self.contradiction = content_gaps.contradiction(document.drafted())
         return document
 
     def saved_message(self, result: Document) -> str:
@@ -289,14 +289,14 @@ class DiscardForm(ContentForm):
 
     @property
     def intro(self) -> str:
-        if document_drafts.has_failed(self.subject):
+        if document_changes.has_failed(self.subject):
             return gettext("The new version couldn't be read. The bot keeps using the old version.")
         return gettext("The deletion of this document is on hold. The bot still uses it.")
 
     @property
     def is_needed(self) -> bool:
-        is_deletion = self.subject.draft == document_drafts.DELETION
-        return is_deletion or document_drafts.has_failed(self.subject)
+        is_deletion = self.subject.draft == document_changes.DELETION
+        return is_deletion or document_changes.has_failed(self.subject)
 
     def submit(self, data: dict[str, Any], by: User) -> None:
         documents.discard(self.bot, document_id=self.subject.pk, by=by)

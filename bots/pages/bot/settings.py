@@ -12,11 +12,11 @@ from bots.models import Bot, GoldenQuestion, GoldenRun, LanguageModel, ModelPurp
 from bots.pages.bot import (
     behaviour_forms,
     contact_forms,
+    content_gaps,
     frame,
-    gaps,
     hours_forms,
-    look_forms,
     procedure_forms,
+    widget_forms,
 )
 from bots.services import bots, engines, widget_config
 from bots.shapes.bot import SETUP_STEPS
@@ -25,16 +25,16 @@ from chatplatform.form_fields import language_choices
 from chatplatform.templatetags.codes import humanize_code
 
 LOOK: dict[str, type[BotForm]] = {
-    "appearance": look_forms.AppearanceForm,
-    "welcome": look_forms.WelcomeForm,
-    "window": look_forms.WindowForm,
-    "invitation": look_forms.InvitationForm,
-    "banner": look_forms.BannerForm,
-    "terms": look_forms.TermsForm,
+    "appearance": widget_forms.AppearanceForm,
+    "welcome": widget_forms.WelcomeForm,
+    "window": widget_forms.WindowForm,
+    "invitation": widget_forms.InvitationForm,
+    "banner": widget_forms.BannerForm,
+    "terms": widget_forms.TermsForm,
 }
 BEHAVIOUR: dict[str, type[BotForm]] = {
     "languages": behaviour_forms.LanguagesForm,
-    "welcome": look_forms.WelcomeForm,
+    "welcome": widget_forms.WelcomeForm,
     "questions": behaviour_forms.QuestionsForm,
     "contact": contact_forms.ContactForm,
     "details": contact_forms.OtherFieldsForm,
@@ -86,7 +86,7 @@ def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse
     return _show(
         page, request, bot, "behaviour", BEHAVIOUR, _BEHAVIOUR_SECTIONS,
         title=gettext("Behavior"),
-        language_gaps=gaps.languages(bot),
+        language_gaps=content_gaps.languages(bot),
         model=own.filter(bot=bot).first() or own.filter(bot=None).first(),
         has_default_model=engines.platform_has_model(),
         models=reverse("admin:bots_languagemodel_changelist"),

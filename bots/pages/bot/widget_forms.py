@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminColorInputWidget
 
 from bots.forms import BotForm, changed_times, day_field, days_of
-from bots.services import banner_picture, bots, pictures
+from bots.services import banner_picture, bots, uploaded_pictures
 from bots.shapes.widget import (
     Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post as BannerUpload,
 )
@@ -65,7 +65,10 @@ class AppearanceForm(BotForm):
         if not file:
             return self.change(changed, by)
         changed.pop("bot_icon", None)
-        with pictures.stored(file, largest_side=AVATAR_SIDE) as picture, transaction.atomic():
+        with (
+            uploaded_pictures.stored(file, largest_side=AVATAR_SIDE) as picture,
+            transaction.atomic(),
+        ):
             result = self.change(changed, by)
             bots.set_icon(self.bot, picture, by=by)
             return result
