@@ -1,4 +1,4 @@
-"""The forms of the site's pages about functions."""
+"""The forms on the pages about functions."""
 
 import re
 from collections.abc import Collection
@@ -16,7 +16,7 @@ from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO, 
 from chatplatform.forms import ServiceForm, Setting, SettingsForm
 from chatplatform.templatetags.codes import humanize_code
 
-# Maximum rows of a form.
+# The number of rows that a form has for parameters and for secret headers.
 PARAMETERS, HEADERS = 8, 3
 _METHODS = [
     ("GET", gettext_lazy("Look up data (GET)")),
@@ -36,7 +36,7 @@ _TYPES = [
     ("number", gettext_lazy("Number")),
     ("boolean", gettext_lazy("Yes or no")),
 ]
-# By default the HTTP method decides, so that a function that changes something needs no setting.
+# The default: the HTTP method decides, so that a function that changes something needs approval.
 _BY_METHOD: tuple[Any, Any] = (
     "",
     gettext_lazy("The customer, unless it only looks up data (recommended)"),
@@ -46,7 +46,7 @@ _HEADER = re.compile(r"\s*([^:\s]+)\s*:\s*(.*?)\s*")
 
 
 class FunctionForm(SettingsForm):
-    """A function as its owner sees it: what the bot asks for, in rows, instead of a schema."""
+    """Adds or changes a function; its parameters are rows of fields instead of a JSON Schema."""
 
     shapes = (FunctionDTO, FunctionHttpDTO)
     settings = (
@@ -97,7 +97,7 @@ class FunctionForm(SettingsForm):
         self, *args: Any, bots: dict[int, str], function: Function | None, secrets: list[str]
     ) -> None:
         self._function, self.secrets = function, secrets
-        super().__init__(*args, initial=_shown(function) if function else _NEW)
+        super().__init__(*args, initial=_initial(function) if function else _NEW)
         self._add_rows()
         self.offer("bot_id", list(bots.items()))
         if function:
@@ -109,10 +109,10 @@ class FunctionForm(SettingsForm):
             del self.fields["forgets_secrets"]
 
     def changed_together(self, name: str) -> Collection[str]:
-        """The rows of parameters change together, since their position identifies them; so do the
-        address and the secrets that are sent there."""
+        """All parameter rows belong together, since their position identifies them; the secret
+        headers belong to the URL that they are sent to."""
         parts = ("url", "header_") if name == "url" else ("parameter_",)
-        together = [one for one in self.fields if one.startswith(parts)]
+        together = [field for field in self.fields if field.startswith(parts)]
         return together if name in together else (name,)
 
     @property
@@ -130,7 +130,7 @@ class FunctionForm(SettingsForm):
 
     @property
     def filled_rows(self) -> int:
-        """How many rows of parameters to show at first: those filled, and an empty one."""
+        """The number of parameter rows to show initially: the filled ones and an empty one."""
         rows = [at for at in range(PARAMETERS) if self[f"parameter_{at}_name"].value()]
         return min(max(rows, default=-1) + 2, PARAMETERS)
 
@@ -144,7 +144,7 @@ class FunctionForm(SettingsForm):
         return [self[name] for name in ("timeout_seconds", "headers", "body_template")]
 
     def clean_name(self) -> str:
-        """The code under which the model knows it: `look_up_an_order`."""
+        """The function's name for the model, such as `look_up_an_order`."""
         text = self.cleaned_data["name"].replace("đ", "d").replace("Đ", "D")
         plain = normalize("NFD", text).encode("ascii", "ignore").decode()
         code = re.sub(r"[^A-Za-z0-9-]+", "_", plain).strip("_").lower()
@@ -160,7 +160,7 @@ class FunctionForm(SettingsForm):
         return {match[1]: match[2] for match in found if match}
 
     def clean(self) -> dict[str, Any]:
-        """The values as the API's shape has them, beside `bot_id`."""
+        """The function as the API's `FunctionDTO` describes it, and the `bot_id`."""
         given: dict[str, Any] = super().clean() or {}
         if self.errors:
             return given
@@ -183,10 +183,10 @@ class FunctionForm(SettingsForm):
         return {"bot_id": given.get("bot_id"), "function": values}
 
     def _parameters(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The schema of the rows; what the API added to a parameter stays with it."""
+        """The JSON Schema of the parameter rows; what the API added to a parameter is kept."""
         before: dict[str, Any] = self._function.parameters if self._function else {}
         known = before.get("properties", {})
-        if not _is_in_rows(before):
+        if not _fits_rows(before):
             return before
         properties, required = {}, []
         for at in range(PARAMETERS):
@@ -199,7 +199,7 @@ class FunctionForm(SettingsForm):
             properties[name] = own | kind | ({"description": about} if about else {})
             if given[f"parameter_{at}_required"]:
                 required.append(name)
-        for name in _named_in(given["url"]) - set(properties):
+        for name in _placeholders(given["url"]) - set(properties):
             properties[name] = {"type": "string"}
             required.append(name)
         kept = {"type": "object", "additionalProperties": False} | before
@@ -231,22 +231,22 @@ class FunctionForm(SettingsForm):
             self._add_text(f"header_{at}_name", name, 100, "Authorization")
             self._add_text(f"header_{at}_value", value, 2000, "Bearer …")
 
-    def _add_text(self, name: str, label: str, longest: int, placeholder: str) -> None:
+    def _add_text(self, name: str, label: str, max_length: int, placeholder: str) -> None:
         widget = forms.TextInput(attrs={"placeholder": placeholder, "aria-label": label})
-        field = forms.CharField(label=label, max_length=longest, required=False, widget=widget)
+        field = forms.CharField(label=label, max_length=max_length, required=False, widget=widget)
         self.add_field(name, field)
 
 
-def _named_in(url: str) -> set[str]:
-    """The values named in an address; none if the address is invalid, which the service reports."""
+def _placeholders(url: str) -> set[str]:
+    """The placeholders in a URL; none if the URL is invalid, which the service then reports."""
     try:
         return set(request_templates.url_names(url)) - request_templates.BOUND
     except request_templates.InvalidTemplate:
         return set()
 
 
-def _is_in_rows(schema: dict[str, Any]) -> bool:
-    """Whether the form's rows can show a schema; if not, it stays as the API set it."""
+def _fits_rows(schema: dict[str, Any]) -> bool:
+    """Whether the form's rows can represent a schema; if not, the form leaves it unchanged."""
     values = schema.get("properties", {})
     types = [name for name, _ in _TYPES]
     return len(values) <= PARAMETERS and all(
@@ -254,12 +254,12 @@ def _is_in_rows(schema: dict[str, Any]) -> bool:
     )
 
 
-def _shown(function: Function) -> dict[str, Any]:
-    """The values of a function's form."""
+def _initial(function: Function) -> dict[str, Any]:
+    """The initial values of a function's form."""
     names = ("description", "method", "url", "requires_approval", "timeout_seconds")
     values = {name: getattr(function, name) for name in (*names, "body_template")}
     values["headers"] = "\n".join(f"{name}: {value}" for name, value in function.headers.items())
-    if not _is_in_rows(function.parameters):
+    if not _fits_rows(function.parameters):
         return values
     needed = function.parameters.get("required", [])
     for at, (name, schema) in enumerate(function.parameters.get("properties", {}).items()):
@@ -272,7 +272,7 @@ def _shown(function: Function) -> dict[str, Any]:
 
 
 class TryForm(ServiceForm):
-    """The values with which a person tries a function."""
+    """Asks for the values with which to try out a function."""
 
     def __init__(self, *args: Any, function: Function) -> None:
         super().__init__(*args)
@@ -284,7 +284,7 @@ class TryForm(ServiceForm):
             self.add_field("customer", forms.CharField(label=label, max_length=200))
 
     def values(self) -> dict[str, Any]:
-        """The arguments, without those left empty."""
+        """The arguments of the call, without those left empty."""
         given = {name: value for name, value in self.cleaned_data.items() if name != "customer"}
         return {name: value for name, value in given.items() if value not in {None, ""}}
 

@@ -1,4 +1,4 @@
-"""The site's pages of functions and their calls: add, change, try and approve."""
+"""The pages about functions and their calls: add, change, try out and approve."""
 
 import uuid
 from typing import Any, cast
@@ -31,25 +31,25 @@ _STATES: dict[str, tuple[Any, str]] = {
     models.CallStatus.REJECTED: (gettext_lazy("Not approved"), "warning"),
 }
 _COLORS = {status: color for status, (_, color) in _STATES.items()}
-# The roles that may decide on a call, as by the API.
+# The roles that may decide on a call; the API allows the same roles.
 _DECIDERS = frozenset({"owner", "admin", "agent"})
-_MOST_WAITING = 20
+_MAX_WAITING_SHOWN = 20
 
 
 class ApprovalsMixin(TenantAdmin):
-    """A list with the calls that wait for a teammate's approval above it."""
+    """A list page that shows the calls waiting for a teammate's approval above the list."""
 
     list_before_template: Any = "admin/bots/functions.html"
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
-        """People of a client may, except viewers."""
+        """Whether the person may decide on calls: a client's people may, except viewers."""
         user = viewer(request)
         return user.client_id is not None and user.role in _DECIDERS
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> Any:
-        """The list, with what waits for approval and each bot's settings."""
+        """The list, with the calls that wait for approval and each bot's function settings."""
         client = viewer(request).client
         context = (extra_context or {}) | {
             "waiting": _waiting(request) if self.has_decide_permission(request) else [],
@@ -59,17 +59,18 @@ class ApprovalsMixin(TenantAdmin):
 
 
 def _waiting(request: HttpRequest) -> list[tuple[models.FunctionCall, str]]:
-    """The calls that a teammate must approve, the oldest first, each with its words."""
+    """The calls that a teammate must approve, the oldest first, each with its description."""
     page = admin.site.get_model_admin(models.FunctionCall)
     rows = page.get_queryset(request).filter(
         status=models.CallStatus.WAITING, decided_at=None, requires_approval=models.Approval.AGENT
     )
-    found = rows.select_related("bot").order_by("id")[:_MOST_WAITING]
+    found = rows.select_related("bot").order_by("id")[:_MAX_WAITING_SHOWN]
     return [(row, function_calls.ProposedCall.from_row(row).description) for row in found]
 
 
 def _settings(client: Any) -> list[dict[str, Any]]:
-    """For each bot with functions, whether they are on, and whether anything calls them."""
+    """The function settings of each bot that has any, and whether the bot is able to call functions
+    at all."""
     unused = set(
         functions.without_model_or_procedure(models.Bot.objects.for_client(client)).values_list(
             "pk", flat=True
@@ -88,7 +89,7 @@ def _settings(client: Any) -> list[dict[str, Any]]:
 
 
 def without_model(bots: QuerySet[models.Bot]) -> list[str]:
-    """The names of the bots among these that cannot call functions until they have a model."""
+    """The names of those bots that cannot call functions: they have neither model nor procedure."""
     found = functions.without_model_or_procedure(bots).order_by("bot_name")
     return list(found.values_list("bot_name", flat=True))
 
@@ -136,7 +137,7 @@ class FunctionAdmin(ApprovalsMixin):
     @calls_out
     @button(cast("str", gettext_lazy("Add function")), permissions=["create"], icon="add")
     def new_function(self, request: HttpRequest) -> HttpResponse:
-        """Add a function to a bot, and go on to try it."""
+        """Add a function to a bot, then open its page to try it out."""
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -202,7 +203,7 @@ class FunctionAdmin(ApprovalsMixin):
         )  # fmt: skip
 
     def switch(self, request: HttpRequest, bot_id: int) -> HttpResponse:
-        """Whether a bot uses its functions, and how many in one answer."""
+        """Set whether a bot calls functions, and how many calls an answer may have."""
         by = viewer(request)
         if not self.has_create_permission(request):
             raise PermissionDenied
@@ -210,7 +211,7 @@ class FunctionAdmin(ApprovalsMixin):
         now = functions.describe(bot)
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            functions.switch(bot, by=by, **data)
+            functions.update_settings(bot, by=by, **data)
             messages.success(request, gettext("Saved."))
             return redirect("admin:bots_function_changelist")
 

@@ -7,14 +7,15 @@ from bots.services import answer_preview, chat_hooks, retrieval
 
 # A passage that contains this share of an answer's words says the same.
 _SAME_SHARE = 0.8
-# How many of a document's latest questions are asked again.
+# The maximum number of a document's latest questions that are checked.
 _MAX_QUESTIONS = 10
 
 
 def find_conflicting_passage(document: Document) -> IndexedChunk | None:
     """The passage that answers the same question as a written answer, but differently.
 
-    None if no other document answers it. Other written answers do not count.
+    None if no other document answers the question, or if the best one says the same. Other written
+    answers do not count.
     """
     request = answer_preview.standalone(document.bot, document.title)
     result = retrieval.elsewhere(
@@ -30,8 +31,8 @@ def find_conflicting_passage(document: Document) -> IndexedChunk | None:
 
 
 def questions_of(document: Document) -> tuple[list[str], list[str]]:
-    """The latest questions that a document answered, at most ten: those that another document
-    would answer without it, and those that none would."""
+    """The latest questions that a document answered, at most ten, in two lists: those that other
+    documents would answer without it, and those that none would."""
     answered: list[str] = []
     lost: list[str] = []
     for question in chat_hooks.document_usage().questions(document)[:_MAX_QUESTIONS]:

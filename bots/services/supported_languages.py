@@ -9,7 +9,7 @@ from identity.services import audit
 
 
 def of_client(client: Client) -> BotLanguageConfigDto:
-    """The languages that the client has set, else those of its enabled bots."""
+    """The languages that the client has set, else those of its enabled bots; the default first."""
     codes = set(client.languages)
     if not codes:
         rows = Bot.objects.for_client(client).filter(is_disabled=False)
@@ -28,7 +28,7 @@ def of_key(key: ApiKey) -> BotLanguageConfigDto:
 
 
 def update(client: Client, *, body: BotLanguageConfigDto, by: User) -> BotLanguageConfigDto:
-    """Set the client's languages and default language. Its bots keep theirs."""
+    """Set the client's languages and default language. Existing bots keep their languages."""
     with transaction.atomic():
         current = Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         current.default_language = body.default_language

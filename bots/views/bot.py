@@ -78,7 +78,7 @@ class BotViewSet(TenantViewSet):
     def toggle_disable(self, bot_id: int, body: ToggleDisableBotDto) -> BotDto:
         """Disable a bot, so that people answer its conversations, or enable it again."""
         bot = bots.get(self.client, bot_id)
-        return bots.toggle_disabled(bot, is_disabled=body.is_disabled, by=self.user)
+        return bots.set_disabled(bot, is_disabled=body.is_disabled, by=self.user)
 
     @operation(
         "bot", "Replace Bot Identity Secret", access=ADMIN, status=201, gives_credentials=True

@@ -1,4 +1,4 @@
-"""A bot's content: one list of files, websites, texts and answers, and the page of each."""
+"""The pages of a bot's content: the list of files, websites, texts and answers, and each item's."""
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
@@ -18,9 +18,9 @@ from bots.pages.bot import content_forms, content_gaps, frame, states
 from bots.services import chat_hooks, content_overlap, documents, publish_gate, web_urls
 from chatplatform.admin_base import TenantAdmin, viewer
 
-_ON_A_PAGE = 50
-_PASSAGES_SHOWN = 100
-# The kinds of content by the name in the page's address: words and icon.
+_PAGE_SIZE = 50
+_MAX_PASSAGES = 100
+# The kinds of content, keyed by their name in the page's URL: label and icon.
 KINDS: dict[str, tuple[Any, str]] = {
     "file": (gettext_lazy("Files"), "description"),
     "website": (gettext_lazy("Websites"), "language"),
@@ -40,7 +40,7 @@ _KIND_OF = {source: kind for kind, source in _SOURCES.items()}
 
 
 def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """The list of all that the bot reads; it reloads itself while something is being read."""
+    """The list of all content of the bot; it reloads itself while the bot is reading something."""
     kind = request.GET.get("kind", "")
     search = request.GET.get("q", "").strip()[:200]
     asked = request.GET.get("page", "")
@@ -66,13 +66,13 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         search=search,
         is_filtered=bool(kind or search),
         number=number,
-        has_more=count > number * _ON_A_PAGE,
+        has_more=count > number * _PAGE_SIZE,
     )  # fmt: skip
 
 
 def _keys(bot: Bot, kind: str, search: str, number: int) -> tuple[list[tuple[str, int]], int]:
-    """The kind and id of each row of a page of the list, the latest change first, and the number of
-    all rows."""
+    """The kind and id of each row on one page of the list, latest change first, and the total
+    number of rows."""
     own = Document.objects.filter(bot=bot, web_url=None)
     sites = WebUrl.objects.filter(bot=bot)
     if kind in _SOURCES:
@@ -92,8 +92,8 @@ def _keys(bot: Bot, kind: str, search: str, number: int) -> tuple[list[tuple[str
         for name, rows in (("document", own), ("website", sites))
     ]
     ordered = parts[0].union(parts[1], all=True).order_by("-changed", "row_kind", "-pk")
-    start = (number - 1) * _ON_A_PAGE
-    return [(name, pk) for name, pk, _ in ordered[start : start + _ON_A_PAGE]], count
+    start = (number - 1) * _PAGE_SIZE
+    return [(name, pk) for name, pk, _ in ordered[start : start + _PAGE_SIZE]], count
 
 
 def _rows(bot: Bot, keys: Iterable[tuple[str, int]]) -> list[Any]:
@@ -113,7 +113,7 @@ def _rows(bot: Bot, keys: Iterable[tuple[str, int]]) -> list[Any]:
 
 
 def _add_runs(bot: Bot, sites: list[Any]) -> None:
-    """Give each website the run of the first of its crawled pages that is held back."""
+    """Set each website's golden run to that of its first crawled page that is held back."""
     held = publish_gate.held().filter(bot=bot, web_url__in=sites).order_by("-id")
     first = {item.web_url_id: item for item in held} if sites else {}
     for row in sites:
@@ -122,7 +122,7 @@ def _add_runs(bot: Bot, sites: list[Any]) -> None:
 
 
 def _used(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
-    """How many answers used each row of the list: a website's are those of all its pages."""
+    """How many answers used each document or website; a website's pages are added up."""
     answers = chat_hooks.document_usage().answers(bot)
     found = {("document", pk): count for pk, count in answers.items()}
     sites = [row for row in rows if isinstance(row, WebUrl)]
@@ -134,7 +134,7 @@ def _used(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
 
 
 def _item(bot: Bot, row: Any, used: dict[tuple[str, int], int]) -> dict[str, Any]:
-    """What the list shows of a row."""
+    """What the list shows for a row."""
     if isinstance(row, WebUrl):
         kind, link, name = "website", "admin:bots_bot_website", row.url
         key, changed = ("website", row.pk), row.last_fetched_at or row.created_at
@@ -180,37 +180,38 @@ def add(page: TenantAdmin, request: HttpRequest, bot: Bot, way: str) -> HttpResp
 
 
 def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int) -> HttpResponse:
-    """One document: its text, which can be edited or its file replaced, and when it is used."""
+    """One document's page: its text, and the forms to edit it, replace its file or set when it is
+    used."""
     live = _document(bot, document_id)
     row = live.drafted()
-    made: dict[str, type[BotForm]] = {}
+    forms: dict[str, type[BotForm]] = {}
     if row.source in _EDIT_FORMS:
-        made["edit"] = _EDIT_FORMS[row.source]
+        forms["edit"] = _EDIT_FORMS[row.source]
     elif not row.web_url_id:
-        made["replace"] = content_forms.ReplaceFileForm
-    made["use"] = content_forms.UseForm
-    made["discard"] = content_forms.DiscardForm
+        forms["replace"] = content_forms.ReplaceFileForm
+    forms["use"] = content_forms.UseForm
+    forms["discard"] = content_forms.DiscardForm
     if not row.web_url_id:
-        made["again"] = content_forms.ReadAgainForm
-    has_text_in_form = "edit" in made and frame.may(page, request, "train")
+        forms["again"] = content_forms.TryAgainForm
+    has_text_in_form = "edit" in forms and frame.may(page, request, "train")
     passages = Chunk.objects.filter(document=live, is_draft=False).order_by("position")
     return _show_row(
-        page, request, row, made,
+        page, request, row, forms,
         template="admin/bots/document.html",
         title=str(row),
         document_page=page.admin_site.get_model_admin(Document),
         is_file=bool(row.file),
         used=chat_hooks.document_usage().answers(bot).get(row.pk, 0),
-        passages=[] if has_text_in_form and not live.draft else passages[:_PASSAGES_SHOWN],
-        more=max(0, live.chunk_count - _PASSAGES_SHOWN),
+        passages=[] if has_text_in_form and not live.draft else passages[:_MAX_PASSAGES],
+        more=max(0, live.chunk_count - _MAX_PASSAGES),
         delete=reverse("admin:bots_bot_delete_document", args=[bot.pk, row.pk]),
-        **_beside(row),
+        **_related_content(row),
     )  # fmt: skip
 
 
-def _beside(row: Document) -> dict[str, Any]:
-    """What other documents mean for this one: a passage that contradicts it, or the questions that
-    they would still answer once it has expired."""
+def _related_content(row: Document) -> dict[str, Any]:
+    """How other documents bear on this one: a passage that contradicts it; or, for a document that
+    expires, which of its questions they would still answer and which would be lost."""
     if states.is_busy(row):
         return {}
     if row.source == DocumentSource.QUESTION_ANSWER:
@@ -222,12 +223,12 @@ def _beside(row: Document) -> dict[str, Any]:
 
 
 def website(page: TenantAdmin, request: HttpRequest, bot: Bot, web_url_id: int) -> HttpResponse:
-    """One website: its settings, and the pages that the bot has read of it."""
+    """One website's page: its settings, and the pages that the bot has read from it."""
     row = _website(bot, web_url_id)
     _add_runs(bot, [row])
-    made = {"edit": content_forms.WebForm, "again": content_forms.ReadAgainForm}
+    forms = {"edit": content_forms.WebForm, "again": content_forms.ReadAgainForm}
     return _show_row(
-        page, request, row, made,
+        page, request, row, forms,
         template="admin/bots/website.html",
         title=row.url,
         delete=reverse("admin:bots_bot_delete_website", args=[bot.pk, row.pk]),
