@@ -11,9 +11,9 @@ from identity.auth import BEARER_OR_SECRET_KEY, TenantViewSet
 class ContentSearchViewSet(TenantViewSet):
     @operation("AI / train", "Search Content", access=BEARER_OR_SECRET_KEY)
     def search(self, bot_id: int, query: ContentQuery) -> FoundContent:
-        """Find the passages of the bot's content that fit a question; costs no credits.
+        """Find the passages of the bot's content that best answer a question; costs no credits.
 
-        The search is the one with which the bot answers customers.
+        The bot uses the same search to answer customers.
         """
         bot = bots.get(self.client, bot_id)
         if self.caller.key and self.caller.key.bot_id not in {None, bot.pk}:
