@@ -40,7 +40,7 @@ class BotForm(SettingsForm):
     button: Any = SAVE
     # The theme's style of the button.
     variant: ClassVar[str] = ""
-    # The permission that saving the form needs: the middle of a `TenancyMixin.has_…_permission`.
+    # The permission that saving the form needs: `train` stands for `has_train_permission`.
     right: ClassVar[str] = "manage"
     shapes: ClassVar[tuple[type[Shape], ...]] = (BotDto, BotStyle)
 

@@ -48,7 +48,7 @@ class Document(TenantModel):
     source = models.CharField(max_length=20, choices=DocumentSource, default=DocumentSource.FILE)
     # The written text, or the answer to the question in `title`; empty for files and crawled pages.
     content = models.TextField(default="", blank=True)
-    # The website whose crawl stored this page, whose own URL is `url`. Null: not a crawled page.
+    # The website whose crawl stored this page; the page's own URL is `url`. Null: no crawled page.
     web_url = models.ForeignKey(
         WebUrl, on_delete=models.CASCADE, null=True, related_name="documents"
     )

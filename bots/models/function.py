@@ -91,7 +91,7 @@ class Function(TenantModel):
 
 
 class CallStatus(models.TextChoices):
-    """The state of a call that a model requested."""
+    """The state of a requested call."""
 
     WAITING = "waiting"  # an agent or customer must approve it
     RUNNING = "running"

@@ -89,7 +89,8 @@ def _settings(client: Any) -> list[dict[str, Any]]:
 
 
 def without_model(bots: QuerySet[models.Bot]) -> list[str]:
-    """The names of those bots that cannot call functions: they have neither model nor procedure."""
+    """The names of the bots among these that cannot call functions, since they have no model or
+    procedure."""
     found = functions.without_model_or_procedure(bots).order_by("bot_name")
     return list(found.values_list("bot_name", flat=True))
 

@@ -197,7 +197,7 @@ def set_icon(bot: Bot, picture: StoredPicture, *, by: User) -> None:
 
 
 def set_disabled(bot: Bot, *, is_disabled: bool, by: User) -> BotDto:
-    """Disable or enable a bot; does nothing if it already is disabled or enabled."""
+    """Disable or enable a bot; does nothing if the bot is already in that state."""
     with transaction.atomic():
         changed = (
             Bot.objects.for_client(bot.client)

@@ -1,4 +1,4 @@
-"""When people are available: by the bot's own business hours and holidays, else the client's.
+"""Says when people are available, by the bot's own business hours and holidays or the client's.
 
 Pure functions of the settings and a point in time. Days and hours are local to the client's time
 zone, also on days when daylight saving time begins or ends.
@@ -45,7 +45,7 @@ def with_opening(text: str, config: ClientConfig, bot: Bot, at: datetime, *, lan
         return text.replace("{opens}", "").strip()
     local = opens.astimezone(ZoneInfo(config.client.timezone))
     is_near = opens - at < _NEAR
-    # Django knows no plain `zh`.
+    # Django has no translation for plain `zh`.
     with translation.override("zh-hans" if language == "zh" else language):
         day = date_format(local, "l" if is_near else "l j F")
     return text.replace("{opens}", f"{day}, {local:%H:%M}")

@@ -1,4 +1,4 @@
-"""Whether a bot's other documents answer what one of its documents answers."""
+"""Checks whether a bot's other documents answer what one of its documents answers."""
 
 from bots.language.normalization import tokens
 from bots.models import Document

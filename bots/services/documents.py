@@ -283,7 +283,7 @@ def record(document: Document, action: str, *, by: User | None) -> None:
 
 
 def retrain(document: Document) -> bool:
-    """Queue a trained or failed document again; False if it is queued or in training."""
+    """Queue a trained or failed document for training; False if it is queued or in training."""
     with transaction.atomic():
         queued = Document.objects.filter(
             pk=document.pk, status__in=[DocumentStatus.TRAINED, DocumentStatus.FAILED]
@@ -309,7 +309,8 @@ def reupload(bot: Bot, *, document_ids: Sequence[int]) -> tuple[list[int], list[
 
 
 def _retrain_file(document: Document | None) -> str | None:
-    """Queue an uploaded or written document again; returns the reason if that is impossible."""
+    """Queue an uploaded or written document for training; returns the reason if that is impossible,
+    else None."""
     if document is None:
         return "not_found"
     if document.web_url_id is not None:
@@ -389,8 +390,10 @@ def discard_change(document: Document, *, by: User | None) -> None:
 
 
 def discard(bot: Bot, *, document_id: int, by: User) -> Document:
-    """Discard a document's held-back change, including a new text that could not be read (no golden
-    run tests it); 409 `not_held` if there is none."""
+    """Discard a document's held-back change; 409 `not_held` if there is none.
+
+    The change may also be a new text that could not be read, which no golden run tests.
+    """
     with transaction.atomic():
         document = _lock_with_bot(bot, document_id)
         if document.draft is None:

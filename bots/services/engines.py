@@ -105,7 +105,7 @@ def own_engine(row: LanguageModel) -> OpenAICompatible:
 
 
 def why_no_functions(client: Client, bot: Bot) -> str | None:
-    """A sentence on the setting that function calling lacks; None if it works."""
+    """A sentence that says which setting function calling needs; None if it works."""
     if Capability.CALL_FUNCTIONS in engine_for(client, bot).capabilities:
         return None
     return (

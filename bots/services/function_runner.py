@@ -1,7 +1,7 @@
 """Makes function calls for a model's answer or after an approval, each at most once.
 
 A call's row is committed before its request is sent, and later gets the result. If a job finds a
-row `running`, the worker before it has crashed; then only a GET is sent again.
+row `running`, the previous worker has crashed; then only a GET is sent again.
 """
 
 import hashlib

@@ -39,7 +39,7 @@ from identity.models import User
 from identity.services import audit, credits
 
 # About how many messages one job asks. A worker that shuts down waits until they are asked.
-MESSAGES_A_JOB = 10
+MESSAGES_PER_JOB = 10
 # How many earlier lines and answered questions the bot sees, if a question has several messages.
 _HISTORY_LINES, _TOPICS = 6, 3
 # The maximum number of characters that are stored of an answer.
@@ -101,7 +101,7 @@ def get(bot: Bot, run_id: uuid.UUID) -> GoldenRun:
 def start(bot: Bot, *, body: GoldenRunRequest, by: User) -> GoldenRun:
     """Start a run of all questions, optionally with a change to test.
 
-    409 `golden_running` while another run that publishes nothing is unfinished.
+    409 `golden_running` while another run that a person started is unfinished.
     """
     with transaction.atomic():
         locked = bots.lock(bot)
@@ -171,12 +171,12 @@ def ask_next(run_id: str) -> None:
 
 
 def _next_questions(run: GoldenRun) -> list[dict[str, Any]]:
-    """The next questions, at least one, with about `MESSAGES_A_JOB` messages in all."""
+    """The next questions, at least one, with about `MESSAGES_PER_JOB` messages in all."""
     found: list[dict[str, Any]] = []
     count = 0
     for asked in run.questions[len(run.results) :]:
         count += len(_turns(asked))
-        if found and count > MESSAGES_A_JOB:
+        if found and count > MESSAGES_PER_JOB:
             break
         found.append(asked)
     return found

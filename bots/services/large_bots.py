@@ -34,8 +34,8 @@ _WITH_NEIGHBORS = 10
 # A word is rare if at most this share of the sample contains it; this many of the rarest words are
 # searched for.
 _RARE_SHARE, _RARE_WORDS = 0.05, 4
-# The maximum number of passages with a rare word that are ranked by their number of the question's
-# words.
+# The maximum number of passages with a rare word that are ranked by how many of the question's
+# words they contain.
 _MAX_RANKED = 3_000
 # How many index entries a search examines: pgvector's maximum, for a high recall (measured by
 # bench/large_bots.py).

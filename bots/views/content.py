@@ -1,4 +1,4 @@
-"""API operations of the tag `AI / train`."""
+"""API operations for a bot's instructions, content, procedures, welcome message and banner."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -295,7 +295,7 @@ class WebUrlViewSet(TenantViewSet):
         is_atomic=True,
     )
     def create(self, bot_id: int, body: WebUrlDto) -> WebUrlDto:
-        """Train the bot on a web page, optionally with the pages it links to, or on a sitemap's.
+        """Train the bot on a web page, optionally with the pages it links to, or on a sitemap.
 
         A worker fetches what the site's robots.txt allows; *Get Web Urls* shows the progress. 409
         `web_url_exists` if the bot already has this URL, `web_url_limit` if it has 50.

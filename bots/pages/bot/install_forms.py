@@ -45,7 +45,7 @@ class HostsForm(BotForm):
         return ",".join([*hosts.values(), *self.twins])
 
     def _twins(self, hosts: set[str]) -> list[str]:
-        """The same sites with or without `www.`, for newly added hosts.
+        """The twins of newly added hosts: the same host with or without `www.`.
 
         A twin that was removed before is not added again.
         """

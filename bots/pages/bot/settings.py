@@ -65,7 +65,7 @@ _BEHAVIOUR_SECTIONS = [
 ]  # fmt: skip
 # Settings that only the API changes; the Behavior page shows them grayed out.
 SET_BY_API = SETUP_STEPS
-# The Content-Security-Policy of the widget's frame, but only our own pages may embed the preview.
+# The Content-Security-Policy of the widget's frame, except that only our own pages may embed it.
 _PREVIEW_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https: http:;"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'self'"

@@ -105,7 +105,7 @@ def held_words(document: Any) -> SafeString:
 
 
 def stage_words(row: Document) -> str:
-    """The progress of a document's training, with the minutes so far if it takes over two."""
+    """The progress of a document's training, with the minutes so far once it takes over two."""
     words = f"{_STAGES[DocumentStage(row.stage)]} ({row.progress}%)"
     took = timezone.now() - row.started_at if row.started_at else timedelta(0)
     is_running = row.status == DocumentStatus.TRAINING
