@@ -120,11 +120,11 @@ class BotAdmin(TenantAdmin):
             "quality": ("quality/", settings.quality),
             "preview": ("preview/", xframe_options_sameorigin(settings.preview)),
         }
-        own = [
+        urls = [
             path(f"<int:bot_id>/{rest}", self._of_bot(view), name=f"bots_bot_{name}")
             for name, (rest, view) in pages.items()
         ]
-        return [*own, *super().get_urls()]
+        return [*urls, *super().get_urls()]
 
     def _of_bot(self, view: Callable[..., HttpResponse]) -> Any:
         """The view with the bot in place of its id; 404 for a bot that the viewer may not see."""
@@ -249,8 +249,8 @@ class DocumentAdmin(TrainedAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.download)
-        own = path("<int:document_id>/original/", view, name="bots_document_original")
-        return [own, *super().get_urls()]
+        url = path("<int:document_id>/original/", view, name="bots_document_original")
+        return [url, *super().get_urls()]
 
     def download(self, request: HttpRequest, document_id: int) -> HttpResponseBase:
         """Download the original file; 404 if the document belongs to another client."""

@@ -161,49 +161,53 @@ class FunctionForm(SettingsForm):
 
     def clean(self) -> dict[str, Any]:
         """The function as the API's `FunctionDTO` describes it, and the `bot_id`."""
-        given: dict[str, Any] = super().clean() or {}
+        entered: dict[str, Any] = super().clean() or {}
         if self.errors:
-            return given
-        http = {name: given[name] for name in ("method", "url", "headers", "timeout_seconds")}
+            return entered
+        http = {name: entered[name] for name in ("method", "url", "headers", "timeout_seconds")}
         values = {
-            "name": self._function.name if self._function else given["name"],
-            "description": given["description"],
-            "http": http | {"body_template": given["body_template"]},
-            "parameters": self._parameters(given),
+            "name": self._function.name if self._function else entered["name"],
+            "description": entered["description"],
+            "http": http | {"body_template": entered["body_template"]},
+            "parameters": self._parameters(entered),
         }
-        if given["requires_approval"]:
-            values["requires_approval"] = given["requires_approval"]
+        if entered["requires_approval"]:
+            values["requires_approval"] = entered["requires_approval"]
         secrets = {
-            given[f"header_{at}_name"]: given[f"header_{at}_value"]
+            entered[f"header_{at}_name"]: entered[f"header_{at}_value"]
             for at in range(HEADERS)
-            if given[f"header_{at}_name"]
+            if entered[f"header_{at}_name"]
         }
-        if secrets or given.get("forgets_secrets"):
+        if secrets or entered.get("forgets_secrets"):
             values["secret_headers"] = secrets
-        return {"bot_id": given.get("bot_id"), "function": values}
+        return {"bot_id": entered.get("bot_id"), "function": values}
 
-    def _parameters(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _parameters(self, entered: dict[str, Any]) -> dict[str, Any]:
         """The JSON Schema of the parameter rows; what the API added to a parameter is kept."""
         before: dict[str, Any] = self._function.parameters if self._function else {}
-        known = before.get("properties", {})
+        old_properties = before.get("properties", {})
         if not _fits_rows(before):
             return before
         properties, required = {}, []
         for at in range(PARAMETERS):
-            name = given[f"parameter_{at}_name"].strip().replace(" ", "_")
+            name = entered[f"parameter_{at}_name"].strip().replace(" ", "_")
             if not name:
                 continue
-            about = given[f"parameter_{at}_about"]
-            kind = {"type": given[f"parameter_{at}_type"] or "string"}
-            own = {key: item for key, item in known.get(name, {}).items() if key != "description"}
-            properties[name] = own | kind | ({"description": about} if about else {})
-            if given[f"parameter_{at}_required"]:
+            description = entered[f"parameter_{at}_about"]
+            kind = {"type": entered[f"parameter_{at}_type"] or "string"}
+            own = {
+                key: item
+                for key, item in old_properties.get(name, {}).items()
+                if key != "description"
+            }
+            properties[name] = own | kind | ({"description": description} if description else {})
+            if entered[f"parameter_{at}_required"]:
                 required.append(name)
-        for name in _placeholders(given["url"]) - set(properties):
+        for name in _placeholders(entered["url"]) - set(properties):
             properties[name] = {"type": "string"}
             required.append(name)
-        kept = {"type": "object", "additionalProperties": False} | before
-        return kept | {"properties": properties, "required": required}
+        schema_base = {"type": "object", "additionalProperties": False} | before
+        return schema_base | {"properties": properties, "required": required}
 
     def _add_rows(self) -> None:
         for at in range(PARAMETERS):
@@ -222,8 +226,8 @@ class FunctionForm(SettingsForm):
                 f"parameter_{at}_about", gettext("Value %(number)s description") % number, 500,
                 gettext("The number on the receipt"),
             )  # fmt: skip
-            needed = forms.BooleanField(label=gettext("Required"), required=False)
-            self.add_field(f"parameter_{at}_required", needed)
+            required = forms.BooleanField(label=gettext("Required"), required=False)
+            self.add_field(f"parameter_{at}_required", required)
         for at in range(HEADERS):
             number = {"number": at + 1}
             name = gettext("Secret header %(number)s name") % number
@@ -261,12 +265,13 @@ def _initial(function: Function) -> dict[str, Any]:
     values["headers"] = "\n".join(f"{name}: {value}" for name, value in function.headers.items())
     if not _fits_rows(function.parameters):
         return values
-    needed = function.parameters.get("required", [])
+    required_names = function.parameters.get("required", [])
     for at, (name, schema) in enumerate(function.parameters.get("properties", {}).items()):
         row = f"parameter_{at}"
         values |= {
             f"{row}_name": name, f"{row}_type": schema["type"],
-            f"{row}_about": schema.get("description", ""), f"{row}_required": name in needed,
+            f"{row}_about": schema.get("description", ""),
+            f"{row}_required": name in required_names,
         }  # fmt: skip
     return values
 
@@ -276,29 +281,29 @@ class TryForm(ServiceForm):
 
     def __init__(self, *args: Any, function: Function) -> None:
         super().__init__(*args)
-        needed = function.parameters.get("required", [])
+        required_names = function.parameters.get("required", [])
         for name, schema in function.parameters.get("properties", {}).items():
-            self.add_field(name, _value_field(name, schema, is_needed=name in needed))
+            self.add_field(name, _value_field(name, schema, is_needed=name in required_names))
         if f"{{{request_templates.CUSTOMER}}}" in function.url + function.body_template:
             label = gettext("The customer's ID in your system")
             self.add_field("customer", forms.CharField(label=label, max_length=200))
 
     def values(self) -> dict[str, Any]:
         """The arguments of the call, without those left empty."""
-        given = {name: value for name, value in self.cleaned_data.items() if name != "customer"}
-        return {name: value for name, value in given.items() if value not in {None, ""}}
+        entered = {name: value for name, value in self.cleaned_data.items() if name != "customer"}
+        return {name: value for name, value in entered.items() if value not in {None, ""}}
 
 
 def _value_field(name: str, schema: Any, *, is_needed: bool) -> forms.Field:
     described = schema if isinstance(schema, dict) else {}
     kind = described.get("type")
-    label, about = humanize_code(name), described.get("description", "")
+    label, description = humanize_code(name), described.get("description", "")
     if kind in ("integer", "number"):
         number = forms.IntegerField if kind == "integer" else forms.FloatField
-        return number(required=is_needed, label=label, help_text=about)
+        return number(required=is_needed, label=label, help_text=description)
     if kind == "boolean":
-        return forms.BooleanField(required=False, label=label, help_text=about)
-    return forms.CharField(required=is_needed, max_length=2000, label=label, help_text=about)
+        return forms.BooleanField(required=False, label=label, help_text=description)
+    return forms.CharField(required=is_needed, max_length=2000, label=label, help_text=description)
 
 
 class SwitchForm(SettingsForm):

@@ -121,8 +121,8 @@ class FunctionAdmin(ApprovalsMixin):
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.switch)
-        own = path("bot/<int:bot_id>/", view, name="bots_function_switch")
-        return [own, *super().get_urls()]
+        url = path("bot/<int:bot_id>/", view, name="bots_function_switch")
+        return [url, *super().get_urls()]
 
     @display(description=cast("str", gettext_lazy("Name")), ordering="name")
     def shown_name(self, row: models.Function) -> str:
@@ -168,8 +168,8 @@ class FunctionAdmin(ApprovalsMixin):
         may_change, by = self.has_create_permission(request), viewer(request)
         if request.method == "POST" and not may_change:
             raise PermissionDenied
-        chosen = request.POST.get("form")
-        if chosen == "delete":
+        submitted = request.POST.get("form")
+        if submitted == "delete":
             functions.delete(row, by=by)
             messages.success(request, gettext("Function deleted."))
             return redirect("admin:bots_function_changelist")
@@ -180,10 +180,10 @@ class FunctionAdmin(ApprovalsMixin):
             return redirect("admin:bots_function_edit", row.pk)
 
         form = FunctionForm(
-            request.POST if chosen == "settings" else None,
+            request.POST if submitted == "settings" else None,
             bots={}, function=row, secrets=sorted(functions.secret_headers(row)),
         )  # fmt: skip
-        trial = TryForm(request.POST if chosen == "try" else None, function=row)
+        trial = TryForm(request.POST if submitted == "try" else None, function=row)
 
         def try_out(data: dict[str, Any]) -> models.FunctionCall:
             customer = data.get("customer")
@@ -209,14 +209,14 @@ class FunctionAdmin(ApprovalsMixin):
         if not self.has_create_permission(request):
             raise PermissionDenied
         bot = get_object_or_404(models.Bot, pk=bot_id, client=by.client)
-        now = functions.describe(bot)
+        current = functions.describe(bot)
 
         def act(data: dict[str, Any]) -> HttpResponse:
             functions.update_settings(bot, by=by, **data)
             messages.success(request, gettext("Saved."))
             return redirect("admin:bots_function_changelist")
 
-        shown = {name: getattr(now, name) for name in ("is_enabled", "max_calls_per_reply")}
+        shown = {name: getattr(current, name) for name in ("is_enabled", "max_calls_per_reply")}
         form = SwitchForm(request.POST or None, initial=shown)
         title = gettext("Functions for %(bot)s") % {"bot": bot.bot_name}
         return self.form_page(request, form, act, title=title, button=gettext("Save"))
@@ -236,8 +236,8 @@ class FunctionCallAdmin(ApprovalsMixin):
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.decide)
-        own = path("<uuid:call_id>/decide/", view, name="bots_functioncall_decide")
-        return [own, *super().get_urls()]
+        url = path("<uuid:call_id>/decide/", view, name="bots_functioncall_decide")
+        return [url, *super().get_urls()]
 
     def decide(self, request: HttpRequest, call_id: uuid.UUID) -> HttpResponse:
         """Approve or reject a call that waits for a teammate."""

@@ -71,13 +71,13 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     form.offer("timezone", time_zones.choices(client.timezone, now=timezone.now()))
 
     def save(data: dict[str, Any]) -> object:
-        wanted = [{"code": code} for code in data["languages"]]
+        language_items = [{"code": code} for code in data["languages"]]
         with transaction.atomic():
             clients.update(client, CompanyName(name=data["name"]), by=by)
             configs.update(client.config, ClientConfigDto(timezone=data["timezone"]), by=by)
             chosen = (data["default_language"], data["languages"])
             if chosen != (current.default_language, sorted(languages)):
-                body = BotLanguageConfigDto(default_language=chosen[0], languages=wanted)
+                body = BotLanguageConfigDto(default_language=chosen[0], languages=language_items)
                 supported_languages.update(client, body=body, by=by)
         return client
 

@@ -25,19 +25,19 @@ def find_conflicting_passage(document: Document) -> IndexedChunk | None:
     if not result.reaches(request.threshold):
         return None
     passage = result.hits[0].chunk
-    said = set(tokens(document.content, language=request.language))
-    shared = said.intersection(tokens(passage.text, language=request.language))
-    return None if len(shared) >= _SAME_SHARE * len(said) else passage
+    answer_words = set(tokens(document.content, language=request.language))
+    shared = answer_words.intersection(tokens(passage.text, language=request.language))
+    return None if len(shared) >= _SAME_SHARE * len(answer_words) else passage
 
 
 def questions_of(document: Document) -> tuple[list[str], list[str]]:
     """The latest questions that a document answered, at most ten, in two lists: those that other
     documents would answer without it, and those that none would."""
     answered: list[str] = []
-    lost: list[str] = []
+    unanswered: list[str] = []
     for question in chat_hooks.document_usage().questions(document)[:_MAX_QUESTIONS]:
-        (answered if _is_answered(document, question) else lost).append(question)
-    return answered, lost
+        (answered if _is_answered(document, question) else unanswered).append(question)
+    return answered, unanswered
 
 
 def _is_answered(document: Document, question: str) -> bool:

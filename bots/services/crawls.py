@@ -156,16 +156,16 @@ def _store_page(web_url: WebUrl, page: Page, tally: _Tally) -> None:
     stored = ""
     if page.outcome == Outcome.NEW:
         stored = media.store("documents", ContentFile(page.body))
-    used: set[str | None] = set()
+    referenced: set[str | None] = set()
     try:
         with jobs.commit():
             _lock_and_report(web_url, page, tally)
             document = _upsert_document(web_url, page, stored)
             _record_outcome(web_url, page, document, tally)
-        used = {document.file.name, document.draft_file.name} if document else set()
+        referenced = {document.file.name, document.draft_file.name} if document else set()
     finally:
         # The document already has the same bytes, or the transaction failed.
-        if stored and stored not in used:
+        if stored and stored not in referenced:
             default_storage.delete(stored)
 
 
@@ -323,13 +323,13 @@ def _delete_lost_pages(web_url: WebUrl, tally: _Tally) -> None:
         if not _running(web_url).exists():
             raise Gone
         rows = Document.objects.select_related("bot").filter(web_url=web_url)
-        lost = [
+        lost_ids = [
             document.pk
             for document in rows
             if _is_lost(document.url, web_url, tally) and not _hold_deletion(document)
         ]
-        if lost:
-            deleted = Document.objects.filter(pk__in=lost)
+        if lost_ids:
+            deleted = Document.objects.filter(pk__in=lost_ids)
             media.remove_later(web_url.client_id, bots.file_names(deleted))
             deleted.delete()
             bots.bump_knowledge_version(web_url.bot_id)

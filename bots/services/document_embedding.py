@@ -149,17 +149,17 @@ def _encode(
     encoder: SearchEncoder, document: Document, stage: DocumentStage, rows: Sequence[Chunk]
 ) -> dict[int, _Vectors]:
     if stage == DocumentStage.SENTENCES:
-        made = encoders.encode(encoder, [row.sentences for row in rows])
+        encoded = encoders.encode(encoder, [row.sentences for row in rows])
         return {
             row.pk: _Vectors(bytes(row.vector), vectors)
-            for row, vectors in zip(rows, made, strict=True)
+            for row, vectors in zip(rows, encoded, strict=True)
         }
-    made = encoders.encode(encoder, [[embedded(row.heading, row.text)] for row in rows])
+    encoded = encoders.encode(encoder, [[embedded(row.heading, row.text)] for row in rows])
     # A written answer is found by its question: "Yes, for nine euros." does not show its topic.
     is_pair = document.source == DocumentSource.QUESTION_ANSWER
     return {
         row.pk: _Vectors(vector, vector if is_pair else b"")
-        for row, vector in zip(rows, made, strict=True)
+        for row, vector in zip(rows, encoded, strict=True)
     }
 
 
@@ -180,13 +180,13 @@ def _store(
         current = locked.filter(stage=stage).first()
         if current is None:
             return None
-        for pk, made in vectors.items():
+        for pk, encoded in vectors.items():
             # Skip passages that were replaced or encoded in the meantime.
             _missing(current, stage).filter(pk=pk).update(
-                vector=made.vector,
-                sentence_vectors=made.sentence_vectors,
+                vector=encoded.vector,
+                sentence_vectors=encoded.sentence_vectors,
                 embedding_model=encoder.id,
-                dimension=len(made.vector) // 4,
+                dimension=len(encoded.vector) // 4,
             )
         if not vectors or not _missing(current, stage).exists():
             advance(current, may_encode=not is_down)

@@ -87,16 +87,16 @@ def upload(bot: Bot, *, files: Sequence[File], by: User | None) -> Uploaded:
     if not accepted:
         raise _none_accepted(refused)
     stored: list[StoredFile] = []
-    used: set[str] = set()
+    referenced: set[str] = set()
     try:
         stored.extend(_store(file, mime_type) for _, file, mime_type in accepted)
         with transaction.atomic():
             documents, over_limit = _create_documents(bot, stored, by=by)
-        used = {document.file.name or "" for document in documents}
+        referenced = {document.file.name or "" for document in documents}
     finally:
         # Delete duplicates, and every file if the transaction failed.
         for stored_file in stored:
-            if stored_file.file not in used:
+            if stored_file.file not in referenced:
                 default_storage.delete(stored_file.file)
     for (position, file, _), stored_file in zip(accepted, stored, strict=True):
         if stored_file.sha256 in over_limit:
@@ -162,8 +162,8 @@ def _create_documents(
     by_digest = {stored_file.sha256: stored_file for stored_file in stored}
     existing = _find_by_digest(bot, by_digest)
     new = [file for digest, file in by_digest.items() if digest not in existing]
-    room = max(0, MAX_DOCUMENTS - uploaded_documents(bot).count())
-    new, over_limit = new[:room], {file.sha256 for file in new[room:]}
+    free_slots = max(0, MAX_DOCUMENTS - uploaded_documents(bot).count())
+    new, over_limit = new[:free_slots], {file.sha256 for file in new[free_slots:]}
     if not new and not existing:
         raise DocumentLimit
     for digest, document in existing.items():

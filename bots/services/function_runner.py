@@ -399,8 +399,10 @@ def _request(function: Function, values: dict[str, Any]) -> tuple[str, bytes | N
         return url, None
     if template:
         return url, request_templates.body(template, values)
-    own = {name: value for name, value in values.items() if name not in request_templates.BOUND}
-    return url, json.dumps(own, ensure_ascii=False).encode()
+    arguments = {
+        name: value for name, value in values.items() if name not in request_templates.BOUND
+    }
+    return url, json.dumps(arguments, ensure_ascii=False).encode()
 
 
 def _headers(call: FunctionCall, function: Function, secrets: dict[str, str]) -> dict[str, str]:

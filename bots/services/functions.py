@@ -135,8 +135,8 @@ def _check_all(functions: list[FunctionDTO]) -> None:
     urls = [request_templates.sample_url(function.http.url) for function in functions]
     refused = egress.first_blocked(urls, purpose="function")
     if refused is not None:
-        place, why = refused
-        raise _invalid(place, "http", "url", msg=str(why), type=why.code)
+        place, reason = refused
+        raise _invalid(place, "http", "url", msg=str(reason), type=reason.code)
 
 
 def _replace_functions(bot: Bot, functions: list[FunctionDTO]) -> dict[str, list[str]]:
@@ -158,11 +158,11 @@ def _replace_functions(bot: Bot, functions: list[FunctionDTO]) -> dict[str, list
 
 def _check_against_tools(bot: Bot, names: set[str]) -> None:
     tools = Function.objects.filter(bot=bot).exclude(mcp_server=None)
-    taken = set(tools.values_list("name", flat=True))
-    if names & taken:
-        words = f"A tool of an MCP server has the name {sorted(names & taken)[0]}."
+    tool_names = set(tools.values_list("name", flat=True))
+    if names & tool_names:
+        words = f"A tool of an MCP server has the name {sorted(names & tool_names)[0]}."
         raise Invalid.field("body", "functions", msg=words)
-    if len(names | taken) > MAX_FUNCTIONS:
+    if len(names | tool_names) > MAX_FUNCTIONS:
         words = f"A bot can have up to {MAX_FUNCTIONS} functions, tools of MCP servers included."
         raise Invalid.field("body", "functions", msg=words)
 
@@ -173,8 +173,8 @@ def _store(
     """Write a function's row; `place` is its position in the request, for errors."""
     row = existing or Function(client_id=bot.client_id, bot=bot, name=function.name)
     row.secret_headers = json.dumps(_merged_secret_headers(place, function, existing))
-    own = function.model_dump(include={"description", "parameters", "requires_approval"})
-    for field, value in (own | function.http.model_dump() | {"position": position}).items():
+    fields = function.model_dump(include={"description", "parameters", "requires_approval"})
+    for field, value in (fields | function.http.model_dump() | {"position": position}).items():
         setattr(row, field, value)
     row.save()
 

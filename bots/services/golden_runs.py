@@ -152,9 +152,9 @@ def ask_next(run_id: str) -> None:
         return
     current, tested = _terms(run)
     engine = engines.engine_for(run.bot.client, run.bot)
-    for asked in _next_questions(run):
+    for question in _next_questions(run):
         try:
-            result = _compared_result(run, engine, asked, current, tested)
+            result = _compared_result(run, engine, question, current, tested)
         except _ModelDown as exc:
             with jobs.commit():
                 _give_up(run, f"The model didn't answer: {exc}")
@@ -174,11 +174,11 @@ def _next_questions(run: GoldenRun) -> list[dict[str, Any]]:
     """The next questions, at least one, with about `MESSAGES_PER_JOB` messages in all."""
     found: list[dict[str, Any]] = []
     count = 0
-    for asked in run.questions[len(run.results) :]:
-        count += len(_turns(asked))
+    for question in run.questions[len(run.results) :]:
+        count += len(_turns(question))
         if found and count > MESSAGES_PER_JOB:
             break
-        found.append(asked)
+        found.append(question)
     return found
 
 
@@ -221,26 +221,26 @@ def _terms(run: GoldenRun) -> tuple[_Terms, _Terms | None]:
 
 
 def _compared_result(
-    run: GoldenRun, engine: Engine, asked: dict[str, Any], current: _Terms, tested: _Terms | None
+    run: GoldenRun, engine: Engine, question: dict[str, Any], current: _Terms, tested: _Terms | None
 ) -> dict[str, Any]:
     """The result of one question; if a change is tested, compared with the bot's own terms."""
-    result = _result(run, engine, asked, tested or current, "tried")
+    result = _result(run, engine, question, tested or current, "tried")
     if tested is None:
         return result
-    before = _result(run, engine, asked, current, "now")
+    before = _result(run, engine, question, current, "now")
     return result | {"was_passed": before["is_passed"]}
 
 
 def _result(
-    run: GoldenRun, engine: Engine, asked: dict[str, Any], terms: _Terms, which: str
+    run: GoldenRun, engine: Engine, question: dict[str, Any], terms: _Terms, label: str
 ) -> dict[str, Any]:
     """The result of a question; its messages are asked one after another until an answer fails."""
     history: list[Line] = []
     topics: list[str] = []
     results: list[dict[str, Any]] = []
     try:
-        for position, turn in enumerate(_turns(asked)):
-            reference = f"golden:{run.pk}:{asked['id']}:{which}:{position}"
+        for position, turn in enumerate(_turns(question)):
+            reference = f"golden:{run.pk}:{question['id']}:{label}:{position}"
             request = _request(run, engine, turn["question"], terms)
             if question_splitting.may_follow_up(request.text):
                 request = replace(request, topics=tuple(topics[:_TOPICS]))
@@ -257,16 +257,16 @@ def _result(
         raise jobs.GiveUp("You're out of credits.") from exc
     fault = results[-1]["fault"]
     return results[-1] | {
-        "question": asked["question"],
+        "question": question["question"],
         "is_passed": not fault,
-        "was_passed": asked["was_passed"],
-        "turns": results if len(_turns(asked)) > 1 else [],
+        "was_passed": question["was_passed"],
+        "turns": results if len(_turns(question)) > 1 else [],
     }
 
 
-def _turns(asked: dict[str, Any]) -> list[dict[str, Any]]:
+def _turns(question: dict[str, Any]) -> list[dict[str, Any]]:
     """The messages of a question, the first of which is the question itself."""
-    return [asked, *asked.get("turns", ())]
+    return [question, *question.get("turns", ())]
 
 
 def _request(run: GoldenRun, engine: Engine, text: str, terms: _Terms) -> AnswerRequest:
@@ -323,17 +323,17 @@ def _turn_result(
     }
 
 
-def _find_fault(asked: dict[str, Any], text: str, document_ids: set[int]) -> str:
+def _find_fault(question: dict[str, Any], text: str, document_ids: set[int]) -> str:
     """Why an answer fails: `words_missing` or `other_source`; empty if it passes."""
     words = " ".join(text.casefold().split())
-    if not all(" ".join(word.casefold().split()) in words for word in asked["expected_words"]):
+    if not all(" ".join(word.casefold().split()) in words for word in question["expected_words"]):
         return "words_missing"
-    wanted = (asked["expected_source"] or "").casefold()
-    if not wanted:
+    expected_source = (question["expected_source"] or "").casefold()
+    if not expected_source:
         return ""
     rows = Document.objects.filter(pk__in=document_ids).values_list("title", "file_name", "url")
     names = {name.casefold() for row in rows for name in row}
-    return "" if wanted in names else "other_source"
+    return "" if expected_source in names else "other_source"
 
 
 def _end(run: GoldenRun) -> None:

@@ -45,8 +45,8 @@ def store(
     A stored key is kept if the body leaves it out. 422 if it would then be sent to another origin,
     if the body's bot or purpose differs from the arguments, or if an encoder is for one bot.
     """
-    for name, asked in (("bot_id", bot and bot.pk), ("purpose", purpose)):
-        if name in body.model_fields_set and getattr(body, name) != asked:
+    for name, expected in (("bot_id", bot and bot.pk), ("purpose", purpose)):
+        if name in body.model_fields_set and getattr(body, name) != expected:
             raise Invalid.field("body", name, msg="Differs from the value in the query.")
     if bot and purpose == "embeddings":
         raise Invalid.field("query", "bot_id", msg="An encoder serves all bots.")

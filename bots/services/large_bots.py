@@ -143,11 +143,11 @@ def backfill(bot_id: int) -> None:
         with jobs.commit(), connection.cursor() as cursor:
             # Locked, so that no passage is deleted between reading and copying.
             present = Chunk.objects.filter(pk__in=[value[0] for value in values])
-            kept = set(present.select_for_update(of=("self",)).values_list("pk", flat=True))
+            present_ids = set(present.select_for_update(of=("self",)).values_list("pk", flat=True))
             cursor.executemany(
                 "INSERT INTO bots_passage VALUES (%s, %s, %s, %s::real[]::halfvec, %s, %s)"
                 " ON CONFLICT DO NOTHING",
-                [value for value in values if value[0] in kept],
+                [value for value in values if value[0] in present_ids],
             )
     bots.bump_knowledge_version(bot_id)
 
@@ -182,9 +182,9 @@ class LargeIndex:
     ) -> SearchResult:
         """Like `Index.search`, among the candidates for the question and the sample."""
         vector = self._encoder.query(question)
-        found = self._candidates(question, vector, language)
-        known = {piece.id for piece in self.sample}
-        pieces = [*self.sample, *self._read(found - known), *self._drafts]
+        candidates = self._candidates(question, vector, language)
+        sample_ids = {piece.id for piece in self.sample}
+        pieces = [*self.sample, *self._read(candidates - sample_ids), *self._drafts]
         pieces.sort(key=lambda piece: (piece.document_id, piece.position))
         index = Index(pieces, self._encoder)
         return index.search(
@@ -192,20 +192,20 @@ class LargeIndex:
         )
 
     def _candidates(self, question: str, vector: Vectors | None, language: str) -> set[int]:
-        found = set[int]()
+        candidates = set[int]()
         if vector is not None:
-            own = self._encoder.without_common_part(vector, language=language)
-            nearest = self._ids(_NEAR, vector=own, limit=_MAX_NEAREST)
-            found.update(nearest, self._neighbors(nearest[:_WITH_NEIGHBORS]))
-            found.update(self._ids(_NEAR, vector=vector, limit=_MAX_NEAREST))
-            found.update(self._ids(_IN_IMPORTANT, vector=own, limit=_MAX_IMPORTANT))
+            own_vector = self._encoder.without_common_part(vector, language=language)
+            nearest = self._ids(_NEAR, vector=own_vector, limit=_MAX_NEAREST)
+            candidates.update(nearest, self._neighbors(nearest[:_WITH_NEIGHBORS]))
+            candidates.update(self._ids(_NEAR, vector=vector, limit=_MAX_NEAREST))
+            candidates.update(self._ids(_IN_IMPORTANT, vector=own_vector, limit=_MAX_IMPORTANT))
         words = {*tokens(question, language=language), *tokens(fold(question), language="")} - STOP
-        rare = sorted((self._shares.get(word, 0), word) for word in words)
-        chosen = [word for share, word in rare if share <= _RARE_SHARE][:_RARE_WORDS]
-        if chosen:
-            more = {"rare": chosen, "words": list(words), "looked_at": _MAX_RANKED}
-            found.update(self._ids(_WITH_WORDS, limit=_MAX_BY_WORDS, **more))
-        return found
+        by_share = sorted((self._shares.get(word, 0), word) for word in words)
+        rare_words = [word for share, word in by_share if share <= _RARE_SHARE][:_RARE_WORDS]
+        if rare_words:
+            options = {"rare": rare_words, "words": list(words), "looked_at": _MAX_RANKED}
+            candidates.update(self._ids(_WITH_WORDS, limit=_MAX_BY_WORDS, **options))
+        return candidates
 
     def _draw_sample(self) -> set[int]:
         """The ids of a random sample of passages, which stays the same until the bot's passages
@@ -219,11 +219,11 @@ class LargeIndex:
         rng = random.Random(bot)
         return set(self._ids(_SAMPLE, lots=[rng.randint(first, last) for _ in range(_SAMPLE_SIZE)]))
 
-    def _ids(self, statement: str, **more: Any) -> list[int]:
-        vector = more.get("vector")
+    def _ids(self, statement: str, **options: Any) -> list[int]:
+        vector = options.get("vector")
         if vector is not None:
-            more["vector"] = vector.tolist()
-        params = self._params | {"now": datetime.now(UTC)} | more
+            options["vector"] = vector.tolist()
+        params = self._params | {"now": datetime.now(UTC)} | options
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(_SET_OPTIONS, [str(EF_SEARCH), str(_MAX_SCANNED)])
             cursor.execute(statement, params)

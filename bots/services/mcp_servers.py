@@ -153,8 +153,8 @@ def _stored(tool: McpTool) -> dict[str, Any]:
 
 def _fill(row: McpServer, body: McpServerRequest) -> None:
     """Set the fields of the request; 422 if a stored token would be sent to another origin."""
-    sent = body.model_fields_set
-    url = body.url if "url" in sent and body.url else row.url
+    fields_set = body.model_fields_set
+    url = body.url if "url" in fields_set and body.url else row.url
     is_moved = request_templates.origin(row.url) != request_templates.origin(url)
     token = row.token if body.token is None else body.token
     if token and body.token is None and is_moved:
@@ -208,10 +208,10 @@ def _allow(bot: Bot, row: McpServer, choices: list[McpToolChoice]) -> None:
     chosen = {choice.name for choice in choices}
     Function.objects.filter(mcp_server=row).exclude(tool__in=chosen).delete()
     others = Function.objects.filter(bot=bot).exclude(mcp_server=row)
-    taken = set(others.values_list("name", flat=True))
+    used_names = set(others.values_list("name", flat=True))
     if len(chosen) < len(choices):
         raise Invalid.field("body", "allowed", msg="Choose each tool once.")
-    if len(taken) + len(chosen) > MAX_FUNCTIONS:
+    if len(used_names) + len(chosen) > MAX_FUNCTIONS:
         message = f"A bot can have up to {MAX_FUNCTIONS} functions. Delete one first."
         raise Invalid.field("body", "allowed", msg=message)
     for place, choice in enumerate(choices):
@@ -220,9 +220,9 @@ def _allow(bot: Bot, row: McpServer, choices: list[McpToolChoice]) -> None:
         assert tool
         function = existing.get(choice.name)
         if function is None:
-            name = _free_name(choice.name, row.name, taken)
+            name = _free_name(choice.name, row.name, used_names)
             function = Function(client_id=bot.client_id, bot=bot, mcp_server=row, name=name)
-        taken.add(function.name)
+        used_names.add(function.name)
         function.tool, function.tool_version = choice.name, tool["version"]
         function.description, function.parameters = tool["description"], tool["parameters"]
         function.requires_approval = choice.requires_approval
@@ -242,14 +242,16 @@ def _check_choice(place: int, choice: McpToolChoice, tool: dict[str, Any] | None
         raise Invalid.field(*where, "version", msg=message)
 
 
-def _free_name(tool: str, server: str, taken: set[str]) -> str:
-    """A name for a tool's function that is not in `taken`: up to 64 letters, digits, `_` and `-`,
-    since models accept no others."""
+def _free_name(tool: str, server: str, used_names: set[str]) -> str:
+    """A name for a tool's function that is not in `used_names`.
+
+    Models accept up to 64 letters, digits, `_` and `-`.
+    """
     plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", tool).strip("_") or "tool"
     prefix = re.sub(r"[^a-zA-Z0-9_-]+", "_", server).strip("_").lower() or "mcp"
     numbered = (f"{prefix[:20]}_{plain[:40]}_{number}" for number in range(2, MAX_FUNCTIONS + 2))
     names = (plain[:64], f"{prefix[:20]}_{plain[:43]}", *numbered)
-    return next(name for name in names if name not in taken)
+    return next(name for name in names if name not in used_names)
 
 
 def describe(row: McpServer) -> McpServerDto:

@@ -195,11 +195,11 @@ def clear_cache() -> None:
 
 def _next_change(bot_id: int, *, now: datetime) -> datetime | None:
     """The next time a document becomes valid or expires; None if none will."""
-    moments = Document.objects.filter(bot_id=bot_id).aggregate(
+    times = Document.objects.filter(bot_id=bot_id).aggregate(
         begins=Min("valid_from", filter=Q(valid_from__gt=now)),
         ends=Min("valid_to", filter=Q(valid_to__gt=now)),
     )
-    return min(filter(None, moments.values()), default=None)
+    return min(filter(None, times.values()), default=None)
 
 
 def size_of(chunk: IndexedChunk) -> int:

@@ -26,18 +26,18 @@ def load(
     rows = Chunk.objects.filter(valid(now, prefix="document__"), bot_id=bot_id, is_draft=False)
     rows = rows.filter(PUBLISHED | Q(document_id__in=held))
     rows = rows.exclude(document__draft__isnull=False, document_id__in=held)
-    found = [indexed(row, encoder_id=encoder_id) for row in in_order(rows).iterator(500)]
+    passages = [indexed(row, encoder_id=encoder_id) for row in in_order(rows).iterator(500)]
     if held:
-        found += drafts(bot_id, held, now=now, encoder_id=encoder_id)
-        found.sort(key=lambda piece: (piece.document_id, piece.position or 0))
-    return found
+        passages += drafts(bot_id, held, now=now, encoder_id=encoder_id)
+        passages.sort(key=lambda piece: (piece.document_id, piece.position or 0))
+    return passages
 
 
 def drafts(
     bot_id: int, held: Sequence[int], *, now: datetime, encoder_id: str
 ) -> list[IndexedChunk]:
     """The passages of these documents as they would be with their held-back changes."""
-    found: list[IndexedChunk] = []
+    passages: list[IndexedChunk] = []
     changed = Document.objects.filter(bot_id=bot_id, pk__in=held, draft__isnull=False)
     for document in changed.defer("content"):
         drafted, draft = document.drafted(), document.draft or {}
@@ -46,8 +46,8 @@ def drafts(
         rows = Chunk.objects.filter(document=document, is_draft="chunk_count" in draft)
         for row in rows.order_by("position"):
             row.document = drafted
-            found.append(indexed(row, encoder_id=encoder_id))
-    return found
+            passages.append(indexed(row, encoder_id=encoder_id))
+    return passages
 
 
 def in_order(rows: QuerySet[Chunk]) -> QuerySet[Chunk]:

@@ -20,8 +20,8 @@ def of_client(client: Client) -> BotLanguageConfigDto:
 
 def of_key(key: ApiKey) -> BotLanguageConfigDto:
     """The languages of the key's bot, or the client's if the key serves all bots."""
-    own = Bot.objects.for_client(key.client)
-    bot = own.filter(pk=key.bot_id).first() if key.bot_id else None
+    rows = Bot.objects.for_client(key.client)
+    bot = rows.filter(pk=key.bot_id).first() if key.bot_id else None
     if bot is None:
         return of_client(key.client)
     return BotLanguageConfigDto.from_codes(bot.languages, default=bot.default_language)

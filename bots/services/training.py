@@ -149,7 +149,7 @@ def _store(document: Document, split: SplitDocument) -> None:
         )
         if not is_read:
             raise Gone
-        chunks = list(_chunks(document, split, _known(document, split.pieces)))
+        chunks = list(_chunks(document, split, _with_same_content(document, split.pieces)))
         is_draft = _write_found(document.pk, split)
         for chunk in chunks:
             chunk.is_draft = is_draft
@@ -161,7 +161,7 @@ def _store(document: Document, split: SplitDocument) -> None:
 def _write_found(document_id: int, split: SplitDocument) -> bool:
     """Store what reading found in a document; returns whether its passages belong to the draft."""
     document = Document.objects.select_related("bot").get(pk=document_id)
-    found = {
+    columns = {
         "title": split.text.title[:300],
         "language": split.text.language,
         "warning": split.text.warning[:500],
@@ -174,16 +174,16 @@ def _write_found(document_id: int, split: SplitDocument) -> bool:
     is_kept = document.draft != document_changes.DELETION
     is_new_text = is_changed and is_kept and publish_gate.holds_change(document)
     if is_new_text or document_changes.has_text(document.draft):
-        document_changes.hold_text(document, found)
+        document_changes.hold_text(document, columns)
         return True
     is_held = publish_gate.holds_document(document)
     Document.objects.filter(pk=document_id).update(
-        **found, **({"pending_review": True} if is_held else {})
+        **columns, **({"pending_review": True} if is_held else {})
     )
     return False
 
 
-def _known(document: Document, pieces: Sequence[Piece]) -> dict[str, Chunk]:
+def _with_same_content(document: Document, pieces: Sequence[Piece]) -> dict[str, Chunk]:
     """The client's passages with the same content and with current vectors, by content hash."""
     rows = Chunk.objects.filter(
         client_id=document.client_id,
@@ -198,9 +198,11 @@ def _known(document: Document, pieces: Sequence[Piece]) -> dict[str, Chunk]:
     return {row.content_hash: row for row in rows_in_order}
 
 
-def _chunks(document: Document, split: SplitDocument, known: dict[str, Chunk]) -> Iterable[Chunk]:
+def _chunks(
+    document: Document, split: SplitDocument, existing: dict[str, Chunk]
+) -> Iterable[Chunk]:
     for piece in split.pieces:
-        same = known.get(piece.content_hash)
+        same = existing.get(piece.content_hash)
         yield Chunk(
             client_id=document.client_id,
             bot_id=document.bot_id,

@@ -148,13 +148,15 @@ class HeldChange(Shape):
         columns = [] if is_deleted else [*row.draft]
         values = {name: getattr(drafted, name) for name in columns}
         new = {name: value for name, value in values.items() if value != getattr(row, name)}
-        used = [name for name in ("is_important", "valid_from", "valid_to") if name in new]
+        changed_fields = [
+            name for name in ("is_important", "valid_from", "valid_to") if name in new
+        ]
         return cls(
             is_deleted=is_deleted,
             title=new.get("title"),
             content=new.get("content"),
             file_name=new.get("file_name"),
-            changed=[*used, *(["file"] if row.draft_file else [])],
+            changed=[*changed_fields, *(["file"] if row.draft_file else [])],
         )
 
 

@@ -75,9 +75,9 @@ class FunctionHttpDTO(Shape):
     )
 
 
-def _safe_approval(given: dict[str, Any]) -> Literal["none", "customer"]:
+def _safe_approval(values: dict[str, Any]) -> Literal["none", "customer"]:
     """The default of `requires_approval`: `none` for GET, which only reads, else `customer`."""
-    http: FunctionHttpDTO | None = given.get("http")
+    http: FunctionHttpDTO | None = values.get("http")
     return "none" if http is None or http.method == "GET" else "customer"
 
 

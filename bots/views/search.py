@@ -21,7 +21,7 @@ class ContentSearchViewSet(TenantViewSet):
         language = query.language or detection.detect(
             query.q, default=bot.default_language, offered=bot.languages
         )
-        found = retrieval.search(bot, query.q, language=language, limit=query.limit)
+        result = retrieval.search(bot, query.q, language=language, limit=query.limit)
         passages = [
             FoundPassage(
                 document_id=hit.chunk.document_id,
@@ -32,6 +32,6 @@ class ContentSearchViewSet(TenantViewSet):
                 text=hit.chunk.text,
                 score=round(float(hit.score), 4),
             )
-            for hit in found.hits
+            for hit in result.hits
         ]
-        return FoundContent(passages=passages, confidence=round(float(found.confidence), 4))
+        return FoundContent(passages=passages, confidence=round(float(result.confidence), 4))

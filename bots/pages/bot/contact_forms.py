@@ -71,10 +71,13 @@ class ContactForm(BotForm):
     )
 
     def stored(self) -> dict[str, Any]:
-        own = {field.name: field for field in _stored(self.bot) if field.name in CONTACT}
-        during = bool(own) and not any(field.ask_before_chat for field in own.values())
+        contact_fields = {field.name: field for field in _stored(self.bot) if field.name in CONTACT}
+        during = bool(contact_fields) and not any(
+            field.ask_before_chat for field in contact_fields.values()
+        )
         return {"when": "during" if during else "before"} | {
-            name: _REQUIRED if field.required else _OPTIONAL for name, field in own.items()
+            name: _REQUIRED if field.required else _OPTIONAL
+            for name, field in contact_fields.items()
         }
 
     def submit(self, data: dict[str, Any], by: User) -> CustomerInfoFields:
@@ -137,21 +140,21 @@ class OtherFieldsForm(BotForm):
     def submit(self, data: dict[str, Any], by: User) -> CustomerInfoFields:
         bot = bots.get(self.bot.client, self.bot.pk)
         removed = data.get("removed", [])
-        kept = [field for field in _stored(bot) if field.name not in removed]
+        fields = [field for field in _stored(bot) if field.name not in removed]
         if data["label"]:
-            kept.append(_added(bot, data, {field.name for field in kept}))
+            fields.append(_added(bot, data, {field.name for field in fields}))
         elif not removed:
             raise forms.ValidationError(gettext("Enter what to ask customers for."))
-        return _change(bot, kept, by)
+        return _change(bot, fields, by)
 
 
-def _added(bot: Bot, data: dict[str, Any], taken: set[str]) -> CustomerInfoField:
+def _added(bot: Bot, data: dict[str, Any], used_names: set[str]) -> CustomerInfoField:
     label = data["label"]
     words = label.get(bot.default_language) or next(iter(label.values()))
     lines = [line.strip() for line in data["options"].splitlines() if line.strip()]
     is_list = data["type"] == "select"
     return CustomerInfoField(
-        name=_name(words, taken | set(CONTACT)),
+        name=_name(words, used_names | set(CONTACT)),
         label=label,
         type=data["type"],
         required=data["required"],
@@ -160,10 +163,10 @@ def _added(bot: Bot, data: dict[str, Any], taken: set[str]) -> CustomerInfoField
     )
 
 
-def _name(words: str, taken: set[str]) -> str:
-    """A name for a customer attribute that is not in `taken`: the label in ASCII, with a number if
-    needed."""
+def _name(words: str, used_names: set[str]) -> str:
+    """A name for a customer attribute that is not in `used_names`: the label in ASCII, with a
+    number if needed."""
     base = re.sub(r"[^a-z0-9]+", "_", fold(words)).strip("_")[:34] or "field"
     base = base if base[0].isalpha() else f"field_{base}"[:34]
     names = (base, *(f"{base}_{number}" for number in range(2, 100)))
-    return next(name for name in names if name not in taken)
+    return next(name for name in names if name not in used_names)

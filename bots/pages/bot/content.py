@@ -43,11 +43,11 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     """The list of all content of the bot; it reloads itself while the bot is reading something."""
     kind = request.GET.get("kind", "")
     search = request.GET.get("q", "").strip()[:200]
-    asked = request.GET.get("page", "")
-    number = max(1, int(asked) if asked.isdecimal() and len(asked) < 6 else 1)
+    page_text = request.GET.get("page", "")
+    number = max(1, int(page_text) if page_text.isdecimal() and len(page_text) < 6 else 1)
     keys, count = _keys(bot, kind, search, number)
     rows = _rows(bot, keys)
-    used = _used(bot, rows)
+    answer_counts = _answer_counts(bot, rows)
     may_add = frame.may(page, request, "train")
     add = {
         "title": gettext("Add content"), "icon": "add", "is_primary": True,
@@ -58,7 +58,7 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         title=gettext("Content"),
         actions=[add] if may_add else [],
         add=add if may_add else None,
-        items=[_item(bot, row, used) for row in rows],
+        items=[_item(bot, row, answer_counts) for row in rows],
         language_gaps=content_gaps.languages(bot),
         is_busy=any(map(states.is_busy, rows)),
         kinds=[(name, words, name == kind) for name, (words, _) in KINDS.items()],
@@ -73,23 +73,23 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 def _keys(bot: Bot, kind: str, search: str, number: int) -> tuple[list[tuple[str, int]], int]:
     """The kind and id of each row on one page of the list, latest change first, and the total
     number of rows."""
-    own = Document.objects.filter(bot=bot, web_url=None)
+    document_rows = Document.objects.filter(bot=bot, web_url=None)
     sites = WebUrl.objects.filter(bot=bot)
     if kind in _SOURCES:
-        own, sites = own.filter(source=_SOURCES[kind]), sites.none()
+        document_rows, sites = document_rows.filter(source=_SOURCES[kind]), sites.none()
     elif kind in KINDS:
-        own = own.none()
+        document_rows = document_rows.none()
     if search:
         words = Q(title__icontains=search) | Q(file_name__icontains=search)
-        own = own.filter(words | Q(content__icontains=search))
+        document_rows = document_rows.filter(words | Q(content__icontains=search))
         sites = sites.filter(url__icontains=search)
-    count = own.count() + sites.count()
+    count = document_rows.count() + sites.count()
     changed = {"document": F("updated_at"), "website": Coalesce("last_fetched_at", "created_at")}
     parts: list[QuerySet[Any, Any]] = [
         rows.annotate(
             row_kind=Value(name, output_field=CharField()), changed=changed[name]
         ).values_list("row_kind", "pk", "changed")
-        for name, rows in (("document", own), ("website", sites))
+        for name, rows in (("document", document_rows), ("website", sites))
     ]
     ordered = parts[0].union(parts[1], all=True).order_by("-changed", "row_kind", "-pk")
     start = (number - 1) * _PAGE_SIZE
@@ -100,13 +100,15 @@ def _rows(bot: Bot, keys: Iterable[tuple[str, int]]) -> list[Any]:
     """The documents and websites with these kinds and ids, in the same order."""
     keys = list(keys)
     ids = {name: [pk for kind, pk in keys if kind == name] for name in ("document", "website")}
-    own = publish_gate.with_run(Document.objects.filter(bot=bot), document="pk")
+    document_rows = publish_gate.with_run(Document.objects.filter(bot=bot), document="pk")
     sites = web_urls.with_page_counts(WebUrl.objects.filter(bot=bot))
-    found: dict[tuple[str, int], Any] = {}
-    found |= {("document", row.pk): row for row in own.filter(pk__in=ids["document"])}
-    found |= {("website", row.pk): row for row in sites.filter(pk__in=ids["website"])}
-    _add_runs(bot, [found[key] for key in keys if key[0] == "website" and key in found])
-    rows = [found[key] for key in keys if key in found]
+    rows_by_key: dict[tuple[str, int], Any] = {}
+    rows_by_key |= {
+        ("document", row.pk): row for row in document_rows.filter(pk__in=ids["document"])
+    }
+    rows_by_key |= {("website", row.pk): row for row in sites.filter(pk__in=ids["website"])}
+    _add_runs(bot, [rows_by_key[key] for key in keys if key[0] == "website" and key in rows_by_key])
+    rows = [rows_by_key[key] for key in keys if key in rows_by_key]
     for row in rows:
         row.bot = bot
     return rows
@@ -114,26 +116,26 @@ def _rows(bot: Bot, keys: Iterable[tuple[str, int]]) -> list[Any]:
 
 def _add_runs(bot: Bot, sites: list[Any]) -> None:
     """Set each website's golden run to that of its first crawled page that is held back."""
-    held = publish_gate.held().filter(bot=bot, web_url__in=sites).order_by("-id")
-    first = {item.web_url_id: item for item in held} if sites else {}
+    held_back = publish_gate.held().filter(bot=bot, web_url__in=sites).order_by("-id")
+    first = {item.web_url_id: item for item in held_back} if sites else {}
     for row in sites:
         item: Any = first.get(row.pk)
         row.run_id, row.run_outcome = (item.run_id, item.run_outcome) if item else (None, None)
 
 
-def _used(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
+def _answer_counts(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
     """How many answers used each document or website; a website's pages are added up."""
     answers = chat_hooks.document_usage().answers(bot)
-    found = {("document", pk): count for pk, count in answers.items()}
+    counts = {("document", pk): count for pk, count in answers.items()}
     sites = [row for row in rows if isinstance(row, WebUrl)]
     pages = Document.objects.filter(bot=bot, web_url__in=sites, pk__in=answers)
     for site_id, pk in pages.values_list("web_url_id", "pk") if sites else ():
         key = ("website", site_id or 0)
-        found[key] = found.get(key, 0) + answers[pk]
-    return found
+        counts[key] = counts.get(key, 0) + answers[pk]
+    return counts
 
 
-def _item(bot: Bot, row: Any, used: dict[tuple[str, int], int]) -> dict[str, Any]:
+def _item(bot: Bot, row: Any, answer_counts: dict[tuple[str, int], int]) -> dict[str, Any]:
     """What the list shows for a row."""
     if isinstance(row, WebUrl):
         kind, link, name = "website", "admin:bots_bot_website", row.url
@@ -151,7 +153,7 @@ def _item(bot: Bot, row: Any, used: dict[tuple[str, int], int]) -> dict[str, Any
         "details": states.details(row),
         "is_important": getattr(row, "is_important", False),
         "changed": changed,
-        "used": used.get(key, 0),
+        "used": answer_counts.get(key, 0),
     }
 
 
@@ -218,8 +220,8 @@ def _related_content(row: Document) -> dict[str, Any]:
         return {"contradiction": content_gaps.contradiction(row)}
     if row.valid_to is None:
         return {}
-    answered, lost = content_overlap.questions_of(row)
-    return {"lost_questions": lost, "kept_questions": answered}
+    answered, unanswered = content_overlap.questions_of(row)
+    return {"lost_questions": unanswered, "kept_questions": answered}
 
 
 def website(page: TenantAdmin, request: HttpRequest, bot: Bot, web_url_id: int) -> HttpResponse:

@@ -57,7 +57,11 @@ def _unanswered_without_content(bot: Bot) -> dict[str, int]:
 
     Counts only languages in which the bot has no content; empty if it has no content at all.
     """
-    known = set(Document.objects.filter(bot=bot, chunk_count__gt=0).values_list("language"))
-    counts = chat_hooks.document_usage().unanswered_by_language(bot) if known else {}
-    found = {code: count for code, count in counts.items() if (code,) not in known}
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    content_languages = set(
+        Document.objects.filter(bot=bot, chunk_count__gt=0).values_list("language")
+    )
+    counts = chat_hooks.document_usage().unanswered_by_language(bot) if content_languages else {}
+    without_content = {
+        code: count for code, count in counts.items() if (code,) not in content_languages
+    }
+    return dict(sorted(without_content.items(), key=lambda item: -item[1]))

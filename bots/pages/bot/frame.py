@@ -28,7 +28,7 @@ def tabs(page: TenantAdmin, request: HttpRequest, bot: Bot, active: str) -> list
     has_behaviour = SampleQuestion.objects.filter(bot=bot).exists() or bool(
         bot.customer_info_fields or prompt_versions.find_current(bot.pk)
     )
-    found = [
+    candidates = [
         ("content", gettext("Content"), "bots_bot_content", is_known, True),
         ("look", gettext("Appearance"), "bots_bot_look", bool(bot.welcome_message),
          may(page, request, "train")),
@@ -45,7 +45,7 @@ def tabs(page: TenantAdmin, request: HttpRequest, bot: Bot, active: str) -> list
             "active": name == active,
             "is_done": bool(is_done),
         }
-        for name, title, path, is_done, is_open in found
+        for name, title, path, is_done, is_open in candidates
         if is_open
     ]
 

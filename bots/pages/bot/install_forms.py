@@ -50,9 +50,9 @@ class HostsForm(BotForm):
         A twin that was removed before is not added again.
         """
         stored = {*self.bot.allowed_domain.split(",")}
-        known = stored | hosts
-        new = (host for host in sorted(hosts - stored) if f"*.{host}" not in known)
-        return [twin for twin in map(_twin, new) if twin and twin not in known]
+        all_hosts = stored | hosts
+        new = (host for host in sorted(hosts - stored) if f"*.{host}" not in all_hosts)
+        return [twin for twin in map(_twin, new) if twin and twin not in all_hosts]
 
     def saved_message(self, result: Any) -> str:
         saved = super().saved_message(result)

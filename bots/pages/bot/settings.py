@@ -79,7 +79,7 @@ def look(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 
 def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     """The Behavior page: how the bot answers, and what it asks customers for."""
-    own = LanguageModel.objects.filter(client=bot.client, purpose=ModelPurpose.CHAT)
+    client_models = LanguageModel.objects.filter(client=bot.client, purpose=ModelPurpose.CHAT)
     by = viewer(request)
     may_change = by.client_id == bot.client_id and by.is_admin
     described = bots.describe(bot.client, bot.pk)
@@ -87,7 +87,7 @@ def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse
         page, request, bot, "behaviour", BEHAVIOUR, _BEHAVIOUR_SECTIONS,
         title=gettext("Behavior"),
         language_gaps=content_gaps.languages(bot),
-        model=own.filter(bot=bot).first() or own.filter(bot=None).first(),
+        model=client_models.filter(bot=bot).first() or client_models.filter(bot=None).first(),
         has_default_model=engines.platform_has_model(),
         models=reverse("admin:bots_languagemodel_changelist"),
         config=bot.client.config,
@@ -124,8 +124,10 @@ def quality(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 
 def preview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     """The widget's chat panel with the bot's configuration, for the preview beside the forms."""
-    asked = request.GET.get("language", "")
-    language = asked if asked in languages_of(bot, bot.welcome_message) else bot.default_language
+    requested = request.GET.get("language", "")
+    language = (
+        requested if requested in languages_of(bot, bot.welcome_message) else bot.default_language
+    )
     config = widget_config.for_bot(bot, language=language)
     reply = page.page(
         request, "admin/bots/preview.html", bot.bot_name, bot=bot,
