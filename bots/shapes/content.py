@@ -111,8 +111,9 @@ class DocumentError(Shape):
 
     code: str = Field(
         description="`unsupported_type`, `too_large`, `encrypted`, `empty`, `malformed`,"
-        " `unreadable`, `unknown_encoding`, `timeout`, `file_missing`, `files_unavailable` or"
-        " `interrupted`."
+        " `unreadable`, `unknown_encoding`, `timeout`, `file_missing` (the stored file is lost),"
+        " `files_unavailable` (the platform's file storage was unavailable for over an hour) or"
+        " `interrupted` (too often)."
     )
     message: str = Field(description="The reason as a sentence.")
 
@@ -164,7 +165,10 @@ class DocumentDto(Shape):
     """One item of a bot's content: a file, crawled page, written text, or question and answer."""
 
     id: int = Field(description="The document's id.")
-    source: ShownSource = Field(description="`file`, `web_page`, `text` or `question_answer`.")
+    source: ShownSource = Field(
+        description="What the document is: an uploaded `file`, a crawled `web_page`, a written"
+        " `text`, or a written `question_answer`."
+    )
     url: str | None = Field(description="The URL of a crawled page; else null.")
     file_name: str = Field(
         description="The name of an uploaded file, without folders; else the name for a download."

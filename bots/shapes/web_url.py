@@ -19,7 +19,8 @@ class WebUrlError(Shape):
     code: str = Field(
         description="The reason of the first crawled page, such as `not_found`, `robots` or"
         " `timeout`; `no_page_trained` if pages were fetched but none could be trained;"
-        " `files_unavailable` or `interrupted`."
+        " `files_unavailable` (the platform's file storage was unavailable for over an hour) or"
+        " `interrupted` (too often)."
     )
     message: str = Field(description="The reason as a sentence.")
 
@@ -33,12 +34,13 @@ class WebPageDto(Shape):
         " site, or by a limit or guard of the platform) or `failed`."
     )
     reason: str | None = Field(
-        description="Why the page was refused or failed: `blocked`, `other_host`,"
-        " `too_many_redirects`,"
-        " `robots`, `robots_unreachable`, `noindex`, `duplicate`, `unsupported_type`, `empty`,"
-        " `too_large`, `page_limit`, `time_limit`, `byte_limit`, `bot_limit`, `not_found`,"
-        " `http_error`, `timeout`, `connection_failed`, `malformed`, or the code of a document's"
-        " error; else null."
+        description="Why the page was refused or failed: `blocked` (its URL is not allowed),"
+        " `other_host` (it redirects to another website), `too_many_redirects`, `robots` (the"
+        " site's robots.txt forbids it), `robots_unreachable` (robots.txt could not be read),"
+        " `noindex` (the page asks not to be indexed), `duplicate` (of another page),"
+        " `unsupported_type`, `empty`, `too_large`, `page_limit`, `time_limit` or `byte_limit` (of"
+        " a crawl), `bot_limit` (of a bot's crawled pages), `not_found`, `http_error`, `timeout`,"
+        " `connection_failed`, `malformed`, or the code of a document's error; else null."
     )
     http_status: int | None = Field(
         description="HTTP status of the response; null if there was none."
