@@ -1,4 +1,4 @@
-"""Admin pages of bots and their content: set up, view, train again, delete."""
+"""Admin pages of bots and their content: set up, view, refresh, delete."""
 
 import functools
 from collections.abc import Callable
@@ -42,7 +42,7 @@ __all__ = ["functions", "language_models", "mcp_servers"]
 
 
 class TrainedAdmin(TenantAdmin):
-    """Shared columns of documents and web addresses: status, progress and error of the training."""
+    """Columns that documents and websites share: status, progress and error of the training."""
 
     codes = frozenset({"error_code"})
 
@@ -63,7 +63,7 @@ class TrainedAdmin(TenantAdmin):
 
 
 class SampleQuestionInline(ReadOnlyInline):
-    """Read-only here: the API checks duplicates and languages."""
+    """Read-only here: the bot's pages and the API check languages and duplicates."""
 
     model = models.SampleQuestion
     fields = ("position", "question", "language")
@@ -71,7 +71,7 @@ class SampleQuestionInline(ReadOnlyInline):
 
 
 class BotRows(RowsShown):
-    """The list of bots, whose rows lead to their content."""
+    """The list of bots; each row links to the bot's content."""
 
     def url_for_result(self, result: Any) -> str:
         return reverse("admin:bots_bot_content", args=[result.pk])
@@ -79,8 +79,8 @@ class BotRows(RowsShown):
 
 @admin.register(models.Bot)
 class BotAdmin(TenantAdmin):
-    """Bots. Their own pages change them through services, which check hosts, languages and limits;
-    the row with all columns is read-only."""
+    """Bots. A bot's own pages change it through services, which check hosts, languages and limits;
+    the page with all columns is read-only."""
 
     actions = ("disable", "enable", "delete_bots")
     actions_list = ("new_bot",)
@@ -105,7 +105,7 @@ class BotAdmin(TenantAdmin):
     )  # fmt: skip
 
     def get_urls(self) -> list[URLPattern]:
-        """The pages of one bot; each names the bot, and perhaps a row of it."""
+        """The URLs of a bot's pages, with its id and, on some, that of a document or website."""
         pages: dict[str, tuple[str, Callable[..., HttpResponse]]] = {
             "content": ("content/", content.overview),
             "add_content": ("content/add/<slug:way>/", calls_out(content.add)),
@@ -120,14 +120,14 @@ class BotAdmin(TenantAdmin):
             "quality": ("quality/", settings.quality),
             "preview": ("preview/", xframe_options_sameorigin(settings.preview)),
         }
-        own = [
+        urls = [
             path(f"<int:bot_id>/{rest}", self._of_bot(view), name=f"bots_bot_{name}")
             for name, (rest, view) in pages.items()
         ]
-        return [*own, *super().get_urls()]
+        return [*urls, *super().get_urls()]
 
     def _of_bot(self, view: Callable[..., HttpResponse]) -> Any:
-        """A page of one bot; 404 unless the viewer may see the bot."""
+        """The view with the bot in place of its id; 404 for a bot that the viewer may not see."""
 
         @functools.wraps(view)
         def serve(request: HttpRequest, bot_id: int, **ids: Any) -> HttpResponse:
@@ -144,10 +144,10 @@ class BotAdmin(TenantAdmin):
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            made = create_bot(
+            bot = create_bot(
                 by.client, body=BotDto(**data), daily_credits=PAGES_DAILY_CREDITS, by=by
             )
-            return redirect("admin:bots_bot_content", made.id)
+            return redirect("admin:bots_bot_content", bot.id)
 
         form = forms.NewBotForm(request.POST or None)
         return self.form_page(
@@ -159,7 +159,7 @@ class BotAdmin(TenantAdmin):
 
     @button(gettext_lazy("Open"), url_path="open", permissions=["view"], icon="tune")
     def open(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Redirect from the row with all columns to the bot's pages."""
+        """Redirect from the page with all columns to the bot's own pages."""
         return redirect("admin:bots_bot_content", self.row(request, object_id).pk)
 
     @admin.action(description=cast("str", gettext_lazy("Disable")), permissions=["manage"])
@@ -171,12 +171,12 @@ class BotAdmin(TenantAdmin):
     )
     def disable(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
         by = viewer(request)
-        each(request, rows, lambda bot: bots.toggle_disabled(bot, is_disabled=True, by=by))
+        each(request, rows, lambda bot: bots.set_disabled(bot, is_disabled=True, by=by))
 
     @admin.action(description=cast("str", gettext_lazy("Enable")), permissions=["manage"])
     def enable(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
         by = viewer(request)
-        each(request, rows, lambda bot: bots.toggle_disabled(bot, is_disabled=False, by=by))
+        each(request, rows, lambda bot: bots.set_disabled(bot, is_disabled=False, by=by))
 
     @admin.action(description=cast("str", gettext_lazy("Delete")), permissions=["manage"])
     @confirm_action(
@@ -197,7 +197,7 @@ class PromptAdmin(TenantAdmin):
     actions = ("restore",)
 
     @admin.action(description="Restore", permissions=["train"])
-    @confirm_action("Restore these versions? Each is saved as a new version.")
+    @confirm_action("Restore these versions? Each will be saved as a new version.")
     def restore(self, request: HttpRequest, rows: QuerySet[models.Prompt]) -> None:
         by = viewer(request)
         each(
@@ -216,7 +216,7 @@ class DocumentAdmin(TrainedAdmin):
     labels: ClassVar = {"chunk_count": "Passages", "sha256": "Fingerprint (SHA-256)"}
     search_fields = ("file_name", "title", "sha256", "bot__bot_name")
     list_select_related = ("bot",)
-    # The media store has no URLs: `original` links to the view below.
+    # Stored files have no public URL: `original` links to the view below.
     exclude = ("file", "pending_review", "draft", "draft_file")
     readonly_fields = ("golden_run", "original")
     actions = ("train_again", "delete_documents")
@@ -238,7 +238,8 @@ class DocumentAdmin(TrainedAdmin):
 
     @display(description=cast("str", gettext_lazy("Test run")))
     def golden_run(self, row: Any) -> SafeString | str:
-        """The golden run that decides about the document, if it is held back."""
+        """A link to the golden run that decides whether the document goes live; a dash if it is
+        not held back."""
         return states.held_words(row) if row.run_id else "–"
 
     @display(description="Original")
@@ -248,11 +249,11 @@ class DocumentAdmin(TrainedAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.download)
-        own = path("<int:document_id>/original/", view, name="bots_document_original")
-        return [own, *super().get_urls()]
+        url = path("<int:document_id>/original/", view, name="bots_document_original")
+        return [url, *super().get_urls()]
 
     def download(self, request: HttpRequest, document_id: int) -> HttpResponseBase:
-        """The original document; 404 for another client's."""
+        """Download the original file; 404 if the document belongs to another client."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         row = get_object_or_404(self.get_queryset(request), pk=document_id)
@@ -266,7 +267,10 @@ class DocumentAdmin(TrainedAdmin):
     def train_again(self, request: HttpRequest, rows: QuerySet[models.Document]) -> None:
         queued = sum(documents.retrain(row) for row in rows)
         skipped = rows.count() - queued
-        messages.success(request, f"{queued} queued; {skipped} are waiting or in training already.")
+        words = f"{queued} refreshing."
+        if skipped:
+            words += f" {skipped} skipped because the bot is already reading them."
+        messages.success(request, words)
 
     @admin.action(description="Delete", permissions=["train"])
     @confirm_action(
@@ -291,7 +295,7 @@ class ChunkAdmin(TenantAdmin):
 
 
 class PagesOfWebUrl(ReadOnlyInline):
-    """The crawled pages of the latest crawl."""
+    """The pages of a website's latest crawl."""
 
     model = models.WebPage
     fields = readonly_fields = ("url", "shown_status", "shown_reason", "http_status", "fetched_at")
@@ -333,7 +337,10 @@ class WebUrlAdmin(TrainedAdmin):
     def crawl_now(self, request: HttpRequest, rows: QuerySet[models.WebUrl]) -> None:
         queued = sum(web_urls.crawl_again(row) for row in rows)
         skipped = len(rows) - queued
-        messages.success(request, f"{queued} queued; {skipped} are waiting or crawled already.")
+        words = f"{queued} refreshing."
+        if skipped:
+            words += f" {skipped} skipped because the bot is already reading them."
+        messages.success(request, words)
 
     @admin.action(description="Delete", permissions=["train"])
     @confirm_action("Delete these websites and everything bots learned from their pages?")

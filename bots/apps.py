@@ -8,8 +8,8 @@ class BotsConfig(AppConfig):
     verbose_name = "Bots"
 
     def ready(self) -> None:
-        from bots.services import bots, pictures  # noqa: PLC0415 - needs loaded models
+        from bots.services import bots, uploaded_pictures  # noqa: PLC0415 - needs loaded models
         from identity.services import bot_hooks, picture_hooks  # noqa: PLC0415
 
         bot_hooks.bots.install(bots)
-        picture_hooks.pictures.install(pictures)
+        picture_hooks.pictures.install(uploaded_pictures)

@@ -29,32 +29,32 @@ class NewBotForm(ServiceForm):
 
 
 class BotForm(SettingsForm):
-    """One of the forms of a bot's page.
+    """A form on one of a bot's pages.
 
-    It is about `subject`: the bot, or one of its documents or websites. Unless a class says
+    It edits `subject`: the bot, or one of its documents or websites. Unless a class says
     otherwise, its fields are settings of the bot.
     """
 
     heading: ClassVar[Any] = ""
     intro: ClassVar[Any] = ""
     button: Any = SAVE
-    # The theme's look of the button.
+    # The theme's style of the button.
     variant: ClassVar[str] = ""
-    # The right that saving it needs, as in `TenancyMixin.has_…_permission`.
+    # The permission that saving the form needs: `train` stands for `has_train_permission`.
     right: ClassVar[str] = "manage"
     shapes: ClassVar[tuple[type[Shape], ...]] = (BotDto, BotStyle)
 
-    def __init__(self, subject: Any, *sent: Any, **options: Any) -> None:
+    def __init__(self, subject: Any, *args: Any, **kwargs: Any) -> None:
         self.subject = subject
         self.bot: Bot = subject if isinstance(subject, Bot) else subject.bot
-        super().__init__(*sent, initial=self.stored(), **options)
+        super().__init__(*args, initial=self.stored(), **kwargs)
         self.add_fields()
         for name, field in self.fields.items():
             if isinstance(field, TextsField):
                 field.offer(languages_of(self.bot, self.initial.get(name, ())))
 
     def stored(self) -> dict[str, Any]:
-        """The values that the form shows at first."""
+        """The stored values, which the form shows when it opens."""
         style = BotStyle.model_construct(**self.bot.style)
         return {
             item.name: getattr(style if item.name in _STYLE else self.subject, item.name)
@@ -62,11 +62,11 @@ class BotForm(SettingsForm):
         }
 
     def add_fields(self) -> None:
-        """Add the fields and the choices that depend on the bot."""
+        """Add the fields and choices that depend on the bot."""
 
     @property
     def is_needed(self) -> bool:
-        """Whether there is anything to set with the form now."""
+        """Whether the page shows the form; False if there is nothing to change with it."""
         return True
 
     def submit(self, data: dict[str, Any], by: User) -> Any:
@@ -83,7 +83,7 @@ class BotForm(SettingsForm):
         return bots.update(self.bot, body=BotDto(**values), by=by)
 
     def saved_message(self, result: Any) -> str:
-        """What the page says once the form is saved."""
+        """The message that the page shows after saving."""
         now = timezone.localtime(timezone=zone_of(self.bot))
         return gettext("Saved %(time)s") % {"time": f"{now:%H:%M}"}
 
@@ -104,20 +104,20 @@ def last_day(end: datetime | None, bot: Bot) -> date | None:
 
 
 def day_field(label: Any, help_text: Any = "") -> forms.DateField:
-    """The first or the last day of a period, in the client's time zone."""
+    """A form field for the first or last day of a period, in the client's time zone."""
     return forms.DateField(label=label, help_text=help_text, required=False, widget=DateInput)
 
 
 def days_of(begin: datetime | None, end: datetime | None, bot: Bot) -> dict[str, date | None]:
-    """The values of `valid_from` and `valid_until` for a period."""
+    """The values of a form's `valid_from` and `valid_until` for a period."""
     return {"valid_from": first_day(begin, bot), "valid_until": last_day(end, bot)}
 
 
 def changed_times(form: BotForm) -> dict[str, datetime | None]:
-    """New values of `valid_from` and `valid_to`, only for days that were changed: the API may have
+    """The new `valid_from` and `valid_to`, only for days that the person changed: the API may have
     set times within a day, which the form does not show."""
     changed: dict[str, datetime | None] = {}
-    # A period ends with the last moment of its last day.
+    # `valid_to` is the midnight after the last day.
     for name, column, days in (("valid_from", "valid_from", 0), ("valid_until", "valid_to", 1)):
         if name in form.changed_data:
             day: date | None = form.cleaned_data[name]
@@ -127,6 +127,6 @@ def changed_times(form: BotForm) -> dict[str, datetime | None]:
 
 
 def languages_of(bot: Bot, texts: Iterable[str] = ()) -> list[str]:
-    """The languages in which a bot's texts are written, its default first."""
+    """The languages that a bot's texts are written in, the default language first."""
     offered = bot.languages or bot.client.languages
     return list(dict.fromkeys([bot.default_language, *offered, *texts]))

@@ -21,10 +21,7 @@ from chatplatform.jobs import Queue, job, periodic
     fair=True,
 )
 def train_document(*, document_id: int) -> None:
-    """Train one document.
-
-    Reads it and, if it is short, encodes it.
-    """
+    """Read one document and, if it is short, encode it."""
     training.train(document_id)
 
 
@@ -42,25 +39,25 @@ def encode_document(*, document_id: int, end: int) -> None:
 
 @job("bots.backfill_search_table", queue=Queue.TRAIN, max_attempts=3)
 def backfill_search_table(*, bot_id: int) -> None:
-    """Copy the new passages of a large bot into the database's search table."""
+    """Copy a large bot's new passages into the database's search table."""
     large_bots.backfill(bot_id)
 
 
 @job("bots.reindex", queue=Queue.TRAIN, max_attempts=1_000)
 def reindex(*, of: int) -> None:
-    """Encode the passages of a client that lack vectors of its encoder."""
+    """Encode those of a client's passages that lack vectors from its encoder."""
     reindexing.reindex(of)
 
 
 @job("bots.crawl_web_url", queue=Queue.TRAIN, max_attempts=3, on_dead=crawls.fail_interrupted)
 def crawl_web_url(*, web_url_id: int) -> None:
-    """Fetch the pages of one web address and queue them for training."""
+    """Fetch the pages of one website and queue them for training."""
     crawls.crawl(web_url_id)
 
 
 @job("bots.update_crawl_status", queue=Queue.TRAIN)
 def update_crawl_status(*, web_url_id: int) -> None:
-    """Update a web address's status after one of its pages was trained or deleted."""
+    """Update a website's status after one of its pages was trained or deleted."""
     crawls.update_status(web_url_id)
 
 
@@ -77,7 +74,7 @@ def ask_golden(*, run_id: str) -> None:
 
 @periodic("bots.crawl_due")
 def crawl_due() -> None:
-    """Queue the web addresses whose next crawl is due; safe to run twice."""
+    """Queue the websites whose next crawl is due; safe to run twice."""
     web_urls.crawl_due()
 
 
@@ -89,5 +86,6 @@ def expire_function_calls() -> None:
 
 @periodic("bots.backfill_large_bots")
 def backfill_large_bots() -> None:
-    """Backfill the search table of each large bot that lacks passages; safe to run twice."""
+    """Enqueue a backfill for each large bot whose passages are not all in the search table; safe to
+    run twice."""
     large_bots.enqueue_missing()

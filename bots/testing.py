@@ -36,32 +36,33 @@ def server(client_a: Client, bot: Any) -> Person:
 
 @pytest.fixture
 def page(client_a: Client, bot: Any) -> Person:
-    """A browser on client A's website, with a public key for the bot."""
+    """A visitor's browser on client A's website, with a public key for the bot."""
     return make_key(client_a, "public", bot.pk)
 
 
-def _once_for_each_text(kind: str, encode: Callable[..., Any], folder: Path) -> Callable[..., Any]:
+def _cached_by_text(kind: str, encode: Callable[..., Any], folder: Path) -> Callable[..., Any]:
     @functools.cache
-    def remembered(encoder: Encoder, text: str) -> Any:
+    def cached(encoder: Encoder, text: str) -> Any:
         path = folder / hashlib.sha256(f"{kind}: {text}".encode()).hexdigest()
         if not path.exists():
             with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
                 file.write(encode(encoder, text).tobytes())
-            Path(file.name).replace(path)  # atomic, so that no other process reads half a file
+            Path(file.name).replace(path)  # Atomic, so that no process reads an unfinished file.
         return np.fromfile(path, dtype=np.float32)
 
-    return lambda encoder, text: remembered(encoder, text).copy()
+    return lambda encoder, text: cached(encoder, text).copy()
 
 
 @pytest.fixture(autouse=True, scope="session")
 def quick_encoder(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Cache vectors in `.pytest_cache`, by version of what computes them, across runs."""
+    """Cache vectors in `.pytest_cache` across runs, by the version of the library that computes
+    them."""
     assert request.config.cache
     version = importlib.metadata.version("onnxruntime")
     folder = request.config.cache.mkdir(f"vectors-onnxruntime-{version}")
     passages = Encoder.passages
-    query = _once_for_each_text("query", Encoder.query, folder)
-    passage = _once_for_each_text(
+    query = _cached_by_text("query", Encoder.query, folder)
+    passage = _cached_by_text(
         "passage", lambda encoder, text: next(passages(encoder, [text]))[1][0], folder
     )
 
@@ -76,7 +77,7 @@ def quick_encoder(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @functools.cache
 def _passages(text: str) -> tuple[Any, list[tuple[Any, bytes, bytes]]]:
-    """A text read, split into passages and encoded as training does it; cached."""
+    """A text as training reads it, and its passages with their vectors; cached."""
     with tempfile.NamedTemporaryFile(suffix=".txt") as file:
         file.write(text.encode())
         file.flush()
@@ -93,7 +94,7 @@ def _passages(text: str) -> tuple[Any, list[tuple[Any, bytes, bytes]]]:
 
 
 def trained(bot: Any, text: str, title: str = "Shop") -> Any:
-    """Create a trained document without an upload or a job."""
+    """Create a trained document from a text, without an upload or a job."""
     extracted, passages = _passages(text)
     document = Document.objects.create(
         client_id=bot.client_id,

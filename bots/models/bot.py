@@ -9,10 +9,10 @@ from chatplatform import media
 from chatplatform.crypto import EncryptedTextField
 from identity.models import Client, TenantModel
 
-# The host names of `allowed_domain` as an array, which can be indexed.
+# The host names in `allowed_domain` as an array, which can be indexed.
 ALLOWED_HOSTS = models.Func(
     models.F("allowed_domain"),
-    # The comma is inlined, since PostgreSQL would not use the index with a parameter.
+    # The comma is inlined, since PostgreSQL would not use the index if it were a parameter.
     template="string_to_array(%(expressions)s, ',')",
     output_field=ArrayField(models.TextField()),
 )
@@ -25,20 +25,20 @@ class EngagingVisitors(models.TextChoices):
 
 
 class Bot(TenantModel):
-    """A bot of a client: its look, its languages and where it may be shown."""
+    """A client's bot: its appearance, languages and behavior, and where it may be shown."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="bots")
     bot_name = models.CharField(max_length=100)
     description = models.CharField(max_length=500, default="", blank=True)
     bot_icon = models.URLField(max_length=500, default="", blank=True)
-    # The file that `bot_icon` leads to, if it was uploaded.
+    # The file behind `bot_icon` if it was uploaded; otherwise empty.
     icon_file = models.FileField(
         upload_to="banners/", max_length=200, default="", db_default="", blank=True
     )
     primary_color = models.CharField(max_length=7, default="#2563eb")
     secondary_color = models.CharField(max_length=7, default="#f1f5f9")
-    # Comma-separated host names of the sites that may use a public key, `*.` for subdomains;
-    # empty: none.
+    # Comma-separated host names of the sites that may use the bot's public key; `*.` stands for
+    # all subdomains. Empty: no site may.
     allowed_domain = models.CharField(max_length=2000, default="", blank=True)
     default_language = models.CharField(max_length=20, default="en")
     languages = ArrayField(models.CharField(max_length=20), default=list)
@@ -47,10 +47,10 @@ class Bot(TenantModel):
     terms = models.JSONField(default=dict)
     # The placeholder of the widget's input field.
     bot_question = models.CharField(max_length=300, default="", blank=True)
-    # The invitation, a text beside the closed widget, by language.
+    # The invitation: a text beside the closed widget, keyed by language.
     engaging_message = models.JSONField(default=dict)
-    # When the widget shows the invitation, or opens by itself: after how many seconds, on which
-    # pages, to which visitors.
+    # When the widget shows the invitation or opens automatically: after how many seconds, on which
+    # pages and for which visitors.
     engaging_seconds = models.PositiveSmallIntegerField(default=0, db_default=0)
     engaging_pages = models.CharField(max_length=500, default="", db_default="", blank=True)
     engaging_visitors = models.CharField(
@@ -59,9 +59,9 @@ class Bot(TenantModel):
     attach_enabled = models.BooleanField(default=True)
     # Customers may export a transcript of their conversation.
     export_enabled = models.BooleanField(default=False)
-    # An agent's answer is mailed to a website's visitor who has left.
+    # An agent's reply is emailed to a website visitor who has left.
     mail_answers = models.BooleanField(default=True, db_default=True)
-    # The widget opens by itself.
+    # The widget opens automatically.
     auto_pop_up = models.BooleanField(default=False)
     is_fullscreen = models.BooleanField(default=False)
     # Whether websites show the widget at all.
@@ -76,17 +76,16 @@ class Bot(TenantModel):
     # Null: the business hours in the client's ClientConfig apply.
     business_hours = models.JSONField(null=True, blank=True)
     holidays = models.JSONField(null=True, blank=True)
-    # Set-up steps that the client has marked by hand, if the mark differs from what we detect:
-    # name to boolean.
+    # Set-up steps that the client has marked as done or not done, where that differs from what we
+    # detect: step name to boolean.
     setup_overrides = models.JSONField(default=dict)
     # What the bot asks its customers for: a list of the API's customer-info fields.
     customer_info_fields = models.JSONField(default=list)
     # What the bot does step by step: a list of the API's procedures.
     procedures = models.JSONField(db_default=models.Value([], models.JSONField()), default=list)
-    # Key of the signature that proves a website visitor's identity; empty: no visitor can be
-    # identified.
+    # The key that signs the ids of signed-in website visitors; empty: no visitor can be identified.
     identity_secret = EncryptedTextField(default="", blank=True)
-    # The picture above the chat, re-encoded, with its link and alternative text.
+    # The image above the chat (re-encoded), with its link and alternative text.
     banner = models.FileField(upload_to="banners/", max_length=200, default="", blank=True)
     banner_mime_type = models.CharField(max_length=60, default="", blank=True)
     banner_width = models.PositiveIntegerField(null=True)
@@ -99,7 +98,7 @@ class Bot(TenantModel):
     # New documents and instructions wait for a golden run, and stay held back if a question that
     # passed before fails, unless a person publishes them.
     hold_back_worse = models.BooleanField(default=False, db_default=False)
-    # The website that showed the widget last, and when, to the minute.
+    # The website that last showed the widget, and when.
     seen_on = models.CharField(max_length=253, default="", db_default="", blank=True)
     seen_at = models.DateTimeField(null=True)
     # Incremented when the bot's passages change, so that processes rebuild their indexes.
@@ -119,12 +118,12 @@ class Bot(TenantModel):
 
     @property
     def picture_url(self) -> str:
-        """Where the avatar is now; the platform's address may have changed since an upload."""
+        """The avatar's current URL; an uploaded file's URL follows the platform's base URL."""
         return media.public_url(str(self.icon_file)) if self.icon_file else self.bot_icon
 
 
 class SampleQuestion(TenantModel):
-    """A question that the widget offers, written by the client."""
+    """A question, written by the client, that the widget suggests to customers."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="sample_questions")
     question = models.CharField(max_length=300)

@@ -21,12 +21,12 @@ class DocumentStatus(models.TextChoices):
 
 
 class DocumentStage(models.TextChoices):
-    """The next step of a document's training; the bot answers from it from `passages` on."""
+    """The current step of a document's training; the bot uses the document from `passages` on."""
 
     WAITING = "waiting"
     READING = "reading"
-    PASSAGES = "passages"  # can be found by its words; its passages are being encoded
-    SENTENCES = "sentences"  # can be found by meaning; its sentences are being encoded
+    PASSAGES = "passages"  # can be found by words; the passages are being encoded
+    SENTENCES = "sentences"  # can be found by meaning; the sentences are being encoded
     COMPLETE = "complete"
 
 
@@ -48,7 +48,7 @@ class Document(TenantModel):
     source = models.CharField(max_length=20, choices=DocumentSource, default=DocumentSource.FILE)
     # The written text, or the answer to the question in `title`; empty for files and crawled pages.
     content = models.TextField(default="", blank=True)
-    # The web address whose crawl stored this page (its own address is `url`); null for all others.
+    # The website whose crawl stored this page; the page's own URL is `url`. Null: no crawled page.
     web_url = models.ForeignKey(
         WebUrl, on_delete=models.CASCADE, null=True, related_name="documents"
     )
@@ -66,17 +66,17 @@ class Document(TenantModel):
     progress = models.PositiveSmallIntegerField(default=0)
     error_code = models.CharField(max_length=60, default="", blank=True)
     error_message = models.CharField(max_length=500, default="", blank=True)
-    # What training could not read, such as scanned pages, although it succeeded.
+    # What a successful training could not read, such as scanned pages.
     warning = models.CharField(max_length=500, default="", db_default="", blank=True)
     chunk_count = models.PositiveIntegerField(default=0)
     language = models.CharField(max_length=20, default="", blank=True)
     is_important = models.BooleanField("important", default=False)
-    # Held back until a golden run shows that it makes nothing worse, or a person publishes it: the
-    # whole document, or its `draft`.
+    # Whether the document, or only its `draft`, is held back until a golden run shows that it makes
+    # nothing worse or a person publishes it.
     pending_review = models.BooleanField(default=False, db_default=False)
-    # A held-back change of a document that the bot uses: the new values of the changed columns and,
-    # if it is a new file, its name in the media store (bots/services/document_drafts.py). The
-    # columns themselves are what is live. Null: no change is held back.
+    # A held-back change to a document that the bot uses: the new values of the changed columns
+    # (see bots/services/document_changes.py); a new file is in `draft_file`. The columns themselves
+    # hold what is live. Null: no change is held back.
     draft = models.JSONField(null=True)
     draft_file = models.FileField(
         upload_to="documents/", max_length=200, default="", db_default="", blank=True
@@ -86,7 +86,7 @@ class Document(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
     # When the client last changed a written text or answer.
     updated_at = models.DateTimeField(db_default=Now())
-    # When the latest training began to read it.
+    # When the latest training began to read the document.
     started_at = models.DateTimeField(null=True)
     trained_at = models.DateTimeField(null=True)
 
@@ -106,11 +106,11 @@ class Document(TenantModel):
         ]
         indexes = [
             models.Index(fields=["bot", "id"], name="document_list"),
-            # A client's failures, for the page of failures.
+            # Finds a client's failed documents, for the page of failures.
             models.Index(
                 fields=["client"], condition=models.Q(status="failed"), name="document_failed"
             ),
-            # What golden questions hold back.
+            # Finds the documents that are held back.
             models.Index(
                 fields=["client"],
                 condition=models.Q(pending_review=True, status="trained"),
@@ -119,19 +119,19 @@ class Document(TenantModel):
         ]
 
     def __str__(self) -> str:
-        """Its name for its owner: a file's own, else the title."""
+        """The name shown to the team: an upload's file name, else title, URL or file name."""
         if self.source == DocumentSource.FILE and not self.web_url_id:
             return self.file_name
         return self.title or self.url or self.file_name
 
     @property
     def is_answering(self) -> bool:
-        """Whether the bot uses the text now: it has passages, is valid and not held back."""
+        """Whether the bot uses the document now: it has passages, is valid and not held back."""
         is_live = not self.pending_review or self.draft is not None
         return self.chunk_count > 0 and is_live and self.is_valid_at(datetime.now(UTC))
 
     def drafted(self) -> "Document":
-        """A copy as it would be with its held-back change, not to be saved."""
+        """A copy of the document with its held-back change applied; the copy must not be saved."""
         row = copy(self)
         for name, value in (self.draft or {}).items():
             is_time = name in ("valid_from", "valid_to") and value
@@ -148,7 +148,7 @@ class Document(TenantModel):
 
 
 class Chunk(TenantModel):
-    """A passage of a document with its vectors (float32 bytes). Only training writes it."""
+    """A passage of a document, with its vectors (float32 bytes)."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="chunks")
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="chunks")
@@ -158,19 +158,19 @@ class Chunk(TenantModel):
     text = models.TextField()
     sentences = models.JSONField()
     language = models.CharField(max_length=20)
-    # Hash of heading, text and sentences: passages with the same hash share their vectors.
+    # Hash of heading, text and sentences; passages with the same hash have the same vectors.
     content_hash = models.CharField(max_length=64, default="", blank=True)
     # The encoder that computed the vectors; empty if there is none (word search only).
     embedding_model = models.CharField(max_length=80, default="", blank=True)
     dimension = models.PositiveSmallIntegerField(default=0)
     vector = models.BinaryField(default=b"")
     sentence_vectors = models.BinaryField(default=b"")
-    # Vectors of a second encoder: of the next one, until all passages of the client have its
-    # vectors; then of the previous one, for switching back.
+    # Vectors of a second encoder: first the next one's, until all of the client's passages have
+    # them; then the previous one's, for switching back.
     other_model = models.CharField(max_length=80, default="", db_default="", blank=True)
     other_vector = models.BinaryField(default=b"", db_default=b"")
     other_sentence_vectors = models.BinaryField(default=b"", db_default=b"")
-    # Whether it belongs to the new text in its document's `draft`, which is not searched yet.
+    # Whether the passage belongs to the new text in the document's `draft`; it is not searched yet.
     is_draft = models.BooleanField(default=False, db_default=False)
 
     class Meta:
@@ -182,7 +182,7 @@ class Chunk(TenantModel):
         ]
         indexes = [
             models.Index(fields=["bot", "id"], name="chunk_of_bot"),
-            # Lets training find a passage with the same content whose vectors it can copy.
+            # Finds a passage with the same content, so that training can copy its vectors.
             models.Index(fields=["client", "content_hash"], name="chunk_content"),
         ]
 

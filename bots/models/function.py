@@ -1,4 +1,4 @@
-"""Functions that bots may call, and the log of their calls."""
+"""Functions and MCP servers that bots may call, and the log of their calls."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -10,7 +10,7 @@ from identity.models import TenantModel, User
 
 
 class FunctionCalling(TenantModel):
-    """Whether a bot may call functions, and how many per reply; one row per bot."""
+    """Whether a bot may call functions, and how many calls per reply; one row per bot."""
 
     bot = models.OneToOneField(Bot, on_delete=models.CASCADE, related_name="function_calling")
     is_enabled = models.BooleanField("enabled", default=False)
@@ -33,16 +33,16 @@ class Approval(models.TextChoices):
 
 
 class McpServer(TenantModel):
-    """A server whose tools the client may let a bot use, by the Model Context Protocol."""
+    """A Model Context Protocol (MCP) server whose tools the client may let a bot use."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="mcp_servers")
     name = models.CharField(max_length=60)
     url = models.CharField(max_length=2000)
-    # Its encryption is bound to the row's UUID.
+    # The encryption is bound to the row's UUID.
     token = EncryptedTextField(default="", blank=True)
     is_enabled = models.BooleanField("enabled", default=True)
-    # What the server last offered: name, description, parameters and version of each tool.
+    # The tools that the server last offered: name, description, parameters and version of each.
     tools = models.JSONField(default=list)
     listed_at = models.DateTimeField(auto_now_add=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -56,8 +56,8 @@ class McpServer(TenantModel):
 
 
 class Function(TenantModel):
-    """What the bot's model may have us call: an HTTP request that the client defined, or a tool of
-    an MCP server, which has no method and no address of its own."""
+    """A function that a bot may call: an HTTP request that the client defined, or a tool of an MCP
+    server, whose `method` and `url` are empty."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="functions")
@@ -68,7 +68,7 @@ class Function(TenantModel):
     method = models.CharField(max_length=6)
     url = models.CharField(max_length=2000)
     headers = models.JSONField(default=dict)
-    # JSON object of header names and values; its encryption is bound to the row's UUID.
+    # JSON object of header names and values; the encryption is bound to the row's UUID.
     secret_headers = EncryptedTextField(default="{}")
     timeout_seconds = models.PositiveSmallIntegerField(default=10)
     body_template = models.TextField(default="", blank=True)
@@ -77,10 +77,10 @@ class Function(TenantModel):
     mcp_server = models.ForeignKey(
         McpServer, on_delete=models.CASCADE, null=True, related_name="functions"
     )
-    # The tool's name on its server, and its version when somebody allowed it.
+    # The tool's name on its server, and its version at the time when a person allowed it.
     tool = models.CharField(max_length=200, db_default="", default="", blank=True)
     tool_version = models.CharField(max_length=64, db_default="", default="", blank=True)
-    # The tool has changed since: nobody may call it until somebody has looked at it.
+    # The tool has changed since it was allowed: no bot calls it until a person allows it again.
     needs_review = models.BooleanField(db_default=False, default=False)
 
     class Meta:
@@ -91,18 +91,18 @@ class Function(TenantModel):
 
 
 class CallStatus(models.TextChoices):
-    """The state of a call that a model requested."""
+    """The state of a requested call."""
 
     WAITING = "waiting"  # an agent or customer must approve it
     RUNNING = "running"
     SUCCEEDED = "succeeded"
     FAILED = "failed"  # the server or the network failed
     REFUSED = "refused"  # our checks refused it: unknown, wrong arguments, blocked target, limit
-    REJECTED = "rejected"  # the agent or customer who had to approve it said no
+    REJECTED = "rejected"  # the agent or customer said no, or did not approve it in time
 
 
 class FunctionCall(TenantModel):
-    """One logged call that a model requested, whether it was made or not."""
+    """The log entry of one requested call, whether the call was made or not."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="function_calls")
@@ -111,7 +111,7 @@ class FunctionCall(TenantModel):
     message_id = models.UUIDField(null=True)
     function_name = models.CharField(max_length=200)
     arguments = models.JSONField(default=dict)
-    # Hash of the function's name and arguments; empty for a refused call.
+    # Hash of the function's name and arguments; empty for a call that was refused or tried out.
     fingerprint = models.CharField(max_length=64, default="", blank=True)
     status = models.CharField(max_length=10, choices=CallStatus)
     http_status = models.PositiveSmallIntegerField(null=True)
@@ -119,7 +119,8 @@ class FunctionCall(TenantModel):
     duration_ms = models.PositiveIntegerField(null=True)
     error = models.CharField(max_length=500, default="", blank=True)
     requires_approval = models.CharField(max_length=8, choices=Approval, default=Approval.NONE)
-    # Hash of the function when somebody was asked to approve the call: a changed one is not called.
+    # Hash of the function's definition when approval was requested; if the definition has changed
+    # since, the call is not made.
     definition = models.CharField(max_length=64, db_default="", default="", blank=True)
     decided_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     decided_at = models.DateTimeField(null=True)
@@ -138,7 +139,7 @@ class FunctionCall(TenantModel):
             models.Index(fields=["bot", "-id"], name="function_call_log"),
             # Finds the calls of a conversation that wait for approval.
             models.Index(fields=["conversation_id", "status"], name="function_call_waiting"),
-            # Finds the calls that expired before they were approved.
+            # Finds the calls that have waited for approval for too long.
             models.Index(
                 fields=["created_at"],
                 condition=models.Q(status="waiting"),

@@ -21,18 +21,18 @@ class GoldenOrigin(models.TextChoices):
 
 
 class GoldenQuestion(TenantModel):
-    """A question that the bot must answer correctly, perhaps with messages that follow it. Changes
-    are tested against all of them."""
+    """A question that the bot must answer correctly, optionally with follow-up messages. Changes to
+    a bot can be tested against all of its golden questions."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="golden_questions")
     question = models.CharField(max_length=300)
-    # Title, file name or address of the source that the answer must cite; empty: any.
+    # Title, file name or URL of the source that the answer must cite; empty: any source.
     expected_source = models.CharField(max_length=300, default="", blank=True)
     # Words that the answer must contain.
     expected_words = ArrayField(models.CharField(max_length=100), default=list, blank=True)
-    # What the right answer says, for a model to judge by; empty: it judges nothing.
+    # What the right answer says, for a model to judge by; empty: no model judges the answer.
     expected_answer = models.CharField(max_length=500, db_default="", default="", blank=True)
-    # The customer's next messages, each with what is expected of its answer as above.
+    # The customer's follow-up messages, each with its own expectations, like those above.
     turns = models.JSONField(db_default=models.Value([], models.JSONField()), default=list)
     origin = models.CharField(max_length=10, choices=GoldenOrigin, default=GoldenOrigin.WRITTEN)
     created_at = models.DateTimeField(db_default=Now())
@@ -64,7 +64,7 @@ class GoldenOutcome(models.TextChoices):
 
 
 class GoldenRun(TenantModel):
-    """One pass through all golden questions of a bot, as it is or with a change under test."""
+    """One run of all of a bot's golden questions, on the bot as it is or with a tested change."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="golden_runs")
@@ -77,8 +77,8 @@ class GoldenRun(TenantModel):
     # Whether this run decides if the change is published, and its decision.
     is_publish_gate = models.BooleanField(default=False)
     outcome = models.CharField(max_length=10, choices=GoldenOutcome, default="", blank=True)
-    # The questions when the run began, each with its result in the latest run that tested no
-    # change.
+    # The questions as they were when the run was started, each with its result in the latest run
+    # that tested no change.
     questions = models.JSONField(default=list)
     results = models.JSONField(default=list)
     passed = models.PositiveSmallIntegerField(default=0)

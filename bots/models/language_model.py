@@ -12,12 +12,12 @@ class ModelPurpose(models.TextChoices):
     """What a connected model is for."""
 
     CHAT = "chat"  # writes answers
-    EMBEDDINGS = "embeddings"  # computes the vectors of the search
+    EMBEDDINGS = "embeddings"  # computes vectors for the search
 
 
 class LanguageModel(TenantModel):
-    """A language model that a client has connected, for one bot or all of its bots; or an encoder,
-    for all of its bots."""
+    """A model that a client has connected: a language model for one or all of the client's bots, or
+    an encoder for all of them."""
 
     # Generated before the insert, since the encryption binds the API key to the row's id.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -34,12 +34,13 @@ class LanguageModel(TenantModel):
     model = models.CharField(max_length=100)
     api_key = EncryptedTextField(default="", blank=True)
     reads_pictures = models.BooleanField(default=False, db_default=False)
-    # The model of the same server that transcribes voice notes; empty: none does.
+    # The model on the same server that transcribes voice notes; empty: there is none.
     transcription_model = models.CharField(max_length=100, default="", db_default="", blank=True)
     credits_per_1000_tokens = models.PositiveSmallIntegerField(default=1)
-    # An encoder's fitted gate; null until it is fitted, and not used until then.
+    # An encoder's fitted confidence weights. Null until they are fitted; the encoder is not used
+    # until then.
     gate = models.JSONField(null=True)
-    # The share of the passages that have an encoder's vectors.
+    # The percentage of the client's passages that have this encoder's vectors.
     indexed_percent = models.PositiveSmallIntegerField(default=0, db_default=0)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -1,4 +1,4 @@
-"""The versions of bots' instructions."""
+"""Versions of bots' instructions."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -8,7 +8,7 @@ from identity.models import TenantModel, User
 
 
 class Prompt(TenantModel):
-    """One version of a bot's instructions. A new one becomes current unless it is held back."""
+    """One version of a bot's instructions. A new version becomes current unless it is held back."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="prompts")
     version = models.PositiveIntegerField()

@@ -26,7 +26,7 @@ class WebPage(TenantModel):
     status = models.CharField(max_length=10, choices=PageStatus)
     reason = models.CharField(max_length=60, default="", blank=True)
     http_status = models.PositiveSmallIntegerField(null=True)
-    # Validators (RFC 9110) for the conditional request of the next crawl.
+    # Validators (RFC 9110) for the next crawl's conditional request.
     etag = models.CharField(max_length=300, default="", blank=True)
     last_modified = models.CharField(max_length=60, default="", blank=True)
     fetched_at = models.DateTimeField()

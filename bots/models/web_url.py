@@ -1,4 +1,4 @@
-"""Web addresses that bots are trained on."""
+"""Websites that bots are trained on."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -17,13 +17,13 @@ class WebUrlStatus(models.TextChoices):
 
 
 class WebUrl(TenantModel):
-    """A web address that a bot is trained on: a page, perhaps with linked pages, or a sitemap."""
+    """A website that a bot is trained on: one page, a page and those it links to, or a sitemap."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="web_urls")
     url = models.CharField(max_length=2000)
-    # How many links away from `url` the crawl goes, 0..3.
+    # How many links away from `url` the crawl goes: 0 to 3.
     crawl_depth = models.PositiveSmallIntegerField(default=0)
-    # Hours between two crawls; null: the address is crawled once.
+    # Hours between two crawls; null: it is crawled only once.
     refresh_hours = models.PositiveIntegerField(null=True)
     status = models.CharField(max_length=10, choices=WebUrlStatus, default=WebUrlStatus.QUEUED)
     progress = models.PositiveSmallIntegerField(default=0)
@@ -39,9 +39,9 @@ class WebUrl(TenantModel):
         constraints = [models.UniqueConstraint(fields=["bot", "url"], name="web_url_unique")]
         indexes = [
             models.Index(fields=["bot", "id"], name="web_url_list"),
-            # Finds the addresses that are due for a crawl.
+            # Finds the websites that are due for a crawl.
             models.Index(fields=["next_fetch_at"], name="web_url_due"),
-            # A client's failures, for the page of failures.
+            # Finds a client's failed websites, for the page of failures.
             models.Index(
                 fields=["client"], condition=models.Q(status="failed"), name="web_url_failed"
             ),

@@ -1,4 +1,4 @@
-"""The forms of the site's pages about functions."""
+"""The forms on the pages about functions."""
 
 import re
 from collections.abc import Collection
@@ -16,7 +16,7 @@ from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO, 
 from chatplatform.forms import ServiceForm, Setting, SettingsForm
 from chatplatform.templatetags.codes import humanize_code
 
-# Maximum rows of a form.
+# The number of rows that a form has for parameters and for secret headers.
 PARAMETERS, HEADERS = 8, 3
 _METHODS = [
     ("GET", gettext_lazy("Look up data (GET)")),
@@ -36,7 +36,7 @@ _TYPES = [
     ("number", gettext_lazy("Number")),
     ("boolean", gettext_lazy("Yes or no")),
 ]
-# By default the HTTP method decides, so that a function that changes something needs no setting.
+# The default: the HTTP method decides, so that a function that changes something needs approval.
 _BY_METHOD: tuple[Any, Any] = (
     "",
     gettext_lazy("The customer, unless it only looks up data (recommended)"),
@@ -46,7 +46,7 @@ _HEADER = re.compile(r"\s*([^:\s]+)\s*:\s*(.*?)\s*")
 
 
 class FunctionForm(SettingsForm):
-    """A function as its owner sees it: what the bot asks for, in rows, instead of a schema."""
+    """Adds or changes a function; its parameters are rows of fields instead of a JSON Schema."""
 
     shapes = (FunctionDTO, FunctionHttpDTO)
     settings = (
@@ -97,7 +97,7 @@ class FunctionForm(SettingsForm):
         self, *args: Any, bots: dict[int, str], function: Function | None, secrets: list[str]
     ) -> None:
         self._function, self.secrets = function, secrets
-        super().__init__(*args, initial=_shown(function) if function else _NEW)
+        super().__init__(*args, initial=_initial(function) if function else _NEW)
         self._add_rows()
         self.offer("bot_id", list(bots.items()))
         if function:
@@ -109,10 +109,10 @@ class FunctionForm(SettingsForm):
             del self.fields["forgets_secrets"]
 
     def changed_together(self, name: str) -> Collection[str]:
-        """The rows of parameters change together, since their position identifies them; so do the
-        address and the secrets that are sent there."""
+        """All parameter rows belong together, since their position identifies them; the secret
+        headers belong to the URL that they are sent to."""
         parts = ("url", "header_") if name == "url" else ("parameter_",)
-        together = [one for one in self.fields if one.startswith(parts)]
+        together = [field for field in self.fields if field.startswith(parts)]
         return together if name in together else (name,)
 
     @property
@@ -130,7 +130,7 @@ class FunctionForm(SettingsForm):
 
     @property
     def filled_rows(self) -> int:
-        """How many rows of parameters to show at first: those filled, and an empty one."""
+        """The number of parameter rows to show initially: the filled ones and an empty one."""
         rows = [at for at in range(PARAMETERS) if self[f"parameter_{at}_name"].value()]
         return min(max(rows, default=-1) + 2, PARAMETERS)
 
@@ -144,7 +144,7 @@ class FunctionForm(SettingsForm):
         return [self[name] for name in ("timeout_seconds", "headers", "body_template")]
 
     def clean_name(self) -> str:
-        """The code under which the model knows it: `look_up_an_order`."""
+        """The function's name for the model, such as `look_up_an_order`."""
         text = self.cleaned_data["name"].replace("đ", "d").replace("Đ", "D")
         plain = normalize("NFD", text).encode("ascii", "ignore").decode()
         code = re.sub(r"[^A-Za-z0-9-]+", "_", plain).strip("_").lower()
@@ -160,50 +160,54 @@ class FunctionForm(SettingsForm):
         return {match[1]: match[2] for match in found if match}
 
     def clean(self) -> dict[str, Any]:
-        """The values as the API's shape has them, beside `bot_id`."""
-        given: dict[str, Any] = super().clean() or {}
+        """The function as the API's `FunctionDTO` describes it, and the `bot_id`."""
+        entered: dict[str, Any] = super().clean() or {}
         if self.errors:
-            return given
-        http = {name: given[name] for name in ("method", "url", "headers", "timeout_seconds")}
+            return entered
+        http = {name: entered[name] for name in ("method", "url", "headers", "timeout_seconds")}
         values = {
-            "name": self._function.name if self._function else given["name"],
-            "description": given["description"],
-            "http": http | {"body_template": given["body_template"]},
-            "parameters": self._parameters(given),
+            "name": self._function.name if self._function else entered["name"],
+            "description": entered["description"],
+            "http": http | {"body_template": entered["body_template"]},
+            "parameters": self._parameters(entered),
         }
-        if given["requires_approval"]:
-            values["requires_approval"] = given["requires_approval"]
+        if entered["requires_approval"]:
+            values["requires_approval"] = entered["requires_approval"]
         secrets = {
-            given[f"header_{at}_name"]: given[f"header_{at}_value"]
+            entered[f"header_{at}_name"]: entered[f"header_{at}_value"]
             for at in range(HEADERS)
-            if given[f"header_{at}_name"]
+            if entered[f"header_{at}_name"]
         }
-        if secrets or given.get("forgets_secrets"):
+        if secrets or entered.get("forgets_secrets"):
             values["secret_headers"] = secrets
-        return {"bot_id": given.get("bot_id"), "function": values}
+        return {"bot_id": entered.get("bot_id"), "function": values}
 
-    def _parameters(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The schema of the rows; what the API added to a parameter stays with it."""
+    def _parameters(self, entered: dict[str, Any]) -> dict[str, Any]:
+        """The JSON Schema of the parameter rows; what the API added to a parameter is kept."""
         before: dict[str, Any] = self._function.parameters if self._function else {}
-        known = before.get("properties", {})
-        if not _is_in_rows(before):
+        old_properties = before.get("properties", {})
+        if not _fits_rows(before):
             return before
         properties, required = {}, []
         for at in range(PARAMETERS):
-            name = given[f"parameter_{at}_name"].strip().replace(" ", "_")
+            name = entered[f"parameter_{at}_name"].strip().replace(" ", "_")
             if not name:
                 continue
-            about = given[f"parameter_{at}_about"]
-            kind = {"type": given[f"parameter_{at}_type"] or "string"}
-            own = {key: item for key, item in known.get(name, {}).items() if key != "description"}
-            properties[name] = own | kind | ({"description": about} if about else {})
-            if given[f"parameter_{at}_required"]:
+            description = entered[f"parameter_{at}_about"]
+            kind = {"type": entered[f"parameter_{at}_type"] or "string"}
+            own = {
+                key: item
+                for key, item in old_properties.get(name, {}).items()
+                if key != "description"
+            }
+            properties[name] = own | kind | ({"description": description} if description else {})
+            if entered[f"parameter_{at}_required"]:
                 required.append(name)
-        for name in _named_in(given["url"]) - set(properties):
+        for name in _placeholders(entered["url"]) - set(properties):
             properties[name] = {"type": "string"}
             required.append(name)
-        kept = {"type": "object", "additionalProperties": False} | before
-        return kept | {"properties": properties, "required": required}
+        schema_base = {"type": "object", "additionalProperties": False} | before
+        return schema_base | {"properties": properties, "required": required}
 
     def _add_rows(self) -> None:
         for at in range(PARAMETERS):
@@ -222,8 +226,8 @@ class FunctionForm(SettingsForm):
                 f"parameter_{at}_about", gettext("Value %(number)s description") % number, 500,
                 gettext("The number on the receipt"),
             )  # fmt: skip
-            needed = forms.BooleanField(label=gettext("Required"), required=False)
-            self.add_field(f"parameter_{at}_required", needed)
+            required = forms.BooleanField(label=gettext("Required"), required=False)
+            self.add_field(f"parameter_{at}_required", required)
         for at in range(HEADERS):
             number = {"number": at + 1}
             name = gettext("Secret header %(number)s name") % number
@@ -231,22 +235,22 @@ class FunctionForm(SettingsForm):
             self._add_text(f"header_{at}_name", name, 100, "Authorization")
             self._add_text(f"header_{at}_value", value, 2000, "Bearer …")
 
-    def _add_text(self, name: str, label: str, longest: int, placeholder: str) -> None:
+    def _add_text(self, name: str, label: str, max_length: int, placeholder: str) -> None:
         widget = forms.TextInput(attrs={"placeholder": placeholder, "aria-label": label})
-        field = forms.CharField(label=label, max_length=longest, required=False, widget=widget)
+        field = forms.CharField(label=label, max_length=max_length, required=False, widget=widget)
         self.add_field(name, field)
 
 
-def _named_in(url: str) -> set[str]:
-    """The values named in an address; none if the address is invalid, which the service reports."""
+def _placeholders(url: str) -> set[str]:
+    """The placeholders in a URL; none if the URL is invalid, which the service then reports."""
     try:
         return set(request_templates.url_names(url)) - request_templates.BOUND
     except request_templates.InvalidTemplate:
         return set()
 
 
-def _is_in_rows(schema: dict[str, Any]) -> bool:
-    """Whether the form's rows can show a schema; if not, it stays as the API set it."""
+def _fits_rows(schema: dict[str, Any]) -> bool:
+    """Whether the form's rows can represent a schema; if not, the form leaves it unchanged."""
     values = schema.get("properties", {})
     types = [name for name, _ in _TYPES]
     return len(values) <= PARAMETERS and all(
@@ -254,51 +258,52 @@ def _is_in_rows(schema: dict[str, Any]) -> bool:
     )
 
 
-def _shown(function: Function) -> dict[str, Any]:
-    """The values of a function's form."""
+def _initial(function: Function) -> dict[str, Any]:
+    """The initial values of a function's form."""
     names = ("description", "method", "url", "requires_approval", "timeout_seconds")
     values = {name: getattr(function, name) for name in (*names, "body_template")}
     values["headers"] = "\n".join(f"{name}: {value}" for name, value in function.headers.items())
-    if not _is_in_rows(function.parameters):
+    if not _fits_rows(function.parameters):
         return values
-    needed = function.parameters.get("required", [])
+    required_names = function.parameters.get("required", [])
     for at, (name, schema) in enumerate(function.parameters.get("properties", {}).items()):
         row = f"parameter_{at}"
         values |= {
             f"{row}_name": name, f"{row}_type": schema["type"],
-            f"{row}_about": schema.get("description", ""), f"{row}_required": name in needed,
+            f"{row}_about": schema.get("description", ""),
+            f"{row}_required": name in required_names,
         }  # fmt: skip
     return values
 
 
 class TryForm(ServiceForm):
-    """The values with which a person tries a function."""
+    """Asks for the values with which to try out a function."""
 
     def __init__(self, *args: Any, function: Function) -> None:
         super().__init__(*args)
-        needed = function.parameters.get("required", [])
+        required_names = function.parameters.get("required", [])
         for name, schema in function.parameters.get("properties", {}).items():
-            self.add_field(name, _value_field(name, schema, is_needed=name in needed))
+            self.add_field(name, _value_field(name, schema, is_needed=name in required_names))
         if f"{{{request_templates.CUSTOMER}}}" in function.url + function.body_template:
             label = gettext("The customer's ID in your system")
             self.add_field("customer", forms.CharField(label=label, max_length=200))
 
     def values(self) -> dict[str, Any]:
-        """The arguments, without those left empty."""
-        given = {name: value for name, value in self.cleaned_data.items() if name != "customer"}
-        return {name: value for name, value in given.items() if value not in {None, ""}}
+        """The arguments of the call, without those left empty."""
+        entered = {name: value for name, value in self.cleaned_data.items() if name != "customer"}
+        return {name: value for name, value in entered.items() if value not in {None, ""}}
 
 
 def _value_field(name: str, schema: Any, *, is_needed: bool) -> forms.Field:
     described = schema if isinstance(schema, dict) else {}
     kind = described.get("type")
-    label, about = humanize_code(name), described.get("description", "")
+    label, description = humanize_code(name), described.get("description", "")
     if kind in ("integer", "number"):
         number = forms.IntegerField if kind == "integer" else forms.FloatField
-        return number(required=is_needed, label=label, help_text=about)
+        return number(required=is_needed, label=label, help_text=description)
     if kind == "boolean":
-        return forms.BooleanField(required=False, label=label, help_text=about)
-    return forms.CharField(required=is_needed, max_length=2000, label=label, help_text=about)
+        return forms.BooleanField(required=False, label=label, help_text=description)
+    return forms.CharField(required=is_needed, max_length=2000, label=label, help_text=description)
 
 
 class SwitchForm(SettingsForm):

@@ -1,4 +1,4 @@
-"""The site's pages of functions and their calls: add, change, try and approve."""
+"""The pages about functions and their calls: add, change, try out and approve."""
 
 import uuid
 from typing import Any, cast
@@ -31,25 +31,25 @@ _STATES: dict[str, tuple[Any, str]] = {
     models.CallStatus.REJECTED: (gettext_lazy("Not approved"), "warning"),
 }
 _COLORS = {status: color for status, (_, color) in _STATES.items()}
-# The roles that may decide on a call, as by the API.
+# The roles that may decide on a call; the API allows the same roles.
 _DECIDERS = frozenset({"owner", "admin", "agent"})
-_MOST_WAITING = 20
+_MAX_WAITING_SHOWN = 20
 
 
 class ApprovalsMixin(TenantAdmin):
-    """A list with the calls that wait for a teammate's approval above it."""
+    """A list page that shows the calls waiting for a teammate's approval above the list."""
 
     list_before_template: Any = "admin/bots/functions.html"
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
-        """People of a client may, except viewers."""
+        """Whether the person may decide on calls: a client's people may, except viewers."""
         user = viewer(request)
         return user.client_id is not None and user.role in _DECIDERS
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> Any:
-        """The list, with what waits for approval and each bot's settings."""
+        """The list, with the calls that wait for approval and each bot's function settings."""
         client = viewer(request).client
         context = (extra_context or {}) | {
             "waiting": _waiting(request) if self.has_decide_permission(request) else [],
@@ -59,17 +59,18 @@ class ApprovalsMixin(TenantAdmin):
 
 
 def _waiting(request: HttpRequest) -> list[tuple[models.FunctionCall, str]]:
-    """The calls that a teammate must approve, the oldest first, each with its words."""
+    """The calls that a teammate must approve, the oldest first, each with its description."""
     page = admin.site.get_model_admin(models.FunctionCall)
     rows = page.get_queryset(request).filter(
         status=models.CallStatus.WAITING, decided_at=None, requires_approval=models.Approval.AGENT
     )
-    found = rows.select_related("bot").order_by("id")[:_MOST_WAITING]
+    found = rows.select_related("bot").order_by("id")[:_MAX_WAITING_SHOWN]
     return [(row, function_calls.ProposedCall.from_row(row).description) for row in found]
 
 
 def _settings(client: Any) -> list[dict[str, Any]]:
-    """For each bot with functions, whether they are on, and whether anything calls them."""
+    """The function settings of each bot that has any, and whether the bot is able to call functions
+    at all."""
     unused = set(
         functions.without_model_or_procedure(models.Bot.objects.for_client(client)).values_list(
             "pk", flat=True
@@ -88,7 +89,8 @@ def _settings(client: Any) -> list[dict[str, Any]]:
 
 
 def without_model(bots: QuerySet[models.Bot]) -> list[str]:
-    """The names of the bots among these that cannot call functions until they have a model."""
+    """The names of the bots among these that cannot call functions, since they have no model or
+    procedure."""
     found = functions.without_model_or_procedure(bots).order_by("bot_name")
     return list(found.values_list("bot_name", flat=True))
 
@@ -119,8 +121,8 @@ class FunctionAdmin(ApprovalsMixin):
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.switch)
-        own = path("bot/<int:bot_id>/", view, name="bots_function_switch")
-        return [own, *super().get_urls()]
+        url = path("bot/<int:bot_id>/", view, name="bots_function_switch")
+        return [url, *super().get_urls()]
 
     @display(description=cast("str", gettext_lazy("Name")), ordering="name")
     def shown_name(self, row: models.Function) -> str:
@@ -136,7 +138,7 @@ class FunctionAdmin(ApprovalsMixin):
     @calls_out
     @button(cast("str", gettext_lazy("Add function")), permissions=["create"], icon="add")
     def new_function(self, request: HttpRequest) -> HttpResponse:
-        """Add a function to a bot, and go on to try it."""
+        """Add a function to a bot, then open its page to try it out."""
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -166,8 +168,8 @@ class FunctionAdmin(ApprovalsMixin):
         may_change, by = self.has_create_permission(request), viewer(request)
         if request.method == "POST" and not may_change:
             raise PermissionDenied
-        chosen = request.POST.get("form")
-        if chosen == "delete":
+        submitted = request.POST.get("form")
+        if submitted == "delete":
             functions.delete(row, by=by)
             messages.success(request, gettext("Function deleted."))
             return redirect("admin:bots_function_changelist")
@@ -178,10 +180,10 @@ class FunctionAdmin(ApprovalsMixin):
             return redirect("admin:bots_function_edit", row.pk)
 
         form = FunctionForm(
-            request.POST if chosen == "settings" else None,
+            request.POST if submitted == "settings" else None,
             bots={}, function=row, secrets=sorted(functions.secret_headers(row)),
         )  # fmt: skip
-        trial = TryForm(request.POST if chosen == "try" else None, function=row)
+        trial = TryForm(request.POST if submitted == "try" else None, function=row)
 
         def try_out(data: dict[str, Any]) -> models.FunctionCall:
             customer = data.get("customer")
@@ -202,19 +204,19 @@ class FunctionAdmin(ApprovalsMixin):
         )  # fmt: skip
 
     def switch(self, request: HttpRequest, bot_id: int) -> HttpResponse:
-        """Whether a bot uses its functions, and how many in one answer."""
+        """Set whether a bot calls functions, and how many calls an answer may have."""
         by = viewer(request)
         if not self.has_create_permission(request):
             raise PermissionDenied
         bot = get_object_or_404(models.Bot, pk=bot_id, client=by.client)
-        now = functions.describe(bot)
+        current = functions.describe(bot)
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            functions.switch(bot, by=by, **data)
+            functions.update_settings(bot, by=by, **data)
             messages.success(request, gettext("Saved."))
             return redirect("admin:bots_function_changelist")
 
-        shown = {name: getattr(now, name) for name in ("is_enabled", "max_calls_per_reply")}
+        shown = {name: getattr(current, name) for name in ("is_enabled", "max_calls_per_reply")}
         form = SwitchForm(request.POST or None, initial=shown)
         title = gettext("Functions for %(bot)s") % {"bot": bot.bot_name}
         return self.form_page(request, form, act, title=title, button=gettext("Save"))
@@ -234,8 +236,8 @@ class FunctionCallAdmin(ApprovalsMixin):
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.decide)
-        own = path("<uuid:call_id>/decide/", view, name="bots_functioncall_decide")
-        return [own, *super().get_urls()]
+        url = path("<uuid:call_id>/decide/", view, name="bots_functioncall_decide")
+        return [url, *super().get_urls()]
 
     def decide(self, request: HttpRequest, call_id: uuid.UUID) -> HttpResponse:
         """Approve or reject a call that waits for a teammate."""

@@ -1,4 +1,4 @@
-"""Admin pages of the models and encoders that clients connect: set, test, remove."""
+"""Admin pages of the models and encoders that clients connect: connect, change, test, remove."""
 
 from collections.abc import Collection
 from typing import Any, cast
@@ -72,11 +72,11 @@ class ModelForm(SettingsForm):
     field_order: Any = ("base_url", "model", "api_key", "removes_key")
 
     def changed_together(self, name: str) -> Collection[str]:
-        """The address and the key that is sent there."""
+        """The key belongs to the URL that it is sent to."""
         return ("base_url", "api_key") if name == "base_url" else (name,)
 
     def clean(self) -> dict[str, Any]:
-        """The values for the service: an empty key removes the stored one, None keeps it."""
+        """The values for the service: an empty `api_key` removes the stored key, None keeps it."""
         data = self.cleaned_data
         is_removed, key = data.pop("removes_key"), data.get("api_key")
         if is_removed and key:
@@ -172,7 +172,7 @@ class LanguageModelAdmin(TenantAdmin):
     @calls_out
     @button(gettext_lazy("Change"), url_path="edit", permissions=["manage"], icon="edit")
     def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Change the address, name, key or price, and test the model."""
+        """Change the model's settings, and test it."""
         row: LanguageModel = self.row(request, object_id)
         shown = (
             "base_url", "model", "reads_pictures", "transcription_model", "credits_per_1000_tokens",
@@ -192,7 +192,7 @@ class LanguageModelAdmin(TenantAdmin):
     @admin.action(description=cast("str", gettext_lazy("Test")), permissions=["manage"])
     def test(self, request: HttpRequest, rows: QuerySet[LanguageModel]) -> None:
         for row in rows:
-            self._try(request, row)
+            self._show_test(request, row)
 
     @admin.action(description=cast("str", gettext_lazy("Remove")), permissions=["manage"])
     @confirm_action(
@@ -233,16 +233,16 @@ class LanguageModelAdmin(TenantAdmin):
     ) -> HttpResponse:
         body, by = LanguageModelDto(**data), viewer(request)
         row = language_models.store(client, bot, body=body, by=by, purpose=purpose)
-        self._try(request, row)
+        self._show_test(request, row)
         return cast("HttpResponse", redirect("admin:bots_languagemodel_change", row.pk))
 
-    def _try(self, request: HttpRequest, row: LanguageModel) -> None:
+    def _show_test(self, request: HttpRequest, row: LanguageModel) -> None:
         """Test the model and show the result as a message."""
         result = language_models.test(row)
         if result.is_working:
             words = gettext("%(model)s works: %(time)s ms.")
-            time = {"model": row.model, "time": result.duration_ms}
-            messages.success(request, words % time)
+            values = {"model": row.model, "time": result.duration_ms}
+            messages.success(request, words % values)
         else:
             words = gettext("%(model)s gave no usable answer. %(error)s")
             messages.error(request, words % {"model": row.model, "error": result.error})

@@ -1,4 +1,4 @@
-"""The site's pages of MCP servers: connect one, choose its tools, look at those that changed."""
+"""The pages about MCP servers: connect one, choose its tools, review tools that have changed."""
 
 from typing import Any, cast
 
@@ -81,23 +81,23 @@ class ToolsForm(ServiceForm):
         for at, tool in enumerate(server.tools):
             words, color = _STATES.get(tool.state, ("", ""))
             if tool.state not in {"unusable", "gone"}:
-                # Somebody must look at a changed tool and choose it again.
-                now = tool.requires_approval if tool.state == "allowed" else ""
+                # A person must review a changed tool and choose it again.
+                current = tool.requires_approval if tool.state == "allowed" else ""
                 label = tool.name
                 chosen = forms.ChoiceField(
-                    label=label, choices=choices, required=False, initial=now,
+                    label=label, choices=choices, required=False, initial=current,
                     widget=forms.Select(attrs={"aria-label": label}),
                 )  # fmt: skip
                 self.add_field(f"tool_{at}", chosen)
-                seen = forms.CharField(
+                version = forms.CharField(
                     widget=forms.HiddenInput, required=False, initial=tool.version
                 )
-                self.add_field(f"version_{at}", seen)
+                self.add_field(f"version_{at}", version)
             self.rows.append((tool, str(words), color, at))
 
     @property
     def tool_rows(self) -> list[dict[str, Any]]:
-        """Each tool with its state and its fields, if it can be chosen."""
+        """Each tool with its state, and with its fields if it can be chosen."""
         return [
             {
                 "tool": tool,
@@ -110,7 +110,7 @@ class ToolsForm(ServiceForm):
         ]
 
     def choices(self) -> list[McpToolChoice]:
-        """The tools that were chosen, each as the person saw it."""
+        """The chosen tools, each with the version that the person saw."""
         return [
             McpToolChoice(
                 name=tool.name,
@@ -147,7 +147,7 @@ class McpServerAdmin(TenantAdmin):
     @calls_out
     @button(cast("str", gettext_lazy("Connect MCP server")), permissions=["create"], icon="add")
     def connect(self, request: HttpRequest) -> HttpResponse:
-        """Connect a server, and go on to choose its tools."""
+        """Connect a server, then open its page to choose its tools."""
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -206,7 +206,7 @@ class McpServerAdmin(TenantAdmin):
         settings: ChangeServerForm,
         tools: ToolsForm,
     ) -> HttpResponse | None:
-        """The response to the submitted form; None if it was refused, or no form was submitted."""
+        """Save the submitted form and redirect; None if it was refused or none was submitted."""
         by, words = viewer(request), gettext("Saved.")
 
         def change(body: McpServerRequest) -> McpServer:

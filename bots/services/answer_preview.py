@@ -40,9 +40,12 @@ def standalone(bot: Bot, text: str) -> AnswerRequest:
 
 
 def complete(bot: Bot, engine: Engine, task: Task[Draft], *, reference: str) -> Draft:
-    """What the bot's model writes about an answer, charged like one; raises an `EngineError`."""
-    most = credits.MODEL_REPLY * engine.price
-    with credits.charge(bot.client_id, cost=most, reference=reference) as charge:
+    """Have the model carry out a task, such as judging an answer, and charge its tokens.
+
+    Raises `EngineError`, or `InsufficientCredits` if the balance is too low.
+    """
+    max_cost = credits.MODEL_REPLY * engine.price
+    with credits.charge(bot.client_id, cost=max_cost, reference=reference) as charge:
         written = engine.complete(task, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
         tokens = written.usage.prompt_tokens + written.usage.completion_tokens
         charge.used = credits.price_of_tokens(tokens, price=engine.price)
@@ -50,16 +53,16 @@ def complete(bot: Bot, engine: Engine, task: Task[Draft], *, reference: str) -> 
 
 
 def ask(bot: Bot, request: AnswerRequest, *, reference: str) -> Outcome:
-    """What the bot answers; it calls no functions.
+    """The bot's answer to a request, without function calls.
 
-    Answers of the extractive engine are free. A model's tokens are charged, once per `reference`;
+    The extractive engine's answers are free. A model's tokens are charged, once per `reference`;
     raises `InsufficientCredits` if the balance is too low.
     """
     request, engine = replace(request, subject=None), request.engine
     if Capability.WRITE not in engine.capabilities:
         return answers.answer(bot, request, _Silent())
-    most = credits.MODEL_REPLY * engine.price
-    with credits.charge(bot.client_id, cost=most, reference=reference) as charge:
+    max_cost = credits.MODEL_REPLY * engine.price
+    with credits.charge(bot.client_id, cost=max_cost, reference=reference) as charge:
         outcome = answers.answer(bot, request, _Silent())
         usage = outcome.trace.usage
         tokens = usage.prompt_tokens + usage.completion_tokens if usage else 0

@@ -40,10 +40,10 @@ from bots.services.procedures import ReadyProcedure
 
 log = logging.getLogger(__name__)
 MAX_ERROR_CHARS = 300
-# The confidence from which a model is asked; for passages in another language than the question it
-# is `LIKELY_FOREIGN`. The documentation of language models has the measurements.
+# The minimum confidence to ask a model; for passages in another language than the question it is
+# `LIKELY_FOREIGN`. docs/models.md describes when a model is asked.
 MODEL_THRESHOLD = 0.15
-# How many passages are read for a question: by a model, which chooses among them, or to be quoted.
+# The number of passages per question: for a model, which chooses among them, and for quoting.
 MODEL_PASSAGES, QUOTED_PASSAGES = 10, 5
 # The share of an answer's time that may pass while a model rewrites a message.
 REWRITING_SHARE = 0.25
@@ -67,22 +67,22 @@ class AnswerRequest:
     deadline_seconds: float
     # Number of the job's attempt, for the trace.
     attempt: int = 0
-    # Who approved a function call: then the answer reports its result.
+    # Who approved a function call, whose result the answer then reports; NONE: there was no call.
     approved_by: Approval = Approval.NONE
     # Earlier answered questions, latest first, which a short question may refer to.
     topics: tuple[str, ...] = ()
     sentence: Callable[[SentenceName], str] = no_sentence
     # Names of the customer-info fields that the platform itself will ask for.
     wanted: tuple[str, ...] = ()
-    # A change under test, used instead of the bot's own index and current prompt.
+    # A change under test, used instead of the bot's index and current prompt.
     index: retrieval.AnyIndex | None = None
     prompt: Prompt | None = None
     # The delimiter around untrusted text in this chat's requests to the model; empty: a new one per
     # request.
     fence: str = ""
-    # Pictures that came with the message, whose text may be empty then.
+    # Pictures sent with the message, whose text may then be empty.
     pictures: tuple[Picture, ...] = ()
-    # Have the judge check every answer of a model, and not only doubtful ones.
+    # Whether the judge checks every answer of a model, not only doubtful ones.
     verify_answer: bool = False
 
 
@@ -123,7 +123,7 @@ class Trace:
     usage: Usage | None = None
     # Credits for 1,000 tokens of `usage`; not stored.
     price: int = 1
-    # The error of a model that failed.
+    # The error if a model failed.
     engine_error: str | None = None
     # The model was unreachable or gave no usable output; not stored.
     is_down: bool = False
@@ -163,7 +163,7 @@ class NeedsApproval:
 
 
 class ProcedureBegins(Exception):
-    """The model found that a procedure fits: that is run in place of an answer."""
+    """The model chose one of the bot's procedures, which runs instead of an answer."""
 
     def __init__(self, procedure: ReadyProcedure, trace: Trace) -> None:
         super().__init__(procedure.name)
@@ -234,10 +234,10 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
 
 
 def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | None]:
-    """What the search found, and the tokens used if a model rewrote the message for it.
+    """The search results for each question of a message, and the tokens used if a model rewrote it.
 
-    If nothing is found for the rewritten question, the message itself is searched for, with its
-    topics.
+    If nothing good enough is found for the rewritten message, the original is searched for, with
+    its topics.
     """
     search = partial(
         retrieval.find,
@@ -257,10 +257,10 @@ def _find(bot: Bot, request: AnswerRequest) -> tuple[tuple[Part, ...], Usage | N
 
 def _rewritten(request: AnswerRequest) -> tuple[str, Usage | None]:
     """A follow-up, or a message with pictures, rewritten by the model as a question that stands
-    alone, and the tokens used.
+    alone; and the tokens used, None if the model was not asked.
 
-    Empty if the message is neither, if it stands alone already, or if there is no model or it
-    fails.
+    The question is empty if the message is neither, if it already stands alone, if there is no
+    model, or if the model fails.
     """
     is_follow_up = request.topics and question_splitting.refers_back(request.text)
     if not (is_follow_up or request.pictures) or not _is_by_model(request):
@@ -278,7 +278,7 @@ def _rewritten(request: AnswerRequest) -> tuple[str, Usage | None]:
 
 
 def _setting(bot: Bot) -> str:
-    """The bot's role."""
+    """The sentence that tells a model the bot's role."""
     name, company = (" ".join(text.split()) for text in (bot.bot_name, bot.client.name))
     return f"You are {name}, the assistant of {company}."
 
@@ -302,9 +302,9 @@ def _instructions(prompt: Prompt | None, wanted: tuple[str, ...]) -> str:
 def _passes(part: Part, request: AnswerRequest) -> bool:
     """Whether the search result is good enough to ask the engine.
 
-    A model is asked far below the client's threshold: it can say itself that the passages do not
-    answer, it knows more synonyms than the search, and the search is rarely confident about
-    passages in another language.
+    A model is asked even far below the client's threshold: it can tell when the passages do not
+    hold the answer, it knows more synonyms than the search, and the search is rarely confident
+    about passages in another language.
     """
     if not _is_by_model(request):
         return part.passes(request.threshold)
@@ -354,7 +354,8 @@ def _compose(
     trace: Trace,
     on: Listener,
 ) -> Outcome:
-    """The model's answer; if it fails, a quotation or none."""
+    """The model's answer; if the model fails, a quotation or no answer. May also need an approval;
+    raises `ProcedureBegins`."""
 
     def traced(*, usage: Usage | None = None, **fields: Any) -> Trace:
         both = usage.plus(trace.usage) if usage else trace.usage

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from bots.models import Bot
-from bots.services import bots, pictures
+from bots.services import bots, uploaded_pictures
 from bots.shapes.widget import (
     BannerUploadResponseDto,
     Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post,
@@ -29,7 +29,7 @@ def upload(
     by: User,
 ) -> BannerUploadResponseDto:
     """Replace the bot's banner."""
-    with pictures.stored(body.file) as picture:
+    with uploaded_pictures.stored(body.file) as picture:
         _set(
             bot,
             "uploaded",
@@ -48,7 +48,8 @@ def upload(
 
 
 def update(bot: Bot, *, body: BotBannerDto, by: User) -> BotBannerDto:
-    """Change the named fields and keep the picture; 409 `no_banner` if there is none."""
+    """Change the fields that the request sets and keep the picture; 409 `no_banner` if there is
+    none, 422 if the period would not end after it begins."""
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     with transaction.atomic():
         locked = bots.lock(bot)
@@ -97,7 +98,7 @@ def _set(bot: Bot, action: str, *, by: User, **fields: Any) -> None:
 
 
 def for_bot(bot: Bot) -> BotBannerDto:
-    """The bot's banner; its url is null if there is none."""
+    """The bot's banner; its `url` is null if there is none."""
     has_banner = bool(bot.banner)
     return BotBannerDto(
         bot_id=bot.pk,
@@ -110,7 +111,7 @@ def for_bot(bot: Bot) -> BotBannerDto:
 
 
 def current_banner(bot: Bot, now: datetime) -> BotBannerDto:
-    """The banner that a widget shows now; its url is null if there is none."""
+    """The banner that a widget shows at `now`; its `url` is null if there is none."""
     begins, ends = bot.banner_valid_from, bot.banner_valid_to
     if (begins and now < begins) or (ends and now >= ends):
         return BotBannerDto(bot_id=bot.pk)

@@ -29,7 +29,8 @@ WRITABLE = frozenset(
         "business_hours", "holidays", "hold_back_worse",
     }
 )  # fmt: skip
-# Columns with texts by language that also have a field `…_default` for the default language.
+# Columns with texts by language; for each, the API also has a field `…_default` with the text in
+# the default language.
 WITH_DEFAULT_FIELD = ("terms", "engaging_message")
 
 
@@ -98,7 +99,7 @@ def names(client: Client) -> dict[int, str]:
 
 
 def languages(client: Client) -> list[str]:
-    """The languages of the client, or of its bots if it has set none; the default one first."""
+    """The client's languages, or those of its enabled bots if it has set none."""
     return [language.code for language in supported_languages.of_client(client).languages]
 
 
@@ -124,7 +125,10 @@ def any_allows(origin: str) -> bool:
 
 
 def for_key(key: ApiKey, *, bot_id: int | None = None, location: str = "query") -> Bot:
-    """The bot of a key. If the key serves several bots, `bot_id` must name one of them."""
+    """The bot that a key is used for. If the key serves several bots, `bot_id` chooses one.
+
+    404 if there is no such bot; 422 if the key serves several bots and `bot_id` is None.
+    """
     rows = Bot.objects.for_client(key.client)
     if bot_id is not None:
         rows = rows.filter(pk=bot_id)
@@ -165,7 +169,7 @@ def create(client: Client, *, body: BotDto, by: User | None) -> BotDto:
 
 
 def update(bot: Bot, *, body: BotDto, by: User | None) -> BotDto:
-    """Change the fields that the request names and keep the others."""
+    """Change the fields that the request sets and keep the others."""
     with transaction.atomic():
         # Locked, since concurrent requests may change `languages` and `default_language`, which
         # must fit together.
@@ -192,8 +196,8 @@ def set_icon(bot: Bot, picture: StoredPicture, *, by: User) -> None:
         record(bot, "bot.updated", by=by, **change)
 
 
-def toggle_disabled(bot: Bot, *, is_disabled: bool, by: User) -> BotDto:
-    """Disable or enable a bot; does nothing if it already is."""
+def set_disabled(bot: Bot, *, is_disabled: bool, by: User) -> BotDto:
+    """Disable or enable a bot; does nothing if the bot is already in that state."""
     with transaction.atomic():
         changed = (
             Bot.objects.for_client(bot.client)
@@ -231,7 +235,7 @@ def delete(bot: Bot, *, by: User) -> None:
 
 
 def file_names(documents: QuerySet[Document]) -> list[str]:
-    """The stored files of documents, and those of their held-back changes."""
+    """The names of documents' stored files, including those of held-back changes."""
     pairs = documents.values_list("file", "draft_file")
     return [name for pair in pairs for name in pair if name]
 
@@ -242,7 +246,10 @@ def record(bot: Bot, action: str, *, by: User | ApiKey | None, **changes: Any) -
 
 
 def lock(bot: Bot) -> Bot:
-    """Lock and return the current row. Lock the bot before anything that belongs to it."""
+    """Lock the bot and return its current row; 404 if it has been deleted.
+
+    Lock the bot before anything that belongs to it.
+    """
     return first_or_404(Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk))
 
 
@@ -258,12 +265,12 @@ def lock_against_deletion(bot: Bot) -> None:
 
 
 def bump_knowledge_version(bot_id: int) -> None:
-    """Mark the bot's content as changed in the caller's transaction; indexes are then rebuilt."""
+    """Mark the bot's content as changed, in the caller's transaction; indexes are then rebuilt."""
     Bot.objects.filter(pk=bot_id).update(knowledge_version=F("knowledge_version") + 1)
 
 
 def rebuild_indexes(client_id: int) -> None:
-    """Let all processes rebuild the indexes of a client's bots."""
+    """Make all processes rebuild the indexes of a client's bots."""
     Bot.objects.filter(client_id=client_id).update(knowledge_version=F("knowledge_version") + 1)
 
 
@@ -278,14 +285,15 @@ def update_columns(bot: Bot, *, by: User, **fields: Any) -> Bot:
 
 
 def check_supported_languages(bot: Bot, codes: Iterable[str], *, at: tuple[str | int, ...]) -> None:
-    """Refuse languages that the bot is not offered in; a bot without a list accepts any."""
+    """Raise 422 for a language that is not one of the bot's; a bot without a list accepts any."""
     for code in codes:
         if bot.languages and code not in bot.languages:
             raise Invalid.field(*at, code, msg="Not one of the bot's languages.")
 
 
 def in_language(texts: Mapping[str, str], language: str, *, default: str) -> str | None:
-    """The text in `language`, its base (`pt` for `pt-BR`), the default, or any; None if none."""
+    """The text in `language`, else in its base (`pt` for `pt-BR`), in the default language or in
+    any; None if there is no text."""
     for code in (language, language.split("-")[0], default, default.split("-")[0]):
         if texts.get(code):
             return texts[code]
@@ -293,7 +301,7 @@ def in_language(texts: Mapping[str, str], language: str, *, default: str) -> str
 
 
 def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
-    """Set the fields that a request names, without saving."""
+    """Set the fields in `names` from the request, without saving the row."""
     stored = {name: getattr(bot, name) for name in (*WITH_DEFAULT_FIELD, "welcome_message")}
     stored_default = bot.default_language
     stored_icon, shown_icon = bot.bot_icon, bot.picture_url
@@ -308,7 +316,7 @@ def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
     if bot.languages and bot.default_language not in bot.languages:
         raise Invalid.field("body", "default_language", msg="Must be one of languages.")
     if isinstance(bot.welcome_message, dict):
-        # Stored texts may be sent back unchanged, even in languages that the bot no longer offers.
+        # A request may repeat stored texts unchanged, even in languages that the bot has dropped.
         new = dict(bot.welcome_message.items() - stored["welcome_message"].items())
         check_supported_languages(bot, new, at=("body", "welcome_message"))
     if isinstance(bot.welcome_message, str):
@@ -317,10 +325,10 @@ def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
         )
     for name in WITH_DEFAULT_FIELD:
         text = getattr(body, f"{name}_default")
-        # A default text sent back unchanged does not undo a change of the whole object.
+        # A default text that is repeated unchanged does not undo a change to the whole object.
         if f"{name}_default" in names and text != stored[name].get(stored_default, ""):
             _set_default_text(bot, name, text, before=stored[name])
-    bot.setup_overrides = _own_setup(bot, body, set(names))
+    bot.setup_overrides = _setup_overrides(bot, body, set(names))
 
 
 def _set_default_text(bot: Bot, name: str, text: str, *, before: Mapping[str, str]) -> None:
@@ -336,10 +344,11 @@ def _with_text(texts: Mapping[str, str], language: str, text: str) -> dict[str, 
     return {language: text, **others} if text else others
 
 
-def _own_setup(bot: Bot, body: BotDto, names: set[str]) -> dict[str, bool]:
-    """The set-up steps whose mark by the client differs from what we detect.
+def _setup_overrides(bot: Bot, body: BotDto, names: set[str]) -> dict[str, bool]:
+    """The client's marks on set-up steps, where they differ from what we detect.
 
-    A step sent back as detected is not stored, so it keeps following the bot's state.
+    A mark that agrees with what we detect is not stored, so the step keeps following the bot's
+    state.
     """
     found = found_setup(bot)
     marks = bot.setup_overrides | {

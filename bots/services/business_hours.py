@@ -1,4 +1,4 @@
-"""When people are available: by the bot's own business hours and holidays, else the client's.
+"""Says when people are available, by the bot's own business hours and holidays or the client's.
 
 Pure functions of the settings and a point in time. Days and hours are local to the client's time
 zone, also on days when daylight saving time begins or ends.
@@ -15,10 +15,10 @@ from django.utils.formats import date_format
 from bots.models import Bot
 from identity.models import ClientConfig
 
-# Days to search for the next or a previous opening: a bit more than a year.
-_HORIZON = 370
+# How many days to search for the next or a previous opening: a bit more than a year.
+_SEARCH_DAYS = 370
 _ONE_DAY = timedelta(days=1)
-# An opening that is nearer than this is named by its weekday, without the date.
+# A nearer opening is described by its weekday, without the date.
 _NEAR = timedelta(days=6)
 
 
@@ -28,9 +28,9 @@ def is_open(config: ClientConfig, bot: Bot, at: datetime) -> bool:
 
 
 def next_opening(config: ClientConfig, bot: Bot, at: datetime) -> datetime | None:
-    """When it next opens, in UTC; None if it is open or stays closed for over a year."""
+    """The next opening, in UTC; None if it is open at `at` or stays closed for over a year."""
     today = day(config, at)
-    for ahead in range(_HORIZON):
+    for ahead in range(_SEARCH_DAYS):
         for opens, closes in _spans(config, bot, today + ahead * _ONE_DAY):
             if at < closes:
                 return None if opens <= at else opens
@@ -38,41 +38,45 @@ def next_opening(config: ClientConfig, bot: Bot, at: datetime) -> datetime | Non
 
 
 def with_opening(text: str, config: ClientConfig, bot: Bot, at: datetime, *, language: str) -> str:
-    """A text with the next opening in place of `{opens}`, such as "Monday, 09:00"."""
+    """A text with `{opens}` replaced by the next opening, such as "Monday, 09:00"; by nothing if
+    there is none."""
     opens = next_opening(config, bot, at) if "{opens}" in text else None
     if opens is None:
         return text.replace("{opens}", "").strip()
     local = opens.astimezone(ZoneInfo(config.client.timezone))
     is_near = opens - at < _NEAR
-    # Django knows no plain `zh`.
+    # Django has no translation for plain `zh`.
     with translation.override("zh-hans" if language == "zh" else language):
         day = date_format(local, "l" if is_near else "l j F")
     return text.replace("{opens}", f"{day}, {local:%H:%M}")
 
 
 def closed_since(config: ClientConfig, bot: Bot, at: datetime) -> datetime | None:
-    """When it last closed, in UTC; None if it is open at `at`."""
+    """The last closing time, in UTC; None if it is open at `at`.
+
+    If it has been closed for over a year: the start of the days searched.
+    """
     if is_open(config, bot, at):
         return None
     earlier = (closes for _, closes in _spans_back(config, bot, at) if closes <= at)
-    return next(earlier, at - _HORIZON * _ONE_DAY)
+    return next(earlier, at - _SEARCH_DAYS * _ONE_DAY)
 
 
 def subtract_open_time(
     config: ClientConfig, bot: Bot, at: datetime, open_for: timedelta
 ) -> datetime:
-    """The latest moment for which the open hours between it and `at` add up to `open_for`."""
+    """The latest moment from which the open time until `at` adds up to `open_for`."""
     remaining = open_for
     for opens, closes in _spans_back(config, bot, at):
         end = min(closes, at)
         if end - opens >= remaining:
             return end - remaining
         remaining -= max(end - opens, timedelta())
-    return at - _HORIZON * _ONE_DAY - open_for
+    return at - _SEARCH_DAYS * _ONE_DAY - open_for
 
 
 def has_hours(config: ClientConfig, bot: Bot) -> bool:
-    """Whether there are any hours or holidays; if not, it is always open."""
+    """Whether there are any hours or holidays; without either, it is always open."""
     return bool(week(config, bot) or holidays(config, bot))
 
 
@@ -83,7 +87,7 @@ def week(config: ClientConfig, bot: Bot) -> list[dict[str, Any]]:
 
 
 def holidays(config: ClientConfig, bot: Bot) -> list[dict[str, Any]]:
-    """The dates with hours that differ from those of their weekday."""
+    """The dates whose hours differ from those of their weekday."""
     own: list[dict[str, Any]] | None = bot.holidays
     return config.holidays if own is None else own
 
@@ -99,7 +103,7 @@ def _spans_back(
 ) -> Iterator[tuple[datetime, datetime]]:
     """The opening spans up to the day of `at`, latest first."""
     today = day(config, at)
-    for ago in range(_HORIZON):
+    for ago in range(_SEARCH_DAYS):
         yield from reversed(_spans(config, bot, today - ago * _ONE_DAY))
 
 

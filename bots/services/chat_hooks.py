@@ -1,4 +1,4 @@
-"""What bots must know about agents and conversations; `chats`, a higher app, installs it."""
+"""Hooks that tell bots about agents and conversations; `chats`, a higher app, installs them."""
 
 from typing import Protocol
 
@@ -10,23 +10,23 @@ class AgentLookup(Protocol):
     """Implemented by the module `chats.services.core.presence`."""
 
     def online(self, client_id: int) -> set[int]:
-        """Ids of the client's people who are online; empty if that is unknown."""
+        """The ids of the client's people who are online; empty if that is unknown."""
 
     def usual_wait(self, bot_id: int) -> int | None:
-        """How many minutes an agent usually takes to answer; None if that is unknown."""
+        """The number of minutes in which agents usually answer; None if that is unknown."""
 
 
 class UsageLookup(Protocol):
     """Implemented by the module `chats.services.insight.cited_documents`."""
 
     def answers(self, bot: Bot) -> dict[int, int]:
-        """The number of the bot's answers of the last 30 days that cite each document, by id."""
+        """For each document's id, how many of the bot's answers in the last 30 days cite it."""
 
     def questions(self, document: Document) -> list[str]:
-        """The latest questions of the last 30 days whose answers cite a document, newest first."""
+        """The latest questions in the last 30 days whose answers cite a document, newest first."""
 
     def unanswered_by_language(self, bot: Bot) -> dict[str, int]:
-        """The number of the bot's unanswered questions of the last seven days, by language."""
+        """The number of the bot's unanswered questions in the last seven days, by language."""
 
 
 agents = Hook[AgentLookup]()

@@ -1,4 +1,4 @@
-"""Whether a bot's other documents answer what one of its documents answers."""
+"""Checks whether a bot's other documents answer what one of its documents answers."""
 
 from bots.language.normalization import tokens
 from bots.models import Document
@@ -7,14 +7,15 @@ from bots.services import answer_preview, chat_hooks, retrieval
 
 # A passage that contains this share of an answer's words says the same.
 _SAME_SHARE = 0.8
-# How many of a document's latest questions are asked again.
+# The maximum number of a document's latest questions that are checked.
 _MAX_QUESTIONS = 10
 
 
 def find_conflicting_passage(document: Document) -> IndexedChunk | None:
     """The passage that answers the same question as a written answer, but differently.
 
-    None if no other document answers it. Other written answers do not count.
+    None if no other document answers the question, or if the best one says the same. Other written
+    answers do not count.
     """
     request = answer_preview.standalone(document.bot, document.title)
     result = retrieval.elsewhere(
@@ -24,19 +25,19 @@ def find_conflicting_passage(document: Document) -> IndexedChunk | None:
     if not result.reaches(request.threshold):
         return None
     passage = result.hits[0].chunk
-    said = set(tokens(document.content, language=request.language))
-    shared = said.intersection(tokens(passage.text, language=request.language))
-    return None if len(shared) >= _SAME_SHARE * len(said) else passage
+    answer_words = set(tokens(document.content, language=request.language))
+    shared = answer_words.intersection(tokens(passage.text, language=request.language))
+    return None if len(shared) >= _SAME_SHARE * len(answer_words) else passage
 
 
 def questions_of(document: Document) -> tuple[list[str], list[str]]:
-    """The latest questions that a document answered, at most ten: those that another document
-    would answer without it, and those that none would."""
+    """The latest questions that a document answered, at most ten, in two lists: those that other
+    documents would answer without it, and those that none would."""
     answered: list[str] = []
-    lost: list[str] = []
+    unanswered: list[str] = []
     for question in chat_hooks.document_usage().questions(document)[:_MAX_QUESTIONS]:
-        (answered if _is_answered(document, question) else lost).append(question)
-    return answered, lost
+        (answered if _is_answered(document, question) else unanswered).append(question)
+    return answered, unanswered
 
 
 def _is_answered(document: Document, question: str) -> bool:

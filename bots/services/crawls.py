@@ -1,4 +1,4 @@
-"""The crawl job: fetch the pages of a web address and queue them for training."""
+"""The crawl job: fetches the pages of a website and queues them for training."""
 
 import logging
 from collections.abc import Iterator
@@ -16,15 +16,15 @@ from bots.ingest import crawler, url_normalization
 from bots.ingest.crawler import KnownPage, Limits, Outcome, Page
 from bots.ingest.extraction import file_types
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
-from bots.services import bots, document_drafts, documents, publish_gate, web_urls
+from bots.services import bots, document_changes, documents, publish_gate, web_urls
 from chatplatform import jobs, media
 from chatplatform.media_stores import FilesUnavailable
 
 log = logging.getLogger(__name__)
 
-# Maximum over all web addresses of a bot, since its index is kept in memory.
+# The maximum number of crawled pages over all websites of a bot, whose index is kept in memory.
 MAX_PAGES_OF_BOT = 2_000
-# Progress when all pages are fetched and only their training is left.
+# The progress, in percent, when all pages are fetched and only their training is left.
 FETCHED_PERCENT = 50
 # Reasons that mean a page is gone for good, so its document is deleted. Others may be temporary.
 PERMANENT_REASONS = frozenset(
@@ -65,7 +65,7 @@ _SUFFIXES = {
 
 
 class Gone(Exception):
-    """The web address was deleted or changed during the crawl."""
+    """The website was deleted or changed during the crawl."""
 
 
 @dataclass
@@ -92,9 +92,9 @@ class _Tally:
 
 
 def crawl(web_url_id: int) -> None:
-    """Fetch the pages of a queued web address and queue them for training.
+    """Fetch the pages of a queued website and queue them for training.
 
-    Safe to run twice: the second run finds the pages of the first unchanged.
+    Safe to run twice: the second run finds the first run's pages unchanged.
     """
     started = WebUrl.objects.filter(
         Q(status=WebUrlStatus.QUEUED)
@@ -112,7 +112,7 @@ def crawl(web_url_id: int) -> None:
             _store_page(web_url, page, tally)
         _finish(web_url, tally)
     except Gone:
-        log.info("web address %s went away or changed while it was crawled", web_url_id)
+        log.info("web address %s was deleted or changed while it was crawled", web_url_id)
 
 
 def _pages(web_url: WebUrl) -> Iterator[Page]:
@@ -156,23 +156,23 @@ def _store_page(web_url: WebUrl, page: Page, tally: _Tally) -> None:
     stored = ""
     if page.outcome == Outcome.NEW:
         stored = media.store("documents", ContentFile(page.body))
-    used: set[str | None] = set()
+    referenced: set[str | None] = set()
     try:
         with jobs.commit():
             _lock_and_report(web_url, page, tally)
             document = _upsert_document(web_url, page, stored)
             _record_outcome(web_url, page, document, tally)
-        used = {document.file.name, document.draft_file.name} if document else set()
+        referenced = {document.file.name, document.draft_file.name} if document else set()
     finally:
-        # The document has the same bytes already, or the transaction failed.
-        if stored and stored not in used:
+        # The document already has the same bytes, or the transaction failed.
+        if stored and stored not in referenced:
             default_storage.delete(stored)
 
 
 def _lock_and_report(web_url: WebUrl, page: Page, tally: _Tally) -> None:
-    """Lock the bot, then the address (the order of deletions), and report the progress.
+    """Lock the bot, then the website, in the same order as deletions do; report the progress.
 
-    Raises Gone.
+    Raises Gone if the website was deleted or changed.
     """
     Bot.objects.select_for_update(no_key=True).filter(pk=web_url.bot_id).first()
     done = len(tally.seen) + 1
@@ -198,7 +198,8 @@ def _running(web_url: WebUrl) -> QuerySet[WebUrl]:
 
 
 def _upsert_document(web_url: WebUrl, page: Page, stored: str) -> Document | None:
-    """Create or update the page's document; None without content or beyond the bot's limit."""
+    """Create or update the page's document; None if the page has no content, or if a new page would
+    exceed the bot's limit."""
     if page.outcome not in (Outcome.NEW, Outcome.UNCHANGED):
         return None
     document: Document | None = (
@@ -209,10 +210,10 @@ def _upsert_document(web_url: WebUrl, page: Page, stored: str) -> Document | Non
     if document is None:
         return _create_document(web_url, page, stored)
     is_as_before = document.sha256 == page.sha256
-    if document.draft == document_drafts.DELETION or (
-        is_as_before and document_drafts.has_text(document.draft)
+    if document.draft == document_changes.DELETION or (
+        is_as_before and document_changes.has_text(document.draft)
     ):
-        # The page is there again, or as it was before the change that is held back.
+        # The page exists again, or is as it was before the held-back change.
         documents.discard_change(document, by=None)
         document.refresh_from_db()
     if document.drafted().sha256 == page.sha256:
@@ -238,9 +239,9 @@ def _create_document(web_url: WebUrl, page: Page, stored: str) -> Document | Non
 
 
 def _replace_content(document: Document, page: Page, stored: str) -> Document:
-    """Queue new bytes for training; the bot keeps the old passages until they are trained, and
-    longer if the change is held back."""
-    document_drafts.change(document, _content(page, stored), **documents.QUEUED)
+    """Queue a page's new content for training; the bot uses the old passages until it is trained,
+    and longer if the change is held back."""
+    document_changes.change(document, _content(page, stored), **documents.QUEUED)
     document.refresh_from_db()
     documents.enqueue_training(document)
     return document
@@ -285,7 +286,10 @@ def _record_outcome(web_url: WebUrl, page: Page, document: Document | None, tall
 
 
 def _finish(web_url: WebUrl, tally: _Tally) -> None:
-    """End the fetching: delete the pages that are gone; the rest are waiting to be trained."""
+    """End the fetching: delete lost pages and wait for the training of the others.
+
+    If no page was stored, nothing is deleted and the crawl fails. Raises Gone.
+    """
     if tally.stored:
         _delete_lost_pages(web_url, tally)
     now = timezone.now()
@@ -301,43 +305,44 @@ def _finish(web_url: WebUrl, tally: _Tally) -> None:
         if tally.stored:
             update_status(web_url.pk)
         else:
-            # `empty`: there was no page at all, as in a sitemap that lists none of this host.
+            # `empty`: there was no page at all, as with a sitemap that lists none of this host.
             _fail(web_url.pk, tally.first_reason or "empty")
 
 
 def _next_fetch(web_url: WebUrl, now: datetime) -> datetime | None:
-    # Read again, since the interval may have changed during the crawl.
+    # Read the row again, since the interval may have changed during the crawl.
     row = WebUrl.objects.filter(pk=web_url.pk).first()
     return web_urls.next_fetch(row, after=now) if row else None
 
 
 def _delete_lost_pages(web_url: WebUrl, tally: _Tally) -> None:
-    """Delete the documents of pages that are gone, and the rows of pages not seen in this crawl."""
+    """Delete the documents of lost pages, or hold back their deletion; delete the rows of pages
+    that were not seen in this crawl and have no document."""
     with jobs.commit():
         Bot.objects.select_for_update(no_key=True).filter(pk=web_url.bot_id).first()
         if not _running(web_url).exists():
             raise Gone
         rows = Document.objects.select_related("bot").filter(web_url=web_url)
-        lost = [
+        lost_ids = [
             document.pk
             for document in rows
-            if _is_lost(document.url, web_url, tally) and not _is_deletion_held(document)
+            if _is_lost(document.url, web_url, tally) and not _hold_deletion(document)
         ]
-        if lost:
-            going = Document.objects.filter(pk__in=lost)
-            media.remove_later(web_url.client_id, bots.file_names(going))
-            going.delete()
+        if lost_ids:
+            deleted = Document.objects.filter(pk__in=lost_ids)
+            media.remove_later(web_url.client_id, bots.file_names(deleted))
+            deleted.delete()
             bots.bump_knowledge_version(web_url.bot_id)
         unseen = WebPage.objects.filter(web_url=web_url).exclude(url__in=tally.seen)
         unseen.filter(document=None).delete()
 
 
-def _is_deletion_held(document: Document) -> bool:
-    """Hold back the deletion of a document if its bot checks changes; returns whether it did."""
+def _hold_deletion(document: Document) -> bool:
+    """Hold back a document's deletion if its bot checks changes; returns whether it is held."""
     if not publish_gate.holds_change(document):
         return False
-    if document.draft != document_drafts.DELETION:
-        document_drafts.hold_deletion(document)
+    if document.draft != document_changes.DELETION:
+        document_changes.hold_deletion(document)
     return True
 
 
@@ -348,9 +353,9 @@ def _is_lost(url: str, web_url: WebUrl, tally: _Tally) -> bool:
 
 
 def update_status(web_url_id: int) -> None:
-    """Derive the progress and status of a fetched address from its documents.
+    """Derive the progress and status of a fetched website from its documents.
 
-    When all are done, the address is trained if at least one of them is, else failed.
+    When all are done, the website is trained if at least one of them is, else failed.
     """
     with jobs.commit():
         web_url = (

@@ -14,8 +14,8 @@ AT = ("body", "customer", "attributes")
 
 
 def labels(name: str, own: Mapping[str, str]) -> dict[str, str]:
-    """The labels of a field by language: the client's own, and ours where a contact field has
-    none."""
+    """The labels of a field by language: the client's own; for a contact field, also ours in all
+    other languages."""
     if name not in slot_filling.CONTACT:
         return dict(own)
     return {code: book.labels[name] for code, book in phrasebook.all_books().items()} | {**own}
@@ -39,11 +39,11 @@ def check(
     at: tuple[str, ...] = AT,
     known: Mapping[str, Any] | None = None,
 ) -> None:
-    """Check attributes against the bot's `customer_info_fields`; the 422 names each wrong one.
+    """Check attributes against the bot's `customer_info_fields`; the 422 lists each wrong one.
 
-    `country`: the client's, for telephone numbers. Attributes that the bot does not ask for are
-    accepted. Null removes an answer. If `known`, the stored answers, is given, each field required
-    before a conversation must be in one of the two.
+    `country` is the client's, for telephone numbers. `known` are the stored answers: if it is
+    given, each field required before a conversation must be in `attributes` or `known`. Null
+    removes the answer to an optional field. Attributes that the bot does not ask for are accepted.
     """
     errors: list[dict[str, Any]] = []
     for stored in fields:

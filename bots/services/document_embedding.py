@@ -1,7 +1,7 @@
 """Computes the vectors of a document's passages in slices and stores each slice when it is done.
 
-Two jobs encode a long document, one from its beginning and one from its end. A job that dies loses
-only the slice in progress.
+Two jobs encode a long document, one from its beginning and one from its end. A job that crashes
+loses only the slice in progress.
 """
 
 import logging
@@ -17,7 +17,7 @@ from bots.ingest.chunking import embedded
 from bots.ingest.extraction import file_types
 from bots.language.embedding import PACKAGED, EncoderDown, SearchEncoder
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
-from bots.services import bots, document_drafts, encoders, large_bots, publish_gate
+from bots.services import bots, document_changes, encoders, large_bots, publish_gate
 from bots.shapes.content import DocumentDto
 from chatplatform import jobs
 from webhooks.services import announce
@@ -30,15 +30,16 @@ RUN_SECONDS = 20.0
 # Documents of up to this many passages are encoded by the job that read them, others by two jobs.
 SHORT_PASSAGES = 24
 _ENDS = 2
-# A sheet with more rows is searched by words only: its names and numbers say more than vectors.
+# A table with more passages is searched by words only, which find its names and numbers better.
 MAX_ENCODED_ROWS = 300
+# The progress when the document has been read and nothing is encoded yet.
 READ_PERCENT = 5
 _MISSING = {
     DocumentStage.PASSAGES: Q(vector=b""),
     DocumentStage.SENTENCES: Q(sentence_vectors=b""),
 }
-# Lower priorities run first: for each client all documents are read, then all passages encoded,
-# then all sentences.
+# Jobs with lower numbers run first: for each client, all documents are read, then all passages are
+# encoded, then all sentences.
 _PRIORITIES = {DocumentStage.PASSAGES: 10**9, DocumentStage.SENTENCES: 2 * 10**9}
 
 
@@ -80,12 +81,12 @@ def is_long_table(document: Document) -> bool:
 
 
 def of_long_table() -> Q:
-    """A condition for the passages of such documents."""
+    """A condition that selects the passages of long tables."""
     return Q(document__mime_type__in=file_types.TABLES, document__chunk_count__gt=MAX_ENCODED_ROWS)
 
 
 def encode_all(document_id: int) -> None:
-    """Encode all of a document that has been read."""
+    """Encode all passages and sentences of a document that has been read."""
     while _encoded(document_id).exists():
         _encode_slice(document_id, end=0)
 
@@ -109,18 +110,18 @@ def encode(document_id: int, *, end: int) -> None:
 
 
 def _encode_slice(document_id: int, *, end: int) -> Document | None:
-    """Encode and store one slice; returns the document if more is left to do from this end."""
+    """Encode and store one slice; returns the document if more is left for this end, else None."""
     document = _encoded(document_id).select_related("bot").first()
     if document is None:
         return None
     stage = DocumentStage(document.stage)
     rows = _missing(document, stage)
     if end and rows.count() <= SLICE_PASSAGES:
-        return None  # the job at the other end encodes them
+        return None  # The job at the other end encodes them.
     vectors: dict[int, _Vectors] = {}
     encoder = encoders.current(document.client_id)
     started = time.monotonic()
-    # Without an encoder, the document is found by word search only.
+    # If no encoder is available, the document is found by word search only.
     limit = SLICE_PASSAGES if encoder.is_available() else 0
     ordered = list(rows.order_by("-position" if end else "position")[:limit])
     try:
@@ -148,17 +149,17 @@ def _encode(
     encoder: SearchEncoder, document: Document, stage: DocumentStage, rows: Sequence[Chunk]
 ) -> dict[int, _Vectors]:
     if stage == DocumentStage.SENTENCES:
-        made = encoders.encode(encoder, [row.sentences for row in rows])
+        encoded = encoders.encode(encoder, [row.sentences for row in rows])
         return {
             row.pk: _Vectors(bytes(row.vector), vectors)
-            for row, vectors in zip(rows, made, strict=True)
+            for row, vectors in zip(rows, encoded, strict=True)
         }
-    made = encoders.encode(encoder, [[embedded(row.heading, row.text)] for row in rows])
-    # An answer is found by its question: "Yes, for nine euros." does not tell its topic.
+    encoded = encoders.encode(encoder, [[embedded(row.heading, row.text)] for row in rows])
+    # A written answer is found by its question: "Yes, for nine euros." does not show its topic.
     is_pair = document.source == DocumentSource.QUESTION_ANSWER
     return {
         row.pk: _Vectors(vector, vector if is_pair else b"")
-        for row, vector in zip(rows, made, strict=True)
+        for row, vector in zip(rows, encoded, strict=True)
     }
 
 
@@ -170,7 +171,8 @@ def _store(
     *,
     is_down: bool,
 ) -> Document | None:
-    """Store a slice; returns the document if passages are left in this stage, else None."""
+    """Store a slice; returns the document if passages are left in this stage, else begins the next
+    stage and returns None."""
     with jobs.commit():
         # Lock the bot, then the document, in the same order as deletions.
         Bot.objects.select_for_update(no_key=True).filter(pk=document.bot_id).first()
@@ -178,13 +180,13 @@ def _store(
         current = locked.filter(stage=stage).first()
         if current is None:
             return None
-        for pk, made in vectors.items():
+        for pk, encoded in vectors.items():
             # Skip passages that were replaced or encoded in the meantime.
             _missing(current, stage).filter(pk=pk).update(
-                vector=made.vector,
-                sentence_vectors=made.sentence_vectors,
+                vector=encoded.vector,
+                sentence_vectors=encoded.sentence_vectors,
                 embedding_model=encoder.id,
-                dimension=len(made.vector) // 4,
+                dimension=len(encoded.vector) // 4,
             )
         if not vectors or not _missing(current, stage).exists():
             advance(current, may_encode=not is_down)
@@ -196,7 +198,7 @@ def _store(
 
 
 def _percent(document: Document) -> int:
-    """Progress in percent; sentences take about as long to encode as passages."""
+    """The progress in percent; sentences take about as long to encode as passages."""
     counts = Chunk.objects.filter(document=document).aggregate(
         all=Count("pk"),
         passages=Count("pk", filter=~Q(vector=b"")),
@@ -209,8 +211,8 @@ def _percent(document: Document) -> int:
 def advance(document: Document, *, may_encode: bool = True) -> None:
     """Begin the next stage that has work to do, or finish; the caller has locked bot and document.
 
-    Indexes are rebuilt with what is stored so far. What a remote encoder could not encode is left
-    to a later job.
+    Indexes are rebuilt with the vectors stored so far. What a remote encoder could not encode is
+    left to a later job.
     """
     document = document.drafted()
     bots.bump_knowledge_version(document.bot_id)
@@ -239,13 +241,13 @@ def _finish(document: Document) -> None:
         publish_gate.hold_document(document)
     announce_end("document.trained", document.pk)
     if document.source == DocumentSource.QUESTION_ANSWER:
-        # The unanswered question for which this answer was written is asked again.
+        # The unanswered questions for which this answer was written are asked again.
         jobs.enqueue("chats.ask_learned", client_id=document.client_id, document_id=document.pk)
 
 
 def announce_end(event: str, document_id: int) -> None:
-    """Send the webhook event for the end of a document's training, and update its crawl."""
+    """Announce the end of a document's training, and enqueue an update of its crawl."""
     document = Document.objects.get(pk=document_id)
     data = DocumentDto.from_row(document).model_dump(mode="json")
     announce(document.client_id, event, {"bot_id": document.bot_id, "document": data})
-    document_drafts.enqueue_crawl_update(document)
+    document_changes.enqueue_crawl_update(document)

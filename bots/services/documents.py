@@ -25,7 +25,7 @@ from bots.models import (
     WebPage,
     WebUrl,
 )
-from bots.services import bots, document_drafts, publish_gate
+from bots.services import bots, document_changes, publish_gate
 from bots.shapes.content import ImportantDocumentDto, RefusedFile, SkippedFile
 from chatplatform import jobs, media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, TooLarge, first_or_404
@@ -35,7 +35,7 @@ from identity.services import audit
 File: TypeAlias = "UploadedFile[Any]"
 
 MAX_DOCUMENTS = 500
-# Sources that the client wrote, which have no stored file.
+# Sources with text that the client wrote; they have no stored file.
 WRITTEN = frozenset({DocumentSource.TEXT, DocumentSource.QUESTION_ANSWER})
 # Column values that queue a document for training.
 QUEUED: dict[str, Any] = {
@@ -54,7 +54,7 @@ class DocumentLimit(ApiError):
 
 @dataclass(frozen=True)
 class StoredFile:
-    """An uploaded file in the media store that no row refers to yet."""
+    """An uploaded file in the media store that no row references yet."""
 
     file: str  # its name in the store
     file_name: str
@@ -74,32 +74,32 @@ class Uploaded:
 def upload(bot: Bot, *, files: Sequence[File], by: User | None) -> Uploaded:
     """Store files as documents queued for training, and list the refused ones.
 
-    If the bot already has a file, its document is returned, and trained again if it had failed.
-    Raises an error that names every file if none is accepted.
+    If the bot already has a file, the existing document is returned, and trained again if its
+    training had failed. If no file is accepted, raises an error that lists them all.
     """
-    fit: list[tuple[int, File, str]] = []
+    accepted: list[tuple[int, File, str]] = []
     refused: list[RefusedFile] = []
     for position, file in enumerate(files):
         try:
-            fit.append((position, file, _checked_type(position, file)))
+            accepted.append((position, file, _checked_type(position, file)))
         except ApiError as exc:
             refused.append(_refused(position, file, exc))
-    if not fit:
-        raise _nothing_taken(refused)
+    if not accepted:
+        raise _none_accepted(refused)
     stored: list[StoredFile] = []
-    used: set[str] = set()
+    referenced: set[str] = set()
     try:
-        stored.extend(_store(file, mime_type) for _, file, mime_type in fit)
+        stored.extend(_store(file, mime_type) for _, file, mime_type in accepted)
         with transaction.atomic():
-            documents, beyond = _create_documents(bot, stored, by=by)
-        used = {document.file.name or "" for document in documents}
+            documents, over_limit = _create_documents(bot, stored, by=by)
+        referenced = {document.file.name or "" for document in documents}
     finally:
         # Delete duplicates, and every file if the transaction failed.
         for stored_file in stored:
-            if stored_file.file not in used:
+            if stored_file.file not in referenced:
                 default_storage.delete(stored_file.file)
-    for (position, file, _), stored_file in zip(fit, stored, strict=True):
-        if stored_file.sha256 in beyond:
+    for (position, file, _), stored_file in zip(accepted, stored, strict=True):
+        if stored_file.sha256 in over_limit:
             refused.append(_refused(position, file, DocumentLimit()))
     return Uploaded(documents, sorted(refused, key=lambda item: item.position))
 
@@ -114,7 +114,7 @@ def _refused(position: int, file: File, exc: ApiError) -> RefusedFile:
     )
 
 
-def _nothing_taken(refused: Sequence[RefusedFile]) -> ApiError:
+def _none_accepted(refused: Sequence[RefusedFile]) -> ApiError:
     """The error of an upload whose files are all refused."""
     texts = {item.position: f"{item.file_name}: {item.message}" for item in refused}
     if any(item.code == TooLarge.code for item in refused):
@@ -156,19 +156,19 @@ def _create_documents(
 ) -> tuple[list[Document], set[str]]:
     """Create rows and jobs; the bot's lock prevents duplicates and enforces the limit.
 
-    Returns the documents, and the digests of the files beyond the limit.
+    Returns the documents, and the digests of the files that exceed the limit.
     """
     bots.lock(bot)
     by_digest = {stored_file.sha256: stored_file for stored_file in stored}
     existing = _find_by_digest(bot, by_digest)
     new = [file for digest, file in by_digest.items() if digest not in existing]
-    room = max(0, MAX_DOCUMENTS - uploaded_documents(bot).count())
-    new, beyond = new[:room], {file.sha256 for file in new[room:]}
+    free_slots = max(0, MAX_DOCUMENTS - uploaded_documents(bot).count())
+    new, over_limit = new[:free_slots], {file.sha256 for file in new[free_slots:]}
     if not new and not existing:
         raise DocumentLimit
     for digest, document in existing.items():
         if not _has_file(document):
-            # The media store lost the bytes; the upload replaces them.
+            # The media store has lost the file; the upload replaces it.
             Document.objects.filter(pk=document.pk).update(file=by_digest[digest].file)
         if document.status == DocumentStatus.FAILED:
             retrain(document)
@@ -178,7 +178,7 @@ def _create_documents(
         record(document, "created", by=by)
     # Read again for the columns that the database sets.
     documents = _find_by_digest(bot, by_digest)
-    return [documents[digest] for digest in by_digest if digest in documents], beyond
+    return [documents[digest] for digest in by_digest if digest in documents], over_limit
 
 
 def _find_by_digest(bot: Bot, digests: Iterable[str]) -> dict[str, Document]:
@@ -203,7 +203,7 @@ def as_file(source: DocumentSource, *, title: str, content: str) -> bytes:
 
 
 def open_original(document: Document) -> IO[bytes]:
-    """The original bytes of a document; 404 `file_missing` if the media store lost them."""
+    """A document's original file; 404 `file_missing` if the media store has lost it."""
     source = DocumentSource(document.source)
     if source in WRITTEN:
         return io.BytesIO(as_file(source, title=document.title, content=document.content))
@@ -214,7 +214,7 @@ def open_original(document: Document) -> IO[bytes]:
 
 
 def original_response(document: Document) -> FileResponse:
-    """The original document as a download."""
+    """A download of a document's original file."""
     return media.file_response(
         open_original(document),
         mime_type=document.mime_type,
@@ -230,10 +230,11 @@ def uploaded_documents(bot: Bot, *, status: DocumentStatus | None = None) -> Que
 
 
 def replace(bot: Bot, *, document_id: int, file: File, by: User) -> Document:
-    """Replace the file of an uploaded document and train it again; what else is set stays.
+    """Replace the file of an uploaded document and train it again; its other settings are kept.
 
-    The bot keeps the old version until then, and longer if the new one is held back. 422 if another
-    document has this file, 409 `deletion_held` if the document's deletion is held back.
+    The bot uses the old version until the new one is trained, and longer if the new one is held
+    back. 422 if another document has this file, 409 `deletion_held` if the document's deletion is
+    held back.
     """
     if not uploaded_documents(bot).filter(pk=document_id).exists():
         raise NotFound
@@ -241,11 +242,13 @@ def replace(bot: Bot, *, document_id: int, file: File, by: User) -> Document:
     try:
         with transaction.atomic():
             document = _lock_with_bot(bot, document_id)
-            double = uploaded_documents(bot).filter(sha256=stored.sha256)
-            if double.exclude(pk=document.pk).exists():
+            duplicates = uploaded_documents(bot).filter(sha256=stored.sha256)
+            if duplicates.exclude(pk=document.pk).exists():
                 raise Invalid.field("body", "files", 0, msg="The bot already has this file.")
             # A running training of the old version finds the document queued and stores nothing.
-            document_drafts.change(document, asdict(stored), **QUEUED, updated_at=datetime.now(UTC))
+            document_changes.change(
+                document, asdict(stored), **QUEUED, updated_at=datetime.now(UTC)
+            )
             document = Document.objects.get(pk=document.pk)
             enqueue_training(document)
             record(document.drafted(), "changed", by=by)
@@ -280,7 +283,7 @@ def record(document: Document, action: str, *, by: User | None) -> None:
 
 
 def retrain(document: Document) -> bool:
-    """Queue a trained or failed document again; False if it is queued or in training."""
+    """Queue a trained or failed document for training; False if it is queued or in training."""
     with transaction.atomic():
         queued = Document.objects.filter(
             pk=document.pk, status__in=[DocumentStatus.TRAINED, DocumentStatus.FAILED]
@@ -291,7 +294,7 @@ def retrain(document: Document) -> bool:
 
 
 def reupload(bot: Bot, *, document_ids: Sequence[int]) -> tuple[list[int], list[SkippedFile]]:
-    """Queue documents again; returns the queued ids, and the others with the reason."""
+    """Train documents again; returns the queued ids, and the others with the reason."""
     rows = Document.objects.filter(bot=bot, pk__in=document_ids)
     documents = {document.pk: document for document in rows}
     queued: list[int] = []
@@ -306,7 +309,8 @@ def reupload(bot: Bot, *, document_ids: Sequence[int]) -> tuple[list[int], list[
 
 
 def _retrain_file(document: Document | None) -> str | None:
-    """Queue an uploaded or written document again; returns the reason if that is impossible."""
+    """Queue an uploaded or written document for training; returns the reason if that is impossible,
+    else None."""
     if document is None:
         return "not_found"
     if document.web_url_id is not None:
@@ -324,8 +328,8 @@ def _has_file(document: Document) -> bool:
 def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by: User) -> Document:
     """Set whether a document takes precedence, and the period in which its text is used.
 
-    Fields that the request leaves out stay; 422 if the period would not end after it begins, 409
-    `deletion_held` if the document's deletion is held back.
+    Fields that the request leaves out are kept; 422 if the period would not end after it begins,
+    409 `deletion_held` if the document's deletion is held back.
     """
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     with transaction.atomic():
@@ -339,7 +343,7 @@ def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by
                 "body", "valid_to", msg=("The end date must be after the start date.")
             )
         if changes != before:
-            document_drafts.change(document, changes)
+            document_changes.change(document, changes)
             bots.bump_knowledge_version(bot.pk)
             audit.record(
                 bot.client_id,
@@ -353,42 +357,43 @@ def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by
 
 
 def delete(bot: Bot, *, document_id: int, by: User) -> bool:
-    """Delete a document with its passages; False if the deletion is held back."""
+    """Delete a document with its passages; returns False if the deletion is held back instead."""
     with transaction.atomic():
         document = _lock_with_bot(bot, document_id)
         is_held = publish_gate.holds_change(document)
-        if document.draft != document_drafts.DELETION:
+        if document.draft != document_changes.DELETION:
             record(document, "deleted", by=by)
-        if is_held and document.draft != document_drafts.DELETION:
-            document_drafts.hold_deletion(document)
+        if is_held and document.draft != document_changes.DELETION:
+            document_changes.hold_deletion(document)
         elif not is_held:
-            document_drafts.remove(document)
+            document_changes.remove(document)
     return not is_held
 
 
 def discard_change(document: Document, *, by: User | None) -> None:
-    """Discard what is held back of a document: its draft, or the whole document if it was never
-    live.
+    """Discard a document's draft, or the whole document if it has none and was never live.
 
     The caller holds the bot's lock.
     """
     record(document, "change_discarded", by=by)
     if document.draft is None:
-        document_drafts.remove(document)
+        document_changes.remove(document)
         return
-    document_drafts.drop(document)
-    if document_drafts.has_text(document.draft) and document.status != DocumentStatus.TRAINED:
-        # The live text is trained to its end.
+    document_changes.drop(document)
+    if document_changes.has_text(document.draft) and document.status != DocumentStatus.TRAINED:
+        # The training in progress was for the discarded text; finish that of the live text.
         Document.objects.filter(pk=document.pk).update(**QUEUED)
         enqueue_training(document)
     elif document.source == DocumentSource.QUESTION_ANSWER:
-        # The unanswered questions that wait for the change are asked again.
+        # The unanswered questions that waited for the change are asked again.
         jobs.enqueue("chats.ask_learned", client_id=document.client_id, document_id=document.pk)
 
 
 def discard(bot: Bot, *, document_id: int, by: User) -> Document:
-    """Discard a document's held-back change, including a new text that could not be read (no golden
-    run tests it); 409 `not_held` if there is none."""
+    """Discard a document's held-back change; 409 `not_held` if there is none.
+
+    The change may also be a new text that could not be read, which no golden run tests.
+    """
     with transaction.atomic():
         document = _lock_with_bot(bot, document_id)
         if document.draft is None:
@@ -406,7 +411,7 @@ def _lock_with_bot(bot: Bot, document_id: int) -> Document:
 def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
     """Delete all documents of the bot, including crawled pages; returns their number.
 
-    The web addresses stay, and their next crawl reads the pages again.
+    The bot's websites are kept, and their next crawl reads the pages again.
     """
     with transaction.atomic():
         bots.lock(bot)
@@ -414,7 +419,7 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
         count, names = rows.count(), bots.file_names(rows)
         if not count:
             return 0
-        # With these rows, a later crawl would consider the pages unchanged.
+        # If these rows stayed, the next crawl would consider the pages unchanged.
         WebPage.objects.filter(web_url__bot=bot).delete()
         WebUrl.objects.filter(bot=bot).update(page_count=0)
         rows.delete()

@@ -1,4 +1,4 @@
-"""Chooses the encoder of a client's search."""
+"""Chooses the encoder for a client's search."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from chatplatform import jobs
 def current(client_id: int) -> SearchEncoder:
     """The encoder for new vectors: the client's own, else the operator's, else the packaged one.
 
-    One without a fitted gate is not used.
+    An encoder whose confidence weights have not been fitted is not used.
     """
     row = own(client_id).filter(gate__isnull=False).first()
     if row:
@@ -36,7 +36,7 @@ def of_row(row: LanguageModel) -> RemoteEncoder:
 
 
 def of_operator() -> RemoteEncoder | None:
-    """The encoder of the platform's settings."""
+    """The encoder in the platform's settings; None if there is none."""
     if not settings.EMBEDDING_BASE_URL:
         return None
     stored = settings.EMBEDDING_GATE
@@ -54,9 +54,10 @@ def _gate(stored: Sequence[Sequence[float]]) -> ConfidenceWeights:
 
 
 def in_use(bot_id: int) -> SearchEncoder:
-    """The encoder of most of a bot's vectors, which its search uses until all are encoded again.
+    """The encoder that a bot's search uses: the current one, or the packaged one while more of the
+    bot's passages have its vectors.
 
-    The current one if the others are gone: passages without its vectors are found by their words.
+    Passages without this encoder's vectors are found by their words.
     """
     client_id = Bot.objects.filter(pk=bot_id).values_list("client_id", flat=True).first()
     now = current(client_id or 0)
@@ -68,7 +69,10 @@ def in_use(bot_id: int) -> SearchEncoder:
 
 
 def encode(encoder: SearchEncoder, texts: Sequence[Sequence[str]]) -> list[bytes]:
-    """The vectors of some texts of each of several rows, at once. Raises EncoderDown."""
+    """For each list of texts, their vectors as joined bytes; all are encoded in one call.
+
+    Raises EncoderDown.
+    """
     vectors = iter(encoder.passages([text for row in texts for text in row]))
     return [b"".join(next(vectors).tobytes() for _ in row) for row in texts]
 

@@ -1,4 +1,4 @@
-"""Chooses the engine for a client or bot, charges its work, and defines the errors of the API."""
+"""Chooses the engine for a client or bot, charges for its work, and defines its API errors."""
 
 import threading
 from collections.abc import Iterator
@@ -22,11 +22,11 @@ from chatplatform.sql import column_names
 from identity.models import Client
 from identity.services import credits
 
-# Concurrent model calls per client and process, so that a client's slow model does not occupy all
-# threads of a worker, where replies run too.
+# The maximum number of concurrent model calls per client and process, so that a client's slow model
+# does not occupy all threads of a worker, which also runs replies.
 MAX_CALLS = 8
 _SLOT_WAIT_SECONDS = 5
-# Tokens of a task's instructions, in addition to the text.
+# Tokens reserved for a task's instructions, in addition to the text.
 _TASK_TOKENS = 500
 _OWN_MODEL = f"""
 SELECT {column_names(LanguageModel)} FROM bots_languagemodel
@@ -77,12 +77,12 @@ def engine_for(client: Client, bot: Bot | None = None) -> Engine:
 
 
 def platform_has_model() -> bool:
-    """Whether the platform lends its clients a model."""
+    """Whether the platform provides a model to its clients."""
     return bool(settings.LLM_BASE_URL)
 
 
 def has_model() -> Combinable:
-    """For a query of bots: whether a model writes for the bot."""
+    """An expression for queries of bots: whether a language model is available to the bot."""
     if platform_has_model():
         return Value(True)
     models = LanguageModel.objects.filter(
@@ -105,7 +105,7 @@ def own_engine(row: LanguageModel) -> OpenAICompatible:
 
 
 def why_no_functions(client: Client, bot: Bot) -> str | None:
-    """The setting that is missing for function calling, in a sentence; None if it works."""
+    """A sentence that says which setting function calling needs; None if it works."""
     if Capability.CALL_FUNCTIONS in engine_for(client, bot).capabilities:
         return None
     return (
@@ -127,18 +127,19 @@ class MeteredWork:
         return Capability.WRITE in self.engine.capabilities
 
     def complete(self, task: Task[Draft]) -> Draft:
-        """Let the model write a text; charges the tokens that it counted."""
-        return self._paid(
+        """Have the model carry out a task, and charge the tokens used."""
+        return self._settle(
             self.engine.complete(task, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
         )
 
     def transcribe(self, recording: Recording) -> str:
-        """Let the model write down what is said; charges its tokens, or 1,000 for each minute."""
-        return self._paid(
+        """Have the model transcribe a recording; charges its tokens, or 1,000 for each started
+        minute if the server counts none."""
+        return self._settle(
             self.engine.transcribe(recording, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
         ).text
 
-    def _paid(self, written: Written[Draft]) -> Draft:
+    def _settle(self, written: Written[Draft]) -> Draft:
         tokens = written.usage.prompt_tokens + written.usage.completion_tokens
         self._charge.used = credits.price_of_tokens(tokens, price=self.engine.price)
         return written.draft
@@ -158,17 +159,17 @@ def paid_work(
     needs_model: bool = False,
     key_id: int | None = None,
 ) -> Iterator[MeteredWork]:
-    """Work on a text of `characters` length, charged if the block ends without an error.
+    """Do a task on a text of `characters` length; it is charged if the block ends without an error.
 
-    `key_id`: the key whose daily cap applies too. 402 if the balance or the cap is too low; 503 if
-    the work needs a model and there is none, or if the model fails. Store the result inside the
-    block, so that it is not charged if storing fails.
+    `key_id`: the key whose daily cap also applies. 402 if the balance or the cap is too low; 503 if
+    the task needs a model and there is none, or if the model fails or is overloaded. Store the
+    result inside the block, so that nothing is charged if storing fails.
     """
     engine = engine_for(client, bot)
     is_written = Capability.WRITE in engine.capabilities
     if needs_model and not is_written:
         raise EngineNotConfigured
-    # Reserve one token per character, which is more than any text takes; the rest is released.
+    # Reserve one token per character, which is more than any text needs; the rest is released.
     cost = (
         credits.price_of_tokens(characters + _TASK_TOKENS, price=engine.price)
         if is_written

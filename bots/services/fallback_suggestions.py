@@ -12,9 +12,9 @@ _MAX_CHARACTERS = 80
 
 
 def nearest(bot: Bot, request: AnswerRequest, trace: Trace) -> tuple[str, ...]:
-    """Headings or titles near to a question, each of which the bot can answer if it is asked.
+    """Headings or titles similar to a question, each of which the bot can answer if it is asked.
 
-    They are in the request's language if there are any, else in other languages. Questions of
+    They are in the request's language if there are any, else in other languages. The questions of
     written answers are left out, since they may be another customer's words.
     """
     if trace.evidence is None:
@@ -24,10 +24,10 @@ def nearest(bot: Bot, request: AnswerRequest, trace: Trace) -> tuple[str, ...]:
     rows = rows.exclude(document__source=DocumentSource.QUESTION_ANSWER).filter(bot=bot)
     chunks = rows.in_bulk([chunk.id for chunk in ranked])
     passages = [chunks[chunk.id] for chunk in ranked if chunk.id in chunks]
-    spoken = request.language.split("-")[0]
-    own = [row for row in passages if row.language == spoken]
-    others = [row for row in passages if row.language != spoken]
-    return _offered(bot, request, own) or _offered(bot, request, others)
+    language = request.language.split("-")[0]
+    same_language = [row for row in passages if row.language == language]
+    others = [row for row in passages if row.language != language]
+    return _offered(bot, request, same_language) or _offered(bot, request, others)
 
 
 def _offered(bot: Bot, request: AnswerRequest, passages: Iterable[Chunk]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The log of function calls: approval, expiry and queries. `function_runner` makes the calls."""
+"""Approval, expiry and queries of logged function calls. `function_runner` makes the calls."""
 
 import json
 import uuid
@@ -20,7 +20,7 @@ from identity.services import audit
 
 EXPIRES_AFTER = timedelta(hours=24)
 _MAX_ARGUMENT_CHARS = 200
-_PUT_TO_CUSTOMER = f"""
+_FOR_CUSTOMER = f"""
 SELECT {column_names(FunctionCall)} FROM bots_functioncall
 WHERE conversation_id = %(conversation)s AND requires_approval = 'customer' AND (
     message_id = %(message)s AND decided_at IS NOT NULL
@@ -39,7 +39,7 @@ class ProposedCall:
     """A call that waits for the approval of an agent or the customer."""
 
     id: str
-    # The function and its exact arguments, as text.
+    # The function and its arguments as text; long arguments are cut.
     description: str
     requires_approval: Approval
 
@@ -66,7 +66,8 @@ def ordering_key(conversation_id: uuid.UUID | None) -> str:
 
 
 def decide(bot: Bot, call_id: uuid.UUID, *, approve: bool, by: User) -> FunctionCall:
-    """Store an agent's decision on a waiting call; 409 `already_decided` after the first."""
+    """Store an agent's decision on a call and continue the reply; 409 `already_decided` if the call
+    no longer waits for approval."""
     rows = FunctionCall.objects.filter(bot=bot, pk=call_id, requires_approval=Approval.AGENT)
     if not rows.exists():
         raise NotFound
@@ -90,7 +91,7 @@ def decide(bot: Bot, call_id: uuid.UUID, *, approve: bool, by: User) -> Function
 
 
 def decide_as_customer(row: FunctionCall, *, approve: bool, message_id: uuid.UUID) -> bool:
-    """Store the customer's decision and assign the call to the message that made it.
+    """Store the customer's decision, and assign the call to the message with the decision.
 
     False if the call was already decided or has expired.
     """
@@ -131,11 +132,11 @@ def delete_for_conversation(conversation_id: uuid.UUID) -> None:
     FunctionCall.objects.filter(conversation_id=conversation_id).delete()
 
 
-def put_to_customer(conversation_id: uuid.UUID, message_id: uuid.UUID) -> list[FunctionCall]:
-    """The calls that the customer can still decide, and those that this message decided."""
+def pending_for_customer(conversation_id: uuid.UUID, message_id: uuid.UUID) -> list[FunctionCall]:
+    """The calls that the customer can still decide on, and those that this message decided."""
     since = datetime.now(UTC) - EXPIRES_AFTER
     values = {"conversation": conversation_id, "message": message_id, "since": since}
-    return list(FunctionCall.objects.raw(_PUT_TO_CUSTOMER, values))
+    return list(FunctionCall.objects.raw(_FOR_CUSTOMER, values))
 
 
 def list_for_bot(bot: Bot, query: FunctionCallingEventsQuery) -> QuerySet[FunctionCall]:

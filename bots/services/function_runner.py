@@ -1,7 +1,7 @@
-"""Makes function calls, for a model's answer or after an approval; each call at most once.
+"""Makes function calls for a model's answer or after an approval, each at most once.
 
-A call's row is committed before its request is sent and later gets the result. If a row is found
-`running`, its worker has died; then only a GET is sent again.
+A call's row is committed before its request is sent, and later gets the result. If a job finds a
+row `running`, the previous worker has crashed; then only a GET is sent again.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ UNCERTAIN = "uncertain: it is not known whether the call took effect"
 _CARRIED_OUT = frozenset({CallStatus.SUCCEEDED, CallStatus.FAILED})
 _MIN_SECRET_CHARS = 4
 _MIN_TOKEN_CHARS = 8
-_MADE = f"""
+_EARLIER_CALLS = f"""
 SELECT {column_names(FunctionCall)} FROM bots_functioncall
 WHERE message_id = %s AND fingerprint <> '' ORDER BY id
 """
@@ -69,7 +69,7 @@ class ApprovalNeeded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The customer that calls are made for; set by the platform, so that no model can change it."""
+    """The customer for whom calls are made; set by the platform, so that no model can change it."""
 
     conversation_id: uuid.UUID
     message_id: uuid.UUID
@@ -94,7 +94,7 @@ class FunctionRunner:
         self.functions = {row.name: row for row in functions.usable(bot)} if max_calls else {}
         self.procedures = {row.tool_name: row for row in procedures.ready(bot)}
         self._repaired: set[str] = set()
-        # A call may have changed something, so no other answer may replace this one.
+        # Whether a call may have changed something; then no other answer may replace this one.
         self.has_acted = False
         self.call_ids: list[str] = []
 
@@ -111,11 +111,11 @@ class FunctionRunner:
         offered = tuple(
             tools.Tool(row.name, row.description, row.parameters) for row in self.functions.values()
         ) + tuple(row.tool for row in self.procedures.values())
-        most = self._max_calls or 1
-        return tools.Toolbox(offered, call, self.refuse, most, self._earlier_calls())
+        max_calls = self._max_calls or 1
+        return tools.Toolbox(offered, call, self.refuse, max_calls, self._earlier_calls())
 
     def _earlier_calls(self) -> tuple[tools.Done, ...]:
-        rows = FunctionCall.objects.raw(_MADE, [self._subject.message_id])
+        rows = FunctionCall.objects.raw(_EARLIER_CALLS, [self._subject.message_id])
         calls = [_interrupted(row) for row in rows]
         unfinished = {CallStatus.WAITING, CallStatus.RUNNING}
         finished = [call for call in calls if call.status not in unfinished]
@@ -127,7 +127,10 @@ class FunctionRunner:
         )
 
     def call(self, name: str, arguments_json: str) -> tools.Result:
-        """Make a call that the model requests, or return why not; raises ApprovalNeeded."""
+        """Make a call that the model requests, or return why it was refused.
+
+        Raises ApprovalNeeded and ProcedureChosen.
+        """
         if name in self.procedures:
             raise ProcedureChosen(self.procedures[name])
         function = self.functions.get(name)
@@ -140,7 +143,7 @@ class FunctionRunner:
         return result_of(self.make(function, values))
 
     def make(self, function: Function, values: dict[str, Any]) -> FunctionCall:
-        """Make a call whose values fit, once; raises ApprovalNeeded."""
+        """Make a call with checked arguments, at most once; raises ApprovalNeeded."""
         call = _get_or_create(self._bot, function, values, self._subject)
         if call.status == CallStatus.WAITING:
             raise ApprovalNeeded(call)
@@ -180,32 +183,33 @@ class FunctionRunner:
 def for_answer(
     engine: Engine, bot: Bot, subject: Subject, *, seconds: float
 ) -> FunctionRunner | None:
-    """The runner of a message's calls, which must end within `seconds`; None without functions."""
+    """The runner for a message's calls, which must end within `seconds`; None if the bot has
+    nothing to call."""
     if Capability.CALL_FUNCTIONS not in engine.capabilities:
         return None
     config = next(iter(FunctionCalling.objects.raw(_ENABLED, [bot.pk])), None)
     if config is None and not bot.procedures:
         return None
-    most, ends_at = config.max_calls_per_reply if config else 0, time.monotonic() + seconds
-    runner = FunctionRunner(bot, subject, max_calls=most, ends_at=ends_at)
+    max_calls, ends_at = config.max_calls_per_reply if config else 0, time.monotonic() + seconds
+    runner = FunctionRunner(bot, subject, max_calls=max_calls, ends_at=ends_at)
     return runner if runner.functions or runner.procedures else None
 
 
 def result_of(call: FunctionCall) -> tools.Result:
     """The result of a finished call as the model reads it."""
-    is_heard = call.http_status is not None
+    is_from_server = call.http_status is not None
     if call.status == CallStatus.SUCCEEDED:
         return tools.Result(
-            call.result_excerpt or "Done. The server returned nothing else.", is_heard
+            call.result_excerpt or "Done. The server returned nothing else.", is_from_server
         )
     if call.status == CallStatus.REJECTED:
         return tools.Result("It was not done: whoever had to agree did not.")
     excerpt = f"\n{call.result_excerpt}" if call.result_excerpt else ""
-    return tools.Result(f"It failed: {call.error}{excerpt}", is_heard)
+    return tools.Result(f"It failed: {call.error}{excerpt}", is_from_server)
 
 
 def _loggable(arguments_json: str) -> dict[str, Any]:
-    """Arguments for the log, even if they are invalid."""
+    """The arguments for the log; invalid ones are logged as text."""
     try:
         return argument_schemas.parse(arguments_json, {})
     except argument_schemas.WrongArguments:
@@ -218,7 +222,7 @@ def _loggable(arguments_json: str) -> dict[str, Any]:
 def _get_or_create(
     bot: Bot, function: Function, values: dict[str, Any], subject: Subject
 ) -> FunctionCall:
-    """The call's row: from an earlier attempt, or a new one that is running or waiting."""
+    """The call's row: that of an earlier attempt, or a new one that is running or waiting."""
     canonical = json.dumps([function.name, values], sort_keys=True)
     fingerprint = hashlib.sha256(canonical.encode()).hexdigest()
     needs_approval = function.requires_approval != Approval.NONE
@@ -243,7 +247,7 @@ def _get_or_create(
 
 
 def _definition(function: Function) -> str:
-    """The hash of everything that decides what a call does: that is what a person approves."""
+    """A hash of everything that determines what a call does; an approval holds only for this."""
     server = function.mcp_server
     described = [
         function.name, function.parameters, function.method, function.url, function.headers,
@@ -256,7 +260,7 @@ def _definition(function: Function) -> str:
 
 
 def _interrupted(call: FunctionCall) -> FunctionCall:
-    """A call of an earlier attempt; if it was interrupted and is no GET, it is marked as failed."""
+    """Return an earlier attempt's call, marked as failed if it was interrupted and is not a GET."""
     if call.status != CallStatus.RUNNING:
         return call
     function = Function.objects.filter(bot_id=call.bot_id, name=call.function_name).first()
@@ -290,8 +294,7 @@ def run_approved(call: FunctionCall, subject: Subject, *, seconds: float) -> Fun
 def try_out(
     function: Function, arguments: dict[str, Any], *, customer_external_id: str | None, by: User
 ) -> FunctionCall:
-    """Make one call for a person who tries out the function, outside any conversation; the call is
-    logged."""
+    """Make and log one call for a person who tries out the function, outside any conversation."""
     try:
         argument_schemas.check(arguments, function.parameters)
     except argument_schemas.WrongArguments as error:
@@ -353,7 +356,7 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
 def _call_tool(
     call: FunctionCall, function: Function, server: McpServer, *, seconds: float
 ) -> None:
-    """Call a tool of an MCP server, unless it is no longer what somebody allowed."""
+    """Call a tool of an MCP server, unless the tool has changed since a person allowed it."""
     started, is_sent = time.monotonic(), False
     secrets = {"Authorization": f"Bearer {server.token}"} if server.token else {}
     try:
@@ -396,8 +399,10 @@ def _request(function: Function, values: dict[str, Any]) -> tuple[str, bytes | N
         return url, None
     if template:
         return url, request_templates.body(template, values)
-    own = {name: value for name, value in values.items() if name not in request_templates.BOUND}
-    return url, json.dumps(own, ensure_ascii=False).encode()
+    arguments = {
+        name: value for name, value in values.items() if name not in request_templates.BOUND
+    }
+    return url, json.dumps(arguments, ensure_ascii=False).encode()
 
 
 def _headers(call: FunctionCall, function: Function, secrets: dict[str, str]) -> dict[str, str]:
@@ -422,7 +427,7 @@ def _record_reply(
     error = "" if is_good else f"The server answered {reply.status}."
     if 300 <= reply.status < 400:
         error += " Redirects are not followed."
-    # A gateway answers like this although the server may still be working.
+    # A gateway may respond like this while the server is still working.
     error = _failure(error, may_have_acted=reply.status >= 500 and not is_get)
     _record(
         call,
@@ -447,7 +452,7 @@ def _redacted(text: str, secrets: dict[str, str]) -> str:
 
 
 def _record(call: FunctionCall, status: CallStatus, *, error: str = "", **fields: Any) -> None:
-    """Store the result of a call, even if the call was marked as uncertain before."""
+    """Store the result of a running call, or of one that was already marked as uncertain."""
     call.status, call.error = status, tools.storable(error)[:500]
     for name, value in fields.items():
         setattr(call, name, value)

@@ -1,4 +1,4 @@
-"""The functions that a bot may call: read, replace or change them."""
+"""Read, replace and change the functions that a bot may call."""
 
 import json
 from typing import Any
@@ -28,13 +28,14 @@ def describe(bot: Bot) -> FunctionCallingConfigDTO:
 
 
 def usable(bot: Bot) -> QuerySet[Function]:
-    """What the bot may call: its functions, and tools of MCP servers that are on and unchanged."""
+    """The functions that the bot may call: those that the client defined, and the unchanged tools
+    of enabled MCP servers."""
     rows = Function.objects.filter(bot=bot, needs_review=False).select_related("mcp_server")
     return rows.filter(Q(mcp_server=None) | Q(mcp_server__is_enabled=True)).order_by("position")
 
 
 def without_model_or_procedure(bots: QuerySet[Bot]) -> QuerySet[Bot]:
-    """The bots among these that cannot call functions, with neither model nor procedure."""
+    """The bots among these that cannot call functions, since they have no model or procedure."""
     return bots.alias(has_model=engines.has_model()).filter(has_model=False, procedures=[])
 
 
@@ -44,7 +45,7 @@ def find(bot: Bot, name: str) -> Function | None:
 
 
 def _own(bot: Bot) -> QuerySet[Function]:
-    """The functions that the client defined, without tools of MCP servers."""
+    """The functions that the client defined; tools of MCP servers are not included."""
     return Function.objects.filter(bot=bot, mcp_server=None)
 
 
@@ -55,7 +56,8 @@ def secret_headers(function: Function) -> dict[str, str]:
 
 
 def replace(bot: Bot, *, body: FunctionCallingConfigDTO, by: User) -> FunctionCallingConfigDTO:
-    """Replace the configuration; functions whose secret headers are left out keep them by name."""
+    """Replace the configuration. A function whose secret headers are left out keeps those of the
+    stored function with the same name."""
     _check_all(body.functions)
     with transaction.atomic():
         bots.lock(bot)
@@ -73,7 +75,7 @@ def replace(bot: Bot, *, body: FunctionCallingConfigDTO, by: User) -> FunctionCa
 
 
 def save(bot: Bot, function: FunctionDTO, *, is_new: bool, by: User) -> None:
-    """Add a function, or change the one of this name; the bot's first function turns calls on.
+    """Add a function, or change the one of this name; a bot's first function enables its calls.
 
     Secret headers are kept if they are left out.
     """
@@ -106,8 +108,8 @@ def delete(function: Function, *, by: User) -> None:
         _record(bot, calling, by=by, removed=[function.name])
 
 
-def switch(bot: Bot, *, is_enabled: bool, max_calls_per_reply: int, by: User) -> None:
-    """Set whether the bot calls functions, and how many per reply."""
+def update_settings(bot: Bot, *, is_enabled: bool, max_calls_per_reply: int, by: User) -> None:
+    """Set whether the bot may call functions, and how many calls per reply."""
     with transaction.atomic():
         bots.lock(bot)
         calling, _ = FunctionCalling.objects.update_or_create(
@@ -133,14 +135,14 @@ def _check_all(functions: list[FunctionDTO]) -> None:
     urls = [request_templates.sample_url(function.http.url) for function in functions]
     refused = egress.first_blocked(urls, purpose="function")
     if refused is not None:
-        place, why = refused
-        raise _invalid(place, "http", "url", msg=str(why), type=why.code)
+        place, reason = refused
+        raise _invalid(place, "http", "url", msg=str(reason), type=reason.code)
 
 
 def _replace_functions(bot: Bot, functions: list[FunctionDTO]) -> dict[str, list[str]]:
     existing = {row.name: row for row in _own(bot)}
     names = {function.name for function in functions}
-    _check_beside_tools(bot, names)
+    _check_against_tools(bot, names)
     _own(bot).exclude(name__in=names).delete()
     for position, function in enumerate(functions):
         _store(bot, function, existing.get(function.name), position=position, place=position)
@@ -154,13 +156,13 @@ def _replace_functions(bot: Bot, functions: list[FunctionDTO]) -> dict[str, list
     }
 
 
-def _check_beside_tools(bot: Bot, names: set[str]) -> None:
+def _check_against_tools(bot: Bot, names: set[str]) -> None:
     tools = Function.objects.filter(bot=bot).exclude(mcp_server=None)
-    taken = set(tools.values_list("name", flat=True))
-    if names & taken:
-        words = f"A tool of an MCP server has the name {sorted(names & taken)[0]}."
+    tool_names = set(tools.values_list("name", flat=True))
+    if names & tool_names:
+        words = f"A tool of an MCP server has the name {sorted(names & tool_names)[0]}."
         raise Invalid.field("body", "functions", msg=words)
-    if len(names | taken) > MAX_FUNCTIONS:
+    if len(names | tool_names) > MAX_FUNCTIONS:
         words = f"A bot can have up to {MAX_FUNCTIONS} functions, tools of MCP servers included."
         raise Invalid.field("body", "functions", msg=words)
 
@@ -168,11 +170,11 @@ def _check_beside_tools(bot: Bot, names: set[str]) -> None:
 def _store(
     bot: Bot, function: FunctionDTO, existing: Function | None, *, position: int, place: int
 ) -> None:
-    """Write a function's row; `place` is its place in the request, for errors."""
+    """Write a function's row; `place` is its position in the request, for errors."""
     row = existing or Function(client_id=bot.client_id, bot=bot, name=function.name)
     row.secret_headers = json.dumps(_merged_secret_headers(place, function, existing))
-    own = function.model_dump(include={"description", "parameters", "requires_approval"})
-    for field, value in (own | function.http.model_dump() | {"position": position}).items():
+    fields = function.model_dump(include={"description", "parameters", "requires_approval"})
+    for field, value in (fields | function.http.model_dump() | {"position": position}).items():
         setattr(row, field, value)
     row.save()
 
@@ -180,7 +182,8 @@ def _store(
 def _merged_secret_headers(
     position: int, function: FunctionDTO, existing: Function | None
 ) -> dict[str, str]:
-    """The secret headers to store. Stored ones are never sent to another origin."""
+    """The secret headers to store; 422 if stored ones would be sent to another origin, or if they
+    would be sent unencrypted or are also plain headers."""
     if function.secret_headers is not None:
         headers = function.secret_headers
     elif existing is None:
@@ -204,7 +207,7 @@ def _merged_secret_headers(
 
 
 def _check(position: int, function: FunctionDTO) -> None:
-    """Check everything that needs no network; raises Invalid."""
+    """Check everything that needs no network access; raises Invalid."""
     try:
         argument_schemas.check_schema(function.parameters)
     except argument_schemas.WrongSchema as error:

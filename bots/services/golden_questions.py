@@ -1,4 +1,4 @@
-"""The questions that a bot must answer correctly: written, or taken from existing sources."""
+"""The questions that a bot must answer correctly: written, or copied from existing questions."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -44,13 +44,13 @@ def get(bot: Bot, question_id: int) -> GoldenQuestion:
 
 
 def create(bot: Bot, *, body: GoldenQuestionDto, by: User) -> GoldenQuestion:
-    """Add a question; 409 at the limit or if the bot already has it."""
+    """Add a question; 409 if the bot has reached the limit or already has the question."""
     require(body, "question")
     return _write(bot, GoldenQuestion(client=bot.client, bot=bot), body, by)
 
 
 def update(bot: Bot, question_id: int, *, body: GoldenQuestionDto, by: User) -> GoldenQuestion:
-    """Change a question or what is expected of its answer; fields left out stay."""
+    """Change a question or what is expected of its answer; fields left out are kept."""
     return _write(bot, get(bot, question_id), body, by)
 
 
@@ -119,5 +119,5 @@ def _write(bot: Bot, row: GoldenQuestion, body: GoldenQuestionDto, by: User) -> 
             bots.record(bot, action, by=by, question=row.question)
     except IntegrityError as exc:
         raise GoldenExists from exc
-    # Read again for the time that the database sets.
+    # Read the row again for the time that the database sets.
     return get(bot, row.pk)

@@ -24,7 +24,7 @@ from bots.services import (
     answer_preview,
     answers,
     bots,
-    document_drafts,
+    document_changes,
     documents,
     engines,
     prompt_versions,
@@ -38,10 +38,11 @@ from chatplatform.api.errors import ApiError, first_or_404
 from identity.models import User
 from identity.services import audit, credits
 
-# Messages per job. A worker that shuts down waits until its job has asked them.
-MESSAGES_A_JOB = 10
-# For a question of several messages: how many earlier lines and answered questions the bot sees.
+# About how many messages one job asks. A worker that shuts down waits until they are asked.
+MESSAGES_PER_JOB = 10
+# How many earlier lines and answered questions the bot sees, if a question has several messages.
 _HISTORY_LINES, _TOPICS = 6, 3
+# The maximum number of characters that are stored of an answer.
 MAX_ANSWER = 500
 _UNFINISHED = (GoldenStatus.QUEUED, GoldenStatus.RUNNING)
 _OVERTAKEN = (
@@ -52,12 +53,12 @@ _OVERTAKEN = (
 
 class GoldenRunning(ApiError):
     code, status = "golden_running", 409
-    more: ClassVar = {"run_id": (uuid.UUID, "The run.")}
+    more: ClassVar = {"run_id": (uuid.UUID, "The id of the unfinished run.")}
     detail = "A test run is still in progress. Wait until it ends."
 
 
 class _ModelDown(Exception):
-    """The model did not answer. A quotation in its place would not test the change."""
+    """The model did not answer. A quotation instead would not test the change."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +78,15 @@ def list_for_bot(bot: Bot) -> QuerySet[GoldenRun]:
 def with_outcome(rows: QuerySet[GoldenRun]) -> QuerySet[GoldenRun]:
     """Annotate runs with `shown_outcome`: `overtaken` instead of `held` if nothing waits for them.
 
-    Then the run's documents were deleted or changed, or the bot follows its prompt or a later one.
+    That is so if the run's documents were deleted or changed since, or if the bot uses the run's
+    prompt or a later one.
     """
     waiting = publish_gate.held().filter(bot=OuterRef("bot"), run_id=OuterRef("pk"))
-    followed = Prompt.objects.filter(
+    in_use = Prompt.objects.filter(
         bot=OuterRef("bot"), is_current=True, version__gte=OuterRef("prompt__version")
     )
     is_overtaken = (
-        Q(outcome=GoldenOutcome.HELD) & ~Exists(waiting) & (Q(prompt=None) | Exists(followed))
+        Q(outcome=GoldenOutcome.HELD) & ~Exists(waiting) & (Q(prompt=None) | Exists(in_use))
     )
     return rows.annotate(
         shown_outcome=Case(When(is_overtaken, then=Value("overtaken")), default="outcome")
@@ -97,9 +99,9 @@ def get(bot: Bot, run_id: uuid.UUID) -> GoldenRun:
 
 
 def start(bot: Bot, *, body: GoldenRunRequest, by: User) -> GoldenRun:
-    """Start a run of all questions, perhaps with a change to test.
+    """Start a run of all questions, optionally with a change to test.
 
-    409 `golden_running` while another run that publishes nothing is unfinished.
+    409 `golden_running` while another run that a person started is unfinished.
     """
     with transaction.atomic():
         locked = bots.lock(bot)
@@ -115,7 +117,7 @@ def start(bot: Bot, *, body: GoldenRunRequest, by: User) -> GoldenRun:
 
 
 def publish(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
-    """Publish a change that a run holds back; 409 `not_held` if nothing waits for the run."""
+    """Publish the changes that a run holds back; 409 `not_held` if nothing waits for the run."""
     with transaction.atomic():
         bots.lock(bot)
         run = get(bot, run_id)
@@ -129,8 +131,8 @@ def publish(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
 
 
 def discard(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
-    """Discard the changes of documents that wait for a run: new ones are deleted, others stay as
-    they are live. 409 `not_held` if none waits."""
+    """Discard the document changes that wait for a run: new documents are deleted, others keep
+    their live version. 409 `not_held` if no document waits for the run."""
     with transaction.atomic():
         bots.lock(bot)
         run = get(bot, run_id)
@@ -144,15 +146,15 @@ def discard(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
 
 
 def ask_next(run_id: str) -> None:
-    """Ask the run's next questions, continuing after those of the last job."""
+    """Ask the next questions of a run; then end the run, or enqueue a job for the rest."""
     run = _mark_running(run_id)
     if run is None:
         return
-    now, tried = _terms(run)
+    current, tested = _terms(run)
     engine = engines.engine_for(run.bot.client, run.bot)
-    for asked in _next_questions(run):
+    for question in _next_questions(run):
         try:
-            result = _compared_result(run, engine, asked, now, tried)
+            result = _compared_result(run, engine, question, current, tested)
         except _ModelDown as exc:
             with jobs.commit():
                 _give_up(run, f"The model didn't answer: {exc}")
@@ -169,19 +171,19 @@ def ask_next(run_id: str) -> None:
 
 
 def _next_questions(run: GoldenRun) -> list[dict[str, Any]]:
-    """The next questions, at least one, with about `MESSAGES_A_JOB` messages in all."""
+    """The next questions, at least one, with about `MESSAGES_PER_JOB` messages in all."""
     found: list[dict[str, Any]] = []
     count = 0
-    for asked in run.questions[len(run.results) :]:
-        count += len(_turns(asked))
-        if found and count > MESSAGES_A_JOB:
+    for question in run.questions[len(run.results) :]:
+        count += len(_turns(question))
+        if found and count > MESSAGES_PER_JOB:
             break
-        found.append(asked)
+        found.append(question)
     return found
 
 
 def fail(run_id: str) -> None:
-    """Mark a run as failed after its job's last attempt; what waits for it stays held back."""
+    """Mark a run as failed after its job's last attempt; the changes it tests stay held back."""
     run = GoldenRun.objects.filter(pk=run_id, status__in=_UNFINISHED).first()
     if run:
         _give_up(run, "The run couldn't finish. Check whether you have credits left.")
@@ -209,36 +211,36 @@ def _mark_running(run_id: str) -> GoldenRun | None:
 
 
 def _terms(run: GoldenRun) -> tuple[_Terms, _Terms | None]:
-    """The bot's own terms, and those with the run's change, if it tests one."""
-    now = _Terms(run.bot.client.config.answer_threshold)
+    """The bot's own terms; and those with the run's change, None if it tests none."""
+    current = _Terms(run.bot.client.config.answer_threshold)
     if not run.document_ids and run.prompt is None and run.threshold is None:
-        return now, None
+        return current, None
     index = retrieval.index_with(run.bot, run.document_ids) if run.document_ids else None
-    threshold = now.threshold if run.threshold is None else run.threshold
-    return now, _Terms(threshold, index, run.prompt)
+    threshold = current.threshold if run.threshold is None else run.threshold
+    return current, _Terms(threshold, index, run.prompt)
 
 
 def _compared_result(
-    run: GoldenRun, engine: Engine, asked: dict[str, Any], now: _Terms, tried: _Terms | None
+    run: GoldenRun, engine: Engine, question: dict[str, Any], current: _Terms, tested: _Terms | None
 ) -> dict[str, Any]:
     """The result of one question; if a change is tested, compared with the bot's own terms."""
-    result = _result(run, engine, asked, tried or now, "tried")
-    if tried is None:
+    result = _result(run, engine, question, tested or current, "tried")
+    if tested is None:
         return result
-    before = _result(run, engine, asked, now, "now")
+    before = _result(run, engine, question, current, "now")
     return result | {"was_passed": before["is_passed"]}
 
 
 def _result(
-    run: GoldenRun, engine: Engine, asked: dict[str, Any], terms: _Terms, which: str
+    run: GoldenRun, engine: Engine, question: dict[str, Any], terms: _Terms, label: str
 ) -> dict[str, Any]:
-    """The result of a question: its messages asked one after the other, until an answer fails."""
+    """The result of a question; its messages are asked one after another until an answer fails."""
     history: list[Line] = []
     topics: list[str] = []
     results: list[dict[str, Any]] = []
     try:
-        for place, turn in enumerate(_turns(asked)):
-            reference = f"golden:{run.pk}:{asked['id']}:{which}:{place}"
+        for position, turn in enumerate(_turns(question)):
+            reference = f"golden:{run.pk}:{question['id']}:{label}:{position}"
             request = _request(run, engine, turn["question"], terms)
             if question_splitting.may_follow_up(request.text):
                 request = replace(request, topics=tuple(topics[:_TOPICS]))
@@ -248,23 +250,23 @@ def _result(
             results.append(_turn_result(run, engine, turn, outcome, history, reference))
             if results[-1]["fault"]:
                 break
-            if isinstance(outcome, Answered):  # whole, as in a conversation
+            if isinstance(outcome, Answered):  # The whole answer, as in a conversation.
                 history.append(Line("assistant", outcome.text))
             topics.insert(0, turn["question"])
     except credits.InsufficientCredits as exc:
         raise jobs.GiveUp("You're out of credits.") from exc
     fault = results[-1]["fault"]
     return results[-1] | {
-        "question": asked["question"],
+        "question": question["question"],
         "is_passed": not fault,
-        "was_passed": asked["was_passed"],
-        "turns": results if len(_turns(asked)) > 1 else [],
+        "was_passed": question["was_passed"],
+        "turns": results if len(_turns(question)) > 1 else [],
     }
 
 
-def _turns(asked: dict[str, Any]) -> list[dict[str, Any]]:
+def _turns(question: dict[str, Any]) -> list[dict[str, Any]]:
     """The messages of a question, the first of which is the question itself."""
-    return [asked, *asked.get("turns", ())]
+    return [question, *question.get("turns", ())]
 
 
 def _request(run: GoldenRun, engine: Engine, text: str, terms: _Terms) -> AnswerRequest:
@@ -278,7 +280,10 @@ def _request(run: GoldenRun, engine: Engine, text: str, terms: _Terms) -> Answer
 
 
 def _answer(run: GoldenRun, request: AnswerRequest, reference: str) -> Outcome:
-    """What the bot would answer. A model's tokens are charged; no function is called."""
+    """The bot's answer. A model's tokens are charged; no function is called.
+
+    Notes in the run which engine answered. Raises `_ModelDown`.
+    """
     outcome = answer_preview.ask(run.bot, request, reference=reference)
     if outcome.trace.is_down:
         raise _ModelDown(outcome.trace.engine_error)
@@ -296,10 +301,10 @@ def _turn_result(
     history: list[Line],
     reference: str,
 ) -> dict[str, Any]:
-    """The answer to one message, and the reason if it failed."""
+    """The result of one message: its answer, and the reason if the answer fails."""
     text = outcome.text if isinstance(outcome, Answered) else ""
     citations = outcome.citations if isinstance(outcome, Answered) else ()
-    fault = _missing(turn, text, {citation.document_id for citation in citations})
+    fault = _find_fault(turn, text, {citation.document_id for citation in citations})
     if not isinstance(outcome, Answered):
         fault = "engine_failed" if outcome.trace.engine_error else "no_answer"
     expected = turn.get("expected_answer")
@@ -318,21 +323,22 @@ def _turn_result(
     }
 
 
-def _missing(asked: dict[str, Any], text: str, document_ids: set[int]) -> str:
+def _find_fault(question: dict[str, Any], text: str, document_ids: set[int]) -> str:
     """Why an answer fails: `words_missing` or `other_source`; empty if it passes."""
     words = " ".join(text.casefold().split())
-    if not all(" ".join(word.casefold().split()) in words for word in asked["expected_words"]):
+    if not all(" ".join(word.casefold().split()) in words for word in question["expected_words"]):
         return "words_missing"
-    wanted = (asked["expected_source"] or "").casefold()
-    if not wanted:
+    expected_source = (question["expected_source"] or "").casefold()
+    if not expected_source:
         return ""
     rows = Document.objects.filter(pk__in=document_ids).values_list("title", "file_name", "url")
     names = {name.casefold() for row in rows for name in row}
-    return "" if wanted in names else "other_source"
+    return "" if expected_source in names else "other_source"
 
 
 def _end(run: GoldenRun) -> None:
-    """End a run: store what changed, and publish what waited for it if nothing broke."""
+    """End a run: store which questions broke or improved; if it decides about a change, publish the
+    change if none broke, else hold it back."""
     bots.lock(run.bot)
     run.broke = _changed(run, before=True)
     run.better = _changed(run, before=False)
@@ -358,7 +364,7 @@ def _held_documents(run: GoldenRun) -> QuerySet[Document]:
 
 
 def _is_prompt_waiting(run: GoldenRun) -> bool:
-    """Whether the run tests a prompt, and the bot follows neither that one nor a later one."""
+    """Whether the run tests a prompt and the bot uses neither that prompt nor a later one."""
     current = prompt_versions.find_current(run.bot_id)
     return run.prompt is not None and (current is None or current.version < run.prompt.version)
 
@@ -370,9 +376,9 @@ def _publish_tested(run: GoldenRun) -> None:
         prompt_versions.make_current(run.prompt)
     held = list(_held_documents(run).order_by("pk"))
     for document in held:
-        document_drafts.publish_draft(document)
+        document_changes.publish_draft(document)
         is_answer = document.source == DocumentSource.QUESTION_ANSWER
-        if is_answer and document.draft != document_drafts.DELETION:
+        if is_answer and document.draft != document_changes.DELETION:
             jobs.enqueue("chats.ask_learned", client_id=run.client_id, document_id=document.pk)
     # Nothing is published if the change was deleted or replaced during the run.
     run.outcome = GoldenOutcome.PUBLISHED if has_prompt or held else GoldenOutcome.HELD
@@ -380,12 +386,12 @@ def _publish_tested(run: GoldenRun) -> None:
 
 
 def _record(run: GoldenRun, action: str, by: User) -> None:
-    tried = {
+    tested = {
         "prompt_version": run.prompt.version if run.prompt else None,
         "threshold": run.threshold,
         "document_ids": run.document_ids,
     }
     audit.record(
         run.client_id, action, by=by, subject=f"golden_run:{run.pk}",
-        changes={name: value for name, value in tried.items() if value},
+        changes={name: value for name, value in tested.items() if value},
     )  # fmt: skip

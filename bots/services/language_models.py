@@ -17,7 +17,7 @@ from identity.models import Client, User
 from identity.services import audit
 
 _TEST_SECONDS = 20
-_SET = (
+_WRITABLE = (
     "base_url", "model", "reads_pictures", "transcription_model", "credits_per_1000_tokens",
 )  # fmt: skip
 
@@ -40,13 +40,13 @@ def store(
     by: User,
     purpose: Purpose = "chat",
 ) -> LanguageModel:
-    """Set the model of a bot or of the whole client, or the client's encoder; a key left out stays
-    for the same origin.
+    """Set the model of a bot or of the whole client, or the client's encoder.
 
-    422 if the body names another bot than `bot` or another purpose, or if an encoder is for a bot.
+    A stored key is kept if the body leaves it out. 422 if it would then be sent to another origin,
+    if the body's bot or purpose differs from the arguments, or if an encoder is for one bot.
     """
-    for name, asked in (("bot_id", bot and bot.pk), ("purpose", purpose)):
-        if name in body.model_fields_set and getattr(body, name) != asked:
+    for name, expected in (("bot_id", bot and bot.pk), ("purpose", purpose)):
+        if name in body.model_fields_set and getattr(body, name) != expected:
             raise Invalid.field("body", name, msg="Differs from the value in the query.")
     if bot and purpose == "embeddings":
         raise Invalid.field("query", "bot_id", msg="An encoder serves all bots.")
@@ -61,8 +61,8 @@ def store(
         before = row.base_url, row.model
         _check_price(row, body, by)
         row.api_key = _merged_key(row, body)
-        # An existing model keeps its price unless the request names it.
-        for name in {*_SET} if row._state.adding else body.model_fields_set & {*_SET}:
+        # An existing model keeps the settings that the request leaves out.
+        for name in {*_WRITABLE} if row._state.adding else body.model_fields_set & {*_WRITABLE}:
             setattr(row, name, getattr(body, name))
         if purpose == "embeddings":
             if (row.base_url, row.model) != before:
@@ -70,13 +70,13 @@ def store(
             bots.rebuild_indexes(client.pk)
             encoders.enqueue_reindex(client.pk)
         row.save()
-        changes = {name: getattr(row, name) for name in _SET}
+        changes = {name: getattr(row, name) for name in _WRITABLE}
         _record(row, "language_model.set", by, key_replaced=body.api_key is not None, **changes)
     return row
 
 
 def remove(client: Client, bot: Bot | None, *, by: User, purpose: Purpose = "chat") -> None:
-    """Remove a model and its key, if there is one; the client's or the platform's is used again."""
+    """Remove a model and its key, if there is one; bots then use the next available model."""
     with transaction.atomic():
         row = _of(client, bot, purpose).select_for_update(of=("self",)).first()
         if row is None:
@@ -89,9 +89,9 @@ def remove(client: Client, bot: Bot | None, *, by: User, purpose: Purpose = "cha
 
 
 def test(row: LanguageModel) -> LanguageModelTest:
-    """Ask a model to translate one word, or an encoder for the vectors of two.
+    """Ask a model to translate one word, or an encoder for the vectors of two words.
 
-    Costs no credits; the result says if it failed.
+    Costs no credits; the result says whether it failed.
     """
     if row.purpose == ModelPurpose.EMBEDDINGS:
         return _test_encoder(row)
@@ -135,7 +135,7 @@ def _of(client: Client, bot: Bot | None, purpose: str = "chat") -> QuerySet[Lang
 
 
 def _merged_key(row: LanguageModel, body: LanguageModelDto) -> str:
-    """The key to store. A stored key is never sent to another origin."""
+    """The key to store; 422 if a stored key would be sent to another origin, or any unencrypted."""
     key = row.api_key if body.api_key is None else body.api_key
     is_moved = request_templates.origin(row.base_url) != request_templates.origin(body.base_url)
     if key and body.api_key is None and is_moved:
@@ -149,7 +149,7 @@ def _merged_key(row: LanguageModel, body: LanguageModelDto) -> str:
 
 def _check_price(row: LanguageModel, body: LanguageModelDto, by: User) -> None:
     price = body.credits_per_1000_tokens
-    # A price below 1 that the platform's staff set may be sent back.
+    # A price of 0 that the platform's staff has set may be sent again.
     if price < 1 and not by.is_superuser and (row._state.adding or row.credits_per_1000_tokens):
         raise Invalid.field(
             "body", "credits_per_1000_tokens", msg="Only platform staff can set less than 1."

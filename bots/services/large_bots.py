@@ -1,8 +1,8 @@
 """Search for bots with too many passages for the memory of a process.
 
-PostgreSQL finds a few hundred candidates for a question, with pgvector's index and by words. From
-them and a random sample of the bot's passages, which shows what is typical of the bot, the same
-index is built as for a small bot. So the same rules apply to bots of any size.
+PostgreSQL finds a few hundred candidates for a question, by vectors (pgvector) and by words. They
+and a random sample of the bot's passages, which shows what is typical of the bot, make up the same
+kind of index as that of a small bot. So the same rules apply to bots of any size.
 """
 
 import random
@@ -26,23 +26,27 @@ from bots.quoting.word_index import STOP
 from bots.services import bots, encoders, stored_passages
 from chatplatform import jobs
 
-# Maximum candidates: by the question's vector (and as many by the vector of its own part), by its
-# rare words, and from important documents. `_USUAL` is the size of the random sample.
-_NEAREST, _BY_WORDS, _IMPORTANT, _USUAL = 60, 40, 20, 150
-# For this many nearest passages, the neighbouring passages are candidates too.
-_WITH_NEIGHBOURS = 10
-# A word is rare if at most this share of the sample has it; the rarest ones are searched.
+# The maximum number of candidates near the question's vector (and as many near that vector without
+# its common part), with its rare words, and from important documents; the size of the sample.
+_MAX_NEAREST, _MAX_BY_WORDS, _MAX_IMPORTANT, _SAMPLE_SIZE = 60, 40, 20, 150
+# For this many nearest passages, the neighboring passages are candidates too.
+_WITH_NEIGHBORS = 10
+# A word is rare if at most this share of the sample contains it; this many of the rarest words are
+# searched for.
 _RARE_SHARE, _RARE_WORDS = 0.05, 4
-# How many passages with a rare word are ranked by how many of the question's words they have.
-_LOOKED_AT = 3_000
-# Index entries that a search examines, for a high recall: pgvector's maximum (bench/large_bots.py).
+# The maximum number of passages with a rare word that are ranked by how many of the question's
+# words they contain.
+_MAX_RANKED = 3_000
+# How many index entries a search examines: pgvector's maximum, for a high recall (measured by
+# bench/large_bots.py).
 EF_SEARCH = 1_000
-# Maximum entries if most of those examined belong to other bots.
-_MOST_SCANNED = 40_000
+# The maximum number of entries that are scanned, if most of those examined belong to other bots.
+_MAX_SCANNED = 40_000
+# The number of passages that are copied together, and the time after which a new job continues.
 _BATCH, _RUN_SECONDS = 500, 20.0
-# Share of a bot's passages that must be copied before it is searched in the database. Passages
-# trained later are copied soon.
-_MOST = 0.9
+# The share of a bot's passages that must be copied before the bot is searched in the database.
+# Passages trained later are copied soon afterwards.
+_MIN_COPIED_SHARE = 0.9
 
 _VALID = """d.id = p.document_id AND (d.valid_from IS NULL OR d.valid_from <= %(now)s)
         AND (d.valid_to IS NULL OR d.valid_to > %(now)s)
@@ -62,22 +66,22 @@ ORDER BY (
 ) DESC, found.chunk_id
 LIMIT %(limit)s
 """
-_OF_IMPORTANT = f"""
+_IN_IMPORTANT = f"""
 SELECT p.chunk_id FROM bots_document d JOIN bots_passage p ON {_VALID}
 WHERE d.bot_id = %(bot)s AND d.is_important
 ORDER BY (p.vector <#> %(vector)s::real[]::halfvec) + 0 LIMIT %(limit)s
 """
-_BESIDE = """
+_NEIGHBORS = """
 SELECT beside.id FROM bots_chunk c JOIN bots_chunk beside
     ON beside.document_id = c.document_id AND beside.is_draft = c.is_draft
     AND beside.position IN (c.position - 1, c.position + 1)
 WHERE c.id = ANY (%s)
 """
-_SET = """
+_SET_OPTIONS = """
 SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.max_scan_tuples', %s, true),
     set_config('hnsw.iterative_scan', 'relaxed_order', true)
 """
-_USUAL_ONES = f"""
+_SAMPLE = f"""
 SELECT DISTINCT drawn.chunk_id FROM unnest(%(lots)s::bigint[]) lot, LATERAL (
     SELECT p.chunk_id, p.document_id FROM bots_passage p
     WHERE p.bot_id = %(bot)s AND p.chunk_id >= lot ORDER BY p.chunk_id LIMIT 1
@@ -90,7 +94,7 @@ SELECT DISTINCT drawn.chunk_id FROM unnest(%(lots)s::bigint[]) lot, LATERAL (
 def is_backfilled(bot_id: int) -> bool:
     """Whether the bot is large and its passages are in the database's search table.
 
-    Until they are copied for the first time, the bot is searched in memory.
+    Until most of them are copied, the bot is searched in memory.
     """
     count = _count(bot_id)
     if count <= settings.LARGE_BOT_PASSAGES or not _has_table():
@@ -98,7 +102,7 @@ def is_backfilled(bot_id: int) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM bots_passage WHERE bot_id = %s", [bot_id])
         (copied,) = cursor.fetchone()
-    return bool(copied >= _MOST * count)
+    return bool(copied >= _MIN_COPIED_SHARE * count)
 
 
 def enqueue_backfill(bot_id: int, *, client_id: int) -> None:
@@ -111,20 +115,21 @@ def enqueue_backfill(bot_id: int, *, client_id: int) -> None:
 
 
 def enqueue_missing() -> None:
-    """Enqueue a backfill for each large bot that lacks passages, as after a move or a dead job."""
+    """Enqueue a backfill for each large bot whose passages are not all in the search table, for
+    example after a move of its client or a failed job."""
     if not _has_table():
         return
     counted = Document.objects.values("bot_id", "client_id").annotate(passages=Sum("chunk_count"))
     for row in counted.filter(passages__gt=settings.LARGE_BOT_PASSAGES):
         encoder_id = encoders.in_use(row["bot_id"]).id
-        if _missing(row["bot_id"], encoder_id, behind=0, limit=1):
+        if _missing(row["bot_id"], encoder_id, after_id=0, limit=1):
             enqueue_backfill(row["bot_id"], client_id=row["client_id"])
 
 
 def backfill(bot_id: int) -> None:
-    """Copy the passages that are missing; after a while, a new job continues."""
+    """Copy missing passages into the search table; after a while, a new job continues."""
     started, last, encoder_id = time.monotonic(), 0, encoders.in_use(bot_id).id
-    while rows := _missing(bot_id, encoder_id, behind=last):
+    while rows := _missing(bot_id, encoder_id, after_id=last):
         last = rows[-1].pk
         if time.monotonic() - started > _RUN_SECONDS:
             with jobs.commit():
@@ -138,17 +143,17 @@ def backfill(bot_id: int) -> None:
         with jobs.commit(), connection.cursor() as cursor:
             # Locked, so that no passage is deleted between reading and copying.
             present = Chunk.objects.filter(pk__in=[value[0] for value in values])
-            kept = set(present.select_for_update(of=("self",)).values_list("pk", flat=True))
+            present_ids = set(present.select_for_update(of=("self",)).values_list("pk", flat=True))
             cursor.executemany(
                 "INSERT INTO bots_passage VALUES (%s, %s, %s, %s::real[]::halfvec, %s, %s)"
                 " ON CONFLICT DO NOTHING",
-                [value for value in values if value[0] in kept],
+                [value for value in values if value[0] in present_ids],
             )
     bots.bump_knowledge_version(bot_id)
 
 
 class LargeIndex:
-    """Replaces an `Index` for a large bot; `held`: ids of held-back documents to include."""
+    """Used instead of an `Index` for a large bot; `held`: ids of held-back documents to include."""
 
     def __init__(
         self,
@@ -159,13 +164,13 @@ class LargeIndex:
     ) -> None:
         self._encoder = encoder
         self._params: dict[str, Any] = {"bot": bot_id, "held": list(held)}
-        self.usual = self._read(self._drawn())
+        self.sample = self._read(self._draw_sample())
         now = datetime.now(UTC)
         self._drafts = (
             stored_passages.drafts(bot_id, held, now=now, encoder_id=encoder.id) if held else []
         )
-        shares = Counter(word for piece in self.usual for word in set(piece.words or ()))
-        self._shares = {word: count / len(self.usual) for word, count in shares.items()}
+        shares = Counter(word for piece in self.sample for word in set(piece.words or ()))
+        self._shares = {word: count / len(self.sample) for word, count in shares.items()}
 
     def search(
         self,
@@ -177,9 +182,9 @@ class LargeIndex:
     ) -> SearchResult:
         """Like `Index.search`, among the candidates for the question and the sample."""
         vector = self._encoder.query(question)
-        found = self._candidates(question, vector, language)
-        known = {piece.id for piece in self.usual}
-        pieces = [*self.usual, *self._read(found - known), *self._drafts]
+        candidates = self._candidates(question, vector, language)
+        sample_ids = {piece.id for piece in self.sample}
+        pieces = [*self.sample, *self._read(candidates - sample_ids), *self._drafts]
         pieces.sort(key=lambda piece: (piece.document_id, piece.position))
         index = Index(pieces, self._encoder)
         return index.search(
@@ -187,48 +192,47 @@ class LargeIndex:
         )
 
     def _candidates(self, question: str, vector: Vectors | None, language: str) -> set[int]:
-        found = set[int]()
+        candidates = set[int]()
         if vector is not None:
-            own = self._encoder.without_common_part(vector, language=language)
-            nearest = self._ids(_NEAR, vector=own, limit=_NEAREST)
-            found.update(nearest, self._beside(nearest[:_WITH_NEIGHBOURS]))
-            found.update(self._ids(_NEAR, vector=vector, limit=_NEAREST))
-            found.update(self._ids(_OF_IMPORTANT, vector=own, limit=_IMPORTANT))
+            own_vector = self._encoder.without_common_part(vector, language=language)
+            nearest = self._ids(_NEAR, vector=own_vector, limit=_MAX_NEAREST)
+            candidates.update(nearest, self._neighbors(nearest[:_WITH_NEIGHBORS]))
+            candidates.update(self._ids(_NEAR, vector=vector, limit=_MAX_NEAREST))
+            candidates.update(self._ids(_IN_IMPORTANT, vector=own_vector, limit=_MAX_IMPORTANT))
         words = {*tokens(question, language=language), *tokens(fold(question), language="")} - STOP
-        rare = sorted((self._shares.get(word, 0), word) for word in words)
-        chosen = [word for share, word in rare if share <= _RARE_SHARE][:_RARE_WORDS]
-        if chosen:
-            more = {"rare": chosen, "words": list(words), "looked_at": _LOOKED_AT}
-            found.update(self._ids(_WITH_WORDS, limit=_BY_WORDS, **more))
-        return found
+        by_share = sorted((self._shares.get(word, 0), word) for word in words)
+        rare_words = [word for share, word in by_share if share <= _RARE_SHARE][:_RARE_WORDS]
+        if rare_words:
+            options = {"rare": rare_words, "words": list(words), "looked_at": _MAX_RANKED}
+            candidates.update(self._ids(_WITH_WORDS, limit=_MAX_BY_WORDS, **options))
+        return candidates
 
-    def _drawn(self) -> set[int]:
-        """A random sample of passages, which stays the same until the bot's passages change."""
+    def _draw_sample(self) -> set[int]:
+        """The ids of a random sample of passages, which stays the same until the bot's passages
+        change."""
         bot = self._params["bot"]
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT min(chunk_id), max(chunk_id) FROM bots_passage WHERE bot_id = %s", [bot]
             )
             first, last = cursor.fetchone()
-        chance = random.Random(bot)
-        return set(
-            self._ids(_USUAL_ONES, lots=[chance.randint(first, last) for _ in range(_USUAL)])
-        )
+        rng = random.Random(bot)
+        return set(self._ids(_SAMPLE, lots=[rng.randint(first, last) for _ in range(_SAMPLE_SIZE)]))
 
-    def _ids(self, statement: str, **more: Any) -> list[int]:
-        vector = more.get("vector")
+    def _ids(self, statement: str, **options: Any) -> list[int]:
+        vector = options.get("vector")
         if vector is not None:
-            more["vector"] = vector.tolist()
-        params = self._params | {"now": datetime.now(UTC)} | more
+            options["vector"] = vector.tolist()
+        params = self._params | {"now": datetime.now(UTC)} | options
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(_SET, [str(EF_SEARCH), str(_MOST_SCANNED)])
+            cursor.execute(_SET_OPTIONS, [str(EF_SEARCH), str(_MAX_SCANNED)])
             cursor.execute(statement, params)
             return [pk for (pk,) in cursor.fetchall()]
 
-    def _beside(self, ids: Sequence[int]) -> Iterable[int]:
-        """Ids of the passages directly before and after the given ones in their documents."""
+    def _neighbors(self, ids: Sequence[int]) -> Iterable[int]:
+        """The ids of the passages directly before and after the given ones in their documents."""
         with connection.cursor() as cursor:
-            cursor.execute(_BESIDE, [list(ids)])
+            cursor.execute(_NEIGHBORS, [list(ids)])
             return [pk for (pk,) in cursor.fetchall()]
 
     def _read(self, ids: Iterable[int]) -> list[IndexedChunk]:
@@ -248,8 +252,8 @@ def _words(piece: IndexedChunk) -> tuple[list[str], list[str]]:
     return words, sorted({*words, *tokens(fold(f"{piece.heading}\n{piece.text}"), language="")})
 
 
-def _missing(bot_id: int, encoder_id: str, *, behind: int, limit: int = _BATCH) -> list[Chunk]:
-    """Passages that are missing in the search table: those encoded by this encoder, whose vectors
+def _missing(bot_id: int, encoder_id: str, *, after_id: int, limit: int = _BATCH) -> list[Chunk]:
+    """Passages that are missing from the search table: those encoded by this encoder, whose vectors
     must have 384 numbers, and those that get no vector, such as the rows of a long table. A large
     bot with other vectors is searched in memory."""
     is_there = RawSQL(
@@ -257,13 +261,13 @@ def _missing(bot_id: int, encoder_id: str, *, behind: int, limit: int = _BATCH) 
     )
     is_encoded = Q(embedding_model=encoder_id, dimension=embedding.DIMENSION)
     has_none = Q(vector=b"", document__stage=DocumentStage.COMPLETE)
-    rows = Chunk.objects.filter(~is_there, bot_id=bot_id, is_draft=False, pk__gt=behind)
+    rows = Chunk.objects.filter(~is_there, bot_id=bot_id, is_draft=False, pk__gt=after_id)
     rows = rows.filter((is_encoded & ~Q(vector=b"")) | has_none)
     return list(stored_passages.in_order(rows).order_by("pk")[:limit])
 
 
 def forget(passages: QuerySet[Chunk]) -> None:
-    """Remove passages from the search table, since their vectors will be by another encoder."""
+    """Remove passages from the search table, before another encoder's vectors replace theirs."""
     if _has_table():
         statement, params = passages.values("pk").query.sql_with_params()
         with connection.cursor() as cursor:

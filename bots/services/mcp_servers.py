@@ -1,8 +1,8 @@
 """The MCP servers of a bot: connect one, choose which of its tools the bot may call, and how.
 
-An allowed tool is a `Function`, with the version that somebody looked at. Whenever a server's tools
-are listed, those that have changed are marked, and nobody can call them until they are chosen
-again.
+An allowed tool is a `Function` with the version that a person reviewed. Whenever a server's tools
+are listed, functions whose tools have changed are marked, and bots cannot call them until a person
+chooses the tools again.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ def get(bot: Bot, server_id: Any) -> McpServer:
 
 
 def connect(bot: Bot, *, body: McpServerRequest, by: User) -> McpServer:
-    """Add a server and list its tools; the bot may call none of them yet."""
+    """Add a server and list its tools; the bot may call only those that the request allows."""
     require(body, "name", "url")
     row = McpServer(client_id=bot.client_id, bot=bot)
     _fill(row, body)
@@ -63,7 +63,7 @@ def connect(bot: Bot, *, body: McpServerRequest, by: User) -> McpServer:
         if others.count() >= MAX_SERVERS:
             raise McpLimit
         _check_name(row, others)
-        _keep_listing(row, listed)
+        _apply_listing(row, listed)
         row.save()
         bots.record(bot, "mcp_server.connected", by=by, name=row.name, url=row.url)
         _choose(bot, row, body, by=by)
@@ -71,9 +71,9 @@ def connect(bot: Bot, *, body: McpServerRequest, by: User) -> McpServer:
 
 
 def update(bot: Bot, server_id: Any, *, body: McpServerRequest, by: User) -> McpServer:
-    """Change a server, or choose its tools; fields left out stay.
+    """Change a server, or choose its tools; fields left out are kept.
 
-    A new address or token is tried at once.
+    A new URL or token is tested at once.
     """
     row = get(bot, server_id)
     before = (row.url, row.token)
@@ -81,7 +81,7 @@ def update(bot: Bot, server_id: Any, *, body: McpServerRequest, by: User) -> Mcp
     listed = _listed(row) if (row.url, row.token) != before else None
     with transaction.atomic():
         bots.lock(bot)
-        # It may have been removed or listed while its answer was awaited.
+        # The server may have been removed or listed again while we waited for its response.
         row.tools = get(bot, server_id).tools
         _check_name(row, list_for_bot(bot).exclude(pk=row.pk))
         row.save(update_fields=["name", "url", "token", "is_enabled"])
@@ -95,7 +95,7 @@ def update(bot: Bot, server_id: Any, *, body: McpServerRequest, by: User) -> Mcp
 
 
 def refresh(bot: Bot, server_id: Any) -> McpServer:
-    """List a server's tools again; those that have changed are refused until they are chosen."""
+    """List a server's tools again; changed ones cannot be called until they are chosen again."""
     row = get(bot, server_id)
     listed = _listed(row)
     with transaction.atomic():
@@ -105,7 +105,7 @@ def refresh(bot: Bot, server_id: Any) -> McpServer:
 
 
 def delete(bot: Bot, server_id: Any, *, by: User) -> None:
-    """Remove a server with its token and its functions; their calls stay in the log."""
+    """Remove a server with its token and functions; the functions' calls stay in the log."""
     with transaction.atomic():
         bots.lock(bot)
         row = get(bot, server_id)
@@ -115,17 +115,17 @@ def delete(bot: Bot, server_id: Any, *, by: User) -> None:
 
 def keep_listing(row: McpServer, listed: list[McpTool]) -> None:
     """Store what a server offers now, and mark the functions whose tools have changed."""
-    _keep_listing(row, listed)
+    _apply_listing(row, listed)
     McpServer.objects.filter(pk=row.pk).update(tools=row.tools, listed_at=row.listed_at)
 
 
 def version_of(tool: McpTool) -> str:
-    """The hash of everything that a model or a person reads about a tool."""
+    """A hash of everything that a model or a person reads about a tool."""
     described = json.dumps([tool.name, tool.description, tool.parameters], sort_keys=True)
     return hashlib.sha256(described.encode()).hexdigest()
 
 
-def _keep_listing(row: McpServer, listed: list[McpTool]) -> None:
+def _apply_listing(row: McpServer, listed: list[McpTool]) -> None:
     row.listed_at = datetime.now(UTC)
     row.tools = [_stored(tool) for tool in listed]
     versions = {tool["name"]: tool["version"] for tool in row.tools}
@@ -152,14 +152,14 @@ def _stored(tool: McpTool) -> dict[str, Any]:
 
 
 def _fill(row: McpServer, body: McpServerRequest) -> None:
-    """Set the fields that were sent. A stored token is never sent to another origin."""
-    sent = body.model_fields_set
-    url = body.url if "url" in sent and body.url else row.url
+    """Set the fields of the request; 422 if a stored token would be sent to another origin."""
+    fields_set = body.model_fields_set
+    url = body.url if "url" in fields_set and body.url else row.url
     is_moved = request_templates.origin(row.url) != request_templates.origin(url)
     token = row.token if body.token is None else body.token
     if token and body.token is None and is_moved:
-        words = "The address has a new host. Enter the token again, or remove it."
-        raise Invalid.field("body", "token", msg=words)
+        message = "The address has a new host. Enter the token again, or remove it."
+        raise Invalid.field("body", "token", msg=message)
     require_address(url, "url", purpose="function")
     if token and not egress.keeps_secrets(url, purpose="function"):
         raise Invalid.field("body", "token", msg="A token requires an https address.")
@@ -176,7 +176,10 @@ def _check_name(row: McpServer, others: QuerySet[McpServer]) -> None:
 
 
 def _listed(row: McpServer) -> list[McpTool]:
-    """What the server offers now; asked outside of any transaction, since it may take seconds."""
+    """The tools that the server currently offers; 409 `mcp_unusable` if it does not list them.
+
+    Call it outside any transaction, since it may take seconds.
+    """
     try:
         with McpSession(row.url, row.token, seconds=_LIST_SECONDS) as session:
             return session.tools()
@@ -185,7 +188,7 @@ def _listed(row: McpServer) -> list[McpTool]:
 
 
 def _choose(bot: Bot, row: McpServer, body: McpServerRequest, *, by: User) -> None:
-    """Let the bot call the tools that were chosen, if any were, and no others of this server.
+    """Allow the bot the chosen tools and no others of this server, if the request chooses tools.
 
     The caller holds the bot's lock.
     """
@@ -205,21 +208,21 @@ def _allow(bot: Bot, row: McpServer, choices: list[McpToolChoice]) -> None:
     chosen = {choice.name for choice in choices}
     Function.objects.filter(mcp_server=row).exclude(tool__in=chosen).delete()
     others = Function.objects.filter(bot=bot).exclude(mcp_server=row)
-    taken = set(others.values_list("name", flat=True))
+    used_names = set(others.values_list("name", flat=True))
     if len(chosen) < len(choices):
         raise Invalid.field("body", "allowed", msg="Choose each tool once.")
-    if len(taken) + len(chosen) > MAX_FUNCTIONS:
-        words = f"A bot can have up to {MAX_FUNCTIONS} functions. Delete one first."
-        raise Invalid.field("body", "allowed", msg=words)
+    if len(used_names) + len(chosen) > MAX_FUNCTIONS:
+        message = f"A bot can have up to {MAX_FUNCTIONS} functions. Delete one first."
+        raise Invalid.field("body", "allowed", msg=message)
     for place, choice in enumerate(choices):
         tool = offered.get(choice.name)
         _check_choice(place, choice, tool)
         assert tool
         function = existing.get(choice.name)
         if function is None:
-            name = _free_name(choice.name, row.name, taken)
+            name = _free_name(choice.name, row.name, used_names)
             function = Function(client_id=bot.client_id, bot=bot, mcp_server=row, name=name)
-        taken.add(function.name)
+        used_names.add(function.name)
         function.tool, function.tool_version = choice.name, tool["version"]
         function.description, function.parameters = tool["description"], tool["parameters"]
         function.requires_approval = choice.requires_approval
@@ -232,20 +235,23 @@ def _check_choice(place: int, choice: McpToolChoice, tool: dict[str, Any] | None
     if tool is None:
         raise Invalid.field(*where, "name", msg="The server has no tool of this name.")
     if tool["problem"]:
-        words = f"The bot can't use this tool. {tool['problem']}"
-        raise Invalid.field(*where, "name", msg=words)
+        message = f"The bot can't use this tool. {tool['problem']}"
+        raise Invalid.field(*where, "name", msg=message)
     if choice.version and choice.version != tool["version"]:
-        words = "The tool has changed since you looked at it. Look at it again."
-        raise Invalid.field(*where, "version", msg=words)
+        message = "The tool has changed since you looked at it. Look at it again."
+        raise Invalid.field(*where, "version", msg=message)
 
 
-def _free_name(tool: str, server: str, taken: set[str]) -> str:
-    """A function's name for a tool: models take letters, digits, `_` and `-`, at most 64."""
+def _free_name(tool: str, server: str, used_names: set[str]) -> str:
+    """A name for a tool's function that is not in `used_names`.
+
+    Models accept up to 64 letters, digits, `_` and `-`.
+    """
     plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", tool).strip("_") or "tool"
     prefix = re.sub(r"[^a-zA-Z0-9_-]+", "_", server).strip("_").lower() or "mcp"
     numbered = (f"{prefix[:20]}_{plain[:40]}_{number}" for number in range(2, MAX_FUNCTIONS + 2))
     names = (plain[:64], f"{prefix[:20]}_{plain[:43]}", *numbered)
-    return next(name for name in names if name not in taken)
+    return next(name for name in names if name not in used_names)
 
 
 def describe(row: McpServer) -> McpServerDto:

@@ -16,8 +16,8 @@ from bots.shapes.procedure import Procedures
 from chatplatform.api.errors import Invalid
 from identity.models import User
 
-# How near a message must be to an example to start a procedure without asking a model; messages
-# that differ in a few words are near enough.
+# The minimum similarity (cosine) between a message and an example that starts a procedure without
+# asking a model; messages that differ in a few words are similar enough.
 NEAR = 0.945
 
 
@@ -32,7 +32,7 @@ class ReadyProcedure:
 
     @property
     def tool_name(self) -> str:
-        """The name under which a model starts it like a function."""
+        """The name by which a model starts the procedure, as if it were a function."""
         plain = re.sub(r"[^a-zA-Z0-9]+", "_", self.name).strip("_").lower()
         return f"start_{plain[:30]}_{self.version[:6]}"
 
@@ -48,22 +48,22 @@ class ReadyProcedure:
 
 
 def update(bot: Bot, *, body: Procedures, by: User) -> Procedures:
-    """Replace the bot's procedures; 422 names the line that is wrong."""
+    """Replace the bot's procedures; the 422 says which line is wrong."""
     functions = set(Function.objects.filter(bot=bot).values_list("name", flat=True))
-    for place, procedure in enumerate(body.procedures):
+    for position, procedure in enumerate(body.procedures):
         try:
             steps = procedures.parse(procedure.steps)
             for step in procedures.called(steps):
                 if step.name not in functions:
                     raise WrongProcedure(step.line, f"The bot has no function {step.name}.")
         except WrongProcedure as error:
-            raise Invalid.field("body", "procedures", place, "steps", msg=str(error)) from error
+            raise Invalid.field("body", "procedures", position, "steps", msg=str(error)) from error
     stored = body.model_dump(mode="json")["procedures"]
     return Procedures.from_bot(bots.update_columns(bot, by=by, procedures=stored))
 
 
 def ready(bot: Bot) -> list[ReadyProcedure]:
-    """The procedures that customers' messages start."""
+    """The procedures that customers' messages may start."""
     return [_ready(stored) for stored in bot.procedures if stored["is_enabled"]]
 
 
@@ -74,7 +74,7 @@ def find(bot: Bot, name: str, version: str) -> ReadyProcedure | None:
 
 
 def matching(bot: Bot, text: str) -> ReadyProcedure | None:
-    """The procedure with an example that says nearly the same as a message."""
+    """The procedure with an example that says nearly the same as a message; None if none has."""
     if not bot.procedures or not text:
         return None
     vector = embedding.embed_query(text)

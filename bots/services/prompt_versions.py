@@ -20,7 +20,7 @@ _CURRENT = f"SELECT {column_names(Prompt)} FROM bots_prompt WHERE bot_id = %s AN
 
 
 def create(bot: Bot, *, body: PromptDto, by: User | None) -> Prompt:
-    """Store a new version and make it current, unless it is held back; earlier versions stay."""
+    """Store a new version and make it current, unless it is held back; earlier ones are kept."""
     fields = {
         "content": body.content,
         "tone": body.tone or "",
@@ -32,7 +32,8 @@ def create(bot: Bot, *, body: PromptDto, by: User | None) -> Prompt:
 
 
 def restore(bot: Bot, *, version: int, by: User) -> Prompt:
-    """Store a copy of an earlier version as a new one; returns the current version unchanged."""
+    """Store a copy of an earlier version as a new one; if it already is the current one, return it
+    unchanged."""
     with transaction.atomic():
         bots.lock(bot)
         prompt = get_version(bot, version=version)
@@ -66,12 +67,12 @@ def _add(bot: Bot, fields: Mapping[str, Any], *, by: User | None) -> Prompt:
         )
         if pending_review:
             publish_gate.hold_prompt(prompt)
-    # Read again for the time that the database sets.
+    # Read the row again for the time that the database sets.
     return Prompt.objects.get(pk=prompt.pk)
 
 
 def make_current(prompt: Prompt) -> None:
-    """Make a version current that was held back; the caller holds the bot's lock."""
+    """Make a held-back version current; the caller holds the bot's lock."""
     Prompt.objects.filter(bot_id=prompt.bot_id, is_current=True).update(is_current=False)
     Prompt.objects.filter(pk=prompt.pk).update(is_current=True)
 

@@ -1,4 +1,4 @@
-"""Holds back new prompts and changes of documents until a golden run has tested them."""
+"""Holds back new prompts and changes to documents until a golden run has tested them."""
 
 from datetime import timedelta
 from typing import Any
@@ -31,31 +31,35 @@ class NotHeld(ApiError):
 
 
 def holds_prompt(bot: Bot) -> bool:
-    """Whether to hold back a new prompt; not with the extractive engine, which uses none."""
+    """Whether to hold back a new prompt; never with the extractive engine, which uses none."""
     return _holds(bot) and Capability.WRITE in engines.engine_for(bot.client, bot).capabilities
 
 
 def holds_document(document: Document) -> bool:
-    """Whether to hold back a document that was read for the first time."""
+    """Whether to hold back a document that has just been read for the first time."""
     return _holds(document.bot) and not Chunk.objects.filter(document=document).exists()
 
 
 def holds_change(document: Document) -> bool:
-    """Whether to hold back a change of a document: the bot uses it, or will once it is valid."""
+    """Whether to hold back a change to a document: only if the bot checks changes, and uses the
+    document or will use it once it is valid."""
     is_live = not document.pending_review or document.draft is not None
     passages = Chunk.objects.filter(document=document, is_draft=False)
     return is_live and _holds(document.bot) and passages.exists()
 
 
 def hold_prompt(prompt: Prompt) -> None:
-    """Start the run that decides about a prompt; the caller holds the bot's lock."""
+    """Start the run that decides whether a prompt is published; the caller holds the bot's lock."""
     start(
         GoldenRun(bot=prompt.bot, prompt=prompt, is_publish_gate=True, created_by=prompt.created_by)
     )
 
 
 def hold_document(document: Document) -> None:
-    """Start or join the run that decides about a document; the caller holds the bot's lock."""
+    """Start or join the run that decides whether a document or its draft is published.
+
+    The caller holds the bot's lock.
+    """
     waiting = GoldenRun.objects.filter(
         bot_id=document.bot_id, status=GoldenStatus.QUEUED, is_publish_gate=True, prompt=None
     ).first()
@@ -69,16 +73,16 @@ def hold_document(document: Document) -> None:
 
 
 def held() -> QuerySet[Any]:
-    """Documents held back, with the `run_id` and `run_outcome` of the run that tests their text.
+    """Held-back documents, with the `run_id` and `run_outcome` of the latest run that tests them.
 
     `run_outcome` is empty until the run has ended. A document that is being trained again is left
     out, since its next run starts after the training.
     """
-    naming = GoldenRun.objects.filter(
+    runs = GoldenRun.objects.filter(
         bot=OuterRef("bot"), is_publish_gate=True, document_ids__contains=[OuterRef("pk")]
     )
     rows = Document.objects.filter(pending_review=True, status=DocumentStatus.TRAINED)
-    latest = naming.order_by("-id")
+    latest = runs.order_by("-id")
     return rows.annotate(
         run_id=Subquery(latest.values("pk")[:1]), run_outcome=Subquery(latest.values("outcome")[:1])
     ).filter(run_id__isnull=False)
@@ -87,7 +91,7 @@ def held() -> QuerySet[Any]:
 def with_run(rows: QuerySet[Any], *, document: str) -> QuerySet[Any]:
     """Annotate rows with `run_id` and `run_outcome` as in `held`; null if nothing is held back.
 
-    `document` is the column of the rows that has the document's id.
+    `document` is the column of the rows that contains the document's id.
     """
     waiting = held().filter(pk=OuterRef(document))
     found: QuerySet[Any] = rows.annotate(
@@ -124,7 +128,7 @@ def _holds(bot: Bot) -> bool:
 
 
 def _passed_in_latest(bot: Bot) -> dict[str, bool]:
-    """Which questions passed in the latest finished run without a change."""
+    """For each question of the latest finished run without a change, whether it passed."""
     latest = GoldenRun.objects.filter(
         bot=bot, status=GoldenStatus.DONE, prompt=None, threshold=None, document_ids=[]
     )

@@ -15,13 +15,13 @@ from bots.quoting import confidence_fitting
 from bots.services import bots, document_embedding, encoders, large_bots
 from chatplatform import jobs
 
-# Passages that are encoded and stored together.
+# The number of passages that are encoded and stored together.
 _SLICE = 16
 # A job continues in a new job after this time, since training shares its workers.
 _RUN_SECONDS = 20.0
-# How long it waits for a server that is down.
+# How long a job waits if the encoder's server is down.
 _PAUSE = timedelta(minutes=2)
-# Switching back to the previous encoder swaps in its vectors, which are kept.
+# Swaps the vectors of the two encoders; the previous one's are kept, for switching back.
 _SWAPPED: dict[str, Any] = {
     "embedding_model": F("other_model"),
     "other_model": F("embedding_model"),
@@ -36,7 +36,7 @@ _SWAPPED: dict[str, Any] = {
 def reindex(client_id: int) -> None:
     """Encode a client's passages with its encoder; the search switches once all are encoded.
 
-    Until then it uses the existing vectors.
+    Until then, the search uses the existing vectors.
     """
     started = time.monotonic()
     try:
@@ -47,7 +47,7 @@ def reindex(client_id: int) -> None:
             missing = _missing(client_id, encoder)
             slice_ = list(missing.select_related("document").order_by("pk")[:_SLICE])
             if not slice_:
-                return _change_over(client_id, encoder)
+                return _switch_encoder(client_id, encoder)
             _encode_slice(client_id, encoder, slice_)
             if time.monotonic() - started > _RUN_SECONDS:
                 with jobs.commit():
@@ -57,11 +57,11 @@ def reindex(client_id: int) -> None:
 
 
 def _missing(client_id: int, encoder: SearchEncoder) -> QuerySet[Chunk]:
-    by_it = Q(embedding_model=encoder.id) | Q(other_model=encoder.id)
-    # The server was down when their sentences should have been encoded.
-    halves = Q(embedding_model=encoder.id, sentence_vectors=b"")
-    halves &= ~Q(document__status=DocumentStatus.TRAINING)
-    rows = Chunk.objects.filter(~by_it | halves, client_id=client_id)
+    is_encoded = Q(embedding_model=encoder.id) | Q(other_model=encoder.id)
+    # Passages whose sentences are not encoded, since the server was down.
+    without_sentences = Q(embedding_model=encoder.id, sentence_vectors=b"")
+    without_sentences &= ~Q(document__status=DocumentStatus.TRAINING)
+    rows = Chunk.objects.filter(~is_encoded | without_sentences, client_id=client_id)
     return rows.exclude(document_embedding.of_long_table())
 
 
@@ -71,9 +71,9 @@ def _encode_slice(client_id: int, encoder: SearchEncoder, rows: Sequence[Chunk])
     total = Chunk.objects.filter(client_id=client_id).count()
     percent = 100 - 100 * (_missing(client_id, encoder).count() - len(rows)) // max(total, 1)
     with jobs.commit(is_progress=True):
-        for row, vector, others in zip(rows, passages, sentences, strict=True):
+        for row, vector, by_sentences in zip(rows, passages, sentences, strict=True):
             is_pair = row.document.source == DocumentSource.QUESTION_ANSWER
-            by_sentence = vector if is_pair else others
+            by_sentence = vector if is_pair else by_sentences
             passage = Chunk.objects.filter(pk=row.pk)
             if row.embedding_model == encoder.id:
                 passage.update(sentence_vectors=by_sentence)
@@ -85,9 +85,9 @@ def _encode_slice(client_id: int, encoder: SearchEncoder, rows: Sequence[Chunk])
         encoders.own(client_id).update(indexed_percent=percent)
 
 
-def _change_over(client_id: int, encoder: SearchEncoder) -> None:
+def _switch_encoder(client_id: int, encoder: SearchEncoder) -> None:
     with jobs.commit():
-        # Locked before the passages, in the same order as training does it.
+        # Lock the bots before the passages, in the same order as training does.
         list(Bot.objects.select_for_update(no_key=True).filter(client_id=client_id).order_by("pk"))
         changing = Chunk.objects.filter(client_id=client_id, other_model=encoder.id)
         changing = changing.exclude(embedding_model=encoder.id)
@@ -100,7 +100,7 @@ def _change_over(client_id: int, encoder: SearchEncoder) -> None:
 
 
 def fit(row: LanguageModel) -> None:
-    """Fit and store the gate of a client's encoder. Raises EncoderDown."""
+    """Fit and store the confidence weights of a client's encoder. Raises EncoderDown."""
     gate = confidence_fitting.fit(encoders.of_row(row))
     with jobs.commit():
         same = encoders.own(row.client_id).filter(base_url=row.base_url, model=row.model)

@@ -18,13 +18,14 @@ from bots.quoting.search import Hit, Index, IndexedChunk, SearchResult
 from bots.services import encoders, large_bots, stored_passages
 from bots.services.large_bots import LargeIndex
 
-# Limits of the cache. An index larger than `MAX_BYTES` is the only one that is kept.
+# Limits of the cache. An index larger than `MAX_BYTES` is kept, but as the only one.
 MAX_BOTS = 50
 MAX_BYTES = 300_000_000
-# Memory that the words of an index take (bench/index_memory.py).
-_BYTES_A_CHARACTER, _BYTES_A_PASSAGE = 8, 6_000
-# A model reads this many passages per question, and more as long as all together have at most this
-# many words.
+# The bytes of memory that an index's words take per character and per passage (measured by
+# bench/index_memory.py).
+_BYTES_PER_CHARACTER, _BYTES_PER_PASSAGE = 8, 6_000
+# A model reads this many passages per question, and more as long as they have at most this many
+# words in all.
 ALWAYS_READ, MAX_READ_WORDS = 5, 420
 
 
@@ -41,7 +42,7 @@ class _Entry:
 
 
 class _Cache:
-    """An LRU cache of indexes by bot. Only one thread at a time builds the index of a bot."""
+    """An LRU cache of the bots' indexes. Only one thread at a time builds a bot's index."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[int, _Entry] = OrderedDict()
@@ -66,7 +67,7 @@ class _Cache:
     def _fresh(self, bot: Bot) -> AnyIndex | None:
         with self._lock:
             entry = self._entries.get(bot.pk)
-            # A caller with an outdated bot row gets the newer index.
+            # A caller with an outdated row of the bot gets the newer index.
             if entry is None or entry.version < bot.knowledge_version:
                 return None
             if entry.valid_until and entry.valid_until <= datetime.now(UTC):
@@ -77,7 +78,7 @@ class _Cache:
     def _build(self, bot: Bot) -> AnyIndex:
         now = datetime.now(UTC)
         index = _index_of(bot.pk)
-        chunks = index.usual if isinstance(index, LargeIndex) else index.chunks
+        chunks = index.sample if isinstance(index, LargeIndex) else index.chunks
         entry = _Entry(
             version=bot.knowledge_version,
             index=index,
@@ -88,7 +89,7 @@ class _Cache:
             self._entries[bot.pk] = entry
             self._entries.move_to_end(bot.pk)
             self._shrink()
-            # Keeps the dictionary small; threads that still wait have the lock object itself.
+            # Keeps the dictionary small; waiting threads hold the lock object itself.
             self._building.pop(bot.pk, None)
         return entry.index
 
@@ -123,7 +124,7 @@ def _index_of(bot_id: int, *, held: Sequence[int] = ()) -> AnyIndex:
 def elsewhere(
     bot: Bot, question: str, *, language: str, leave_out: Callable[[IndexedChunk], bool]
 ) -> SearchResult:
-    """The search result for a question without some of the bot's passages."""
+    """The best passage for a question, except the passages that `leave_out` excludes."""
     index = _cache.get(bot)
     return index.search(question, language=language, limit=1, leave_out=leave_out)
 
@@ -140,7 +141,7 @@ def find(
 ) -> tuple[Part, ...]:
     """Search for each question of a message; `topics`: earlier questions, latest first.
 
-    `index` replaces the bot's own, to test a change. `limit`: how many passages of each question.
+    `index` replaces the bot's own, to test a change. `limit`: how many passages per question.
     """
     searched = index or _cache.get(bot)
     return question_splitting.find(
@@ -154,12 +155,12 @@ def find(
 def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
     """The distinct passages of search results as an engine reads them, numbered from 1.
 
-    The first five of each result, those of important documents, and further ones while all of the
-    result are short.
+    Of each result: the first five, those of important documents, and further ones while the words
+    of all fit into the result's share of `MAX_READ_WORDS`.
     """
     lists = [result.hits for result in results]
-    room = MAX_READ_WORDS // max(1, len(lists))
-    chunks = {hit.chunk.id: hit.chunk for hits in lists for hit in _read(hits, room)}
+    max_words = MAX_READ_WORDS // max(1, len(lists))
+    chunks = {hit.chunk.id: hit.chunk for hits in lists for hit in _read(hits, max_words)}
     preferred = {hit.chunk.id for hits in lists for hit in hits if hit.is_preferred}
     return tuple(
         Snippet(
@@ -177,12 +178,13 @@ def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
     )
 
 
-def _read(hits: Sequence[Hit], room: int) -> Iterator[Hit]:
-    """The hits to read: the first five, and further ones while all fit into `room` words."""
+def _read(hits: Sequence[Hit], max_words: int) -> Iterator[Hit]:
+    """The hits to read: the first five, those of important documents, and further ones while all
+    fit into `max_words` words."""
     words = 0
     for rank, hit in enumerate(hits):
         words += chunking.count_words(hit.chunk.text)
-        if rank < ALWAYS_READ or words <= room or hit.chunk.is_important:
+        if rank < ALWAYS_READ or words <= max_words or hit.chunk.is_important:
             yield hit
 
 
@@ -192,16 +194,16 @@ def clear_cache() -> None:
 
 
 def _next_change(bot_id: int, *, now: datetime) -> datetime | None:
-    """The next time a document becomes valid or expires."""
-    moments = Document.objects.filter(bot_id=bot_id).aggregate(
+    """The next time a document becomes valid or expires; None if none will."""
+    times = Document.objects.filter(bot_id=bot_id).aggregate(
         begins=Min("valid_from", filter=Q(valid_from__gt=now)),
         ends=Min("valid_to", filter=Q(valid_to__gt=now)),
     )
-    return min(filter(None, moments.values()), default=None)
+    return min(filter(None, times.values()), default=None)
 
 
 def size_of(chunk: IndexedChunk) -> int:
     """The approximate memory of a passage in an index, in bytes."""
-    # Twice, since the vector is also in the index's matrix.
+    # The vector counts twice, since it is also in the index's matrix.
     vectors = 2 * chunk.vector.nbytes + chunk.sentence_vectors.nbytes
-    return vectors + len(chunk.text) * _BYTES_A_CHARACTER + _BYTES_A_PASSAGE
+    return vectors + len(chunk.text) * _BYTES_PER_CHARACTER + _BYTES_PER_PASSAGE

@@ -11,7 +11,7 @@ from bots.language.embedding import Vectors
 from bots.models import Chunk, Document, DocumentSource
 from bots.quoting.search import IndexedChunk
 
-# The condition that a passage's document is not held back as a whole; a held-back change of it does
+# The condition that a passage's document is not held back as a whole; a held-back change to it does
 # not matter.
 PUBLISHED = Q(document__pending_review=False) | Q(document__draft__isnull=False)
 
@@ -21,23 +21,23 @@ def load(
 ) -> list[IndexedChunk]:
     """The passages of a bot's valid documents with their vectors, in document order.
 
-    `held`: ids of the held-back documents to include. `encoder_id`: whose vectors are read.
+    `held`: ids of held-back documents to include. `encoder_id`: the encoder whose vectors are read.
     """
     rows = Chunk.objects.filter(valid(now, prefix="document__"), bot_id=bot_id, is_draft=False)
     rows = rows.filter(PUBLISHED | Q(document_id__in=held))
     rows = rows.exclude(document__draft__isnull=False, document_id__in=held)
-    found = [indexed(row, encoder_id=encoder_id) for row in in_order(rows).iterator(500)]
+    passages = [indexed(row, encoder_id=encoder_id) for row in in_order(rows).iterator(500)]
     if held:
-        found += drafts(bot_id, held, now=now, encoder_id=encoder_id)
-        found.sort(key=lambda piece: (piece.document_id, piece.position or 0))
-    return found
+        passages += drafts(bot_id, held, now=now, encoder_id=encoder_id)
+        passages.sort(key=lambda piece: (piece.document_id, piece.position or 0))
+    return passages
 
 
 def drafts(
     bot_id: int, held: Sequence[int], *, now: datetime, encoder_id: str
 ) -> list[IndexedChunk]:
     """The passages of these documents as they would be with their held-back changes."""
-    found: list[IndexedChunk] = []
+    passages: list[IndexedChunk] = []
     changed = Document.objects.filter(bot_id=bot_id, pk__in=held, draft__isnull=False)
     for document in changed.defer("content"):
         drafted, draft = document.drafted(), document.draft or {}
@@ -46,8 +46,8 @@ def drafts(
         rows = Chunk.objects.filter(document=document, is_draft="chunk_count" in draft)
         for row in rows.order_by("position"):
             row.document = drafted
-            found.append(indexed(row, encoder_id=encoder_id))
-    return found
+            passages.append(indexed(row, encoder_id=encoder_id))
+    return passages
 
 
 def in_order(rows: QuerySet[Chunk]) -> QuerySet[Chunk]:
@@ -57,7 +57,7 @@ def in_order(rows: QuerySet[Chunk]) -> QuerySet[Chunk]:
 
 
 def valid(now: datetime, *, prefix: str = "") -> Q:
-    """The condition that a document is valid now; `prefix`: lookup path to it from other rows."""
+    """The condition that a document is valid at `now`; `prefix`: the lookup path to it."""
     has_begun = Q(**{f"{prefix}valid_from": None}) | Q(**{f"{prefix}valid_from__lte": now})
     has_not_ended = Q(**{f"{prefix}valid_to": None}) | Q(**{f"{prefix}valid_to__gt": now})
     return has_begun & has_not_ended
@@ -66,7 +66,7 @@ def valid(now: datetime, *, prefix: str = "") -> Q:
 def indexed(
     row: Chunk, words: Sequence[str] | None = None, *, encoder_id: str = embedding.MODEL_ID
 ) -> IndexedChunk:
-    """A passage for an index; `words`: its stored words, computed from the text if None."""
+    """A passage in the form for an index; `words`: its stored words, None to compute them."""
     # Vectors of another encoder cannot be compared with the question's, so only words count.
     is_current = row.embedding_model == encoder_id and row.dimension > 0
     vector = row.vector if is_current else b""

@@ -9,7 +9,7 @@ from identity.services import audit
 
 
 def of_client(client: Client) -> BotLanguageConfigDto:
-    """The languages that the client has set, else those of its enabled bots."""
+    """The languages that the client has set, else those of its enabled bots; the default first."""
     codes = set(client.languages)
     if not codes:
         rows = Bot.objects.for_client(client).filter(is_disabled=False)
@@ -20,15 +20,15 @@ def of_client(client: Client) -> BotLanguageConfigDto:
 
 def of_key(key: ApiKey) -> BotLanguageConfigDto:
     """The languages of the key's bot, or the client's if the key serves all bots."""
-    own = Bot.objects.for_client(key.client)
-    bot = own.filter(pk=key.bot_id).first() if key.bot_id else None
+    rows = Bot.objects.for_client(key.client)
+    bot = rows.filter(pk=key.bot_id).first() if key.bot_id else None
     if bot is None:
         return of_client(key.client)
     return BotLanguageConfigDto.from_codes(bot.languages, default=bot.default_language)
 
 
 def update(client: Client, *, body: BotLanguageConfigDto, by: User) -> BotLanguageConfigDto:
-    """Set the client's languages and default language. Its bots keep theirs."""
+    """Set the client's languages and default language. Existing bots keep their languages."""
     with transaction.atomic():
         current = Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         current.default_language = body.default_language

@@ -1,6 +1,6 @@
-"""Training: reads a document, splits it into passages and stores them; then they are encoded.
+"""Training: reads a document, splits it into passages and stores them.
 
-The bot finds stored passages by their words at once; `document_embedding` adds the vectors.
+The bot can immediately find stored passages by their words; `document_embedding` adds the vectors.
 """
 
 import logging
@@ -15,7 +15,7 @@ from bots.ingest import chunking, extraction
 from bots.ingest.chunking import Piece
 from bots.ingest.extraction.document import ExtractedText, ExtractError
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
-from bots.services import document_drafts, document_embedding, encoders, publish_gate
+from bots.services import document_changes, document_embedding, encoders, publish_gate
 from chatplatform import jobs, media
 from chatplatform.media_stores import FilesUnavailable
 
@@ -26,12 +26,12 @@ _UNREAD = (DocumentStage.WAITING, DocumentStage.READING)
 
 
 class Gone(Exception):
-    """The document was deleted, queued again or trained by another run in the meantime."""
+    """In the meantime, the document was deleted, queued again or read by another job."""
 
 
 @dataclass(frozen=True)
-class CutDocument:
-    """The text of a document and its passages."""
+class SplitDocument:
+    """A document's text and the passages that it was split into."""
 
     text: ExtractedText
     pieces: Sequence[Piece]
@@ -40,20 +40,20 @@ class CutDocument:
 def train(document_id: int) -> None:
     """Read a queued document and, if it is short, encode it; mark it as failed if it is unreadable.
 
-    Safe to run twice: a finished document is left alone, an interrupted run continues.
+    Safe to run twice: a finished document is not changed, an interrupted run is continued.
     """
     document = _begin(document_id)
     if document is None:
         log.info("document %s is gone, or read already", document_id)
     else:
         try:
-            _store(document, _cut(document))
+            _store(document, _split(document))
         except ExtractError as exc:
             # A retry cannot help, since the file does not change.
             fail(document_id, code=exc.code, message=exc.message)
             return
         except Gone:
-            log.info("document %s went away while it was read", document_id)
+            log.info("document %s was deleted or queued again while it was read", document_id)
             return
     read = Document.objects.filter(pk=document_id).first()
     if read and read.drafted().chunk_count <= document_embedding.SHORT_PASSAGES:
@@ -61,7 +61,7 @@ def train(document_id: int) -> None:
 
 
 def _begin(document_id: int) -> Document | None:
-    """Mark a document as being read; None if it was read already or is deleted.
+    """Mark a document as being read; None if it was already read or is deleted.
 
     The returned document includes its held-back change.
     """
@@ -79,9 +79,9 @@ def _begin(document_id: int) -> Document | None:
 
 
 def fail(document_id: int, *, code: str, message: str) -> None:
-    """Mark a document in training as failed and send the webhook event."""
+    """Mark a document in training as failed and announce it."""
     with jobs.commit():
-        # A document queued again in the meantime has new bytes and another run.
+        # A document that was queued again in the meantime has new content and another job.
         failed = _in_training(document_id).update(
             status=DocumentStatus.FAILED, error_code=code[:60], error_message=message[:500]
         )
@@ -91,10 +91,10 @@ def fail(document_id: int, *, code: str, message: str) -> None:
 
 def fail_interrupted(*, document_id: int, cause: FilesUnavailable | None = None) -> None:
     """Mark a document as failed after its job's last attempt, in the job's final transaction."""
-    code, message = "interrupted", "Reading was interrupted too often. Refresh the document."
+    code, message = "interrupted", "Reading was interrupted too often. Try again."
     if cause:
         code = cause.code
-        message = "File storage was unavailable for over an hour. Refresh the document."
+        message = "File storage was unavailable for over an hour. Try again."
     failed = Document.objects.filter(pk=document_id, status__in=_UNFINISHED).update(
         status=DocumentStatus.FAILED, error_code=code, error_message=message
     )
@@ -106,14 +106,14 @@ def _in_training(document_id: int) -> QuerySet[Document]:
     return Document.objects.filter(pk=document_id, status=DocumentStatus.TRAINING)
 
 
-def _cut(document: Document) -> CutDocument:
+def _split(document: Document) -> SplitDocument:
     """Read a document and split it into passages; slow, so outside any transaction."""
     text = _read(document)
     is_pair = document.source == DocumentSource.QUESTION_ANSWER
     pieces = chunking.whole(text) if is_pair else chunking.chunk(text)
     if not pieces:
         raise ExtractError("empty", "The file has no text.")
-    return CutDocument(text, pieces)
+    return SplitDocument(text, pieces)
 
 
 def _read(document: Document) -> ExtractedText:
@@ -130,11 +130,11 @@ def _read(document: Document) -> ExtractedText:
         raise ExtractError("file_missing", message) from exc
 
 
-def _store(document: Document, cut: CutDocument) -> None:
+def _store(document: Document, split: SplitDocument) -> None:
     """Replace the document's passages in one transaction, so that readers see all or none.
 
-    Passages copy the vectors of the client's existing passages with the same content. Those of a
-    held-back text are stored beside those that are live.
+    Passages copy the vectors of the client's existing passages with the same content. The passages
+    of a held-back text are stored beside the live ones.
     """
     with jobs.commit():
         # Lock the bot, then the document, in the same order as deletions.
@@ -149,8 +149,8 @@ def _store(document: Document, cut: CutDocument) -> None:
         )
         if not is_read:
             raise Gone
-        chunks = list(_chunks(document, cut, _known(document, cut.pieces)))
-        is_draft = _write_found(document.pk, cut)
+        chunks = list(_chunks(document, split, _with_same_content(document, split.pieces)))
+        is_draft = _write_found(document.pk, split)
         for chunk in chunks:
             chunk.is_draft = is_draft
         Chunk.objects.filter(document=document, is_draft=is_draft).delete()
@@ -158,33 +158,33 @@ def _store(document: Document, cut: CutDocument) -> None:
         document_embedding.advance(Document.objects.get(pk=document.pk))
 
 
-def _write_found(document_id: int, cut: CutDocument) -> bool:
-    """Write what was found in a document; returns whether its new text is held back as a draft."""
+def _write_found(document_id: int, split: SplitDocument) -> bool:
+    """Store what reading found in a document; returns whether its passages belong to the draft."""
     document = Document.objects.select_related("bot").get(pk=document_id)
-    found = {
-        "title": cut.text.title[:300],
-        "language": cut.text.language,
-        "warning": cut.text.warning[:500],
-        "chunk_count": len(cut.pieces),
+    columns = {
+        "title": split.text.title[:300],
+        "language": split.text.language,
+        "warning": split.text.warning[:500],
+        "chunk_count": len(split.pieces),
     }
-    hashes = [piece.content_hash for piece in cut.pieces]
+    hashes = [piece.content_hash for piece in split.pieces]
     live = Chunk.objects.filter(document=document, is_draft=False).order_by("position")
     is_changed = list(live.values_list("content_hash", flat=True)) != hashes
     # A document that is to be deleted has no other change.
-    is_kept = document.draft != document_drafts.DELETION
+    is_kept = document.draft != document_changes.DELETION
     is_new_text = is_changed and is_kept and publish_gate.holds_change(document)
-    if is_new_text or document_drafts.has_text(document.draft):
-        document_drafts.hold_text(document, found)
+    if is_new_text or document_changes.has_text(document.draft):
+        document_changes.hold_text(document, columns)
         return True
     is_held = publish_gate.holds_document(document)
     Document.objects.filter(pk=document_id).update(
-        **found, **({"pending_review": True} if is_held else {})
+        **columns, **({"pending_review": True} if is_held else {})
     )
     return False
 
 
-def _known(document: Document, pieces: Sequence[Piece]) -> dict[str, Chunk]:
-    """The client's passages with these contents and current vectors, by content hash."""
+def _with_same_content(document: Document, pieces: Sequence[Piece]) -> dict[str, Chunk]:
+    """The client's passages with the same content and with current vectors, by content hash."""
     rows = Chunk.objects.filter(
         client_id=document.client_id,
         content_hash__in={piece.content_hash for piece in pieces},
@@ -193,14 +193,16 @@ def _known(document: Document, pieces: Sequence[Piece]) -> dict[str, Chunk]:
     rows = rows.exclude(vector=b"").only(
         "content_hash", "vector", "sentence_vectors", "embedding_model", "dimension"
     )
-    # Sorted so that passages with sentence vectors win over those without.
+    # Sorted, so that a passage with sentence vectors replaces one that has none.
     rows_in_order = sorted(rows, key=lambda row: len(row.sentence_vectors))
     return {row.content_hash: row for row in rows_in_order}
 
 
-def _chunks(document: Document, cut: CutDocument, known: dict[str, Chunk]) -> Iterable[Chunk]:
-    for piece in cut.pieces:
-        same = known.get(piece.content_hash)
+def _chunks(
+    document: Document, split: SplitDocument, existing: dict[str, Chunk]
+) -> Iterable[Chunk]:
+    for piece in split.pieces:
+        same = existing.get(piece.content_hash)
         yield Chunk(
             client_id=document.client_id,
             bot_id=document.bot_id,
@@ -210,7 +212,7 @@ def _chunks(document: Document, cut: CutDocument, known: dict[str, Chunk]) -> It
             page=piece.page,
             text=piece.text,
             sentences=list(piece.sentences),
-            language=cut.text.language,
+            language=split.text.language,
             content_hash=piece.content_hash,
             embedding_model=same.embedding_model if same else "",
             dimension=same.dimension if same else 0,

@@ -1,4 +1,4 @@
-"""Create, change and delete the web addresses of a bot, and crawl them again when due."""
+"""Create, change and delete a bot's websites, and crawl them again when that is due."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -27,7 +27,7 @@ from identity.services import audit
 
 MAX_WEB_URLS = 50
 FINISHED = (WebUrlStatus.TRAINED, WebUrlStatus.FAILED)
-# Addresses queued per run of `crawl_due`; the next run queues the rest.
+# The maximum number of websites that one run of `crawl_due` queues; the next run queues the rest.
 MAX_DUE = 500
 
 
@@ -42,7 +42,7 @@ class WebUrlExists(ApiError):
 
 
 def _status_conditions(page: str = "") -> dict[str, Q]:
-    """The condition of each shown status; `page` is the lookup path to the crawled page."""
+    """The condition for each status that is shown; `page` is the lookup path to a crawled page."""
     stored = Q(**{f"{page}status__in": [PageStatus.TRAINED, PageStatus.UNCHANGED]})
     document = f"{page}document__status"
     waiting = [DocumentStatus.QUEUED, DocumentStatus.TRAINING]
@@ -69,7 +69,7 @@ def with_shown_status(pages: QuerySet[WebPage]) -> QuerySet[WebPage]:
 
 
 def with_page_counts(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
-    """Annotate addresses with the number of their crawled pages in each status."""
+    """Annotate websites with the number of their crawled pages in each status."""
     counts = {
         f"{name}_pages": Count("pages", filter=condition)
         for name, condition in _status_conditions("pages__").items()
@@ -78,7 +78,7 @@ def with_page_counts(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
 
 
 def with_pages(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
-    """Addresses with the pages and counts that `WebUrlDto.from_row` shows, in two queries."""
+    """Websites with the pages and counts that `WebUrlDto.from_row` shows, in two queries."""
     pages = with_shown_status(WebPage.objects.all())[:MAX_SHOWN_PAGES]
     return with_page_counts(rows).prefetch_related(
         Prefetch("pages", queryset=pages, to_attr="shown_pages")
@@ -86,12 +86,12 @@ def with_pages(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
 
 
 def list_for_bot(bot: Bot) -> QuerySet[WebUrl]:
-    """The bot's addresses with their crawled pages, unordered."""
+    """The bot's websites with their crawled pages, unordered."""
     return with_pages(WebUrl.objects.filter(bot=bot))
 
 
 def create(bot: Bot, *, body: WebUrlDto, by: User | None) -> WebUrlDto:
-    """Create an address and queue its crawl; 409 if it exists or the bot has too many."""
+    """Create a website and queue its crawl; 409 if the bot already has its URL or too many."""
     require(body, "url")
     url = _normalized(body.url)
     with transaction.atomic():
@@ -115,7 +115,7 @@ def create(bot: Bot, *, body: WebUrlDto, by: User | None) -> WebUrlDto:
 
 
 def update(bot: Bot, *, web_url_id: int, body: WebUrlDto, by: User) -> WebUrlDto:
-    """Change the fields that the request names; a new address or depth is crawled at once."""
+    """Change the fields that the request sets; a new URL or depth starts a crawl at once."""
     changes: dict[str, Any] = body.model_dump(
         include={"url", "crawl_depth", "refresh_hours"} & body.model_fields_set
     )
@@ -151,17 +151,17 @@ def _apply(row: WebUrl, changes: dict[str, Any]) -> None:
     try:
         with transaction.atomic():
             row.save(update_fields=list(changes))
-    except IntegrityError as exc:  # A concurrent request stored the same address.
+    except IntegrityError as exc:  # A concurrent request stored the same URL.
         raise WebUrlExists from exc
 
 
 def describe(row: WebUrl) -> WebUrlDto:
-    """The shape of an address; 404 if it was deleted in the meantime."""
+    """The shape of a website; 404 if it was deleted in the meantime."""
     return WebUrlDto.from_row(first_or_404(with_pages(WebUrl.objects.filter(pk=row.pk))))
 
 
 def crawl_again(row: WebUrl, *, even_if_busy: bool = False) -> bool:
-    """Queue a crawl; False if one is queued or running, unless `even_if_busy` replaces it."""
+    """Queue a crawl; False if one is queued or running and `even_if_busy` does not replace it."""
     with transaction.atomic():
         rows = WebUrl.objects.filter(pk=row.pk)
         if not even_if_busy:
@@ -179,22 +179,23 @@ def crawl_again(row: WebUrl, *, even_if_busy: bool = False) -> bool:
 
 
 def crawl_due() -> int:
-    """Queue the addresses that are due. Running it twice queues no address twice."""
+    """Queue the websites that are due and return their number. If it runs twice, no website is
+    queued twice."""
     due = WebUrl.objects.filter(next_fetch_at__lte=timezone.now(), status__in=FINISHED)
     return sum(crawl_again(row) for row in due.order_by("next_fetch_at")[:MAX_DUE])
 
 
 def next_fetch(row: WebUrl, *, after: datetime | None = None) -> datetime | None:
-    """When the next crawl of an address is due; None: never."""
+    """When the next crawl of a website is due; None: never."""
     if row.refresh_hours is None:
         return None
     return (after or row.last_fetched_at or timezone.now()) + timedelta(hours=row.refresh_hours)
 
 
 def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
-    """Delete an address with its pages and their documents; a running crawl stops."""
+    """Delete a website with its pages and their documents; a running crawl stops."""
     with transaction.atomic():
-        # Lock the bot, then the address, in the same order as crawls.
+        # Lock the bot, then the website, in the same order as crawls.
         bots.lock(bot)
         row = first_or_404(WebUrl.objects.select_for_update().filter(bot=bot, pk=web_url_id))
         documents = Document.objects.filter(web_url=row)
@@ -207,7 +208,7 @@ def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
 
 
 def _normalized(url: str) -> str:
-    """Normalize an address; 422 if it is invalid or not allowed."""
+    """Normalize a URL; 422 if it is invalid or not allowed."""
     require_address(url, "url", purpose="crawl")
     normalized = url_normalization.normalized(url)
     if normalized is None:
@@ -233,7 +234,7 @@ def _enqueue(row: WebUrl) -> None:
         "bots.crawl_web_url",
         client_id=row.client_id,
         dedupe_key=f"web_url:{row.pk}",
-        # Only one worker at a time may crawl an address.
+        # Only one worker at a time may crawl a website.
         ordering_key=f"web_url:{row.pk}",
         web_url_id=row.pk,
     )

@@ -11,11 +11,11 @@ from bots.shapes.bot import BotDto
 from identity.models import ApiKey, Client, KeyScope, User
 from identity.services import api_keys
 
-_NOTE_EVERY = timedelta(minutes=1)
+_NOTE_INTERVAL = timedelta(minutes=1)
 
 
 def find_key(bot: Bot) -> ApiKey | None:
-    """The bot's newest valid public key; None without one whose text is stored."""
+    """The bot's newest valid public key whose text is stored; None if there is none."""
     keys = ApiKey.objects.filter(
         Q(expires_at=None) | Q(expires_at__gt=datetime.now(UTC)),
         client_id=bot.client_id,
@@ -27,17 +27,17 @@ def find_key(bot: Bot) -> ApiKey | None:
 
 
 def create_bot(client: Client, *, body: BotDto, daily_credits: int, by: User) -> BotDto:
-    """A new bot with a public key, so that it can be put on a website at once. In the API these are
-    two requests."""
+    """Create a bot with a public key, so that it can be installed on a website right away. In the
+    API, these are two requests."""
     with transaction.atomic():
-        made = bots.create(client, body=body, by=by)
-        bot = bots.get(client, made.id or 0)
+        created = bots.create(client, body=body, by=by)
+        bot = bots.get(client, created.id or 0)
         create_key(bot, daily_credits=daily_credits, by=by)
-    return made
+    return created
 
 
 def create_key(bot: Bot, *, daily_credits: int, by: User) -> None:
-    """Give the bot a public key with this daily cap, unless it has one."""
+    """Give the bot a public key with this daily cap, unless it already has a key."""
     with transaction.atomic():
         # The lock keeps concurrent requests from creating two.
         bots.lock(bot)
@@ -53,7 +53,7 @@ def create_key(bot: Bot, *, daily_credits: int, by: User) -> None:
 
 
 def note_website(bot_id: int, *, host: str) -> None:
-    """Store that a website shows the bot's widget, at most once a minute for the same one."""
+    """Store that a website shows the bot's widget; at most once a minute for the same website."""
     now = datetime.now(UTC)
-    is_due = Q(seen_at=None) | Q(seen_at__lt=now - _NOTE_EVERY) | ~Q(seen_on=host)
+    is_due = Q(seen_at=None) | Q(seen_at__lt=now - _NOTE_INTERVAL) | ~Q(seen_on=host)
     Bot.objects.filter(is_due, pk=bot_id).update(seen_on=host[:253], seen_at=now)

@@ -1,4 +1,4 @@
-"""A bot's welcome message and the sample questions that its widget offers."""
+"""A bot's welcome message, and the sample questions that its widget suggests."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,9 +16,9 @@ from bots.shapes.widget import SampleQuestionDto, SampleQuestions, WelcomeMessag
 from chatplatform.api.errors import Invalid
 from identity.models import User
 
-# Maximum questions taken from documents, and maximum passages searched for them.
-MAX_EXTRACTED, _PASSAGES = 6, 300
-# Questions of an expired document are offered for at most this long. Training takes effect at
+# The maximum number of questions taken from documents, and of passages searched for them.
+MAX_EXTRACTED, _MAX_PASSAGES = 6, 300
+# An expired document's questions are suggested for at most this long. Training takes effect at
 # once, since the cache key contains the knowledge version.
 _CACHE_SECONDS = 60
 _LEADING = re.compile(r"^(?:[-*•–·▪◦#>|\s]+|(?:Q|q|Question)\s*[:.]\s*|\(?\d{1,3}[.)]\s+)+")
@@ -33,15 +33,15 @@ def update_messages(bot: Bot, *, body: WelcomeMessages, by: User) -> WelcomeMess
 
 
 def questions(bot: Bot, *, language: str | None) -> list[SampleQuestionDto]:
-    """The written sample questions; if there are none, some from the bot's documents.
+    """The written sample questions in a language; if there are none, some from the bot's documents.
 
-    Without a language, the written questions of all languages.
+    If `language` is None, the written questions in all languages.
     """
     rows = SampleQuestion.objects.for_client(bot.client).filter(bot=bot).order_by("position", "pk")
     chosen = language or bot.default_language
     if language is not None:
-        own = rows.filter(language=chosen)
-        rows = own if own.exists() else rows.filter(language=chosen.split("-")[0])
+        exact = rows.filter(language=chosen)
+        rows = exact if exact.exists() else rows.filter(language=chosen.split("-")[0])
     written = list(rows)
     if written:
         return [SampleQuestionDto.from_row(row) for row in written]
@@ -70,7 +70,7 @@ def replace_questions(bot: Bot, *, body: SampleQuestions, by: User) -> list[Samp
         bots.check_supported_languages(bot, [row.language], at=at)
     _check_duplicates(rows)
     with transaction.atomic():
-        # The lock keeps the lists of concurrent requests from mixing.
+        # The lock keeps concurrent requests from mixing their lists.
         bots.lock(bot)
         SampleQuestion.objects.for_client(bot.client).filter(bot=bot).delete()
         created = SampleQuestion.objects.bulk_create(rows)
@@ -92,7 +92,8 @@ def _check_duplicates(rows: Iterable[SampleQuestion]) -> None:
 def _document_questions(bot: Bot, language: str) -> list[str]:
     """Questions that occur in the bot's files, crawled pages and texts; cached.
 
-    Questions of written answers are left out: they may be a customer's words, with personal data.
+    The questions of written answers are left out: they may be a customer's words and contain
+    personal data.
     """
     key = f"sample-questions:{bot.pk}:{bot.knowledge_version}:{language}"
     texts: list[str] | None = cache.get(key)
@@ -119,7 +120,7 @@ def _extract_questions(bot: Bot, language: str) -> list[str]:
         )
         .exclude(document__source=DocumentSource.QUESTION_ANSWER)
         .order_by(F("document__is_important").desc(), "document_id", "position")
-        .values_list("heading", "sentences")[:_PASSAGES]
+        .values_list("heading", "sentences")[:_MAX_PASSAGES]
     )
     distinct: dict[str, str] = {}
     for heading, sentences in passages:

@@ -23,9 +23,10 @@ from identity.shapes.configs import stored_holidays, stored_hours
 
 
 def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
-    """The configuration of the bot's widget, in `language` or else in its default language.
+    """The configuration of the bot's widget, in `language` or else in the bot's default language.
 
-    A disabled bot has one too, since people answer its conversations; `is_visible` hides a widget.
+    A disabled bot has a configuration too, since people answer its conversations; `is_visible`
+    hides the widget.
     """
     chosen, now, config = language or bot.default_language, datetime.now(UTC), bot.client.config
     banner = banner_picture.current_banner(bot, now)

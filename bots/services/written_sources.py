@@ -1,4 +1,4 @@
-"""Texts, and questions with answers, that a client writes for a bot. Each is a document."""
+"""Texts, and questions with answers, that a client writes for a bot; stored as documents."""
 
 import hashlib
 from datetime import UTC, datetime
@@ -9,20 +9,20 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from bots.models import Bot, Document, DocumentSource, DocumentStatus
-from bots.services import bots, document_drafts, documents
+from bots.services import bots, document_changes, documents
 from bots.services.documents import DocumentLimit
 from bots.shapes.written import QuestionAnswerDto, TextDto
 from chatplatform import media
 from chatplatform.api.errors import ApiError, first_or_404
 from identity.models import User
 
-# Maximum per bot, by source.
+# The maximum number per bot, by source.
 LIMITS = {DocumentSource.TEXT: 500, DocumentSource.QUESTION_ANSWER: 2_000}
 
 
 class SourceExists(ApiError):
     code, status = "source_exists", 409
-    more: ClassVar = {"document_id": (int, "The document that is there.")}
+    more: ClassVar = {"document_id": (int, "The id of the existing document.")}
     detail = "The bot already has this text or question. Edit the existing one."
 
 
@@ -40,28 +40,30 @@ def get(bot: Bot, source: DocumentSource, document_id: int) -> Document:
 
 
 def create(bot: Bot, *, body: TextDto | QuestionAnswerDto, by: User | None) -> Document:
-    """Store a text or answer and queue it for training; 409 if it exists or there are too many."""
+    """Store a text or answer and queue it for training; 409 if the bot has it or too many."""
     columns = _columns(body)
     with transaction.atomic():
         # The lock enforces the limit and prevents duplicates in concurrent requests.
         bots.lock(bot)
         rows = list_for_bot(bot, columns["source"])
-        _refuse_double(rows, columns)
+        _refuse_duplicate(rows, columns)
         limit = LIMITS[columns["source"]]
         if rows.count() >= limit:
             raise DocumentLimit(f"A bot can have up to {limit:,} of these. Delete some first.")
         document = Document.objects.create(client_id=bot.client_id, bot=bot, **columns)
         documents.enqueue_training(document)
         documents.record(document, "created", by=by)
-    # Read again for the times that the database sets.
+    # Read the row again for the times that the database sets.
     return Document.objects.get(pk=document.pk)
 
 
 def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by: User) -> Document:
     """Replace a text or a question with its answer, and train it again if it changed.
 
-    The bot keeps the old version until then, and longer if the change is held back. What is live
-    already ends a held-back change. 409 `deletion_held` if the document's deletion is held back.
+    The bot uses the old version until the new one is trained, and longer if the change is held
+    back. A version that equals the live one discards a held-back change instead. 409
+    `source_exists` if another document has it, `deletion_held` if the document's deletion is held
+    back.
     """
     columns = _columns(body)
     with transaction.atomic():
@@ -70,13 +72,13 @@ def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by:
         document = first_or_404(
             rows.select_for_update(no_key=True, of=("self",)).filter(pk=document_id)
         )
-        if _has(document.drafted(), columns):
+        if _is_same(document.drafted(), columns):
             return document
-        if _has(document, columns):
+        if _is_same(document, columns):
             documents.discard_change(document, by=by)
             return Document.objects.get(pk=document.pk)
-        _refuse_double(rows.exclude(pk=document.pk), columns)
-        document_drafts.change(document, columns, **documents.QUEUED, updated_at=datetime.now(UTC))
+        _refuse_duplicate(rows.exclude(pk=document.pk), columns)
+        document_changes.change(document, columns, **documents.QUEUED, updated_at=datetime.now(UTC))
         # A running training of the old version finds the document queued and stores nothing.
         documents.enqueue_training(document)
         document.file_name = columns["file_name"]
@@ -85,7 +87,7 @@ def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by:
 
 
 def delete(bot: Bot, source: DocumentSource, document_id: int, *, by: User) -> None:
-    """Delete a text or answer with its passages."""
+    """Delete a text or answer with its passages, or hold back the deletion."""
     documents.delete(bot, document_id=get(bot, source, document_id).pk, by=by)
 
 
@@ -108,11 +110,11 @@ def _columns(body: TextDto | QuestionAnswerDto) -> dict[str, Any]:
     }
 
 
-def _has(document: Document, columns: dict[str, Any]) -> bool:
+def _is_same(document: Document, columns: dict[str, Any]) -> bool:
     return (document.title, document.content) == (columns["title"], columns["content"])
 
 
-def _refuse_double(rows: QuerySet[Document], columns: dict[str, Any]) -> None:
+def _refuse_duplicate(rows: QuerySet[Document], columns: dict[str, Any]) -> None:
     """Raise SourceExists for a duplicate: texts and questions are unique per bot."""
     if columns["source"] == DocumentSource.TEXT:
         same = rows.filter(sha256=columns["sha256"])

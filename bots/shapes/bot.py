@@ -1,4 +1,4 @@
-"""Request and response shapes of bots and of the languages they are offered in."""
+"""Request and response shapes of bots and of the languages that they are offered in."""
 
 import re
 import unicodedata
@@ -75,15 +75,15 @@ SETUP_STEPS = ("chatbot_setup", "prompt_setup", "file_setup", "url_setup")
 
 
 class BotStyle(Shape):
-    """How the widget is drawn."""
+    """How the widget looks."""
 
     position: Literal["bottom-right", "bottom-left", "top-right", "top-left"] = Field(
-        "bottom-right", description="The corner of the window where the widget sits."
+        "bottom-right", description="The corner of the browser window where the widget is."
     )
     width: int = Field(380, ge=240, le=1200, description="Width when open, in CSS pixels.")
     height: int = Field(600, ge=320, le=1600, description="Height when open, in CSS pixels.")
     font: Text = Field(
-        "", max_length=100, description="CSS font family; empty: that of the surrounding site.",
+        "", max_length=100, description="CSS font family; empty: the visitor's system font.",
         pattern=r"^[^\t-\r!-&(-+./:-@\[-^`{-~]*$",
     )  # fmt: skip
     radius: int = Field(12, ge=0, le=48, description="Radius of the corners, in CSS pixels.")
@@ -94,11 +94,11 @@ class BotStyle(Shape):
 
 
 class BotDto(Shape):
-    """A bot: its look, its languages and where it may be shown."""
+    """A bot: its appearance, languages and behavior, and where it may be shown."""
 
     id: int | None = read_only("The bot's id.", path="bot_id")
     api_key: str | None = read_only(
-        "Masked: the prefix of the bot's newest active key; null without one."
+        "The bot's newest active API key, masked: only its prefix is shown. Null: it has none."
     )
     bot_name: Text = Field(
         "",
@@ -111,7 +111,7 @@ class BotDto(Shape):
     description: Text = Field(
         "",
         max_length=500,
-        description="A note for your team on what the bot is for.",
+        description="A note for your team about what the bot is for.",
     )
     bot_icon: Text | None = Field(
         None,
@@ -120,8 +120,10 @@ class BotDto(Shape):
         description="URL (http or https) of the bot's picture; null or empty: the platform's"
         " default.",
     )
-    primary_color: Color = Field("#2563eb", description="Main colour of the widget, `#rrggbb`.")
-    secondary_color: Color = Field("#f1f5f9", description="Second colour, `#rrggbb`.")
+    primary_color: Color = Field("#2563eb", description="Main color of the widget, `#rrggbb`.")
+    secondary_color: Color = Field(
+        "#f1f5f9", description="Secondary color of the widget, `#rrggbb`."
+    )
     allowed_domain: Hosts = Field(
         "",
         max_length=2_000,
@@ -132,25 +134,25 @@ class BotDto(Shape):
     languages: Languages = Field(
         default_factory=list,
         max_length=50,
-        description="Languages that the bot answers in, as BCP 47 codes. Empty: it answers in each"
-        " customer's own language. A new bot without this field gets the client's languages, if"
-        " they are set.",
+        description="The languages that the bot answers in, as BCP 47 codes. Empty: it answers in"
+        " each customer's own language. A bot that is created without this field gets the client's"
+        " languages, if they are set.",
     )
     default_language: Language = Field(
         "en",
-        description="The bot's language where a customer's is unknown; one of `languages` unless"
-        " those are empty. A new bot without this field gets the client's default language or, if"
-        " that is not one of `languages`, the first of them.",
+        description="The bot's language, as a BCP 47 code, if a customer's is unknown; one of"
+        " `languages`, unless that list is empty. A bot that is created without this field gets the"
+        " client's default language or, if that is not one of `languages`, the first of them.",
     )
     style: BotStyle = Field(
         default_factory=lambda: BotStyle(),
-        description="How the widget is drawn. A change replaces the whole object.",
+        description="How the widget looks. A change replaces the whole object.",
     )
     welcome_message: GreetingOrGreetings = Field(
         default_factory=dict,
-        description="Welcome message by language, at most 2,000 characters each. A request may"
-        " send a string instead, which sets the text in the default language and keeps the others."
-        " A response always has the object.",
+        description="Welcome messages by language, at most 2,000 characters each. A request may"
+        " send a string instead, which sets the text in the default language and keeps the others;"
+        " a response always contains the object.",
         examples=[{"en": "Hello! How can I help you?"}, "Hello! How can I help you?"],
     )
     terms: dict[Language, Terms] = Field(
@@ -162,13 +164,13 @@ class BotDto(Shape):
     terms_default: Terms = Field(
         "",
         description="The text of `terms` in the default language, at most 10,000 characters; empty:"
-        " none. Set it here or in `terms`; 422 if a request sets two different texts.",
+        " none. Change it here or in `terms`; 422 if a request sets two different texts.",
     )
     bot_question: Text = Field(
         "",
         max_length=300,
-        description="The question that the widget shows in its input field, at most 300 characters;"
-        " empty: none.",
+        description="The placeholder in the widget's input field, at most 300 characters; empty:"
+        " the widget's own text.",
         examples=["What can I do for you?"],
     )
     engaging_message: dict[Language, Engaging] = Field(
@@ -185,20 +187,20 @@ class BotDto(Shape):
         0,
         ge=0,
         le=3600,
-        description="How many seconds a visitor is on a page before the widget speaks up by itself"
-        " with the text beside it or, if `auto_pop_up` is on, opens.",
+        description="How many seconds a visitor must be on a page before the widget shows"
+        " `engaging_message` or, if `auto_pop_up` is true, opens automatically.",
     )
     engaging_pages: Text = Field(
         "",
         max_length=500,
-        description="The pages on which the widget speaks up by itself: comma-separated paths; `*`"
-        " stands for anything. Empty: all.",
+        description="The pages on which the widget shows `engaging_message` or opens automatically:"
+        " comma-separated paths; `*` stands for any text. Empty: all pages.",
         examples=["/prices, /shop/*"],
     )
     engaging_visitors: EngagingVisitors = Field(
         "all",
-        description="To whom: `all`, `new` visitors, or those `returning` after half an hour or"
-        " more.",
+        description="The visitors to whom the widget shows `engaging_message` or opens"
+        " automatically: `all`, `new` ones, or those `returning` after half an hour or more.",
     )
     attach_enabled: bool = Field(True, description="Whether customers may attach files.")
     export_enabled: bool = Field(
@@ -206,57 +208,61 @@ class BotDto(Shape):
     )
     mail_answers: bool = Field(
         True,
-        description="An agent's answer is mailed to a visitor who has left the website and has an"
-        " e-mail address.",
+        description="Whether an agent's reply is emailed to a visitor who has left the website and"
+        " has given an email address.",
     )
-    auto_pop_up: bool = Field(False, description="Whether the widget opens by itself.")
-    is_fullscreen: bool = Field(False, description="Whether the widget fills the window.")
-    is_visible: bool = Field(True, description="Whether the widget is shown at all.")
+    auto_pop_up: bool = Field(False, description="Whether the widget opens automatically.")
+    is_fullscreen: bool = Field(False, description="Whether the open widget fills the window.")
+    is_visible: bool = Field(True, description="Whether websites show the widget at all.")
     allow_preview: bool = Field(True, description="Whether your team may try the bot in a preview.")
     hold_back_worse: bool = Field(
         False,
-        description="New, changed and deleted documents and, if a language model answers, new"
-        " instructions are tested with the golden questions first. If a question fails that passed"
-        " before, the change is held back.",
+        description="Whether changes are tested before they go live: new, changed and deleted"
+        " documents and, if a language model answers, new instructions. A golden run asks the bot"
+        " its golden questions with the change. If a question fails that passed before, the change"
+        " is held back until someone publishes it. Has no effect without golden questions.",
     )
     agent_reply: bool = Field(
-        False, description="People answer instead of the bot: new conversations go to the queue."
+        False,
+        description="Whether people answer instead of the bot: new conversations go to the queue.",
     )
     delete_available: bool = Field(True, description="Whether the bot may be deleted.")
     business_hours: WeekHours | None = Field(
         None,
-        description="The bot's own business hours, in the client's time zone; empty: always open;"
-        " null: those of the client.",
+        description="The bot's own business hours, in the client's time zone. Empty: always open."
+        " Null: the client's business hours apply.",
     )
     holidays: Holidays | None = Field(
-        None, description="The bot's own holidays; empty: none; null: those of the client."
+        None,
+        description="The bot's own holidays. Empty: none. Null: the client's holidays apply.",
     )
     chatbot_setup: bool | None = Field(
         None,
-        description="Whether the checklist's step for the look is done. Unless you set it: true"
-        " once there is a welcome message in the default language. Null returns to that.",
+        description="Whether the appearance step of the set-up checklist is done. Unless you set"
+        " it: true once there is a welcome message in the default language. Set null to return to"
+        " that.",
     )
     prompt_setup: bool | None = Field(
         None,
-        description="Whether the checklist's step for the instructions is done. Unless you set it:"
-        " true once the bot has instructions.",
+        description="Whether the instructions step of the set-up checklist is done. Unless you set"
+        " it: true once the bot has instructions. Set null to return to that.",
     )
     file_setup: bool | None = Field(
         None,
-        description="Whether the checklist's step for files and texts is done. Unless you set it:"
-        " true once a file, text or answer is trained.",
+        description="Whether the files and texts step of the set-up checklist is done. Unless you"
+        " set it: true once a file, text or answer has been read. Set null to return to that.",
     )
     url_setup: bool | None = Field(
         None,
-        description="Whether the checklist's step for websites is done. Unless you set it: true"
-        " once a crawled page is trained.",
+        description="Whether the websites step of the set-up checklist is done. Unless you set it:"
+        " true once a crawled page has been read. Set null to return to that.",
     )
-    client_id: int | None = read_only("The client that the bot belongs to.")
+    client_id: int | None = read_only("The id of the client (company) that the bot belongs to.")
     has_model: bool | None = read_only(
-        "Whether a language model can write the bot's replies, and texts for your team.",
+        "Whether a language model is available to write the bot's replies and texts for your team.",
     )
     is_disabled: bool | None = read_only(
-        "Whether the bot is disabled: a disabled bot answers nobody.",
+        "Whether the bot is disabled: people answer its conversations instead.",
     )
     created_at: Moment | None = read_only("When the bot was created.")
     updated_at: Moment | None = read_only("When the bot was last changed.")
@@ -279,7 +285,7 @@ class BotDto(Shape):
 
 
 def found_setup(bot: Bot) -> dict[str, bool]:
-    """Which `SETUP_STEPS` are done, as detected; for an unsaved bot, only the first can be."""
+    """Which `SETUP_STEPS` we detect to be done; for an unsaved bot, only the first can be."""
     return {
         "chatbot_setup": bool(bot.welcome_message.get(bot.default_language)),
         "prompt_setup": getattr(bot, "has_prompt", False),
@@ -293,7 +299,7 @@ def _or_null(shapes: Callable[[Any], Any], entries: Any) -> Any:
 
 
 class ToggleDisableBotDto(Shape):
-    """Whether a bot answers."""
+    """Whether a bot is disabled."""
 
     model_config = example(is_disabled=True)
 
@@ -316,7 +322,7 @@ class BotLanguage(Shape):
         "The language's name in the language itself; the code if unknown.",
     )
     is_default: bool | None = read_only(
-        "Whether the bot uses this language if a customer chooses no other.",
+        "Whether this language is used if a customer chooses no other.",
     )
 
     @classmethod
@@ -338,13 +344,12 @@ class BotLanguageConfigDto(Shape):
     model_config = example(default_language="vi", languages=[{"code": "vi"}, {"code": "en"}])
 
     default_language: Language = Field(
-        description="BCP 47 code of the language used if a customer chooses no other. Must be one"
-        " of `languages`, unless a request leaves those empty."
+        description="BCP 47 code of the language that is used if a customer chooses no other; one"
+        " of `languages`, unless that list is empty."
     )
     languages: list[BotLanguage] = Field(
         max_length=50,
-        description="In a response, the default comes first, then the others by code. If a request"
-        " leaves them empty, the client's languages are those that its bots are offered in.",
+        description="The languages, the default one first, then the others by code.",
     )
 
     @model_validator(mode="after")

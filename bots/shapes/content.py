@@ -21,7 +21,7 @@ from chatplatform.api.shapes import (
 
 # A file in a multipart body; the service checks its size and content.
 Upload = Annotated[Any, WithJsonSchema({"type": "string", "format": "binary"})]
-# The sources of a Document, with crawled pages told apart from files.
+# The sources of a Document, with crawled pages distinguished from files.
 ShownSource = Literal["file", "web_page", "text", "question_answer"]
 DocumentId = Annotated[int, Field(ge=1, le=MAX_ID)]
 
@@ -42,31 +42,32 @@ class PromptDto(Shape):
     tone: Text | None = Field(
         None,
         max_length=50,
-        description="How the bot speaks, such as `friendly` or `formal`. Passed to the language"
-        " model.",
+        description="The tone of the bot's replies, such as `friendly` or `formal`. Passed to the"
+        " language model; null: no tone is requested.",
     )
     language: Language | None = Field(
         None,
-        description="The language that the instructions are written in, passed to the language"
-        " model; null: unknown. Replies are in the customer's language.",
+        description="The language that the instructions are written in, as a BCP 47 code. Passed to"
+        " the language model; null: unknown. Replies are in the customer's language.",
     )
     model: Text | None = Field(
         None,
         max_length=100,
-        description="The language model to use, by its name at the model's server; null: the"
+        description="The language model to use, by its name on the model's server; null: the"
         " configured one.",
     )
     temperature: float | None = Field(
         None,
         ge=0,
         le=2,
-        description="Randomness of the model, 0..2; null: 0, or the model's default at OpenAI.",
+        description="The model's randomness, 0..2; null: 0 or, with OpenAI's server, the model's"
+        " default.",
     )
-    is_current: bool | None = read_only("Whether the bot follows this version.")
+    is_current: bool | None = read_only("Whether the bot uses this version.")
     created_by: int | None = read_only(
-        "Id of the person who wrote this version; null: the person was deleted.",
+        "The id of the person who saved this version; null: the person was deleted.",
     )
-    created_at: Moment | None = read_only("When this version was written.")
+    created_at: Moment | None = read_only("When this version was saved.")
 
     @classmethod
     def from_row(cls, prompt: Prompt) -> "PromptDto":
@@ -110,49 +111,53 @@ class DocumentError(Shape):
 
     code: str = Field(
         description="`unsupported_type`, `too_large`, `encrypted`, `empty`, `malformed`,"
-        " `unreadable`, `unknown_encoding`, `timeout`, `file_missing`, `files_unavailable` or"
-        " `interrupted`."
+        " `unreadable`, `unknown_encoding`, `timeout`, `file_missing` (the stored file is lost),"
+        " `files_unavailable` (the platform's file storage was unavailable for over an hour) or"
+        " `interrupted` (too often)."
     )
     message: str = Field(description="The reason as a sentence.")
 
 
 STAGE = (
-    "What training does with it next, or last did if it failed: `waiting` for its turn, `reading`"
-    " its text, `passages` and `sentences`: encoding these, `complete`."
+    "The current step of training or, if it failed, the last one: `waiting` in the queue,"
+    " `reading` the text, encoding `passages`, encoding `sentences`, or `complete`."
 )
 IS_ANSWERING = (
-    "Whether the bot answers from its text now. True from the stage `passages` on, and while it is"
-    " trained again; until the stage `sentences` its words alone are searched."
+    "Whether the bot currently answers from this text: it has been read (stage `passages` or"
+    " later), is not held back, and is valid now. Stays true while the text is trained again. Until"
+    " the stage `sentences`, the bot finds it only by its words."
 )
 
 
 class HeldChange(Shape):
-    """What will change of a document that the bot uses, once it is published."""
+    """A change to a document that the bot uses, which is not live yet."""
 
-    is_deleted: bool = Field(description="Whether it will be deleted.")
-    title: str | None = Field(description="Its new title or question; null: unchanged.")
-    content: str | None = Field(description="Its new text or answer; null: unchanged.")
-    file_name: str | None = Field(description="The name of its new file; null: unchanged.")
+    is_deleted: bool = Field(description="Whether the document will be deleted.")
+    title: str | None = Field(description="The new title or question; null: unchanged.")
+    content: str | None = Field(description="The new text or answer; null: unchanged.")
+    file_name: str | None = Field(description="The name of the new file; null: unchanged.")
     changed: list[str] = Field(
         description="The changed fields among `is_important`, `valid_from`, `valid_to` and `file`."
     )
 
     @classmethod
     def from_row(cls, row: Document) -> "HeldChange | None":
-        """The change that is held back; null if there is none."""
+        """A document's held-back change; None if there is none."""
         if row.draft is None:
             return None
         is_deleted, drafted = "is_deleted" in row.draft, row.drafted()
         columns = [] if is_deleted else [*row.draft]
         values = {name: getattr(drafted, name) for name in columns}
         new = {name: value for name, value in values.items() if value != getattr(row, name)}
-        used = [name for name in ("is_important", "valid_from", "valid_to") if name in new]
+        changed_fields = [
+            name for name in ("is_important", "valid_from", "valid_to") if name in new
+        ]
         return cls(
             is_deleted=is_deleted,
             title=new.get("title"),
             content=new.get("content"),
             file_name=new.get("file_name"),
-            changed=[*used, *(["file"] if row.draft_file else [])],
+            changed=[*changed_fields, *(["file"] if row.draft_file else [])],
         )
 
 
@@ -160,16 +165,19 @@ class DocumentDto(Shape):
     """One item of a bot's content: a file, crawled page, written text, or question and answer."""
 
     id: int = Field(description="The document's id.")
-    source: ShownSource = Field(description="`file`, `web_page`, `text` or `question_answer`.")
-    url: str | None = Field(description="Address of a crawled page; else null.")
+    source: ShownSource = Field(
+        description="What the document is: an uploaded `file`, a crawled `web_page`, a written"
+        " `text`, or a written `question_answer`."
+    )
+    url: str | None = Field(description="The URL of a crawled page; else null.")
     file_name: str = Field(
-        description="The name of the uploaded file, without folders; else the name for a download."
+        description="The name of an uploaded file, without folders; else the name for a download."
     )
     title: str | None = Field(
-        description="The title found in the document, else its file name; null until trained. The"
-        " title of a written text; the question of a question and answer."
+        description="The title found in the document, else its file name; null until it has been"
+        " read. For a written text, its title; for a question and answer, the question."
     )
-    mime_type: str = Field(description="Media type, detected from the content.")
+    mime_type: str = Field(description="The media type, detected from the content.")
     size_bytes: int = Field(description="The file's size in bytes.")
     status: DocumentStatus = Field(
         description="`queued`, `training`, `trained` (all stages are done) or `failed` (see"
@@ -187,28 +195,30 @@ class DocumentDto(Shape):
         description="Whether the document takes precedence over other documents.",
     )
     is_held: bool = Field(
-        description="Whether the document is held back until a golden run has tested it or a"
-        " person publishes it. If the bot used it before, only its `held_change` is."
+        description="Whether the document is held back until a golden run has tested it (see the"
+        " bot's `hold_back_worse`) or a person publishes it. If the bot already uses the document,"
+        " only its `held_change` is held back."
     )
     held_change: HeldChange | None = Field(
-        description="What is held back of a document that the bot uses; the other fields say what"
-        " is live. Null: nothing."
+        description="The change that is held back, for a document that the bot uses; the other"
+        " fields describe what is live. Null: no change is held back."
     )
     valid_from: Moment | None = Field(
-        description="Bots answer from the document from this time on; null: from the start."
+        description="The bot uses the document from this time on; null: from the start."
     )
     valid_to: Moment | None = Field(
-        description="Bots answer from the document until this time; null: without end."
+        description="The bot uses the document until this time; null: without end."
     )
     language: str | None = Field(
-        description="Language of the document's text; null until it is trained.",
+        description="The language of the document's text, as a BCP 47 code; null until it has been"
+        " read.",
     )
     sha256: str = Field(description="SHA-256 of the file, in hex.")
     created_at: Moment = Field(
         description="When the document was first uploaded, fetched or written.",
     )
     started_at: Moment | None = Field(
-        description="When the latest training began to read the document; null: not yet."
+        description="When the latest training began to read the document; null: never."
     )
     trained_at: Moment | None = Field(
         description="When the document was last trained successfully; null: never."
@@ -249,7 +259,8 @@ class DocumentsResponse(ListPage[DocumentDto]):
 
     refused: list[RefusedFile] = Field(
         default=[],
-        description="Only after an upload: the files that were not accepted, with the reason.",
+        description="Only in the response to an upload: the files that were not accepted, with the"
+        " reason for each.",
     )
 
 
@@ -262,7 +273,7 @@ class DocumentsQuery(Page):
 
 
 class ImportantDocumentDto(Shape):
-    """Whether a document takes precedence, and when its text is used. Fields left out stay."""
+    """Whether a document takes precedence, and when its text is used. Fields left out are kept."""
 
     model_config = example(
         is_important=True, valid_from="2026-12-01T00:00:00Z", valid_to="2027-01-02T00:00:00Z"
@@ -272,17 +283,18 @@ class ImportantDocumentDto(Shape):
         False,
         json_schema_extra=without_default,
         description="true: the bot always reads the document's best passage (of the five important"
-        " documents nearest to the question) and prefers it to text that contradicts it.",
+        " documents that are most similar to the question) and prefers it to text that contradicts"
+        " it.",
     )
     valid_from: Moment | None = Field(
         None,
-        description="Bots answer from the document from this time on; null: from the start. Also"
+        description="The bot uses the document from this time on; null: from the start. Also"
         " applies to documents that are not important.",
     )
     valid_to: Moment | None = Field(
         None,
-        description="Bots answer from the document until this time; null: without end. Must be"
-        " later than `valid_from`.",
+        description="The bot uses the document until this time; null: without end. Must be later"
+        " than `valid_from`.",
     )
 
 
@@ -301,19 +313,20 @@ class SkippedFile(Shape):
 
     id: int = Field(description="The document's id.")
     reason: str = Field(
-        description="`not_found`; `in_training`: it is queued or in training; `file_missing`: its"
-        " stored file is lost, upload it again; `web_page`: crawl its web address again instead."
+        description="`not_found`: the bot has no such document; `in_training`: it is already queued"
+        " or in training; `file_missing`: its stored file is lost, upload it again; `web_page`: it"
+        " is a crawled page, which only a crawl of its website reads again."
     )
 
 
 class ReuploadFilesResponse(Shape):
     """The documents that are trained again, and those that are not."""
 
-    queued: list[int] = Field(description="Ids of the documents that were queued.")
-    skipped: list[SkippedFile] = Field(description="The other documents, with the reason.")
+    queued: list[int] = Field(description="The ids of the documents that were queued.")
+    skipped: list[SkippedFile] = Field(description="The other documents, with the reason for each.")
 
 
 class DeletedCount(Shape):
     """The number of deleted documents."""
 
-    deleted: int = Field(description="Number of deleted documents.")
+    deleted: int = Field(description="The number of deleted documents.")

@@ -46,37 +46,38 @@ class FunctionHttpDTO(Shape):
     """The HTTP request of a function."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = Field(
-        description="HTTP method. Only GET counts as safe and may be repeated after an"
+        description="The HTTP method. Only GET is considered safe and may be repeated after an"
         " interruption."
     )
     url: Text = Field(
         min_length=1,
         max_length=2_000,
-        description="Public http or https address. `{name}` in its path or query is replaced by"
-        " that argument, percent-encoded; `{customer.external_id}` and `{chat.id}` work too. 422"
-        " if the host does not exist: the one in the example does not, so use your own.",
+        description="Public http or https URL. `{name}` in its path or query is replaced by that"
+        " argument, percent-encoded; so are `{customer.external_id}`, the customer's id in your"
+        " system, and `{chat.id}`, the conversation's. 422 if the host does not exist: the one in"
+        " the example does not, so use your own.",
         examples=["https://shop.example/customers/{customer.external_id}/orders/{order_id}"],
     )
     headers: Headers = Field(
-        default_factory=dict, description="Headers without secrets; at most 20."
+        default_factory=dict, description="Headers that hold no secrets; at most 20."
     )
     timeout_seconds: int = Field(
-        10, ge=1, le=30, description="Time limit of the whole exchange in seconds, 1..30."
+        10, ge=1, le=30, description="The time limit for the whole exchange in seconds, 1..30."
     )
     body_template: Text = Field(
         "",
         max_length=10_000,
-        description="JSON with `{{name}}` for each argument: unquoted, it becomes the JSON value;"
-        " inside a string, the text. `{{customer.external_id}}` and `{{chat.id}}` work too. Empty:"
-        " the body is one object with all arguments. Must be empty for GET and DELETE, which send"
-        " no body.",
+        description="The request's body: JSON in which `{{name}}` is replaced by that argument;"
+        " outside of quotes by its JSON value, inside a string by its text."
+        " `{{customer.external_id}}` and `{{chat.id}}` are replaced too. Empty: the body is one"
+        " object with all arguments. Must be empty for GET and DELETE, which send no body.",
         examples=['{"order": {{order_id}}, "customer": "{{customer.external_id}}"}'],
     )
 
 
-def _safe_approval(given: dict[str, Any]) -> Literal["none", "customer"]:
-    """Who approves the calls of a function that does not say: nobody, if it only reads."""
-    http: FunctionHttpDTO | None = given.get("http")
+def _safe_approval(values: dict[str, Any]) -> Literal["none", "customer"]:
+    """The default of `requires_approval`: `none` for GET, which only reads, else `customer`."""
+    http: FunctionHttpDTO | None = values.get("http")
     return "none" if http is None or http.method == "GET" else "customer"
 
 
@@ -107,15 +108,16 @@ class FunctionDTO(Shape):
         None,
         exclude=True,
         description="Headers with credentials, stored encrypted and never shown. If left out, the"
-        " function of this name keeps its stored ones; 422 if it has any and the address's scheme,"
-        " host or port changed. `{}` removes them.",
+        " function of this name keeps its stored ones; 422 if it has any and the scheme, host or"
+        " port of the URL changes. `{}` removes them.",
         json_schema_extra={"writeOnly": True},
     )
-    secret_header_names: list[str] | None = read_only("Names of the stored secret headers.")
+    secret_header_names: list[str] | None = read_only("The names of the stored secret headers.")
     requires_approval: Literal["none", "agent", "customer"] = Field(
         default_factory=_safe_approval,
-        description="Who must approve each call before it is made: nobody, the customer or an"
-        " agent. If left out: `none` for GET, `customer` for the other methods, which change"
+        description="Who must approve each call before it is made. `none`: nobody. `agent`: an"
+        " agent, with *Decide Function Call* or on the site. `customer`: the customer, whom the bot"
+        " asks. If left out: `none` for GET, `customer` for the other methods, which may change"
         " something.",
     )
 
@@ -158,14 +160,16 @@ class FunctionCallingConfigDTO(Shape):
         5,
         ge=1,
         le=10,
-        description="Maximum number of calls per reply, 1..10; further calls are refused.",
+        description="The maximum number of calls per reply, 1..10; further calls are refused.",
     )
     functions: list[FunctionDTO] = Field(
-        max_length=MAX_FUNCTIONS, description="The functions, at most 20; a POST replaces them all."
+        max_length=MAX_FUNCTIONS,
+        description="The functions, at most 20, including the tools of MCP servers, which are not"
+        " in this list. A POST replaces the functions in this list.",
     )
     is_available: bool | None = read_only("Whether the engine in use can call functions.")
     unavailable_reason: str | None = read_only(
-        "Which setting keeps the bot from calling functions; null if it can call them.",
+        "The setting that keeps the bot from calling functions; null if it can call them.",
     )
     updated_at: Moment | None = read_only("When the configuration was last changed; null: never.")
 
@@ -200,7 +204,8 @@ class FunctionCallingEventDTO(Shape):
     bot_id: int = Field(description="The bot that requested the call.")
     chat_id: uuid.UUID | None = Field(
         None,
-        description="The conversation in which the call was requested.",
+        description="The conversation in which the call was requested; null: a person tried out the"
+        " function.",
     )
     function: str = Field(
         description="The name that the model or the procedure requested, even if no such function"
@@ -211,15 +216,16 @@ class FunctionCallingEventDTO(Shape):
         " their text is in `raw`."
     )
     status: Status = Field(
-        description="`waiting`: needs an approval. `running`: in progress. `succeeded`: the server"
-        " answered 2xx. `failed`: an error of the server or the network. `refused`: the platform's"
-        " checks did not allow it. `rejected`: not approved, or not decided within 24 hours."
+        description="`waiting`: it needs an approval. `running`: in progress. `succeeded`: the"
+        " server responded with 2xx. `failed`: an error of the server or the network. `refused`:"
+        " the platform's checks did not allow it. `rejected`: not approved, or not decided within"
+        " 24 hours."
     )
     http_status: int | None = Field(
         None, description="HTTP status of the response; null if there was none."
     )
     result_excerpt: str = Field(
-        description="The response as the model read it, at most 4,000 characters, without secrets."
+        description="The response as the model reads it, at most 4,000 characters, without secrets."
     )
     duration_ms: int | None = Field(
         None,
@@ -227,14 +233,16 @@ class FunctionCallingEventDTO(Shape):
     )
     error: str | None = Field(None, description="The error; null if there was none.")
     requires_approval: Literal["none", "agent", "customer"] = Field(
-        description="Who had to approve the call."
+        description="Who must approve the call: `none` (nobody), an `agent` or the `customer`."
     )
     decided_by: int | None = Field(
-        None, description="Id of the user who decided; null if no user did, such as for a customer."
+        None,
+        description="The id of the person who approved, rejected or tried out the call; null if no"
+        " person of your team did, for example because the customer decided.",
     )
     decided_at: Moment | None = Field(
         None,
-        description="When the call was approved or rejected; null if nobody has decided.",
+        description="When the call was approved, rejected or tried out; null if nobody decided.",
     )
     created_at: Moment = Field(description="When the call was requested.")
 
@@ -250,7 +258,7 @@ class FunctionCallingEventDTO(Shape):
 
 
 class FunctionCallingEventsQuery(Page):
-    """Filters of the log of calls."""
+    """Filters for the log of calls."""
 
     function: Text | None = Field(None, max_length=200, description="Only calls of this function.")
     status: Status | None = Field(None, description="Only calls in this status.")

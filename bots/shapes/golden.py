@@ -22,21 +22,21 @@ Word = Annotated[Text, Field(min_length=1, max_length=100, pattern=NOT_BLANK)]
 
 MAX_TURNS = 9
 _SOURCE = (
-    "Title, file name or address of the source that the answer must cite; case-insensitive. Null:"
+    "The title, file name or URL of the source that the answer must cite; case-insensitive. Null:"
     " any source."
 )
 _WORDS = (
-    "Words that the answer must contain, at most 10. Without words, source and answer, any answer"
-    " passes."
+    "The words that the answer must contain, at most 10. If neither words nor a source nor an"
+    " answer are expected, any answer passes."
 )
 _ANSWER = (
     "What the right answer says, in your words; a model judges whether the bot's answer says the"
-    " same. Without a model only words and source are checked. Null: nothing is judged."
+    " same. If the bot has no model, only words and source are checked. Null: no model judges."
 )
 
 
 class GoldenTurn(Shape):
-    """A further message of the customer, with what is expected of its answer."""
+    """A follow-up message of the customer, with what is expected of its answer."""
 
     question: Text = Field(
         min_length=1, max_length=300, pattern=NOT_BLANK, description="The customer's message."
@@ -47,7 +47,7 @@ class GoldenTurn(Shape):
 
 
 class GoldenQuestionDto(Shape):
-    """A question that the bot must answer correctly, perhaps with messages that follow it."""
+    """A question that the bot must answer correctly, optionally with follow-up messages."""
 
     model_config = example(
         question="May I bring my dog?",
@@ -63,7 +63,7 @@ class GoldenQuestionDto(Shape):
         max_length=300,
         pattern=NOT_BLANK,
         description="The question as a customer asks it; line breaks become spaces. Required to add"
-        " one.",
+        " a question.",
         json_schema_extra=without_default,
     )
     expected_source: Text | None = Field(None, max_length=300, description=_SOURCE)
@@ -72,11 +72,13 @@ class GoldenQuestionDto(Shape):
     turns: list[GoldenTurn] = Field(
         default_factory=list,
         max_length=MAX_TURNS,
-        description="The customer's next messages in the same conversation, at most 9. The question"
-        " passes if every answer does; a run stops at the first that fails.",
+        description="The customer's follow-up messages in the same conversation, at most 9. The"
+        " question passes if every answer does; a run skips the messages after an answer that"
+        " fails.",
     )
     origin: GoldenOrigin | None = read_only(
-        "`written`, or taken from `samples`, `answers` or what was `asked` most."
+        "Where the question comes from: `written` by a person, or taken from the widget's"
+        " `samples`, the questions with written `answers`, or what customers `asked` most."
     )
     created_at: Moment | None = read_only("When the question was added.")
 
@@ -111,8 +113,8 @@ class GoldenCollected(Shape):
     """The golden questions that were added."""
 
     added: list[GoldenQuestionDto] = Field(
-        description="The new questions. Questions that the bot already has stay as they are, and"
-        " the limit of 100 applies."
+        description="The new questions. Questions that the bot already has are not added again, and"
+        " a bot has at most 100."
     )
 
 
@@ -130,42 +132,45 @@ class GoldenRunRequest(Shape):
 
 
 class GoldenTurnResult(Shape):
-    """A message of a customer with the bot's answer."""
+    """A message of the customer, with the bot's answer."""
 
     question: str = Field(description="The customer's message.")
     fault: (
         Literal["no_answer", "engine_failed", "words_missing", "other_source", "other_answer"]
         | None
     ) = Field(
-        description="Why the answer did not pass; null if it passed. `other_answer`: a model"
-        " judges that it does not say what was expected."
+        description="Why the message did not pass; null if it passed. `no_answer`: the bot had no"
+        " answer. `engine_failed`: the language model failed. `words_missing`: an expected word is"
+        " missing. `other_source`: the expected source is not cited. `other_answer`: a model judges"
+        " that the answer does not say what was expected."
     )
     answer: str = Field(description="The bot's answer, truncated to 500 characters; may be empty.")
-    sources: list[str] = Field(description="Titles of the sources that the answer cites.")
+    sources: list[str] = Field(description="The titles of the sources that the answer cites.")
 
 
 class GoldenResult(GoldenTurnResult):
-    """One question of a run; with several messages, `answer` and `fault` are the last one's."""
+    """One question of a run; `answer`, `fault` and `sources` belong to the last message asked."""
 
     is_passed: bool = Field(description="Whether all answers were as expected.")
     turns: list[GoldenTurnResult] = Field(
         default_factory=list,
-        description="If the question has further messages: those that were asked, from the first.",
+        description="If the question has follow-up messages: all messages that were asked, the"
+        " question itself first. Else empty.",
     )
     was_passed: bool | None = Field(
-        description="Whether the question passed before: asked without the tested change or, if"
-        " the run tests none, in the latest run without a change. Null: it was not asked then."
+        description="Whether the question passes without the tested change or, if the run tests"
+        " none, passed in the latest run without a change. Null: it was not asked then."
     )
 
 
 def result_of(stored: dict[str, Any]) -> GoldenResult:
-    """A result as it is stored; one of an earlier release has no turns."""
+    """A stored result as a shape; results from an earlier release have no turns."""
     turns = [GoldenTurnResult.model_construct(**turn) for turn in stored.get("turns", ())]
     return GoldenResult.model_construct(**stored | {"turns": turns})
 
 
 class GoldenRunDto(Shape):
-    """One pass through all golden questions of a bot."""
+    """A golden run: it asks the bot all of its golden questions and compares the answers."""
 
     id: uuid.UUID = Field(description="The run's id.")
     status: GoldenStatus = Field(description="`queued`, `running`, `done` or `failed`.")
@@ -176,31 +181,35 @@ class GoldenRunDto(Shape):
     broke: list[str] = Field(description="Questions that passed before and fail now.")
     better: list[str] = Field(description="Questions that failed before and pass now.")
     prompt_version: int | None = Field(
-        description="The version of the instructions that the run tests; null: the current one.",
+        description="The version of the instructions that the run tests; null: it uses the current"
+        " version.",
     )
     threshold: float | None = Field(
-        description="The `answer_threshold` that the run tests; null: the current one.",
+        description="The `answer_threshold` that the run tests; null: it uses the current one.",
     )
-    document_ids: list[int] = Field(description="The ids of the held documents that the run tests.")
+    document_ids: list[int] = Field(
+        description="The ids of the held-back documents that the run tests."
+    )
     outcome: Literal["published", "held", "overtaken"] | None = Field(
-        description="The decision of a run that a change waits for: `published` or `held`."
-        " `overtaken`: nothing waits for this run any more, because its documents were deleted or"
-        " changed (a later run tests the changed ones once they are trained), or because the bot"
-        " follows newer instructions. Null while it runs and for all other runs."
+        description="What happened to the change that waits for this run: it was `published` or is"
+        " `held` back. `overtaken`: nothing waits for this run anymore, because its documents were"
+        " deleted or changed (a later run tests the changed ones once they are trained), or because"
+        " the bot uses these or newer instructions. Null while the run is unfinished, and for runs"
+        " that no change waits for."
     )
     engine: str | None = Field(
         description="The engine that answered; comma-separated if there were several. `extractive`:"
-        " an answer quoted the documents instead of using a model. Null: no engine answered."
+        " an answer quoted the documents and used no model. Null: no engine answered."
     )
     knowledge_version: int = Field(
-        description="The version of the bot's content that was asked; it increases with each change"
-        " of the content."
+        description="The version of the bot's content during the run; it increases with each change"
+        " to the content. 0 until the run begins."
     )
     created_by: int | None = Field(
-        description="Id of the person who started the run or wrote the instructions that it tests;"
-        " else null.",
+        description="The id of the person who started the run or saved the instructions that it"
+        " tests; null if a change to documents started it, or if the person was deleted.",
     )
-    created_at: Moment = Field(description="When the run was started.")
+    created_at: Moment = Field(description="When the run was queued.")
     finished_at: Moment | None = Field(description="When the run ended; null: not yet.")
 
     @classmethod

@@ -16,17 +16,17 @@ class LanguageModelQuery(Shape):
 
     bot_id: int | None = Field(
         None, ge=1, le=MAX_ID,
-        description="The bot that uses this model; left out: the model of the whole client.",
+        description="The bot whose own model is meant; left out: the default model for all bots.",
     )  # fmt: skip
     purpose: Purpose = Field(
         "chat",
-        description="`chat`: a model that writes. `embeddings`: an encoder for the search of all"
-        " bots.",
+        description="`chat`: a model that writes answers. `embeddings`: an encoder for the search"
+        " of all bots.",
     )
 
 
 class LanguageModelDto(Shape):
-    """A language model that a client has connected, for one bot or all of its bots."""
+    """A language model that a client has connected for one or all bots, or an encoder for all."""
 
     model_config = example(
         base_url="https://api.openai.com/v1", model="gpt-4.1-mini", api_key="sk-7d1f0c"
@@ -36,20 +36,19 @@ class LanguageModelDto(Shape):
         None,
         ge=1,
         le=MAX_ID,
-        description="The bot that uses this model; null: the whole client. A request may leave it"
-        " out; 422 if it differs from the query's `bot_id`.",
+        description="The bot that uses this model; null: it is the default model for all bots.",
     )
     purpose: Purpose = Field(
         "chat",
-        description="What the model is for. A request may leave it out; 422 if it differs from the"
-        " query's.",
+        description="What the model is for: it writes answers (`chat`), or is an encoder for the"
+        " search (`embeddings`).",
     )
     base_url: Text = Field(
         max_length=500,
         pattern=r"^https?://[^\s?#]+$",
-        description="Public address of a server that implements OpenAI's chat completions API or,"
-        " for an encoder, its embeddings API, without the `/chat/completions` or `/embeddings` at"
-        " its end. 422 if the host does not exist or is not public.",
+        description="Public URL of a server that implements OpenAI's chat completions API or, for"
+        " an encoder, its embeddings API, without the final `/chat/completions` or `/embeddings`."
+        " 422 if the host does not exist or is not public.",
     )
     model: Text = Field(
         min_length=1,
@@ -62,32 +61,32 @@ class LanguageModelDto(Shape):
         exclude=True,
         max_length=500,
         pattern=r"^[\x21-\x7e]*$",
-        description="API key for that server, stored encrypted, never shown, and sent over https"
-        " only. If left out, the stored key stays; 422 if there is one and the address's scheme,"
-        " host or port changed. An empty string removes it.",
+        description="The API key for that server, stored encrypted, never shown, and sent only over"
+        " https. If left out, the stored key is kept; 422 if there is one and the scheme, host or"
+        " port of the URL changes. An empty string removes it.",
         json_schema_extra={"writeOnly": True},
     )
     has_api_key: bool | None = read_only("Whether a key is stored.")
     reads_pictures: bool = Field(
-        False, description="Whether the model can read pictures (`image_url`): it then gets those"
+        False, description="Whether the model can read pictures (`image_url`). If so, it gets those"
         " that customers send."
     )  # fmt: skip
     transcription_model: Text = Field(
         "",
         max_length=100,
-        description="The name of that server's model for `/audio/transcriptions`, which transcribes"
-        " customers' voice notes; empty: they are not transcribed.",
+        description="The name of the model on that server that transcribes customers' voice notes"
+        " (`/audio/transcriptions`); empty: they are not transcribed.",
     )
     credits_per_1000_tokens: int = Field(
         1,
         ge=0,
         le=100,
-        description="Price in credits for each started 1,000 tokens, 0..100. Only the platform's"
-        " staff can set less than 1. An encoder costs none.",
+        description="The price in credits for each started 1,000 tokens, 0..100. Only the"
+        " platform's staff can set 0. An encoder's work is free.",
     )
     indexed_percent: int | None = read_only(
-        "For an encoder: the share of your passages that it has encoded. The search uses the"
-        " encoder from 100 on. Null for a model that writes."
+        "For an encoder: the percentage of your passages that it has encoded. The search uses the"
+        " encoder once this is 100. Null for a language model."
     )
     updated_at: Moment | None = read_only("When the model was last changed.")
 
@@ -113,7 +112,9 @@ class LanguageModelTest(Shape):
         description="Why the model gave no usable answer; null if it gave one."
     )
     answered_by: str | None = Field(
-        description="The model's name as the server reports it; null without an answer."
+        description="The model's name as the server reports it; null if it gave no usable answer."
     )
-    tokens: int = Field(description="Tokens of prompt and answer; they cost no credits.")
+    tokens: int = Field(
+        description="The number of tokens of prompt and answer; they cost no credits."
+    )
     duration_ms: int = Field(description="How long the test took, in milliseconds.")

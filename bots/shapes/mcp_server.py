@@ -20,13 +20,15 @@ class McpToolChoice(Shape):
     name: Text = Field(min_length=1, max_length=200, description="The tool's name on its server.")
     requires_approval: Literal["none", "agent", "customer"] = Field(
         "none",
-        description="Who must approve each call before it is made: nobody, the customer or an"
-        " agent.",
+        description="Who must approve each call before it is made. `none`: nobody. `agent`: an"
+        " agent, with *Decide Function Call* or on the site. `customer`: the customer, whom the bot"
+        " asks.",
     )
     version: Text | None = Field(
         None,
         max_length=64,
-        description="The `version` of the tool that you looked at: 422 if it has changed since.",
+        description="The `version` of the tool that you reviewed: 422 if the tool has changed"
+        " since. Left out: this is not checked.",
     )
 
 
@@ -40,37 +42,40 @@ class McpServerRequest(Shape):
         min_length=1,
         max_length=60,
         pattern=NOT_BLANK,
-        description="The server's name; unique per bot.",
+        description="The server's name; unique per bot. Required to connect a server.",
     )
     url: Text | None = Field(
         None,
         max_length=2_000,
         pattern=r"^https?://[^\s?#]+$",
-        description="Public address of the server's streamable HTTP endpoint.",
+        description="Public URL of the server's streamable HTTP endpoint. Required to connect a"
+        " server.",
     )
     token: Text | None = Field(
         None,
         max_length=2_000,
         pattern=r"^[\x21-\x7e]*$",
-        description="Sent as a bearer token. Stored encrypted, never shown, and sent over https"
-        " only. If left out, the stored token stays; 422 if there is one and the address's scheme,"
-        " host or port changed. An empty string removes it.",
+        description="The bearer token for the server, if it needs one. Stored encrypted, never"
+        " shown, and sent only over https. If a change leaves it out, the stored token is kept; 422"
+        " if there is one and the scheme, host or port of the URL changes. An empty string removes"
+        " it.",
         json_schema_extra={"writeOnly": True},
     )
     is_enabled: bool | None = Field(
         None,
-        description="Whether the bot may call the server's tools. While false, the chosen"
-        " tools stay chosen.",
+        description="Whether the bot may call the server's tools; true for a new server. While"
+        " false, the choice of tools is kept.",
     )
     allowed: list[McpToolChoice] | None = Field(
         None,
         max_length=MAX_FUNCTIONS,
-        description="The tools that the bot may call, instead of those chosen before.",
+        description="The tools that the bot may call; they replace those chosen before. Left out: a"
+        " new server has none, and a change keeps those chosen before.",
     )
 
 
 class McpServerChange(McpServerRequest):
-    """A change of an MCP server; fields left out stay as they are."""
+    """A change to an MCP server; fields left out are kept."""
 
     id: uuid.UUID | None = read_only("The server's id.", path="mcp_server_id")
     has_token: bool | None = read_only("Whether a token is stored.")
@@ -88,16 +93,17 @@ class McpToolDto(Shape):
     description: str = Field(description="What the tool does, in the server's words.")
     parameters: JsonObject = Field(description="JSON Schema of the tool's arguments.")
     version: str = Field(
-        description="The version of the tool's description and parameters: it differs after any"
-        " change of the tool.",
+        description="A hash of the tool's name, description and parameters: it changes with them.",
     )
     state: ToolState = Field(
-        description="`allowed`: the bot may call it. `changed`: it was allowed, but has changed"
-        " since and is refused until it is chosen again. `gone`: it was allowed, and the server no"
-        " longer offers it. `unusable`: `problem` says why it can't be chosen."
+        description="`allowed`: the bot may call the tool. `not_allowed`: it was not chosen."
+        " `changed`: it was chosen, but has changed since and is refused until it is chosen again."
+        " `gone`: it was chosen, but the server no longer offers it. `unusable`: it cannot be"
+        " chosen, `problem` says why."
     )
     requires_approval: Literal["none", "agent", "customer"] | None = Field(
-        description="Who must approve each call; null: the tool is not chosen."
+        description="Who must approve each call: `none` (nobody), an `agent` or the `customer`;"
+        " null: the tool is not chosen."
     )
     function: str | None = Field(
         description="The tool's name for the model and in the log; null: the tool is not chosen."
@@ -110,9 +116,9 @@ class McpServerDto(Shape):
 
     id: uuid.UUID = Field(description="The server's id.")
     name: str = Field(description="The server's name.")
-    url: str = Field(description="The server's address.")
+    url: str = Field(description="The server's URL.")
     has_token: bool = Field(description="Whether a token is stored.")
-    is_enabled: bool = Field(description="Whether the bot may call the tools chosen.")
+    is_enabled: bool = Field(description="Whether the bot may call the chosen tools.")
     tools: list[McpToolDto] = Field(
         description="The server's tools, and the chosen ones that it no longer offers.",
     )

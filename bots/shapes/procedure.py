@@ -24,17 +24,30 @@ class Procedure(Shape):
     starts_with: list[Example] = Field(
         min_length=1,
         max_length=10,
-        description="What customers say to start the procedure, at most 10 examples. A message"
-        " that says nearly the same, or that a model finds fitting, starts it.",
+        description="Examples of what customers say to start the procedure, at most 10. A message"
+        " starts it if it says nearly the same as an example, or if a model decides that the"
+        " procedure fits.",
     )
     steps: Text = Field(
         min_length=1,
         max_length=MAX_CHARS,
         pattern=NOT_BLANK,
-        description="The steps, a line each: `ask`, `call`, `confirm`, `say`, `if`, `else`, `hand"
-        " over`, `end`. 422 names the line that is wrong.",
+        description="The steps, one per line, at most 40. `ask NAME: question` asks the customer"
+        " for a value; `ask NAME (TYPE): question` accepts only a `text`, `number`, `email`,"
+        " `phone`, `date` or `one of: a, b`. `call FUNCTION` calls one of the bot's functions or an"
+        " MCP server's tool; arguments named like a value that was asked for are filled in, others"
+        " are set by `call FUNCTION with name = value, name = {NAME}`. `if CONDITION:` runs the"
+        " indented lines below it, or the step after the colon, if the condition is true; `else:`"
+        " can follow. A condition is `{NAME} > 30` (also `<`, `>=`, `<=`, `=`, `!=`, `is`,"
+        " `is not`), `{NAME} is older than 30 days`, `FUNCTION failed`, or other words, which the"
+        " language model judges. `confirm: question` continues only after a yes. `say: text` sends"
+        " a text. `hand over` hands the conversation to a person. `end` ends the procedure."
+        " `{NAME}`, `{FUNCTION}` and `{FUNCTION.field}` insert values that were asked for or"
+        " returned. Empty lines and lines that begin with `#` are skipped.",
     )
-    is_enabled: bool = Field(True, description="Whether customers' messages start the procedure.")
+    is_enabled: bool = Field(
+        True, description="Whether customers' messages can start the procedure."
+    )
 
 
 class Procedures(Shape):
@@ -46,13 +59,17 @@ class Procedures(Shape):
                 "name": "Refund",
                 "starts_with": ["I want my money back"],
                 "steps": "ask order_number: What's your order number?\n"
-                "confirm: Refund order {order_number}?\nhand over",
+                "ask reason (one of: broken, not needed): Why do you want to return it?\n"
+                "if {reason} is broken:\n    say: I'm sorry to hear that.\n    hand over\n"
+                "else:\n    confirm: Shall I ask a colleague to refund order {order_number}?\n"
+                "    hand over",
             }
         ]
     )
 
     procedures: list[Procedure] = Field(
-        max_length=MAX_PROCEDURES, description="All of them, at most 10; a PUT replaces them."
+        max_length=MAX_PROCEDURES,
+        description="All of the bot's procedures, at most 10; a PUT replaces them.",
     )
 
     @model_validator(mode="after")

@@ -6,13 +6,13 @@ from chatplatform.api.shapes import NOT_BLANK, Language, Shape, Text
 
 
 class ContentQuery(Shape):
-    """What to look for."""
+    """What to search for."""
 
     q: Text = Field(
         min_length=1,
         max_length=1000,
         pattern=NOT_BLANK,
-        description="What to look for: a question, or words.",
+        description="What to search for: a question, or words.",
     )
     language: Language | None = Field(
         None,
@@ -26,7 +26,7 @@ class FoundPassage(Shape):
 
     document_id: int = Field(description="The id of the document that contains the passage.")
     title: str = Field(description="The document's title.")
-    url: str | None = Field(description="The document's web address, if it has one.")
+    url: str | None = Field(description="The URL of a crawled page; else null.")
     page: int | None = Field(
         description="The page in the document, from 1; null if it has no pages.",
     )

@@ -1,4 +1,4 @@
-"""Request and response shapes of the web addresses that a bot is trained on."""
+"""Request and response shapes of the websites that a bot is trained on."""
 
 from typing import Literal
 
@@ -14,30 +14,33 @@ MAX_SHOWN_PAGES = 50
 
 
 class WebUrlError(Shape):
-    """Why training on a web address failed."""
+    """Why training on a website failed."""
 
     code: str = Field(
         description="The reason of the first crawled page, such as `not_found`, `robots` or"
         " `timeout`; `no_page_trained` if pages were fetched but none could be trained;"
-        " `files_unavailable` or `interrupted`."
+        " `files_unavailable` (the platform's file storage was unavailable for over an hour) or"
+        " `interrupted` (too often)."
     )
     message: str = Field(description="The reason as a sentence.")
 
 
 class WebPageDto(Shape):
-    """One crawled page of the latest crawl."""
+    """One page of the latest crawl."""
 
-    url: str = Field(description="Normalized address of the crawled page.")
+    url: str = Field(description="The page's normalized URL.")
     status: ShownPageStatus = Field(
         description="`training`, `trained`, `unchanged` since the previous crawl, `refused` (by the"
         " site, or by a limit or guard of the platform) or `failed`."
     )
     reason: str | None = Field(
-        description="Why it was refused or failed: `blocked`, `other_host`, `too_many_redirects`,"
-        " `robots`, `robots_unreachable`, `noindex`, `duplicate`, `unsupported_type`, `empty`,"
-        " `too_large`, `page_limit`, `time_limit`, `byte_limit`, `bot_limit`, `not_found`,"
-        " `http_error`, `timeout`, `connection_failed`, `malformed`, or the code of a document's"
-        " error; else null."
+        description="Why the page was refused or failed: `blocked` (its URL is not allowed),"
+        " `other_host` (it redirects to another website), `too_many_redirects`, `robots` (the"
+        " site's robots.txt forbids it), `robots_unreachable` (robots.txt could not be read),"
+        " `noindex` (the page asks not to be indexed), `duplicate` (of another page),"
+        " `unsupported_type`, `empty`, `too_large`, `page_limit`, `time_limit` or `byte_limit` (of"
+        " a crawl), `bot_limit` (of a bot's crawled pages), `not_found`, `http_error`, `timeout`,"
+        " `connection_failed`, `malformed`, or the code of a document's error; else null."
     )
     http_status: int | None = Field(
         description="HTTP status of the response; null if there was none."
@@ -55,7 +58,7 @@ class WebPageDto(Shape):
 
 
 class PageCounts(Shape):
-    """Number of crawled pages of the latest crawl by status."""
+    """The number of pages of the latest crawl in each status."""
 
     training: int = Field(0, description="Pages that were fetched and are queued or in training.")
     trained: int = Field(
@@ -64,20 +67,22 @@ class PageCounts(Shape):
     )
     unchanged: int = Field(0, description="Pages that were trained before and have not changed.")
     refused: int = Field(0, description="Pages that were refused; each page's `reason` says why.")
-    failed: int = Field(0, description="Not fetched or not readable; see `reason` of each page.")
+    failed: int = Field(
+        0, description="Pages that could not be fetched or read; each page's `reason` says why."
+    )
 
 
 class WebUrlDto(Shape):
-    """A web address that a bot is trained on: a page, perhaps with linked pages, or a sitemap."""
+    """A website that a bot is trained on: one page, a page and those it links to, or a sitemap."""
 
-    id: int | None = read_only("The address's id.", path="web_url_id")
+    id: int | None = read_only("The website's id.", path="web_url_id")
     url: Text = Field(
         "",
         min_length=1,
         max_length=2_000,
-        description="Public http or https address of a web page or a sitemap; stored without"
-        " fragment and tracking parameters. Required to add an address. 422 if the host does not"
-        " exist: the one in the example does not, so use your own.",
+        description="Public http or https URL of a web page or a sitemap; stored without fragment"
+        " and tracking parameters. Required to add a website. 422 if the host does not exist: the"
+        " one in the example does not, so use your own.",
         examples=["https://shop.example/help"],
         json_schema_extra=without_default,
     )
@@ -85,24 +90,27 @@ class WebUrlDto(Shape):
         0,
         ge=0,
         le=3,
-        description="How many links away from `url` the crawl goes, 0..3; it stays on its host.",
+        description="How many links away from `url` the crawl goes, 0..3; it stays on the same"
+        " host.",
     )
     refresh_hours: int | None = Field(
         None,
         ge=1,
         le=8_760,
-        description="Hours between two crawls; null: the address is crawled once.",
+        description="Hours between two crawls; null: the website is crawled only once.",
     )
     status: WebUrlStatus | None = read_only(
         "`queued`, `training` (crawling included), `trained` or `failed` (see `error`)."
     )
-    progress: int | None = read_only("Progress, 0..100; pages are fetched up to 50, then trained.")
+    progress: int | None = read_only(
+        "Progress, 0..100: up to 50 while pages are fetched, then while they are trained."
+    )
     error: WebUrlError | None = read_only("Why the latest crawl failed; else null.")
-    page_count: int | None = read_only("Pages that the latest crawl stored.")
+    page_count: int | None = read_only("The number of pages that the latest crawl stored.")
     last_fetched_at: Moment | None = read_only("When the latest crawl ended; null: never.")
-    page_counts: PageCounts | None = read_only("Number of pages in each status.")
+    page_counts: PageCounts | None = read_only("The number of pages in each status.")
     pages: list[WebPageDto] | None = read_only(
-        f"Up to {MAX_SHOWN_PAGES} pages of the latest crawl, those with a reason first."
+        f"Up to {MAX_SHOWN_PAGES} pages of the latest crawl, failed and refused ones first."
     )
 
     @classmethod
@@ -121,4 +129,4 @@ class WebUrlDto(Shape):
 
 
 class WebUrlsResponse(ListPage[WebUrlDto]):
-    """One page of the list of addresses, newest first."""
+    """One page of the list of websites, newest first."""

@@ -26,27 +26,31 @@ MAX_BANNER_BYTES, MAX_BANNER_PIXELS = 5_000_000, 16_000_000
 
 
 class SampleQuestionsQuery(Shape):
-    """Query parameter of the sample questions."""
+    """Query parameter for the sample questions."""
 
     language: Language | None = Field(
-        None, description="Only questions in this language; all of them if left out."
+        None,
+        description="Only questions in this language, as a BCP 47 code; those in all languages if"
+        " left out.",
     )
 
 
 class KeyBotQuery(Shape):
-    """Query parameter of operations called with an API key."""
+    """Query parameter for operations that are called with an API key."""
 
     bot_id: int | None = Field(
         None, ge=1, le=MAX_ID,
-        description="The bot; required if the key serves several bots.",
+        description="The bot's id; required if the key serves several bots.",
     )  # fmt: skip
 
 
 class WidgetQuery(KeyBotQuery):
-    """Query parameters of a widget's configuration."""
+    """Query parameters for a widget's configuration."""
 
     language: Language | None = Field(
-        None, description="The language of the texts; the bot's default if left out."
+        None,
+        description="The language of the texts, as a BCP 47 code; the bot's default language if"
+        " left out.",
     )
 
 
@@ -79,24 +83,24 @@ class CustomerInfoField(Shape):
     """A field that the bot asks a customer for; the answer becomes a customer attribute."""
 
     name: FieldName = Field(
-        description="Name of the customer attribute: a lower-case letter, then up to 39 lower-case"
-        " letters, digits or `_`."
+        description="The name of the customer attribute: a lower-case letter, then up to 39"
+        " lower-case letters, digits or `_`."
     )
     label: dict[Language, Label] = Field(
         min_length=1,
         max_length=50,
-        description="The field's name for customers: a text for each language, at least one.",
+        description="The field's name as customers see it, by language; at least one.",
     )
     type: FieldType = Field(
-        description="Type of the answer: `text` (at most 500 characters), `email`, `phone`,"
+        description="The type of the answer: `text` (at most 500 characters), `email`, `phone`,"
         " `number`, `date` (as 2026-11-21) or `select` (one of `options`)."
     )
     required: bool = Field(False, description="Whether an answer is required.")
     question: dict[Language, Question] = Field(
         default_factory=dict,
         max_length=50,
-        description="The question with which the bot asks for the value in a conversation, by"
-        " language. If left out, the platform builds one from the label.",
+        description="The question that the bot asks for the value in a conversation, by language."
+        " If left out, the platform builds one from the label.",
     )
     options: list[Option] = Field(
         default_factory=list,
@@ -120,7 +124,7 @@ class CustomerInfoField(Shape):
 
 
 class CustomerInfoFields(Shape):
-    """The fields that the bot asks a customer for, in the order of asking."""
+    """The fields that the bot asks a customer for, in the order in which it asks."""
 
     model_config = example(
         fields=[
@@ -165,24 +169,22 @@ class WelcomeMessages(Shape):
 
     messages: dict[Language, Greeting] = Field(
         max_length=50,
-        description="Welcome message by language, at most 2,000 characters each. Only the bot's"
+        description="Welcome messages by language, at most 2,000 characters each. Only the bot's"
         " languages are allowed, unless its list of languages is empty.",
     )
 
 
 class SampleQuestionDto(Shape):
-    """A question that the widget offers."""
+    """A question that the widget suggests to customers."""
 
-    id: int | None = read_only("The question's id; null if it was taken from the documents.")
+    id: int | None = read_only("The question's id; null if it was found in the documents.")
     question: Text = Field(
         min_length=1, max_length=300, pattern=NOT_BLANK, description="The text of the question."
     )
     language: Language | None = Field(
-        None, description="The question's language; the bot's default if a request leaves it out."
+        None, description="The question's language, as a BCP 47 code."
     )
-    position: int | None = read_only(
-        "The question's position, from 0. In a request the order of the list counts.",
-    )
+    position: int | None = read_only("The question's position in the list, from 0.")
 
     @classmethod
     def from_row(cls, row: SampleQuestion) -> "SampleQuestionDto":
@@ -190,18 +192,20 @@ class SampleQuestionDto(Shape):
 
 
 class SampleQuestions(Shape):
-    """The questions that the widget offers, in order."""
+    """The questions that the widget suggests, in order."""
 
     model_config = example(questions=[{"question": "When do you open?", "language": "en"}])
 
     questions: list[SampleQuestionDto] = Field(
         max_length=MAX_QUESTIONS,
-        description=f"At most {MAX_QUESTIONS}; empty: the widget offers questions from documents.",
+        description=f"At most {MAX_QUESTIONS} questions, in the order in which they are shown. One"
+        " that has no `language` gets the bot's default language. Empty: the widget suggests"
+        " questions from the documents.",
     )
 
 
 class SampleQuestionsResponse(ListPage[SampleQuestionDto]):
-    """All sample questions, in the order of the widget: always one page."""
+    """All sample questions on one page, in the order in which the widget shows them."""
 
 
 Link = Annotated[Text, Field(max_length=500, pattern=r"^(https?://[^\s/]+(/\S*)?)?$")]
@@ -235,11 +239,11 @@ class Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post(ShownB
     """A banner: a picture with its link, alternative text and period."""
 
     file: Upload = Field(
-        description=f"PNG, JPEG or WebP; at most {MAX_BANNER_BYTES:,} bytes and"
+        description=f"A PNG, JPEG or WebP image of at most {MAX_BANNER_BYTES:,} bytes and"
         f" {MAX_BANNER_PIXELS:,} pixels. It is re-encoded without metadata."
     )
-    link: Link = Field("", description="Target of a click, http or https; empty: none.")
-    alt: Alt = Field("", description="Alternative text for screen readers, up to 200 characters.")
+    link: Link = Field("", description="The http or https URL that a click opens; empty: none.")
+    alt: Alt = Field("", description="Alternative text for screen readers, at most 200 characters.")
 
 
 class BannerUploadResponseDto(Shape):
@@ -253,12 +257,12 @@ class BannerUploadResponseDto(Shape):
 
 
 class BotBannerDto(ShownBetween):
-    """The banner above the chat. A request changes only the fields that it names."""
+    """The banner above the chat."""
 
     bot_id: int | None = read_only("The bot whose banner this is.", path="bot_id")
     url: Uri | None = read_only("Public URL of the picture; null: there is none to show.")
     link: Link | None = Field(
-        None, description="Target of a click, http or https; null or empty: none."
+        None, description="The http or https URL that a click opens; null or empty: none."
     )
     alt: Alt | None = Field(
         None, description="Alternative text, at most 200 characters; null or empty: none."
@@ -268,10 +272,10 @@ class BotBannerDto(ShownBetween):
 class ConfigField(Shape):
     """A customer-info field with its label in one language."""
 
-    name: str = Field(description="Name of the customer's attribute.")
-    label: str = Field(description="Label in the language of this configuration.")
+    name: str = Field(description="The name of the customer attribute.")
+    label: str = Field(description="The label in the language of this configuration.")
     type: FieldType = Field(
-        description="Type of the answer: `text` (at most 500 characters), `email`, `phone`,"
+        description="The type of the answer: `text` (at most 500 characters), `email`, `phone`,"
         " `number`, `date` (as 2026-11-21) or `select` (one of `options`)."
     )
     required: bool = Field(description="Whether an answer is required.")
@@ -293,9 +297,11 @@ class BotIdentitySecret(Shape):
 class UploadLimits(Shape):
     """What a customer may attach to a message."""
 
-    max_files: int = Field(description="Maximum number of files per message.")
-    max_file_bytes: int = Field(description="Maximum bytes per file.")
-    max_request_bytes: int = Field(description="Maximum bytes of all files of a message together.")
+    max_files: int = Field(description="The maximum number of files per message.")
+    max_file_bytes: int = Field(description="The maximum size of a file, in bytes.")
+    max_request_bytes: int = Field(
+        description="The maximum total size of a message's files, in bytes."
+    )
 
 
 class BotConfigDto(Shape):
@@ -306,38 +312,43 @@ class BotConfigDto(Shape):
     bot_icon: str | None = Field(
         description="URL of the bot's picture; null: the platform's default.",
     )
-    primary_color: str = Field(description="Main colour, `#rrggbb`.")
-    secondary_color: str = Field(description="Second colour, `#rrggbb`.")
-    style: BotStyle = Field(description="The look of the widget.")
-    language: Language = Field(description="The requested language of the texts below.")
+    primary_color: str = Field(description="Main color of the widget, `#rrggbb`.")
+    secondary_color: str = Field(description="Secondary color of the widget, `#rrggbb`.")
+    style: BotStyle = Field(description="How the widget looks.")
+    language: Language = Field(
+        description="The language of the texts in this configuration: the requested one, else the"
+        " bot's default language."
+    )
     default_language: Language = Field(
-        description="The language of texts that are missing in `language`.",
+        description="The bot's default language, used for texts that are missing in `language`.",
     )
     languages: Languages = Field(
-        description="Languages that visitors can choose, as BCP 47 codes; empty: any.",
+        description="The languages that visitors can choose, as BCP 47 codes; empty: any.",
     )
     welcome_message: str | None = Field(description="Welcome message; null: none.")
     terms: str | None = Field(description="Terms to accept before a conversation; null: none.")
     bot_question: str | None = Field(
-        description="The question to show in the input field; null: none."
+        description="The placeholder to show in the input field; null: the widget's own text."
     )
     engaging_message: str | None = Field(
         description="The text to show beside the closed widget; null: none."
     )
     engaging_seconds: int = Field(
-        description="How many seconds a visitor is on a page before the widget speaks up by itself."
+        description="How many seconds a visitor must be on a page before the widget shows"
+        " `engaging_message` or, if `auto_pop_up` is true, opens automatically."
     )
     engaging_pages: str = Field(
-        description="The pages on which the widget speaks up by itself: comma-separated paths; `*`"
-        " stands for anything. Empty: all."
+        description="The pages on which the widget shows `engaging_message` or opens automatically:"
+        " comma-separated paths; `*` stands for any text. Empty: all pages."
     )
     engaging_visitors: EngagingVisitors = Field(
-        description="To whom: `all`, `new` visitors, or those `returning`."
+        description="The visitors to whom the widget shows `engaging_message` or opens"
+        " automatically: `all`, `new` ones, or those `returning` after half an hour or more."
     )
-    is_open: bool = Field(description="Whether the business hours are running now.")
+    is_open: bool = Field(description="Whether it is now within the business hours.")
     opens_at: Moment | None = Field(
-        description="When the business hours next begin; null: they are running, or none begin for"
-        " over a year."
+        description="When the business hours next begin; null: it is now within them, or none begin"
+        " for over a year."
     )
     timezone: str = Field(description="IANA time zone of the hours below.")
     business_hours: list[BusinessHours] = Field(
@@ -345,21 +356,24 @@ class BotConfigDto(Shape):
     )
     holidays: list[Holiday] = Field(description="Dates with different hours, from today on.")
     out_of_hours_message: str | None = Field(
-        description="The text to show outside the business hours; null: there is none."
+        description="The text to show outside the business hours; null: none."
     )
-    agents_online: int = Field(description="Number of the client's people who are online now.")
+    agents_online: int = Field(description="The number of the client's people who are online now.")
     usual_wait_minutes: int | None = Field(
         description="How many minutes an agent usually takes to answer: the median of the last 30"
-        " days, at most ten minutes old; null: too few conversations were answered."
+        " days, computed at most ten minutes ago; null: too few conversations were answered."
     )
     answers_by_mail: bool = Field(
-        description="Whether an agent's answer is mailed to a visitor who has left the website and"
-        " has an e-mail address: if the bot's `mail_answers` is on and the platform sends mails."
+        description="Whether an agent's reply is emailed to a visitor who has left the website and"
+        " has given an email address: true if the bot's `mail_answers` is true and the platform"
+        " sends email."
     )
     banner: BotBannerDto | None = Field(
         description="The banner to show above the chat now; null: none."
     )
-    sample_questions: list[SampleQuestionDto] = Field(description="Questions to offer, in order.")
+    sample_questions: list[SampleQuestionDto] = Field(
+        description="The questions to suggest, in order."
+    )
     attach_enabled: bool = Field(description="Whether customers may attach files.")
     upload_limits: UploadLimits = Field(
         description="How many files a message may have, and how large.",
@@ -367,8 +381,8 @@ class BotConfigDto(Shape):
     export_enabled: bool = Field(
         description="Whether customers may export a transcript of their conversation.",
     )
-    auto_pop_up: bool = Field(description="Whether the widget opens by itself.")
-    is_fullscreen: bool = Field(description="Whether the widget fills the window.")
+    auto_pop_up: bool = Field(description="Whether the widget opens automatically.")
+    is_fullscreen: bool = Field(description="Whether the open widget fills the window.")
     is_visible: bool = Field(
         description="Whether the widget is shown at all; false: it must stay hidden.",
     )

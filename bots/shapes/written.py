@@ -11,8 +11,8 @@ from chatplatform.api.shapes import Moment, Shape, Text, example, read_only
 
 MAX_TITLE, MAX_TEXT = 200, 20_000
 MAX_QUESTION, MAX_ANSWER = 300, 4_000
-# What `str.split` removes from titles and questions: `\s` and the four ASCII separators, which are
-# whitespace only to Python.
+# The characters that `str.split` removes from titles and questions: `\s`, and the four ASCII
+# separators, which only Python treats as whitespace.
 _BLANK = r"\s\x1c-\x1f"
 
 
@@ -26,13 +26,16 @@ class Written(Shape):
     is_answering: bool | None = read_only(IS_ANSWERING)
     progress: int | None = read_only("Progress of the training, 0..100.")
     error: DocumentError | None = read_only("Why training failed; else null.")
-    language: str | None = read_only("Language of the text; null until trained.")
-    held_change: HeldChange | None = read_only(
-        "A change that is held back until a golden run has tested it; the other fields say what is"
-        " live. Null: nothing."
+    language: str | None = read_only(
+        "The language of the text, as a BCP 47 code; null until it has been read."
     )
-    created_at: Moment | None = read_only("When the text was written.")
-    updated_at: Moment | None = read_only("When the words were last changed.")
+    held_change: HeldChange | None = read_only(
+        "The change that is held back until a golden run has tested it (see the bot's"
+        " `hold_back_worse`) or a person publishes it; the other fields describe what is live."
+        " Null: no change is held back."
+    )
+    created_at: Moment | None = read_only("When the text was added.")
+    updated_at: Moment | None = read_only("When the text was last changed.")
     trained_at: Moment | None = read_only(
         "When the text was last trained successfully; null: never.",
     )
@@ -57,13 +60,14 @@ class TextDto(Written):
     model_config = example(title="Parking", text="Guests park for free behind the house.")
 
     id: int | None = read_only(
-        "The text's id, which citations name as `document_id`.", path="text_id"
+        "The text's id; citations contain it as `document_id`.", path="text_id"
     )
     title: Text = Field(
         min_length=1,
         max_length=MAX_TITLE,
         pattern=rf"[^{_BLANK}]",
-        description=f"Its name in citations, 1..{MAX_TITLE} characters; line breaks become spaces.",
+        description=f"The text's name in citations, 1..{MAX_TITLE} characters; line breaks become"
+        " spaces.",
     )
     text: Text = Field(
         min_length=1,
@@ -90,7 +94,8 @@ class QuestionAnswerDto(Written):
     )
 
     id: int | None = read_only(
-        "The pair's id, which citations name as `document_id`.", path="question_answer_id"
+        "The id of the question with its answer; citations contain it as `document_id`.",
+        path="question_answer_id",
     )
     question: Text = Field(
         min_length=1,

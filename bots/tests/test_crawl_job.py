@@ -373,7 +373,7 @@ def test_progress(ann, bot, site):
         seen.append(WebUrl.objects.get().progress)
         real(*args)
 
-    learn = training._cut
+    learn = training._split
 
     def learned(document):
         seen.append(get_web_url(ann, bot)["progress"])
@@ -381,7 +381,7 @@ def test_progress(ann, bot, site):
 
     with (
         mock.patch("bots.services.crawls._record_outcome", record),
-        mock.patch("bots.services.training._cut", learned),
+        mock.patch("bots.services.training._split", learned),
     ):
         run_jobs()
     assert seen == sorted(seen)

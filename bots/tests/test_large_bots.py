@@ -80,12 +80,18 @@ large_load = stored_passages.load
 
 def test_the_best_passage_is_a_candidate(taught, monkeypatch):
     for counts, question, language, text in [
-        ({"_NEAREST": 1}, QUESTION, "en", "thirty days"),
-        ({"_NEAREST": 1}, "Bao lâu thì giao hàng?", "vi", "hai ngày"),
-        ({"_BY_WORDS": 1}, "Do you have Quokkaroo?", "en", "Quokkaroo"),
-        ({"_BY_WORDS": 1}, "bao lau thi giao hang", "vi", "hai ngày"),
+        ({"_MAX_NEAREST": 1}, QUESTION, "en", "thirty days"),
+        ({"_MAX_NEAREST": 1}, "Bao lâu thì giao hàng?", "vi", "hai ngày"),
+        ({"_MAX_BY_WORDS": 1}, "Do you have Quokkaroo?", "en", "Quokkaroo"),
+        ({"_MAX_BY_WORDS": 1}, "bao lau thi giao hang", "vi", "hai ngày"),
     ]:
-        for name in ("_NEAREST", "_BY_WORDS", "_IMPORTANT", "_USUAL", "_WITH_NEIGHBOURS"):
+        for name in (
+            "_MAX_NEAREST",
+            "_MAX_BY_WORDS",
+            "_MAX_IMPORTANT",
+            "_SAMPLE_SIZE",
+            "_WITH_NEIGHBORS",
+        ):
             monkeypatch.setattr(large_bots, name, counts.get(name, 0))
         hits = large_bots.LargeIndex(taught.pk).search(question, language=language).hits
         assert text in hits[0].chunk.text, question

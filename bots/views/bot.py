@@ -1,4 +1,4 @@
-"""API operations of the tag `bot`, and of the languages that bots are offered in."""
+"""API operations for bots, and for the languages that bots are offered in."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import ADMIN, API_KEY, BEARER, BEARER_OR_API_KEY, TenantViewSet
 
-# How long a browser caches a configuration.
+# How many seconds a browser caches a configuration.
 CONFIG_SECONDS = 60
 
 
@@ -33,11 +33,11 @@ class BotViewSet(TenantViewSet):
         also={304: None},
     )
     def config(self, request: HttpRequest, query: WidgetQuery) -> HttpResponse:
-        """The configuration of a widget with its texts in one language.
+        """Get the configuration of a widget, with its texts in one language.
 
-        Cache it as Cache-Control says, then send If-None-Match: 304 if nothing changed. A public
-        key works only on the hosts that its bot allows. A disabled bot has a configuration too,
-        since people answer its conversations.
+        Cache it as Cache-Control says, then send If-None-Match: 304 if nothing has changed. A
+        public key works only on the hosts that its bot allows. A disabled bot has a configuration
+        too, since people answer its conversations.
         """
         bot = bots.for_key(self.key, bot_id=query.bot_id)
         result = widget_config.for_bot(bot, language=query.language)
@@ -65,20 +65,20 @@ class BotViewSet(TenantViewSet):
     def create(self, body: BotDto) -> BotDto:
         """Create a bot; fields left out get their defaults.
 
-        409 `bot_limit` if you have 200 bots already.
+        409 `bot_limit` if you already have 200 bots.
         """
         return bots.create(self.client, body=body, by=self.user)
 
     @operation("bot", "Update Bot", access=ADMIN)
     def update(self, bot_id: int, body: BotDto) -> BotDto:
-        """Change the fields of a bot that the body names; all others stay."""
+        """Change the fields of a bot that the body contains; all others are kept."""
         return bots.update(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("bot", "Toggle Disable Bot", access=ADMIN)
     def toggle_disable(self, bot_id: int, body: ToggleDisableBotDto) -> BotDto:
         """Disable a bot, so that people answer its conversations, or enable it again."""
         bot = bots.get(self.client, bot_id)
-        return bots.toggle_disabled(bot, is_disabled=body.is_disabled, by=self.user)
+        return bots.set_disabled(bot, is_disabled=body.is_disabled, by=self.user)
 
     @operation(
         "bot", "Replace Bot Identity Secret", access=ADMIN, status=201, gives_credentials=True
@@ -102,10 +102,10 @@ class BotViewSet(TenantViewSet):
 
     @operation("bot", "Get Bot Sample Questions", access=BEARER_OR_API_KEY)
     def sample_questions(self, bot_id: int, query: SampleQuestionsQuery) -> SampleQuestionsResponse:
-        """The questions that the widget offers: those that you wrote, in their order.
+        """Get the questions that the widget suggests: those that you wrote, in their order.
 
-        `language` selects the questions in that language. If you wrote none, up to six questions
-        that occur in the trained documents, those of important documents first.
+        `language` selects the questions in that language. If you wrote none, they are up to six
+        questions found in the trained documents, those in important documents first.
         """
         key = self.caller.key
         bot = bots.for_key(key, bot_id=bot_id) if key else bots.get(self.client, bot_id)
@@ -114,9 +114,9 @@ class BotViewSet(TenantViewSet):
 
     @operation("bot", "Update Bot Sample Questions", access=ADMIN)
     def replace_questions(self, bot_id: int, body: SampleQuestions) -> SampleQuestionsResponse:
-        """Replace the questions that the widget offers.
+        """Replace the questions that the widget suggests.
 
-        With an empty list, the widget offers questions from the documents.
+        If the list is empty, the widget suggests questions from the documents.
         """
         bot = bots.get(self.client, bot_id)
         items = welcome.replace_questions(bot, body=body, by=self.user)
@@ -124,7 +124,7 @@ class BotViewSet(TenantViewSet):
 
 
 class LanguageViewSet(TenantViewSet):
-    """Operations of the tag `identity` that need bots, whose app is above `identity`."""
+    """Operations of the tag `identity` that need the app of the bots, which is above `identity`."""
 
     @operation("identity", "Get Client Config Languages", access=BEARER)
     def retrieve(self) -> BotLanguageConfigDto:
@@ -135,8 +135,8 @@ class LanguageViewSet(TenantViewSet):
     def update(self, body: BotLanguageConfigDto) -> BotLanguageConfigDto:
         """Set your languages and the default one; new bots are offered in them.
 
-        Existing bots keep their languages. If the body has no languages, yours are those that your
-        enabled bots are offered in.
+        Existing bots keep their languages. If `languages` is empty, your languages are those that
+        your enabled bots are offered in.
         """
         return supported_languages.update(self.client, body=body, by=self.user)
 

@@ -1,4 +1,4 @@
-"""API operations of the tag `AI / train`."""
+"""API operations for a bot's instructions, content, procedures, welcome message and banner."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -58,16 +58,17 @@ UPLOAD = Form(Body_upload_files_ai__bot_id__train_document_post, files=("files",
 class PromptViewSet(TenantViewSet):
     @operation("AI / train", "Create Prompt", access=TRAINER)
     def create(self, bot_id: int, body: PromptDto) -> PromptDto:
-        """Store a new version of the instructions and make it current; earlier versions stay.
+        """Store a new version of the instructions and make it current; earlier ones are kept.
 
-        If the bot has `hold_back_worse`, it may first wait for a golden run: see `is_current`.
+        If the bot's `hold_back_worse` is true, the version may first wait for a golden run: see
+        `is_current`.
         """
         bot = bots.get(self.client, bot_id)
         return PromptDto.from_row(prompt_versions.create(bot, body=body, by=self.user))
 
     @operation("AI / train", "Get Current Prompt", access=BEARER)
     def retrieve(self, bot_id: int, query: PromptVersion) -> PromptDto:
-        """Get the current version of the instructions, or the named one; 404 if there is none."""
+        """Get the current version of the instructions, or a given one; 404 if there is none."""
         bot = bots.get(self.client, bot_id)
         if query.version is None:
             return PromptDto.from_row(prompt_versions.get_current(bot))
@@ -81,9 +82,10 @@ class PromptViewSet(TenantViewSet):
 
     @operation("AI / train", "Restore Prompt Version", access=TRAINER)
     def restore(self, bot_id: int, version: int) -> PromptDto:
-        """Make an earlier version current again by storing it as a new version.
+        """Make an earlier version current again by storing a copy as a new version.
 
-        If it is already current, it is returned unchanged.
+        If the version is already current, it is returned unchanged. If the bot's `hold_back_worse`
+        is true, the copy may first wait for a golden run: see `is_current`.
         """
         bot = bots.get(self.client, bot_id)
         return PromptDto.from_row(prompt_versions.restore(bot, version=version, by=self.user))
@@ -104,17 +106,22 @@ class DocumentViewSet(TenantViewSet):
     ) -> dict[str, Any]:
         """Train the bot on files; `refused` lists those that cannot be accepted.
 
-        A worker trains them; `Get Files` shows the progress. For a file that the bot already has,
-        the existing document is returned. If no file can be accepted: 413, 422, or 409
-        `document_limit` if the bot has its maximum of documents.
+        A worker trains them; *Get Files* shows the progress, and the events `document.trained` and
+        `document.failed` tell the result. For a file that the bot already has, the existing
+        document is returned. If no file can be accepted: 413, 422, or 409 `document_limit` if the
+        bot has its maximum number of documents.
         """
-        made = documents.upload(bots.get(self.client, bot_id), files=body.files, by=self.user)
-        items = [DocumentDto.from_row(row) for row in made.documents]
-        return {"items": items, "next_cursor": None, "refused": made.refused}
+        uploaded = documents.upload(bots.get(self.client, bot_id), files=body.files, by=self.user)
+        items = [DocumentDto.from_row(row) for row in uploaded.documents]
+        return {"items": items, "next_cursor": None, "refused": uploaded.refused}
 
     @operation("AI / train", "Delete Document By Id", access=TRAINER, status=204)
     def destroy(self, bot_id: int, document_id: int) -> None:
-        """Delete a document; the bot stops using it at once, unless that is held back."""
+        """Delete a document; the bot stops using it at once.
+
+        If the bot's `hold_back_worse` is true, the deletion may first wait for a golden run: see
+        `held_change`.
+        """
         bot = bots.get(self.client, bot_id)
         documents.delete(bot, document_id=document_id, by=self.user)
 
@@ -131,7 +138,7 @@ class DocumentViewSet(TenantViewSet):
 
     @operation("AI / train", "Download Document", access=BEARER, returns=RawResponse(MIME_TYPES))
     def download(self, bot_id: int, document_id: int) -> HttpResponseBase:
-        """Download the original document; for a crawled page, its content as fetched."""
+        """Download the original file; for a crawled page, its content as fetched."""
         document = documents.get(bots.get(self.client, bot_id), document_id)
         return documents.original_response(document)
 
@@ -151,7 +158,7 @@ class DocumentViewSet(TenantViewSet):
 
     @operation("AI / train", "Discard Document Change", access=TRAINER, also={409: Error})
     def discard(self, bot_id: int, document_id: int) -> DocumentDto:
-        """Discard the `held_change` of a document; what is live stays.
+        """Discard the `held_change` of a document; what is live is kept.
 
         The change may also be a deletion, or a new version that could not be read. 409 `not_held`
         if there is none; a document that was never live can be deleted instead.
@@ -162,7 +169,11 @@ class DocumentViewSet(TenantViewSet):
 
     @operation("AI / train", "Reupload Files", access=TRAINER, status=202)
     def reupload(self, bot_id: int, body: ReuploadFilesRequest) -> ReuploadFilesResponse:
-        """Train stored documents again; the bot uses their old passages until they are read."""
+        """Train stored documents again; the bot uses their old passages until they have been read.
+
+        A worker trains them; *Get Document By Id* shows the progress, and the events
+        `document.trained` and `document.failed` tell the result.
+        """
         bot = bots.get(self.client, bot_id)
         queued, skipped = documents.reupload(bot, document_ids=body.document_ids)
         return ReuploadFilesResponse(queued=queued, skipped=skipped)
@@ -171,9 +182,11 @@ class DocumentViewSet(TenantViewSet):
 class TextViewSet(TenantViewSet):
     @operation("AI / train", "Create Text", access=TRAINER, status=202, also={409: Error})
     def create(self, bot_id: int, body: TextDto) -> TextDto:
-        """Train the bot on a text; a worker trains it like a file.
+        """Train the bot on a text.
 
-        409 `source_exists` if the bot has this text already, `document_limit` if it has 500.
+        A worker trains it; *Get Text By Id* shows the progress, and the events `document.trained`
+        and `document.failed` tell the result. 409 `source_exists` if the bot already has this text,
+        `document_limit` if it has 500.
         """
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.create(bot, body=body, by=self.user))
@@ -195,16 +208,20 @@ class TextViewSet(TenantViewSet):
     def update(self, bot_id: int, text_id: int, body: TextDto) -> TextDto:
         """Replace a text and train it again; the bot uses the old one until then.
 
-        If the bot has `hold_back_worse`, the change may wait for a golden run: see `held_change`.
-        409 `source_exists` if the bot has this text already, `deletion_held` if its deletion is
-        held back.
+        If the bot's `hold_back_worse` is true, the change may first wait for a golden run: see
+        `held_change`. 409 `source_exists` if the bot already has this text, `deletion_held` if the
+        text's deletion is held back.
         """
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.update(bot, text_id, body=body, by=self.user))
 
     @operation("AI / train", "Delete Text By Id", access=TRAINER, status=204)
     def destroy(self, bot_id: int, text_id: int) -> None:
-        """Delete a text; the bot stops using it at once, unless that is held back."""
+        """Delete a text; the bot stops using it at once.
+
+        If the bot's `hold_back_worse` is true, the deletion may first wait for a golden run: see
+        `held_change`.
+        """
         bot = bots.get(self.client, bot_id)
         written_sources.delete(bot, DocumentSource.TEXT, text_id, by=self.user)
 
@@ -217,8 +234,9 @@ class QuestionAnswerViewSet(TenantViewSet):
         """Give the bot the answer to a question.
 
         A customer who asks nearly the same gets exactly this answer, with a citation. For other
-        questions, it is a source like any document. 409 `source_exists` if the bot has this
-        question already, `document_limit` if it has 2,000.
+        questions, it is a source like any document. A worker trains it; *Get Question Answer By Id*
+        shows the progress. 409 `source_exists` if the bot already has this question,
+        `document_limit` if it has 2,000.
         """
         bot = bots.get(self.client, bot_id)
         return QuestionAnswerDto.from_row(written_sources.create(bot, body=body, by=self.user))
@@ -245,9 +263,9 @@ class QuestionAnswerViewSet(TenantViewSet):
     ) -> QuestionAnswerDto:
         """Replace a question and its answer and train them again.
 
-        The bot uses the old ones until then; if it has `hold_back_worse`, the change may wait for a
-        golden run: see `held_change`. 409 `source_exists` if the bot has this question,
-        `deletion_held` if its deletion is held back.
+        The bot uses the old ones until then. If its `hold_back_worse` is true, the change may first
+        wait for a golden run: see `held_change`. 409 `source_exists` if the bot already has this
+        question, `deletion_held` if the question's deletion is held back.
         """
         bot = bots.get(self.client, bot_id)
         row = written_sources.update(bot, question_answer_id, body=body, by=self.user)
@@ -255,7 +273,11 @@ class QuestionAnswerViewSet(TenantViewSet):
 
     @operation("AI / train", "Delete Question Answer By Id", access=TRAINER, status=204)
     def destroy(self, bot_id: int, question_answer_id: int) -> None:
-        """Delete a question and its answer; the bot stops using them, unless that is held back."""
+        """Delete a question and its answer; the bot stops using them at once.
+
+        If the bot's `hold_back_worse` is true, the deletion may first wait for a golden run: see
+        `held_change`.
+        """
         bot = bots.get(self.client, bot_id)
         written_sources.delete(
             bot, DocumentSource.QUESTION_ANSWER, question_answer_id, by=self.user
@@ -273,31 +295,31 @@ class WebUrlViewSet(TenantViewSet):
         is_atomic=True,
     )
     def create(self, bot_id: int, body: WebUrlDto) -> WebUrlDto:
-        """Train the bot on a web page, perhaps with its linked pages, or on a sitemap's pages.
+        """Train the bot on a web page, optionally with the pages it links to, or on a sitemap.
 
-        A worker fetches what the site's robots.txt allows; `Get Web Urls` shows the progress. 409
-        `web_url_exists` if the bot has this address already, `web_url_limit` if it has 50.
+        A worker fetches what the site's robots.txt allows; *Get Web Urls* shows the progress. 409
+        `web_url_exists` if the bot already has this URL, `web_url_limit` if it has 50.
         """
         return web_urls.create(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("AI / train", "Update Web Url By Id", access=TRAINER, also={409: Error}, waits=True)
     def update(self, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
-        """Change the fields that the body names; a new address or depth starts a crawl at once.
+        """Change the fields that the body contains; a new URL or depth starts a crawl at once.
 
-        409 `web_url_exists` if the bot has this address already.
+        409 `web_url_exists` if the bot already has this URL.
         """
         bot = bots.get(self.client, bot_id)
         return web_urls.update(bot, web_url_id=web_url_id, body=body, by=self.user)
 
     @operation("AI / train", "Get Web Urls", access=BEARER, returns=WebUrlsResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """List the bot's web addresses with their crawled pages, newest first."""
+        """List the bot's websites with their crawled pages, newest first."""
         rows = web_urls.list_for_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=WebUrlDto.from_row)
 
     @operation("AI / train", "Delete Web Url By", access=TRAINER, status=204)
     def destroy(self, bot_id: int, web_url_id: int) -> None:
-        """Delete a web address with its crawled pages; the bot stops using them at once."""
+        """Delete a website with its crawled pages; the bot stops using them at once."""
         bot = bots.get(self.client, bot_id)
         web_urls.delete(bot, web_url_id=web_url_id, by=self.user)
 
@@ -317,9 +339,10 @@ class CustomerInfoViewSet(TenantViewSet):
 class ProcedureViewSet(TenantViewSet):
     @operation("AI / train", "Update Procedures", access=TRAINER)
     def update(self, bot_id: int, body: Procedures) -> Procedures:
-        """Replace what the bot does step by step when customers want something.
+        """Replace the bot's procedures: what it does step by step when customers want something.
 
-        422 names the line of a step that can't be read, or that calls a function the bot lacks.
+        422 if a step cannot be read or calls a function that the bot does not have; the error says
+        which line.
         """
         return procedures.update(bots.get(self.client, bot_id), body=body, by=self.user)
 
@@ -332,12 +355,12 @@ class ProcedureViewSet(TenantViewSet):
 class WelcomeViewSet(TenantViewSet):
     @operation("AI / train", "Update Client Customer Welcome Message Route", access=TRAINER)
     def update(self, bot_id: int, body: WelcomeMessages) -> WelcomeMessages:
-        """Replace the bot's welcome message, by language."""
+        """Replace the bot's welcome messages, by language."""
         return welcome.update_messages(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("AI / train", "Get Client Customer Welcome Message Route", access=BEARER)
     def retrieve(self, bot_id: int) -> WelcomeMessages:
-        """Get the bot's welcome message, by language."""
+        """Get the bot's welcome messages, by language."""
         bot = bots.get(self.client, bot_id)
         return WelcomeMessages.model_construct(messages=bot.welcome_message)
 
@@ -358,9 +381,9 @@ class BannerViewSet(TenantViewSet):
 
     @operation("AI / train", "Update Bot Banner", access=TRAINER, also={409: Error})
     def update(self, bot_id: int, body: BotBannerDto) -> BotBannerDto:
-        """Change the banner's link, alternative text or period; the picture stays.
+        """Change the banner's link, alternative text or period; the picture is kept.
 
-        Fields left out stay. 409 `no_banner` if the bot has no picture.
+        Fields left out are kept. 409 `no_banner` if the bot has no picture.
         """
         return banner_picture.update(bots.get(self.client, bot_id), body=body, by=self.user)
 

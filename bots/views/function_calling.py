@@ -1,4 +1,4 @@
-"""API operations of the tag `function-calling`."""
+"""API operations for function calling: a bot's functions, their calls, and MCP servers."""
 
 import uuid
 from typing import Any
@@ -34,7 +34,7 @@ class FunctionCallingViewSet(TenantViewSet):
         """Replace the whole configuration.
 
         A function keeps its secret headers if they are left out. The configuration is stored even
-        if the engine in use cannot call functions; `is_available` tells whether it can.
+        if the engine in use cannot call functions; `is_available` says whether it can.
         """
         return functions.replace(bots.get(self.client, bot_id), body=body, by=self.user)
 
@@ -57,8 +57,9 @@ class FunctionCallViewSet(TenantViewSet):
     ) -> FunctionCallingEventDTO:
         """Approve or reject a call that waits for an agent; the first decision counts.
 
-        A worker makes an approved call, and the bot answers with its result. 409 `already_decided`
-        if the call was already decided or is older than 24 hours.
+        A worker makes an approved call, and the bot answers the customer with its result; *Get
+        Function Calling Events* shows it. 409 `already_decided` if the call was already decided or
+        is older than 24 hours.
         """
         row = function_calls.decide(
             bots.get(self.client, bot_id), call_id, approve=body.approve, by=self.user
@@ -80,8 +81,9 @@ class McpServerViewSet(TenantViewSet):
     def create(self, bot_id: int, body: McpServerRequest) -> McpServerDto:
         """Connect a server and list its tools; the bot may call only those in `allowed`.
 
-        409 `mcp_unusable` if the server can't be reached or lists no tools, `mcp_limit` if the bot
-        has five servers.
+        `name` and `url` are required. To see the tools before choosing, leave out `allowed` and
+        choose with *Update MCP Server*. 409 `mcp_unusable` if the server cannot be reached or gives
+        no usable answer, `mcp_limit` if the bot has five servers.
         """
         bot = bots.get(self.client, bot_id)
         return mcp_servers.describe(mcp_servers.connect(bot, body=body, by=self.user))
@@ -90,7 +92,7 @@ class McpServerViewSet(TenantViewSet):
     def update(self, bot_id: int, mcp_server_id: uuid.UUID, body: McpServerChange) -> McpServerDto:
         """Change a server, switch it off, or choose which tools the bot may call.
 
-        409 `mcp_unusable` if a new address or token does not work.
+        Fields left out are kept. 409 `mcp_unusable` if a new URL or token does not work.
         """
         bot = bots.get(self.client, bot_id)
         row = mcp_servers.update(bot, mcp_server_id, body=body, by=self.user)
@@ -106,5 +108,5 @@ class McpServerViewSet(TenantViewSet):
 
     @operation("function-calling", "Remove MCP Server", access=ADMIN, status=204)
     def destroy(self, bot_id: int, mcp_server_id: uuid.UUID) -> None:
-        """Remove a server, its token and the functions of its tools; the log stays."""
+        """Remove a server, its token and the functions of its tools; the log of calls is kept."""
         mcp_servers.delete(bots.get(self.client, bot_id), mcp_server_id, by=self.user)

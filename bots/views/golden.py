@@ -1,4 +1,4 @@
-"""API operations of golden questions and golden runs."""
+"""API operations for golden questions and golden runs."""
 
 import uuid
 from typing import Any
@@ -40,9 +40,9 @@ class GoldenQuestionViewSet(TenantViewSet):
     def update(
         self, bot_id: int, golden_question_id: int, body: GoldenQuestionDto
     ) -> GoldenQuestionDto:
-        """Change a question or what its answer must contain or cite; fields left out stay.
+        """Change a question or what its answer must contain or cite; fields left out are kept.
 
-        409 `golden_question_exists` if the bot has this question already.
+        409 `golden_question_exists` if the bot already has this question.
         """
         bot = bots.get(self.client, bot_id)
         row = golden_questions.update(bot, golden_question_id, body=body, by=self.user)
@@ -64,11 +64,12 @@ class GoldenRunViewSet(TenantViewSet):
 
     @operation("AI / train", "Start Golden Run", access=TRAINER, status=202, also={409: Error})
     def create(self, bot_id: int, body: GoldenRunRequest) -> GoldenRunDto:
-        """Ask all golden questions of the bot as it is now, or with a change to test.
+        """Ask the bot all of its golden questions, as it is now or with a change to test.
 
-        A worker asks them; customers see nothing, no conversation is created and no function is
-        called. A model's tokens are charged, answers of the extractive engine are free. 409
-        `golden_running` while another run that you started is not finished.
+        A worker asks them; *Get Golden Run* shows the progress and the result. Customers see
+        nothing, no conversation is created and no function is called. A model's tokens are charged,
+        answers of the extractive engine are free. 409 `golden_running` while another run that was
+        started like this is unfinished.
         """
         bot = bots.get(self.client, bot_id)
         return GoldenRunDto.from_row(golden_runs.start(bot, body=body, by=self.user))
@@ -82,18 +83,18 @@ class GoldenRunViewSet(TenantViewSet):
     def publish(self, bot_id: int, run_id: uuid.UUID) -> GoldenRunDto:
         """Publish the instructions or documents that the run holds back, even if answers get worse.
 
-        409 `not_held` if it holds nothing back: the change was published, deleted or trained again
-        since. A changed document waits for another run.
+        409 `not_held` if the run holds nothing back: it is unfinished, or the change has been
+        published, deleted or trained again since. A changed document waits for another run.
         """
         bot = bots.get(self.client, bot_id)
         return GoldenRunDto.from_row(golden_runs.publish(bot, run_id, by=self.user))
 
     @operation("AI / train", "Discard Held Change", access=TRAINER, also={409: Error})
     def discard(self, bot_id: int, run_id: uuid.UUID) -> GoldenRunDto:
-        """Discard the changes of documents that the run tests or holds back.
+        """Discard the document changes that the run tests or holds back.
 
-        New documents are deleted; documents that are live stay as they are. 409 `not_held` if none
-        waits for the run.
+        New documents are deleted; other documents keep their live version. 409 `not_held` if no
+        document waits for the run.
         """
         bot = bots.get(self.client, bot_id)
         return GoldenRunDto.from_row(golden_runs.discard(bot, run_id, by=self.user))

@@ -1,4 +1,4 @@
-"""API operations of the language models that clients connect."""
+"""API operations for the language models and encoders that clients connect."""
 
 from typing import Any
 
@@ -21,18 +21,20 @@ class LanguageModelViewSet(TenantViewSet):
     def list(self, query: Page) -> dict[str, Any]:
         """List the models and encoders that you have connected, newest first.
 
-        A bot without its own model uses the one for all bots or, without that, the platform's.
+        A bot that has no model of its own uses the default model for all bots or, if there is none,
+        the platform's.
         """
         rows = language_models.list_for_client(self.client)
         return page(rows, query, by="-id", shape=LanguageModelDto.from_row)
 
     @operation("bot", "Set Language Model", access=ADMIN, waits=True)
     def store(self, query: LanguageModelQuery, body: LanguageModelDto) -> LanguageModelDto:
-        """Set the model for all of your bots, or for the bot named in the query only.
+        """Set the default model for all of your bots or, with `bot_id`, one bot's own model.
 
         It is used from the next reply on. Its failures are handled like those of the platform's
-        model. With `purpose=embeddings`, set the encoder of all of your bots: it is used when all
-        passages are encoded (`indexed_percent`), and while it fails, words are searched.
+        model. `purpose=embeddings` sets the encoder for all of your bots: it is used once it has
+        encoded all passages (`indexed_percent`); while it fails, the search uses words only. 422 if
+        the body's `bot_id` or `purpose` differs from the query's; the body may leave them out.
         """
         row = language_models.store(
             self.client, self._bot(query), body=body, by=self.user, purpose=query.purpose
@@ -46,7 +48,7 @@ class LanguageModelViewSet(TenantViewSet):
 
     @operation("bot", "Test Language Model", access=ADMIN, waits=True)
     def test(self, query: LanguageModelQuery) -> LanguageModelTest:
-        """Test the stored model: it translates one word. An encoder encodes two.
+        """Test the stored model: it translates one word; an encoder encodes two.
 
         404 if there is none. The test takes at most 20 seconds and costs no credits, but the
         model's provider may charge for it.

@@ -11,9 +11,9 @@ from identity.auth import BEARER_OR_SECRET_KEY, TenantViewSet
 class ContentSearchViewSet(TenantViewSet):
     @operation("AI / train", "Search Content", access=BEARER_OR_SECRET_KEY)
     def search(self, bot_id: int, query: ContentQuery) -> FoundContent:
-        """Find the passages of the bot's content that fit a question; costs no credits.
+        """Find the passages of the bot's content that best answer a question; costs no credits.
 
-        The search is the one with which the bot answers customers.
+        The bot uses the same search to answer customers.
         """
         bot = bots.get(self.client, bot_id)
         if self.caller.key and self.caller.key.bot_id not in {None, bot.pk}:
@@ -21,7 +21,7 @@ class ContentSearchViewSet(TenantViewSet):
         language = query.language or detection.detect(
             query.q, default=bot.default_language, offered=bot.languages
         )
-        found = retrieval.search(bot, query.q, language=language, limit=query.limit)
+        result = retrieval.search(bot, query.q, language=language, limit=query.limit)
         passages = [
             FoundPassage(
                 document_id=hit.chunk.document_id,
@@ -32,6 +32,6 @@ class ContentSearchViewSet(TenantViewSet):
                 text=hit.chunk.text,
                 score=round(float(hit.score), 4),
             )
-            for hit in found.hits
+            for hit in result.hits
         ]
-        return FoundContent(passages=passages, confidence=round(float(found.confidence), 4))
+        return FoundContent(passages=passages, confidence=round(float(result.confidence), 4))

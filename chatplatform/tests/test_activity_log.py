@@ -142,7 +142,7 @@ def test_another_clients_entries_do_not_show(ann, bot, cara):
 
 
 def test_only_whoever_reads_the_logs_sees_it(ben, bot):
-    bots.toggle_disabled(bot, is_disabled=True, by=ben.user)
+    bots.set_disabled(bot, is_disabled=True, by=ben.user)
     assert AuditEvent.objects.exists()
     assert b'id="activity"' not in page_of(signed_in(ben.user), bot).content
 

@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext
 
 from bots.models import Bot, Document, DocumentSource
-from bots.pages.bot import gaps
+from bots.pages.bot import content_gaps
 from bots.services import written_sources
 from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chats.models import Message
@@ -55,7 +55,7 @@ def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Docume
 
 def warn_of_others(request: HttpRequest, document: Document) -> None:
     """Tell the person of another document that answers the same question."""
-    words = gaps.contradiction(document.drafted())
+    words = content_gaps.contradiction(document.drafted())
     if words:
         messages.warning(request, words)
 

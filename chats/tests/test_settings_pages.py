@@ -7,7 +7,7 @@ from django.core import mail
 from django.urls import reverse
 from django.utils import timezone
 
-from bots.pages.company_settings import CompanyForm
+from bots.pages.settings_company import CompanyForm
 from bots.shapes.bot import BotLanguageConfigDto
 from chats.pages.automatic_messages import GROUPS
 from chats.shapes.automatic_messages import NAMES

@@ -64,7 +64,7 @@ DESK_POLICY = (
 
 # The pages of Settings, by name since those of higher apps are among them.
 SETTINGS_PAGES = {
-    "company": "bots.pages.company_settings.page",
+    "company": "bots.pages.settings_company.page",
     "hours": "identity.pages.settings.business_hours.page",
     "handover": "identity.pages.settings.conversations.handover",
     "messages": "chats.pages.automatic_messages.page",

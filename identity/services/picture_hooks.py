@@ -23,7 +23,7 @@ class StoredPicture:
 
 
 class PictureStore(Protocol):
-    """Implemented by the module `bots.services.pictures`."""
+    """Implemented by the module `bots.services.uploaded_pictures`."""
 
     def stored(self, file: Any, *, largest_side: int = 0) -> AbstractContextManager[StoredPicture]:
         """Check and store an uploaded file for the block; if the block fails, it is deleted."""

@@ -1,1 +1,1 @@
-"""The pages of one bot, which the tabs Content, Look, Behaviour, Install and Quality lead to."""
+"""The pages of one bot, with the tabs Content, Appearance, Behavior, Install and Quality."""

@@ -1,4 +1,4 @@
-"""The forms that decide in which languages and how a bot answers, and what it asks for."""
+"""The forms for a bot's languages, sample questions, availability and instructions."""
 
 from typing import Any
 
@@ -42,17 +42,17 @@ class LanguagesForm(BotForm):
 
     def add_fields(self) -> None:
         bot = self.bot
-        own = {*bot.languages, *bot.client.languages, bot.default_language}
-        offered = sorted({*phrasebook.all_books(), *own}, key=language_name)
-        everywhere = sorted(LANG_INFO, key=language_name)
-        others = [code for code in everywhere if code not in offered and "-" not in code]
+        in_use = {*bot.languages, *bot.client.languages, bot.default_language}
+        offered = sorted({*phrasebook.all_books(), *in_use}, key=language_name)
+        all_codes = sorted(LANG_INFO, key=language_name)
+        others = [code for code in all_codes if code not in offered and "-" not in code]
         self.offer("languages", language_choices(offered))
         self.offer("another", [("", "–"), *language_choices(others)])
         self.offer("default_language", language_choices([*offered, *others]))
 
     def submit(self, data: dict[str, Any], by: User) -> Any:
         languages = [*data["languages"], *filter(None, [data["another"]])]
-        # A chosen default language is meant to be one of the bot's languages.
+        # Choosing a default language adds it to the bot's languages.
         if languages and data["default_language"] not in languages:
             languages.append(data["default_language"])
         chosen = {"languages": languages, "default_language": data["default_language"]}
@@ -156,7 +156,7 @@ class VersionsForm(BotForm):
 
     def add_fields(self) -> None:
         rows = prompt_versions.list_for_bot(self.bot).select_related("created_by")
-        # A version that is held back is not an earlier one: its golden run decides about it.
+        # Every version except the current one, including any that are held back.
         self.earlier = list(rows.exclude(is_current=True).order_by("-version")[:_VERSIONS_SHOWN])
         self.offer("version", [(row.version, self._words(row)) for row in self.earlier])
 
@@ -166,9 +166,9 @@ class VersionsForm(BotForm):
 
     def _words(self, row: Prompt) -> str:
         at = date_format(row.created_at.astimezone(zone_of(self.bot)), "j M Y H:i")
-        who = row.created_by.full_name if row.created_by else "–"
+        author = row.created_by.full_name if row.created_by else "–"
         words = gettext("Version %(number)s · %(at)s · %(who)s")
-        return words % {"number": row.version, "at": at, "who": who}
+        return words % {"number": row.version, "at": at, "who": author}
 
     def submit(self, data: dict[str, Any], by: User) -> Prompt:
         return prompt_versions.restore(self.bot, version=data["version"], by=by)

@@ -1,4 +1,4 @@
-"""The forms of what a bot asks its customers for."""
+"""The forms that set which details a bot asks its customers for."""
 
 import re
 from typing import Any
@@ -17,12 +17,12 @@ from chatplatform.form_fields import TextsField
 from identity.models import User
 
 _OFF, _OPTIONAL, _REQUIRED = "", "optional", "required"
-_WISHES = [
+_ASK_CHOICES = [
     (_OFF, gettext_lazy("Don't ask")),
     (_OPTIONAL, gettext_lazy("Ask")),
     (_REQUIRED, gettext_lazy("Ask (required)")),
 ]
-_TIMES = [
+_WHEN_CHOICES = [
     ("before", gettext_lazy("In a form, before the chat")),
     ("during", gettext_lazy("By the bot, after an answer")),
 ]
@@ -46,7 +46,7 @@ _TYPES = [
 
 
 def _change(bot: Bot, fields: list[CustomerInfoField], by: User) -> CustomerInfoFields:
-    """Store the fields, without labels in languages that the bot no longer speaks."""
+    """Store the fields, without texts in languages that the bot no longer offers."""
     for field in fields:
         for texts in (field.label, field.question):
             for code in [code for code in texts if bot.languages and code not in bot.languages]:
@@ -63,18 +63,21 @@ class ContactForm(BotForm):
     heading = gettext_lazy("Contact details")
     intro = gettext_lazy("Choose what to ask customers for.")
     right = "train"
-    name = forms.ChoiceField(label=_LABELS["name"], choices=_WISHES, required=False)
-    email = forms.ChoiceField(label=_LABELS["email"], choices=_WISHES, required=False)
-    phone = forms.ChoiceField(label=_LABELS["phone"], choices=_WISHES, required=False)
+    name = forms.ChoiceField(label=_LABELS["name"], choices=_ASK_CHOICES, required=False)
+    email = forms.ChoiceField(label=_LABELS["email"], choices=_ASK_CHOICES, required=False)
+    phone = forms.ChoiceField(label=_LABELS["phone"], choices=_ASK_CHOICES, required=False)
     when = forms.ChoiceField(
-        label=gettext_lazy("When to ask"), choices=_TIMES, help_text=_WHEN_HELP
+        label=gettext_lazy("When to ask"), choices=_WHEN_CHOICES, help_text=_WHEN_HELP
     )
 
     def stored(self) -> dict[str, Any]:
-        own = {field.name: field for field in _stored(self.bot) if field.name in CONTACT}
-        during = bool(own) and not any(field.ask_before_chat for field in own.values())
+        contact_fields = {field.name: field for field in _stored(self.bot) if field.name in CONTACT}
+        during = bool(contact_fields) and not any(
+            field.ask_before_chat for field in contact_fields.values()
+        )
         return {"when": "during" if during else "before"} | {
-            name: _REQUIRED if field.required else _OPTIONAL for name, field in own.items()
+            name: _REQUIRED if field.required else _OPTIONAL
+            for name, field in contact_fields.items()
         }
 
     def submit(self, data: dict[str, Any], by: User) -> CustomerInfoFields:
@@ -120,7 +123,7 @@ class OtherFieldsForm(BotForm):
     )
     required = forms.BooleanField(label=gettext_lazy("Required"), required=False)
     when = forms.ChoiceField(
-        label=gettext_lazy("When to ask"), choices=_TIMES, help_text=_WHEN_HELP
+        label=gettext_lazy("When to ask"), choices=_WHEN_CHOICES, help_text=_WHEN_HELP
     )
 
     def add_fields(self) -> None:
@@ -137,21 +140,21 @@ class OtherFieldsForm(BotForm):
     def submit(self, data: dict[str, Any], by: User) -> CustomerInfoFields:
         bot = bots.get(self.bot.client, self.bot.pk)
         removed = data.get("removed", [])
-        kept = [field for field in _stored(bot) if field.name not in removed]
+        fields = [field for field in _stored(bot) if field.name not in removed]
         if data["label"]:
-            kept.append(_added(bot, data, {field.name for field in kept}))
+            fields.append(_added(bot, data, {field.name for field in fields}))
         elif not removed:
             raise forms.ValidationError(gettext("Enter what to ask customers for."))
-        return _change(bot, kept, by)
+        return _change(bot, fields, by)
 
 
-def _added(bot: Bot, data: dict[str, Any], taken: set[str]) -> CustomerInfoField:
+def _added(bot: Bot, data: dict[str, Any], used_names: set[str]) -> CustomerInfoField:
     label = data["label"]
     words = label.get(bot.default_language) or next(iter(label.values()))
     lines = [line.strip() for line in data["options"].splitlines() if line.strip()]
     is_list = data["type"] == "select"
     return CustomerInfoField(
-        name=_name(words, taken | set(CONTACT)),
+        name=_name(words, used_names | set(CONTACT)),
         label=label,
         type=data["type"],
         required=data["required"],
@@ -160,9 +163,10 @@ def _added(bot: Bot, data: dict[str, Any], taken: set[str]) -> CustomerInfoField
     )
 
 
-def _name(words: str, taken: set[str]) -> str:
-    """A name for a customer's attribute that is free: the words in ASCII, or a number."""
+def _name(words: str, used_names: set[str]) -> str:
+    """A name for a customer attribute that is not in `used_names`: the label in ASCII, with a
+    number if needed."""
     base = re.sub(r"[^a-z0-9]+", "_", fold(words)).strip("_")[:34] or "field"
     base = base if base[0].isalpha() else f"field_{base}"[:34]
     names = (base, *(f"{base}_{number}" for number in range(2, 100)))
-    return next(name for name in names if name not in taken)
+    return next(name for name in names if name not in used_names)

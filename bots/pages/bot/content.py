@@ -1,4 +1,4 @@
-"""A bot's content: one list of files, websites, texts and answers, and the page of each."""
+"""The pages of a bot's content: the list of files, websites, texts and answers, and each item's."""
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
@@ -14,13 +14,13 @@ from django.utils.translation import gettext, gettext_lazy
 
 from bots.forms import BotForm
 from bots.models import Bot, Chunk, Document, DocumentSource, WebUrl
-from bots.pages.bot import content_forms, frame, gaps, states
+from bots.pages.bot import content_forms, content_gaps, frame, states
 from bots.services import chat_hooks, content_overlap, documents, publish_gate, web_urls
 from chatplatform.admin_base import TenantAdmin, viewer
 
-_ON_A_PAGE = 50
-_PASSAGES_SHOWN = 100
-# The kinds of content by the name in the page's address: words and icon.
+_PAGE_SIZE = 50
+_MAX_PASSAGES = 100
+# The kinds of content, keyed by their name in the page's URL: label and icon.
 KINDS: dict[str, tuple[Any, str]] = {
     "file": (gettext_lazy("Files"), "description"),
     "website": (gettext_lazy("Websites"), "language"),
@@ -40,14 +40,14 @@ _KIND_OF = {source: kind for kind, source in _SOURCES.items()}
 
 
 def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """The list of all that the bot reads; it reloads itself while something is being read."""
+    """The list of all content of the bot; it reloads itself while the bot is reading something."""
     kind = request.GET.get("kind", "")
     search = request.GET.get("q", "").strip()[:200]
-    asked = request.GET.get("page", "")
-    number = max(1, int(asked) if asked.isdecimal() and len(asked) < 6 else 1)
+    page_text = request.GET.get("page", "")
+    number = max(1, int(page_text) if page_text.isdecimal() and len(page_text) < 6 else 1)
     keys, count = _keys(bot, kind, search, number)
     rows = _rows(bot, keys)
-    used = _used(bot, rows)
+    answer_counts = _answer_counts(bot, rows)
     may_add = frame.may(page, request, "train")
     add = {
         "title": gettext("Add content"), "icon": "add", "is_primary": True,
@@ -58,83 +58,85 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         title=gettext("Content"),
         actions=[add] if may_add else [],
         add=add if may_add else None,
-        items=[_item(bot, row, used) for row in rows],
-        language_gaps=gaps.languages(bot),
+        items=[_item(bot, row, answer_counts) for row in rows],
+        language_gaps=content_gaps.languages(bot),
         is_busy=any(map(states.is_busy, rows)),
         kinds=[(name, words, name == kind) for name, (words, _) in KINDS.items()],
         kind=kind,
         search=search,
         is_filtered=bool(kind or search),
         number=number,
-        has_more=count > number * _ON_A_PAGE,
+        has_more=count > number * _PAGE_SIZE,
     )  # fmt: skip
 
 
 def _keys(bot: Bot, kind: str, search: str, number: int) -> tuple[list[tuple[str, int]], int]:
-    """The kind and id of each row of a page of the list, the latest change first, and the number of
-    all rows."""
-    own = Document.objects.filter(bot=bot, web_url=None)
+    """The kind and id of each row on one page of the list, latest change first, and the total
+    number of rows."""
+    document_rows = Document.objects.filter(bot=bot, web_url=None)
     sites = WebUrl.objects.filter(bot=bot)
     if kind in _SOURCES:
-        own, sites = own.filter(source=_SOURCES[kind]), sites.none()
+        document_rows, sites = document_rows.filter(source=_SOURCES[kind]), sites.none()
     elif kind in KINDS:
-        own = own.none()
+        document_rows = document_rows.none()
     if search:
         words = Q(title__icontains=search) | Q(file_name__icontains=search)
-        own = own.filter(words | Q(content__icontains=search))
+        document_rows = document_rows.filter(words | Q(content__icontains=search))
         sites = sites.filter(url__icontains=search)
-    count = own.count() + sites.count()
+    count = document_rows.count() + sites.count()
     changed = {"document": F("updated_at"), "website": Coalesce("last_fetched_at", "created_at")}
     parts: list[QuerySet[Any, Any]] = [
         rows.annotate(
             row_kind=Value(name, output_field=CharField()), changed=changed[name]
         ).values_list("row_kind", "pk", "changed")
-        for name, rows in (("document", own), ("website", sites))
+        for name, rows in (("document", document_rows), ("website", sites))
     ]
     ordered = parts[0].union(parts[1], all=True).order_by("-changed", "row_kind", "-pk")
-    start = (number - 1) * _ON_A_PAGE
-    return [(name, pk) for name, pk, _ in ordered[start : start + _ON_A_PAGE]], count
+    start = (number - 1) * _PAGE_SIZE
+    return [(name, pk) for name, pk, _ in ordered[start : start + _PAGE_SIZE]], count
 
 
 def _rows(bot: Bot, keys: Iterable[tuple[str, int]]) -> list[Any]:
     """The documents and websites with these kinds and ids, in the same order."""
     keys = list(keys)
     ids = {name: [pk for kind, pk in keys if kind == name] for name in ("document", "website")}
-    own = publish_gate.with_run(Document.objects.filter(bot=bot), document="pk")
+    document_rows = publish_gate.with_run(Document.objects.filter(bot=bot), document="pk")
     sites = web_urls.with_page_counts(WebUrl.objects.filter(bot=bot))
-    found: dict[tuple[str, int], Any] = {}
-    found |= {("document", row.pk): row for row in own.filter(pk__in=ids["document"])}
-    found |= {("website", row.pk): row for row in sites.filter(pk__in=ids["website"])}
-    _add_runs(bot, [found[key] for key in keys if key[0] == "website" and key in found])
-    rows = [found[key] for key in keys if key in found]
+    rows_by_key: dict[tuple[str, int], Any] = {}
+    rows_by_key |= {
+        ("document", row.pk): row for row in document_rows.filter(pk__in=ids["document"])
+    }
+    rows_by_key |= {("website", row.pk): row for row in sites.filter(pk__in=ids["website"])}
+    _add_runs(bot, [rows_by_key[key] for key in keys if key[0] == "website" and key in rows_by_key])
+    rows = [rows_by_key[key] for key in keys if key in rows_by_key]
     for row in rows:
         row.bot = bot
     return rows
 
 
 def _add_runs(bot: Bot, sites: list[Any]) -> None:
-    """Give each website the run of the first of its crawled pages that is held back."""
-    held = publish_gate.held().filter(bot=bot, web_url__in=sites).order_by("-id")
-    first = {item.web_url_id: item for item in held} if sites else {}
+    """Set each website's golden run to that of its first crawled page that is held back."""
+    held_back = publish_gate.held().filter(bot=bot, web_url__in=sites).order_by("-id")
+    first = {item.web_url_id: item for item in held_back} if sites else {}
     for row in sites:
         item: Any = first.get(row.pk)
         row.run_id, row.run_outcome = (item.run_id, item.run_outcome) if item else (None, None)
 
 
-def _used(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
-    """How many answers used each row of the list: a website's are those of all its pages."""
+def _answer_counts(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
+    """How many answers used each document or website; a website's pages are added up."""
     answers = chat_hooks.document_usage().answers(bot)
-    found = {("document", pk): count for pk, count in answers.items()}
+    counts = {("document", pk): count for pk, count in answers.items()}
     sites = [row for row in rows if isinstance(row, WebUrl)]
     pages = Document.objects.filter(bot=bot, web_url__in=sites, pk__in=answers)
     for site_id, pk in pages.values_list("web_url_id", "pk") if sites else ():
         key = ("website", site_id or 0)
-        found[key] = found.get(key, 0) + answers[pk]
-    return found
+        counts[key] = counts.get(key, 0) + answers[pk]
+    return counts
 
 
-def _item(bot: Bot, row: Any, used: dict[tuple[str, int], int]) -> dict[str, Any]:
-    """What the list shows of a row."""
+def _item(bot: Bot, row: Any, answer_counts: dict[tuple[str, int], int]) -> dict[str, Any]:
+    """What the list shows for a row."""
     if isinstance(row, WebUrl):
         kind, link, name = "website", "admin:bots_bot_website", row.url
         key, changed = ("website", row.pk), row.last_fetched_at or row.created_at
@@ -151,7 +153,7 @@ def _item(bot: Bot, row: Any, used: dict[tuple[str, int], int]) -> dict[str, Any
         "details": states.details(row),
         "is_important": getattr(row, "is_important", False),
         "changed": changed,
-        "used": used.get(key, 0),
+        "used": answer_counts.get(key, 0),
     }
 
 
@@ -180,54 +182,55 @@ def add(page: TenantAdmin, request: HttpRequest, bot: Bot, way: str) -> HttpResp
 
 
 def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int) -> HttpResponse:
-    """One document: its text, which can be edited or its file replaced, and when it is used."""
+    """One document's page: its text, and the forms to edit it, replace its file or set when it is
+    used."""
     live = _document(bot, document_id)
     row = live.drafted()
-    made: dict[str, type[BotForm]] = {}
+    forms: dict[str, type[BotForm]] = {}
     if row.source in _EDIT_FORMS:
-        made["edit"] = _EDIT_FORMS[row.source]
+        forms["edit"] = _EDIT_FORMS[row.source]
     elif not row.web_url_id:
-        made["replace"] = content_forms.ReplaceFileForm
-    made["use"] = content_forms.UseForm
-    made["discard"] = content_forms.DiscardForm
+        forms["replace"] = content_forms.ReplaceFileForm
+    forms["use"] = content_forms.UseForm
+    forms["discard"] = content_forms.DiscardForm
     if not row.web_url_id:
-        made["again"] = content_forms.ReadAgainForm
-    has_text_in_form = "edit" in made and frame.may(page, request, "train")
+        forms["again"] = content_forms.TryAgainForm
+    has_text_in_form = "edit" in forms and frame.may(page, request, "train")
     passages = Chunk.objects.filter(document=live, is_draft=False).order_by("position")
     return _show_row(
-        page, request, row, made,
+        page, request, row, forms,
         template="admin/bots/document.html",
         title=str(row),
         document_page=page.admin_site.get_model_admin(Document),
         is_file=bool(row.file),
         used=chat_hooks.document_usage().answers(bot).get(row.pk, 0),
-        passages=[] if has_text_in_form and not live.draft else passages[:_PASSAGES_SHOWN],
-        more=max(0, live.chunk_count - _PASSAGES_SHOWN),
+        passages=[] if has_text_in_form and not live.draft else passages[:_MAX_PASSAGES],
+        more=max(0, live.chunk_count - _MAX_PASSAGES),
         delete=reverse("admin:bots_bot_delete_document", args=[bot.pk, row.pk]),
-        **_beside(row),
+        **_related_content(row),
     )  # fmt: skip
 
 
-def _beside(row: Document) -> dict[str, Any]:
-    """What other documents mean for this one: a passage that contradicts it, or the questions that
-    they would still answer once it has expired."""
+def _related_content(row: Document) -> dict[str, Any]:
+    """How other documents bear on this one: a passage that contradicts it; or, for a document that
+    expires, which of its questions they would still answer and which would be lost."""
     if states.is_busy(row):
         return {}
     if row.source == DocumentSource.QUESTION_ANSWER:
-        return {"contradiction": gaps.contradiction(row)}
+        return {"contradiction": content_gaps.contradiction(row)}
     if row.valid_to is None:
         return {}
-    answered, lost = content_overlap.questions_of(row)
-    return {"lost_questions": lost, "kept_questions": answered}
+    answered, unanswered = content_overlap.questions_of(row)
+    return {"lost_questions": unanswered, "kept_questions": answered}
 
 
 def website(page: TenantAdmin, request: HttpRequest, bot: Bot, web_url_id: int) -> HttpResponse:
-    """One website: its settings, and the pages that the bot has read of it."""
+    """One website's page: its settings, and the pages that the bot has read from it."""
     row = _website(bot, web_url_id)
     _add_runs(bot, [row])
-    made = {"edit": content_forms.WebForm, "again": content_forms.ReadAgainForm}
+    forms = {"edit": content_forms.WebForm, "again": content_forms.ReadAgainForm}
     return _show_row(
-        page, request, row, made,
+        page, request, row, forms,
         template="admin/bots/website.html",
         title=row.url,
         delete=reverse("admin:bots_bot_delete_website", args=[bot.pk, row.pk]),

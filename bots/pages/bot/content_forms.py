@@ -12,9 +12,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from bots.forms import BotForm, changed_times, day_field, days_of
-from bots.models import Bot, Document, DocumentSource, DocumentStatus, WebUrl
-from bots.pages.bot import gaps
-from bots.services import document_drafts, documents, web_urls, written_sources
+from bots.models import Bot, Document, DocumentSource, DocumentStatus
+from bots.pages.bot import content_gaps
+from bots.services import document_changes, documents, web_urls, written_sources
 from bots.shapes.content import ImportantDocumentDto
 from bots.shapes.web_url import WebUrlDto
 from bots.shapes.written import QuestionAnswerDto, TextDto
@@ -39,14 +39,14 @@ class ContentForm(BotForm):
     """A form that adds content to a bot, or changes one document or website."""
 
     right = "train"
-    # Its button if it adds content.
+    # The label of the button when the form adds content.
     add_button: ClassVar[Any] = ""
 
-    def __init__(self, subject: Any, *sent: Any, **options: Any) -> None:
+    def __init__(self, subject: Any, *args: Any, **kwargs: Any) -> None:
         self.is_new = isinstance(subject, Bot)
         if self.is_new:
             self.button = self.add_button
-        super().__init__(subject, *sent, **options)
+        super().__init__(subject, *args, **kwargs)
 
     def stored(self) -> dict[str, Any]:
         return {} if self.is_new else super().stored()
@@ -109,7 +109,7 @@ class WebForm(ContentForm):
         return super().stored() or {"crawl_depth": 1}
 
     def clean_url(self) -> str:
-        """The address, with the scheme that people leave out."""
+        """The URL, with `https://` added if the scheme is missing."""
         given: str = self.cleaned_data["url"].strip()
         url = given if "://" in given else f"https://{given}"
         try:
@@ -134,8 +134,8 @@ class WebForm(ContentForm):
 
 
 class WrittenForm(ContentForm):
-    """Adds or changes a text, or an answer to a question; the bot keeps the old text until it has
-    read the new one."""
+    """Adds or changes a text, or an answer to a question; the bot keeps using the old text until it
+    has read the new one."""
 
     valid_until = day_field(
         gettext_lazy("Valid until"),
@@ -143,7 +143,7 @@ class WrittenForm(ContentForm):
     )
 
     def add_fields(self) -> None:
-        # Once the text exists, another form sets its days.
+        # For a text that exists, `UseForm` sets the days.
         if not self.is_new:
             del self.fields["valid_until"]
 
@@ -182,7 +182,7 @@ class TextForm(WrittenForm):
 
 
 class QuestionForm(WrittenForm):
-    # What another source says instead; set when the form is saved.
+    # A warning that quotes another source with a different answer; set when the form is saved.
     contradiction: SafeString | str = ""
 
     heading = gettext_lazy("Answer")
@@ -201,7 +201,7 @@ class QuestionForm(WrittenForm):
 
     def submit(self, data: dict[str, Any], by: User) -> Document:
         document = super().submit(data, by)
-        self.contradiction = gaps.contradiction(document.drafted())
+        self.contradiction = content_gaps.contradiction(document.drafted())
         return document
 
     def saved_message(self, result: Document) -> str:
@@ -214,7 +214,7 @@ class QuestionForm(WrittenForm):
         return bool(self.contradiction)
 
 
-# The ways to add content, by the name in the page's address.
+# The ways to add content, keyed by the name in the page's URL.
 WAYS: dict[str, type[BotForm]] = {
     "files": FilesForm, "website": WebForm, "text": TextForm, "answer": QuestionForm,
 }  # fmt: skip
@@ -253,7 +253,7 @@ class ReplaceFileForm(ContentForm):
 
 
 class UseForm(ContentForm):
-    """When a document is used, and before which others."""
+    """Sets when a document is used, and whether it takes priority over others."""
 
     heading = gettext_lazy("Usage")
     shapes = (ImportantDocumentDto,)
@@ -281,44 +281,51 @@ class UseForm(ContentForm):
 
 
 class DiscardForm(ContentForm):
-    """Discards a new text that could not be read, or a held deletion; the bot still uses the old
-    text."""
+    """Discards a new text that could not be read, or a held-back deletion; the bot still uses the
+    old text."""
 
     heading = button = gettext_lazy("Discard changes")
     variant = "default"
 
     @property
     def intro(self) -> str:
-        if document_drafts.has_failed(self.subject):
+        if document_changes.has_failed(self.subject):
             return gettext("The new version couldn't be read. The bot keeps using the old version.")
         return gettext("The deletion of this document is on hold. The bot still uses it.")
 
     @property
     def is_needed(self) -> bool:
-        is_deletion = self.subject.draft == document_drafts.DELETION
-        return is_deletion or document_drafts.has_failed(self.subject)
+        is_deletion = self.subject.draft == document_changes.DELETION
+        return is_deletion or document_changes.has_failed(self.subject)
 
     def submit(self, data: dict[str, Any], by: User) -> None:
         documents.discard(self.bot, document_id=self.subject.pk, by=by)
 
     def saved_message(self, result: None) -> str:
-        return gettext("Discarded.")
+        return gettext("Changes discarded.")
 
 
 class ReadAgainForm(ContentForm):
-    """Reads a website once more, or a document that could not be read."""
+    """Reads a website again."""
 
     heading = button = gettext_lazy("Refresh")
     variant = "default"
 
-    @property
-    def is_needed(self) -> bool:
-        return isinstance(self.subject, WebUrl) or self.subject.status == DocumentStatus.FAILED
-
     def submit(self, data: dict[str, Any], by: User) -> bool:
-        if isinstance(self.subject, WebUrl):
-            return web_urls.crawl_again(self.subject)
-        return documents.retrain(self.subject)
+        return web_urls.crawl_again(self.subject)
 
     def saved_message(self, result: Any) -> str:
         return gettext("The bot is reading it again.")
+
+
+class TryAgainForm(ReadAgainForm):
+    """Reads a document again that could not be read."""
+
+    heading = button = gettext_lazy("Try again")
+
+    @property
+    def is_needed(self) -> bool:
+        return bool(self.subject.status == DocumentStatus.FAILED)
+
+    def submit(self, data: dict[str, Any], by: User) -> bool:
+        return documents.retrain(self.subject)

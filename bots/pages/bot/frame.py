@@ -22,13 +22,13 @@ def may(page: TenantAdmin, request: HttpRequest, right: str) -> bool:
 
 
 def tabs(page: TenantAdmin, request: HttpRequest, bot: Bot, active: str) -> list[dict[str, Any]]:
-    """The tabs of a bot that the viewer may open, with a tick at the steps that are done."""
+    """The tabs of a bot's pages that the viewer may open, and which of their steps are done."""
     is_manager = may(page, request, "manage")
     is_known = Document.objects.filter(bot=bot, chunk_count__gt=0).exists()
     has_behaviour = SampleQuestion.objects.filter(bot=bot).exists() or bool(
         bot.customer_info_fields or prompt_versions.find_current(bot.pk)
     )
-    found = [
+    candidates = [
         ("content", gettext("Content"), "bots_bot_content", is_known, True),
         ("look", gettext("Appearance"), "bots_bot_look", bool(bot.welcome_message),
          may(page, request, "train")),
@@ -45,7 +45,7 @@ def tabs(page: TenantAdmin, request: HttpRequest, bot: Bot, active: str) -> list
             "active": name == active,
             "is_done": bool(is_done),
         }
-        for name, title, path, is_done, is_open in found
+        for name, title, path, is_done, is_open in candidates
         if is_open
     ]
 
@@ -53,7 +53,7 @@ def tabs(page: TenantAdmin, request: HttpRequest, bot: Bot, active: str) -> list
 def show(
     page: TenantAdmin, request: HttpRequest, bot: Bot, active: str, **context: Any
 ) -> HttpResponse:
-    """A page of a bot: `active` names its tab and its template."""
+    """Render a page of a bot; `active` is the name of its tab and, by default, of its template."""
     title = f"{bot.bot_name} · {context.pop('title')}"
     template = context.pop("template", f"admin/bots/{active}.html")
     context |= {
@@ -65,7 +65,7 @@ def show(
 
 
 def check(page: TenantAdmin, request: HttpRequest, right: str) -> None:
-    """Refuse viewers who lack a right."""
+    """Raise PermissionDenied if the viewer lacks a right."""
     if not may(page, request, right):
         raise PermissionDenied
 
@@ -78,23 +78,23 @@ def bind_forms(
     *,
     then: str | None = None,
 ) -> tuple[dict[str, Part], HttpResponse | None]:
-    """The forms that the viewer may send, by name; and, if the request sent one that was saved, a
-    redirect to `then` or to the same page.
+    """The forms that the viewer may submit, by name; and a redirect to `then` or to the same page
+    if the request submitted one that was saved, else None.
 
-    `subject` is the bot, or the row of it that the forms are about.
+    `subject`: what the forms edit, which is the bot or one of its documents or websites.
     """
     parts, shown, by = dict[str, Part](), list[str](), viewer(request)
     for name, form in forms.items():
         if may(page, request, form.right):
             data = submitted_values(request, name)
             files = None if data is None else request.FILES
-            made = form(subject, data, files, auto_id=f"{name}_%s")
+            bound = form(subject, data, files, auto_id=f"{name}_%s")
             parts[name] = Part(
-                name, form.heading, made, partial(made.submit, by=by),
-                button=made.button, done=made.saved_message, intro=made.intro,
-                variant=made.variant,
+                name, form.heading, bound, partial(bound.submit, by=by),
+                button=bound.button, done=bound.saved_message, intro=bound.intro,
+                variant=bound.variant,
             )  # fmt: skip
-            if made.is_needed:
+            if bound.is_needed:
                 shown.append(name)
     done = carry_out(request, [*parts.values()], then=then)
     return {name: parts[name] for name in shown}, done

@@ -1,4 +1,4 @@
-"""The forms of a bot's own business hours and holidays."""
+"""The forms for a bot's own business hours and holidays."""
 
 import re
 from typing import Any
@@ -67,24 +67,27 @@ class HolidaysForm(BotForm):
 
 
 def _holiday(line: str) -> Holiday:
-    """The day in a line such as "2026-12-24 (9–12) Christmas Eve"."""
+    """Parse a line such as "2026-12-24 (9–12) Christmas Eve"; raises ValidationError."""
     match = _HOLIDAY.fullmatch(line.strip())
     day, hours, name = match.groups() if match else ("", "", "")
     spans = [_span(text.strip()) for text in (hours or "").split(",") if text.strip()]
     try:
         return Holiday.model_validate({"date": day, "name": name, "hours": spans})
     except pydantic.ValidationError as exc:
-        place, words = refusals(exc)[0]
-        wrong = {
+        location, message = refusals(exc)[0]
+        messages = {
             "date": gettext("Enter a date such as 2026-12-25 instead of “%(line)s”.")
             % {"line": line.strip()[:60]},
             "hours": f"{day}: {gettext('Enter hours such as 09:00–18:00.')}",
         }
-        raise forms.ValidationError(wrong.get(place[0], f"{day}: {gettext(words)}")) from exc
+        raise forms.ValidationError(
+            messages.get(location[0], f"{day}: {gettext(message)}")
+        ) from exc
 
 
 def _span(text: str) -> dict[str, str]:
-    """The hours in a text such as "09:00–12:00" or "13–18"; the shape refuses other texts."""
+    """The hours in a text such as "09:00–12:00" or "13–18"; the `Holiday` shape refuses what is
+    returned for other texts."""
     match = _SPAN.fullmatch(text)
     if match is None:
         return {"opens": text, "closes": text}

@@ -1,4 +1,4 @@
-"""The page that puts a bot on a website: where it may be shown, the script tag, the first visit."""
+"""The page for installing a bot on a website: allowed sites, script tag and first visit."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from bots.services import visitor_identity
 from bots.services.website_keys import find_key
 from chatplatform.admin_base import TenantAdmin, viewer
 
-# The tabs that say how the tag gets onto a website.
+# The tabs with instructions for adding the tag to a website.
 _WAYS = [
     ("html", "HTML"), ("tag-manager", "Tag Manager"), ("wordpress", "WordPress"),
     ("shopify", "Shopify"),
@@ -21,10 +21,10 @@ _WAYS = [
 
 
 def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """Where the bot may be shown, its script tag, and its first visit."""
+    """The Install page: where the bot may be shown, its script tag and its first visit."""
     frame.check(page, request, "manage")
-    is_theirs = viewer(request).client_id == bot.client_id
-    forms = {name: form for name, form in INSTALL.items() if is_theirs or name != "tag"}
+    is_own_bot = viewer(request).client_id == bot.client_id
+    forms = {name: form for name, form in INSTALL.items() if is_own_bot or name != "tag"}
     parts, done = frame.bind_forms(page, request, bot, forms)
     if done:
         return done
@@ -42,7 +42,8 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 
 
 def identity_secret(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """Create the secret that signs the ids of customers who are signed in to the website."""
+    """Create the secret that signs the ids of customers who are signed in to the website, after a
+    confirmation, and show it once."""
     frame.check(page, request, "manage")
     tabs = frame.tabs(page, request, bot, "install")
 

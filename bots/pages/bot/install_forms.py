@@ -1,4 +1,4 @@
-"""The forms that put a bot on a website."""
+"""The forms on a bot's Install page."""
 
 import re
 from typing import Any
@@ -33,7 +33,7 @@ class HostsForm(BotForm):
         return {"allowed_domain": self.bot.allowed_domain.replace(",", "\n")}
 
     def clean_allowed_domain(self) -> str:
-        """The hosts in the input; people paste whole URLs."""
+        """The hosts in the input, separated by commas; people may paste whole URLs."""
         parts = re.split(r"[\s,;]+", self.cleaned_data["allowed_domain"])
         hosts = {part: _host_of(part) for part in parts if part}
         self.unsafe = [
@@ -45,14 +45,14 @@ class HostsForm(BotForm):
         return ",".join([*hosts.values(), *self.twins])
 
     def _twins(self, hosts: set[str]) -> list[str]:
-        """The www/non-www twins of newly added hosts.
+        """The twins of newly added hosts: the same host with or without `www.`.
 
-        A twin that somebody removed is not added again.
+        A twin that was removed before is not added again.
         """
         stored = {*self.bot.allowed_domain.split(",")}
-        known = stored | hosts
-        new = (host for host in sorted(hosts - stored) if f"*.{host}" not in known)
-        return [twin for twin in map(_twin, new) if twin and twin not in known]
+        all_hosts = stored | hosts
+        new = (host for host in sorted(hosts - stored) if f"*.{host}" not in all_hosts)
+        return [twin for twin in map(_twin, new) if twin and twin not in all_hosts]
 
     def saved_message(self, result: Any) -> str:
         saved = super().saved_message(result)
@@ -70,18 +70,18 @@ class HostsForm(BotForm):
         return bool(self.unsafe)
 
 
-def _host_of(address: str) -> str:
-    """The host of a pasted URL; without a host, the input is returned as is, and the service
+def _host_of(pasted: str) -> str:
+    """The host of a pasted URL; input that has no host is returned unchanged, and the service
     refuses it."""
     try:
-        host = urlsplit(address if "://" in address else f"//{address}").hostname
+        host = urlsplit(pasted if "://" in pasted else f"//{pasted}").hostname
     except ValueError:
         host = None
-    return host or address
+    return host or pasted
 
 
 def _twin(host: str) -> str:
-    """The host with `www.` added or removed; empty for other subdomains."""
+    """The host with `www.` added or removed; empty for a host with another subdomain."""
     if host.startswith("www.") and host.count(".") > 1:
         return host.removeprefix("www.")
     return f"www.{host}" if re.fullmatch(r"[a-z0-9-]+\.[a-z]{2,}", host) else ""

@@ -1,4 +1,4 @@
-"""The form of a bot's procedures: one after another, and an empty one for the next."""
+"""The form with all of a bot's procedures, and empty fields for a new one."""
 
 from collections.abc import Collection
 from typing import Any
@@ -44,8 +44,8 @@ class ProceduresForm(BotForm):
         for at in range(min(count + 1, MAX_PROCEDURES)):
             is_new = at == count
             name = gettext("New procedure") if is_new else gettext("Name")
-            own = "" if is_new else gettext("Clear the name to delete the procedure.")
-            field = forms.CharField(label=name, max_length=60, required=False, help_text=own)
+            name_help = "" if is_new else gettext("Clear the name to delete the procedure.")
+            field = forms.CharField(label=name, max_length=60, required=False, help_text=name_help)
             self.add_field(f"name_{at}", field)
             starts = forms.CharField(
                 label=gettext("What customers say to start it"),
@@ -69,11 +69,12 @@ class ProceduresForm(BotForm):
                 self.add_field(f"is_enabled_{at}", on)
 
     def changed_together(self, name: str) -> Collection[str]:
-        """All fields, since procedures are identified by position."""
+        """All fields belong together, since procedures are identified by their position."""
         return list(self.fields)
 
     def clean(self) -> dict[str, Any]:
-        """A procedure has examples and steps; a new one has a name too, if anything is entered."""
+        """Require examples and steps for each procedure, and also a name for a new one if any of
+        its fields is filled."""
         data: dict[str, Any] = super().clean() or self.cleaned_data
         for at in range(min(len(self.bot.procedures) + 1, MAX_PROCEDURES)):
             names = (f"name_{at}", f"starts_{at}", f"steps_{at}")
@@ -88,7 +89,7 @@ class ProceduresForm(BotForm):
     def submit(self, data: dict[str, Any], by: User) -> Procedures:
         rows = sorted({int(name.rpartition("_")[2]) for name in data})
         rows = [at for at in rows if data[f"name_{at}"]]
-        given = [
+        entered = [
             Procedure(
                 name=data[f"name_{at}"],
                 starts_with=[line for line in data[f"starts_{at}"].splitlines() if line.strip()],
@@ -99,9 +100,9 @@ class ProceduresForm(BotForm):
         ]
         bot = bots.get(self.bot.client, self.bot.pk)
         try:
-            return procedures.update(bot, body=Procedures(procedures=given), by=by)
+            return procedures.update(bot, body=Procedures(procedures=entered), by=by)
         except Invalid as refused:
-            # The error names the API's field; the form's fields have other names.
-            *_, place, part = refused.errors[0]["loc"]
+            # The error refers to a field of the API; the form's fields have other names.
+            *_, position, part = refused.errors[0]["loc"]
             msg = refused.errors[0]["msg"]
-            raise Invalid.field(f"{part}_{rows[place]}", msg=msg) from refused
+            raise Invalid.field(f"{part}_{rows[position]}", msg=msg) from refused

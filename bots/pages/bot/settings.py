@@ -1,4 +1,4 @@
-"""The pages Look, Behaviour and Quality of a bot, and the frame that shows its widget."""
+"""A bot's pages Appearance, Behavior and Quality, and the preview of its widget."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ from bots.models import Bot, GoldenQuestion, GoldenRun, LanguageModel, ModelPurp
 from bots.pages.bot import (
     behaviour_forms,
     contact_forms,
+    content_gaps,
     frame,
-    gaps,
     hours_forms,
-    look_forms,
     procedure_forms,
+    widget_forms,
 )
 from bots.services import bots, engines, widget_config
 from bots.shapes.bot import SETUP_STEPS
@@ -25,16 +25,16 @@ from chatplatform.form_fields import language_choices
 from chatplatform.templatetags.codes import humanize_code
 
 LOOK: dict[str, type[BotForm]] = {
-    "appearance": look_forms.AppearanceForm,
-    "welcome": look_forms.WelcomeForm,
-    "window": look_forms.WindowForm,
-    "invitation": look_forms.InvitationForm,
-    "banner": look_forms.BannerForm,
-    "terms": look_forms.TermsForm,
+    "appearance": widget_forms.AppearanceForm,
+    "welcome": widget_forms.WelcomeForm,
+    "window": widget_forms.WindowForm,
+    "invitation": widget_forms.InvitationForm,
+    "banner": widget_forms.BannerForm,
+    "terms": widget_forms.TermsForm,
 }
 BEHAVIOUR: dict[str, type[BotForm]] = {
     "languages": behaviour_forms.LanguagesForm,
-    "welcome": look_forms.WelcomeForm,
+    "welcome": widget_forms.WelcomeForm,
     "questions": behaviour_forms.QuestionsForm,
     "contact": contact_forms.ContactForm,
     "details": contact_forms.OtherFieldsForm,
@@ -46,7 +46,7 @@ BEHAVIOUR: dict[str, type[BotForm]] = {
     "review": behaviour_forms.ReviewForm,
     "answering": behaviour_forms.AnsweringForm,
 }
-# The sections of each page: name, title, forms, and a template for what follows them.
+# The sections of each page: name, title, forms, and the template that follows them, if any.
 _LOOK_SECTIONS = [
     ("branding", gettext_lazy("Branding"), ("appearance", "banner"), ""),
     ("messages", gettext_lazy("Messages"), ("welcome", "invitation", "terms"), ""),
@@ -63,9 +63,9 @@ _BEHAVIOUR_SECTIONS = [
         "admin/bots/behaviour_company.html",
     ),
 ]  # fmt: skip
-# Settings that only the API changes; the page Behaviour shows them greyed out.
+# Settings that only the API changes; the Behavior page shows them grayed out.
 SET_BY_API = SETUP_STEPS
-# The policy of the widget's frame, except that only our own pages may embed this one.
+# The Content-Security-Policy of the widget's frame, except that only our own pages may embed it.
 _PREVIEW_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https: http:;"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
@@ -73,21 +73,21 @@ _PREVIEW_POLICY = (
 
 
 def look(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """How the widget looks, beside the widget itself."""
+    """The Appearance page: how the widget looks, beside a preview of it."""
     return _show(page, request, bot, "look", LOOK, _LOOK_SECTIONS, title=gettext("Appearance"))
 
 
 def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """How the bot answers, and what it asks for."""
-    own = LanguageModel.objects.filter(client=bot.client, purpose=ModelPurpose.CHAT)
+    """The Behavior page: how the bot answers, and what it asks customers for."""
+    client_models = LanguageModel.objects.filter(client=bot.client, purpose=ModelPurpose.CHAT)
     by = viewer(request)
     may_change = by.client_id == bot.client_id and by.is_admin
     described = bots.describe(bot.client, bot.pk)
     return _show(
         page, request, bot, "behaviour", BEHAVIOUR, _BEHAVIOUR_SECTIONS,
         title=gettext("Behavior"),
-        language_gaps=gaps.languages(bot),
-        model=own.filter(bot=bot).first() or own.filter(bot=None).first(),
+        language_gaps=content_gaps.languages(bot),
+        model=client_models.filter(bot=bot).first() or client_models.filter(bot=None).first(),
         has_default_model=engines.platform_has_model(),
         models=reverse("admin:bots_languagemodel_changelist"),
         config=bot.client.config,
@@ -99,7 +99,7 @@ def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse
 
 
 def quality(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """The page with links to tools that check the bot's answers."""
+    """The Quality page: links to the tools that check the bot's answers."""
     of_bot = f"?bot__id__exact={bot.pk}"
     golden = GoldenQuestion.objects.filter(bot=bot).count()
     latest = GoldenRun.objects.filter(bot=bot).order_by("-id").first()
@@ -123,9 +123,11 @@ def quality(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 
 
 def preview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """The widget's own panel with the bot's configuration, for the frame beside the forms."""
-    asked = request.GET.get("language", "")
-    language = asked if asked in languages_of(bot, bot.welcome_message) else bot.default_language
+    """The widget's chat panel with the bot's configuration, for the preview beside the forms."""
+    requested = request.GET.get("language", "")
+    language = (
+        requested if requested in languages_of(bot, bot.welcome_message) else bot.default_language
+    )
     config = widget_config.for_bot(bot, language=language)
     reply = page.page(
         request, "admin/bots/preview.html", bot.bot_name, bot=bot,
@@ -139,7 +141,7 @@ def preview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 
 
 def _words_of(language: str) -> str:
-    """The language of the widget's built-in texts for customers who speak this language."""
+    """The language of the widget's built-in texts for this language; English if it has none."""
     base = language.partition("-")[0]
     return base if finders.find(f"widget/words/{base}.js") else "en"
 
@@ -168,6 +170,6 @@ def _show(
     context["sections"] = [
         {"name": name, "title": title, "parts": shown, "template": template}
         for name, title, names, template in sections
-        if (shown := [parts[one] for one in names if one in parts]) or template
+        if (shown := [parts[form_name] for form_name in names if form_name in parts]) or template
     ]
     return frame.show(page, request, bot, active, parts=parts, **context)

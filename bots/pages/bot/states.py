@@ -1,4 +1,4 @@
-"""The state of a bot's content in words."""
+"""Describes the state of a bot's content in words."""
 
 from datetime import timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from bots.models import Document, DocumentStage, DocumentStatus, GoldenOutcome, 
 from bots.shapes.web_url import PageCounts
 from chatplatform.templatetags.codes import humanize_code
 
-# A document's or website's state in words, and its colour.
+# The label and color for each status of a document or website.
 _STATES: dict[str, tuple[Any, str]] = {
     DocumentStatus.QUEUED: (gettext_lazy("Queued"), "info"),
     DocumentStatus.TRAINING: (gettext_lazy("Reading"), "warning"),
@@ -31,18 +31,18 @@ _STAGES = {
     DocumentStage.SENTENCES: gettext_lazy("in use, quotes still improving"),
     DocumentStage.COMPLETE: gettext_lazy("complete"),
 }
-_LONG = timedelta(minutes=2)
+_LONG_TRAINING = timedelta(minutes=2)
 _BUSY = frozenset({DocumentStatus.QUEUED, DocumentStatus.TRAINING})
 
 
 def is_busy(row: Any) -> bool:
-    """Whether the state of a document or website will change by itself soon."""
-    is_on_trial = bool(getattr(row, "run_id", None)) and row.run_outcome != GoldenOutcome.HELD
-    return row.status in _BUSY or is_on_trial
+    """Whether the state of a document or website will soon change without anyone's action."""
+    is_being_tested = bool(getattr(row, "run_id", None)) and row.run_outcome != GoldenOutcome.HELD
+    return row.status in _BUSY or is_being_tested
 
 
 def label(row: Any) -> tuple[str, str]:
-    """The state of a document or website in one or two words, and its colour."""
+    """The state of a document or website in a few words, and its color."""
     if getattr(row, "run_id", None):
         is_held = row.run_outcome == GoldenOutcome.HELD
         return (gettext("On hold"), "danger") if is_held else (gettext("Being tested"), "info")
@@ -57,7 +57,8 @@ def label(row: Any) -> tuple[str, str]:
 
 
 def details(row: Any) -> SafeString | str:
-    """What else there is to say about the state of a document or website."""
+    """More about the state of a document or website, such as its error, its progress or a held-back
+    change; may be empty."""
     parts: list[Any] = []
     if row.status == DocumentStatus.FAILED:
         parts.append(row.error_message or humanize_code(row.error_code))
@@ -104,11 +105,11 @@ def held_words(document: Any) -> SafeString:
 
 
 def stage_words(row: Document) -> str:
-    """The progress of a document's training, with the minutes so far if it takes long."""
+    """The progress of a document's training, with the minutes so far once it takes over two."""
     words = f"{_STAGES[DocumentStage(row.stage)]} ({row.progress}%)"
     took = timezone.now() - row.started_at if row.started_at else timedelta(0)
     is_running = row.status == DocumentStatus.TRAINING
-    if not is_running or took < _LONG:
+    if not is_running or took < _LONG_TRAINING:
         return words
     minutes = int(took.total_seconds() // 60)
     long = gettext("long document, %(minutes)s minutes so far") % {"minutes": minutes}

@@ -27,7 +27,7 @@ def settle(
     # No call is made while the chat waits for an agent.
     if loaded.is_answered or loaded.reply_scope != ReplyScope.ALL:
         return None
-    calls = function_calls.put_to_customer(message.conversation_id, message.pk)
+    calls = function_calls.pending_for_customer(message.conversation_id, message.pk)
     texts = gather.texts_of(gather.load_burst(message, earlier)) if calls else ()
     return _settle(message, texts[-1], calls, subject) if texts else None
 

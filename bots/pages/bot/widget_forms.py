@@ -1,4 +1,4 @@
-"""The forms that decide how a bot's widget looks and what it says by itself."""
+"""The forms for a bot's widget: its branding, window, messages, banner and terms."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminColorInputWidget
 
 from bots.forms import BotForm, changed_times, day_field, days_of
-from bots.services import banner_picture, bots, pictures
+from bots.services import banner_picture, bots, uploaded_pictures
 from bots.shapes.widget import (
     Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post as BannerUpload,
 )
@@ -29,8 +29,8 @@ _VISITORS = [
     ("new", gettext_lazy("New visitors")),
     ("returning", gettext_lazy("Returning visitors")),
 ]
-_ADDRESS = {"placeholder": "https://"}
-_COLOUR: dict[str, Any] = {"widget": UnfoldAdminColorInputWidget, "attrs": {"class": "colour"}}
+_URL_ATTRS = {"placeholder": "https://"}
+_COLOR: dict[str, Any] = {"widget": UnfoldAdminColorInputWidget, "attrs": {"class": "colour"}}
 
 
 class AppearanceForm(BotForm):
@@ -40,10 +40,10 @@ class AppearanceForm(BotForm):
         Setting(
             "bot_icon", gettext_lazy("Avatar URL"),
             gettext_lazy("Filled in when you upload an image. Clear it to remove the avatar."),
-            attrs=_ADDRESS,
+            attrs=_URL_ATTRS,
         ),
-        Setting("primary_color", gettext_lazy("Primary color"), **_COLOUR),
-        Setting("secondary_color", gettext_lazy("Secondary color"), **_COLOUR),
+        Setting("primary_color", gettext_lazy("Primary color"), **_COLOR),
+        Setting("secondary_color", gettext_lazy("Secondary color"), **_COLOR),
         Setting("position", gettext_lazy("Position"), choices=_CORNERS),
         Setting("dark_mode", gettext_lazy("Dark theme")),
         Setting(
@@ -65,7 +65,10 @@ class AppearanceForm(BotForm):
         if not file:
             return self.change(changed, by)
         changed.pop("bot_icon", None)
-        with pictures.stored(file, largest_side=AVATAR_SIDE) as picture, transaction.atomic():
+        with (
+            uploaded_pictures.stored(file, largest_side=AVATAR_SIDE) as picture,
+            transaction.atomic(),
+        ):
             result = self.change(changed, by)
             bots.set_icon(self.bot, picture, by=by)
             return result
@@ -111,7 +114,7 @@ class InvitationForm(BotForm):
             "engaging_pages", gettext_lazy("Only on these pages"),
             gettext_lazy("Paths such as /prices, /shop/*. Leave empty for all pages."),
         ),
-        Setting("engaging_visitors", gettext_lazy("Only for"), choices=_VISITORS),
+        Setting("engaging_visitors", gettext_lazy("Show to"), choices=_VISITORS),
         Setting(
             "bot_question", gettext_lazy("Placeholder in the message field"),
             gettext_lazy("Leave empty for “Write a message” in the customer's language."),
@@ -133,7 +136,7 @@ class BannerForm(BotForm):
     right = "train"
     shapes = (BotBannerDto,)
     settings = (
-        Setting("link", gettext_lazy("Link"), attrs=_ADDRESS),
+        Setting("link", gettext_lazy("Link"), attrs=_URL_ATTRS),
         Setting(
             "alt", gettext_lazy("Alt text"),
             gettext_lazy("Read aloud to people who can't see the image."),
@@ -162,7 +165,7 @@ class BannerForm(BotForm):
         texts, times = {name: data[name] for name in ("link", "alt")}, changed_times(self)
         if not data["file"]:
             return banner_picture.update(self.bot, body=BotBannerDto(**texts, **times), by=by)
-        # A new picture replaces the whole banner.
+        # An upload replaces the whole banner, so it must include the stored days.
         kept = {"valid_from": self.bot.banner_valid_from, "valid_to": self.bot.banner_valid_to}
         body = BannerUpload(file=data["file"], **texts, **kept | times)
         return banner_picture.upload(self.bot, body=body, by=by)

@@ -1,4 +1,4 @@
-"""What a bot's content lacks or contradicts, in words for its owner."""
+"""Messages to a bot's owner about what its content lacks and where it contradicts itself."""
 
 from typing import Any
 
@@ -12,13 +12,14 @@ from bots.models import Bot, Document
 from bots.services import chat_hooks, content_overlap
 from chatplatform.form_fields import language_name
 
-_SHOWN_WORDS = 40
-# With fewer questions, the language may have been guessed wrongly.
+_MAX_QUOTED_WORDS = 40
+# With fewer questions, the detected language may be wrong.
 _MIN_QUESTIONS = 3
 
 
 def contradiction(document: Document) -> SafeString | str:
-    """The passage of another document that may contradict a written answer; empty if none does."""
+    """A message that quotes another document that may contradict a written answer; empty if none
+    does."""
     passage = content_overlap.find_conflicting_passage(document)
     if passage is None:
         return ""
@@ -29,13 +30,13 @@ def contradiction(document: Document) -> SafeString | str:
         gettext("Another source answers this question too. If it's out of date, change it:"),
         link,
         passage.title,
-        Truncator(" ".join(passage.text.split())).words(_SHOWN_WORDS),
+        Truncator(" ".join(passage.text.split())).words(_MAX_QUOTED_WORDS),
     )
 
 
 def languages(bot: Bot) -> list[dict[str, Any]]:
-    """The languages in which customers asked this week without an answer, if the bot has no content
-    in them."""
+    """A message for each language in which questions had no answer in the last seven days and the
+    bot has no content."""
     return [
         {
             "code": code,
@@ -52,11 +53,15 @@ def languages(bot: Bot) -> list[dict[str, Any]]:
 
 
 def _unanswered_without_content(bot: Bot) -> dict[str, int]:
-    """How many questions of the last seven days had no answer, by language, most first.
+    """The number of unanswered questions of the last seven days per language, highest first.
 
-    Counts only languages in which the bot has no content.
+    Counts only languages in which the bot has no content; empty if it has no content at all.
     """
-    known = set(Document.objects.filter(bot=bot, chunk_count__gt=0).values_list("language"))
-    counts = chat_hooks.document_usage().unanswered_by_language(bot) if known else {}
-    found = {code: count for code, count in counts.items() if (code,) not in known}
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    content_languages = set(
+        Document.objects.filter(bot=bot, chunk_count__gt=0).values_list("language")
+    )
+    counts = chat_hooks.document_usage().unanswered_by_language(bot) if content_languages else {}
+    without_content = {
+        code: count for code, count in counts.items() if (code,) not in content_languages
+    }
+    return dict(sorted(without_content.items(), key=lambda item: -item[1]))

@@ -1,8 +1,8 @@
-"""Changes of a bot's documents: made at once, or held back as the document's draft.
+"""Changes to a bot's documents: made at once, or held back as the document's draft.
 
-The columns of a document and its passages are what is live. Its `draft` has the columns that a
-held-back change sets; the passages of a new text are stored beside the live ones. Callers hold the
-bot's lock.
+A document's columns and passages hold what is live. Its `draft` has the columns that a held-back
+change sets; the passages of a new text are stored beside the live ones. Callers hold the bot's
+lock.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ def change(document: Document, columns: Mapping[str, Any], **training: Any) -> N
     """Change columns of a document, at once or held back; 409 `deletion_held` if its deletion is
     held back.
 
-    `training`: columns that queue it for training, which are written in any case.
+    `training`: columns that queue the document for training; they are always written at once.
     """
     if document.draft == DELETION:
         raise DeletionHeld
@@ -51,9 +51,9 @@ def change(document: Document, columns: Mapping[str, Any], **training: Any) -> N
 
 
 def hold_deletion(document: Document) -> None:
-    """Hold back the deletion of a document; it replaces an earlier held-back change."""
+    """Hold back the deletion of a document; this drops an earlier held-back change."""
     drop(document)
-    # Training that failed or is still running was for a text that is dropped now.
+    # If training failed or is still running, it was for the text that is dropped now.
     rows = Document.objects.filter(pk=document.pk)
     if not has_text(document.draft):
         rows = rows.filter(status=DocumentStatus.FAILED)
@@ -88,12 +88,12 @@ def publish_draft(document: Document) -> None:
         rows.update(pending_review=False)
     elif draft == DELETION:
         remove(document)
-    elif "sha256" in draft and _is_double(document, draft["sha256"]):
+    elif "sha256" in draft and _is_duplicate(document, draft["sha256"]):
         drop(document)
     else:
         passages = Chunk.objects.filter(document=document)
-        # Without a `chunk_count` the new text was not read yet, so draft passages are of an earlier
-        # draft.
+        # If the draft has no `chunk_count`, its text was not read yet, and any draft passages
+        # belong to an earlier draft.
         passages.filter(is_draft="chunk_count" not in draft).delete()
         if "chunk_count" in draft:
             passages.update(is_draft=False)
@@ -107,7 +107,7 @@ def publish_draft(document: Document) -> None:
 
 
 def drop(document: Document) -> None:
-    """Drop the held-back change of a document; what is live stays."""
+    """Drop the held-back change of a document; what is live is kept."""
     media.remove_later(document.client_id, [document.draft_file.name])
     Chunk.objects.filter(document=document, is_draft=True).delete()
     Document.objects.filter(pk=document.pk).update(draft=None, draft_file="", pending_review=False)
@@ -138,7 +138,7 @@ def _change_at_once(document: Document, columns: Mapping[str, Any]) -> None:
         draft = document.draft or {}
         rows.update(draft={name: draft[name] for name in draft.keys() - columns.keys()})
     elif document.draft is not None:
-        # The draft waits for a gate that is off now.
+        # The draft waits for a golden run, but the bot no longer checks changes.
         publish_draft(document)
         document.refresh_from_db()
     if "file" in columns:
@@ -156,7 +156,7 @@ def _hold(document: Document, draft: Mapping[str, Any], columns: Mapping[str, An
         publish_gate.hold_document(document)
 
 
-def _is_double(document: Document, sha256: str) -> bool:
+def _is_duplicate(document: Document, sha256: str) -> bool:
     same = Document.objects.filter(
         bot_id=document.bot_id, source=document.source, sha256=sha256, web_url=None
     )

@@ -1,4 +1,4 @@
-"""The company's page of Settings: name, time zone and languages."""
+"""The Company page of Settings: name, time zone and languages."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ class CompanyForm(SettingsForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """The default language is always one of the languages."""
+        """Add the default language to the languages."""
         data = self.cleaned_data
         if not self.errors:
             data["languages"] = sorted({*data["languages"], data["default_language"]})
@@ -51,7 +51,7 @@ class CompanyForm(SettingsForm):
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """The company's name, time zone and languages."""
+    """Show and save the company's name, time zone and languages."""
     client, by = own_client(request), viewer(request)
     current = supported_languages.of_client(client)
     languages = [language.code for language in current.languages]
@@ -71,13 +71,13 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     form.offer("timezone", time_zones.choices(client.timezone, now=timezone.now()))
 
     def save(data: dict[str, Any]) -> object:
-        wanted = [{"code": code} for code in data["languages"]]
+        language_items = [{"code": code} for code in data["languages"]]
         with transaction.atomic():
             clients.update(client, CompanyName(name=data["name"]), by=by)
             configs.update(client.config, ClientConfigDto(timezone=data["timezone"]), by=by)
             chosen = (data["default_language"], data["languages"])
             if chosen != (current.default_language, sorted(languages)):
-                body = BotLanguageConfigDto(default_language=chosen[0], languages=wanted)
+                body = BotLanguageConfigDto(default_language=chosen[0], languages=language_items)
                 supported_languages.update(client, body=body, by=by)
         return client
 

@@ -35,8 +35,10 @@ class PictureTooLarge(TooLarge):
 
 @contextmanager
 def stored(file: Any, *, largest_side: int = 0) -> Iterator[StoredPicture]:
-    """Check an uploaded file and store its picture for the block; if the block fails, it is
-    deleted. A picture with a side over `largest_side` pixels is scaled down; 0 keeps its size."""
+    """Check an uploaded file and store its picture; the picture is deleted if the block fails.
+
+    A picture with a side over `largest_side` pixels is scaled down; 0 keeps its size.
+    """
     image = _reencoded(file, largest_side)
     name = media.store(_FOLDER, ContentFile(image.data), suffix=_SUFFIXES[image.mime_type])
     try:
