@@ -11,9 +11,9 @@ from chats.services.insight import (
     language_tasks,
     question_groups,
     summary_runs,
-    unanswered_questions,
+    taught_answers,
 )
-from chats.services.reply import call_approvals, customer_media, pipeline, replays
+from chats.services.reply import after_approval, customer_media, pipeline, replays
 
 
 @job("chats.generate_reply", queue=Queue.REPLY, max_attempts=5, on_dead=pipeline.give_up)
@@ -56,11 +56,11 @@ def summarise_all(*, summary_job_id: str) -> None:
     "chats.continue_after_approval",
     queue=Queue.REPLY,
     max_attempts=5,
-    on_dead=call_approvals.give_up,
+    on_dead=after_approval.give_up,
 )
 def continue_after_approval(*, call_id: str) -> None:
     """Continue a reply that waited for a function call to be approved or declined."""
-    call_approvals.continue_reply(call_id)
+    after_approval.continue_reply(call_id)
 
 
 # A mail server may be slow: like a receiver of webhooks, it must not delay replies.
@@ -121,18 +121,18 @@ def group_questions(*, bot_id: int) -> None:
 @job("chats.ask_learned", queue=Queue.INSIGHT, max_attempts=5)
 def ask_learned(*, document_id: int) -> None:
     """Ask the bot again the unanswered questions for which this answer was written."""
-    unanswered_questions.request_learned(document_id)
+    taught_answers.request_learned(document_id)
 
 
 @job(
     "chats.ask_question_again",
     queue=Queue.INSIGHT,
     max_attempts=3,
-    on_dead=unanswered_questions.fail,
+    on_dead=taught_answers.fail,
 )
 def ask_question_again(*, group_id: int) -> None:
     """Ask an unanswered question again, and store the bot's reply."""
-    unanswered_questions.ask_again(group_id)
+    taught_answers.ask_again(group_id)
 
 
 @job("chats.replay_next", queue=Queue.INSIGHT, max_attempts=5, on_dead=replays.fail)

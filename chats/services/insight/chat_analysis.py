@@ -22,7 +22,7 @@ from chatplatform import jobs
 from chatplatform.locks import single_flight
 from chats.models import Conversation, LockedConversation, Message, Summary, Tagging
 from chats.services.core import conversations, feedback, tags
-from chats.services.insight import credit_cap, transcripts
+from chats.services.insight import public_key_credit_cap, transcripts
 from chats.services.insight.transcripts import Transcript
 from chats.shapes.insight import (
     MAX_TAG_CHARS,
@@ -126,7 +126,7 @@ def compute(conversation_id: str, kind: str) -> None:
     if chat is None:
         return
     make: Any = {"summary": summarise, "tags": auto_tag, "sentiment": analyse_sentiment}[kind]
-    with credit_cap.paid_work(chat) as key_id:
+    with public_key_credit_cap.paid_work(chat) as key_id:
         make(chat, key_id=key_id)
 
 

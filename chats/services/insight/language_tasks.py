@@ -17,7 +17,7 @@ from chatplatform import jobs
 from chatplatform.api.shapes import LANGUAGE_PATTERN, canonical_language
 from chats.models import Conversation, Message, SenderType
 from chats.services.core import message_status
-from chats.services.insight import credit_cap, transcripts
+from chats.services.insight import public_key_credit_cap, transcripts
 from chats.shapes.insight import (
     MAX_TRANSLATED_CHARS,
     ReplySuggestions,
@@ -66,7 +66,7 @@ def translate_message(message_id: str, *, to: str) -> None:
     bot = message.conversation.bot
     if Capability.WRITE not in engines.engine_for(message.client, bot).capabilities:
         return
-    with credit_cap.paid_work(message.conversation) as key_id:
+    with public_key_credit_cap.paid_work(message.conversation) as key_id:
         draft = _translated(
             message.client,
             message.text[:MAX_TRANSLATED_CHARS],

@@ -21,7 +21,7 @@ from chats.services.reply import (
     customer_media,
     decide,
     gather,
-    procedure_runs,
+    procedure_runner,
     publishing,
 )
 from chats.services.reply.decide import AskEngine, Decision, Facts, KnowledgeGap
@@ -46,7 +46,7 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         if jobs.current_attempt() > 1:
             stream.reset()
         facts = gather.facts_for(message, earlier, confirmation)
-        turn = procedure_runs.turn_of(message, facts, subject_of(message))
+        turn = procedure_runner.turn_of(message, facts, subject_of(message))
         decision = turn.decision if turn else decide.from_facts(facts)
         if isinstance(decision, AskEngine):
             decision = ask_engine(message, decision, facts, stream)
@@ -89,7 +89,7 @@ def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyS
     try:
         outcome, gap = answers.answer(chat.bot, request, stream), KnowledgeGap()
     except answers.ProcedureBegins as begins:
-        return procedure_runs.start(
+        return procedure_runner.start(
             message, begins.procedure, subject_of(message), trace=begins.trace
         )
     asks_again = facts.handoff_policy.asks_again and facts.texts and not facts.is_waiting

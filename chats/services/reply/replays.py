@@ -13,8 +13,8 @@ from bots.services import bots, engines
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid, first_or_404
 from chats.models import Message, Replay, ReplayChange, ReplayedReply, ReplayStatus
-from chats.services.reply import reply_replay
-from chats.services.reply.reply_replay import ReplyAgain
+from chats.services.reply import reply_regeneration
+from chats.services.reply.reply_regeneration import RegeneratedReply
 from identity.models import User
 from identity.services import audit, credits
 
@@ -130,20 +130,20 @@ def _replies(bot: Bot, day: date) -> QuerySet[Message]:
         conversation__bot=bot,
         conversation__is_preview=False,
         in_reply_to__isnull=False,
-        receipt__decision__in=reply_replay.ASKED_ENGINE,
+        receipt__decision__in=reply_regeneration.ASKED_ENGINE,
         created_at__gte=begins,
         created_at__lt=ends,
     )
 
 
-def _regenerate(replay: Replay, reply: Message) -> ReplyAgain:
+def _regenerate(replay: Replay, reply: Message) -> RegeneratedReply:
     try:
-        return reply_replay.regenerate(reply, reference=f"replay:{replay.pk}:{reply.pk}")
+        return reply_regeneration.regenerate(reply, reference=f"replay:{replay.pk}:{reply.pk}")
     except credits.InsufficientCredits as exc:
         raise jobs.GiveUp("You're out of credits.") from exc
 
 
-def _store(replay: Replay, reply: Message, made: ReplyAgain) -> None:
+def _store(replay: Replay, reply: Message, made: RegeneratedReply) -> None:
     change = _change(reply, made)
     ReplayedReply.objects.create(
         client_id=replay.client_id,
@@ -157,8 +157,8 @@ def _store(replay: Replay, reply: Message, made: ReplyAgain) -> None:
     Replay.objects.filter(pk=replay.pk).update(**{str(change): F(str(change)) + 1})
 
 
-def _change(reply: Message, made: ReplyAgain) -> ReplayChange:
-    if not reply_replay.was_answered(reply):
+def _change(reply: Message, made: RegeneratedReply) -> ReplayChange:
+    if not reply_regeneration.was_answered(reply):
         return ReplayChange.GAINED if made.is_answered else ReplayChange.UNANSWERED
     if not made.is_answered:
         return ReplayChange.LOST

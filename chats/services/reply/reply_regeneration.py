@@ -23,7 +23,7 @@ class NothingToReplay(ApiError):
 
 
 @dataclass(frozen=True)
-class ReplyAgain:
+class RegeneratedReply:
     """What the bot would say today instead of an earlier reply."""
 
     text: str
@@ -51,7 +51,7 @@ def was_answered(reply: Message) -> bool:
     return bool(reply.receipt and reply.receipt.get("decision") == "answered")
 
 
-def regenerate(reply: Message, *, reference: str) -> ReplyAgain:
+def regenerate(reply: Message, *, reference: str) -> RegeneratedReply:
     """What the bot would say today to the message that a reply was for, given the lines before it.
     No function is called and no field asked for. A model's tokens are paid: `InsufficientCredits`
     if they cannot be."""
@@ -78,12 +78,12 @@ def regenerate(reply: Message, *, reference: str) -> ReplyAgain:
     return _described(asked, decision)
 
 
-def _described(asked: Message, decision: decide.Decision) -> ReplyAgain:
+def _described(asked: Message, decision: decide.Decision) -> RegeneratedReply:
     receipt: dict[str, Any] = decision.receipt.to_json()
     citations = decision.citations if isinstance(decision, Answer) else ()
     reason = decision.reason if isinstance(decision, decide.HandOver) else None
     reply = None if isinstance(decision, NoReply) else publishing.render(asked, decision)
-    return ReplyAgain(
+    return RegeneratedReply(
         text=with_choices(reply.text, reply.choices) if reply else "",
         decision=receipt.get("decision") or reason or "",
         is_answered=isinstance(decision, Answer),

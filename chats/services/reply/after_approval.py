@@ -8,7 +8,7 @@ from bots.models import Approval, CallStatus, FunctionCall
 from bots.services import function_runner
 from chats.models import Message
 from chats.services.core import fast_sql
-from chats.services.reply import decide, gather, pipeline, procedure_runs, publishing
+from chats.services.reply import decide, gather, pipeline, procedure_runner, publishing
 from chats.services.reply.decide import AskEngine, Decision, Facts, HandOver, Receipt
 from chats.services.reply.streams import ReplyStream
 
@@ -47,7 +47,7 @@ def _decide(message: Message, call: FunctionCall) -> Decision:
     """What to tell the customer; here a handover does not depend on the client's handoff policy."""
     if call.status == CallStatus.REJECTED:
         return HandOver("approval_needed", Receipt("agent_declined"), name="agent_declined")
-    decision = procedure_runs.after_approval(message, call, pipeline.subject_of(message))
+    decision = procedure_runner.after_approval(message, call, pipeline.subject_of(message))
     if decision:
         return decision
     asking = AskEngine(message.text, approved_by=Approval.AGENT)
