@@ -50,7 +50,7 @@ class Customer(TenantModel):
             ),
         ]
         indexes = [
-            # Finds customers by a part of their name, e-mail, phone number or external id.
+            # Finds customers by a part of their name, email, phone number or external id.
             GinIndex(
                 OpClass(Upper("name"), "gin_trgm_ops"),
                 OpClass(Upper("email"), "gin_trgm_ops"),

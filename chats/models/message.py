@@ -67,7 +67,7 @@ class Message(TenantModel):
     translations = models.JSONField(default=dict)
     sentiment = models.CharField(max_length=10, null=True)
     metadata = models.JSONField(default=dict)
-    # When a message was sent that was added later, as history; null for all others.
+    # For a message that was added later, as history: when it was sent. Null for all others.
     sent_at = models.DateTimeField(null=True)
     # The message's id in the source of an import.
     external_id = models.CharField(max_length=200, null=True)

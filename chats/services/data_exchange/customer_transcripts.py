@@ -87,7 +87,7 @@ def _check_allowed(chat: Conversation) -> None:
 
 
 def _line(message: Message) -> TranscriptLine:
-    others = [piece for piece in message.content if piece["type"] not in {"text", "feedback"}]
+    other_pieces = [piece for piece in message.content if piece["type"] not in {"text", "feedback"}]
     # The stars that a survey offers are left out.
     options = (
         option
@@ -105,6 +105,6 @@ def _line(message: Message) -> TranscriptLine:
             else markdown_to_text.convert(message.text, is_citing=bool(message.citations))
         ),
         options=[option["label"] for option in options],
-        files=[piece.get("file_name") or piece["type"] for piece in others],
+        files=[piece.get("file_name") or piece["type"] for piece in other_pieces],
         created_at=message.sent_at or message.created_at,
     )

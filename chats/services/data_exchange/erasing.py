@@ -1,4 +1,4 @@
-"""Erases a customer and everything stored about them, in jobs of a limited number of chats each."""
+"""Erases a customer and everything stored about them; each job erases a limited number of chats."""
 
 import json
 import uuid

@@ -84,8 +84,8 @@ def delete(chat: LockedConversation) -> None:
 
 
 def _expired(client_id: Any, days: Combinable) -> QuerySet[Any]:
-    """A client's chats that ended `days` ago or earlier, annotated with their `end`. `days` is a
-    value and no join, because then the index could not skip the chats that stay."""
+    """A client's chats that ended `days` ago or earlier, annotated with their `end`. `days` is
+    passed as a value, because with a join the index could not skip the chats that stay."""
     return Conversation.objects.annotate(end=Coalesce("ended_at", "imported_at")).filter(
         client_id=client_id, status=Status.ENDED, end__lte=before_now(days, days=1)
     )

@@ -1,4 +1,4 @@
-"""Analyses of a conversation, made by an engine for credits: its summary, tags and sentiment."""
+"""Has an engine analyse a conversation, which costs credits: its summary, tags and sentiment."""
 
 import uuid
 from contextlib import AbstractContextManager
@@ -191,7 +191,7 @@ def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
         transcript.lines,
         language=detection.detect("\n".join(transcript.of_customer), default=chat.language),
         tags=chat.tags,
-        sentiment=sentiment.analyse(_latest(transcript)).overall.sentiment,
+        sentiment=sentiment.analyse(_latest_of_customer(transcript)).overall.sentiment,
     )
     origin = {"message_count": transcript.message_count, "engine": ExtractiveEngine.name}
     return Summary(**vars(parts), **origin)
@@ -236,14 +236,14 @@ def _proposed_tags(
     if work.is_written:
         lines = transcript.hidden_by(transcripts.mask_for(chat.client))
         names = [tag.name for tag in known]
-        proposed = _cleaned(work.complete(text_tasks.tag(lines, known=names)), known)
+        proposed = _clean_tags(work.complete(text_tasks.tag(lines, known=names)), known)
     else:
         others = [tag for tag in known if key_of(tag.name) not in existing_keys]
         proposed = tagging.suggest("\n".join(transcript.of_customer), others)
     return [tag for tag in proposed if key_of(tag.name) not in existing_keys]
 
 
-def _cleaned(drafts: TagDrafts, known: list[KnownTag]) -> list[Suggested]:
+def _clean_tags(drafts: TagDrafts, known: list[KnownTag]) -> list[Suggested]:
     """A model's tags without duplicates, those with the highest confidence first: known tags in the
     client's spelling, and at most `MAX_NEW_TAGS` new ones."""
     spelling = {key_of(tag.name): tag.name for tag in known}
@@ -262,12 +262,12 @@ def _cleaned(drafts: TagDrafts, known: list[KnownTag]) -> list[Suggested]:
     return tags[:MAX_TAGS]
 
 
-def _latest(transcript: Transcript) -> list[str]:
+def _latest_of_customer(transcript: Transcript) -> list[str]:
     return transcript.of_customer[-ANALYSED_BY_RULES:]
 
 
 def _sentiment_by_rules(transcript: Transcript) -> tuple[Sentiment, ByMessage]:
-    analysis = sentiment.analyse(_latest(transcript))
+    analysis = sentiment.analyse(_latest_of_customer(transcript))
     ids = transcript.ids_of_customer[-ANALYSED_BY_RULES:]
     pairs = zip(ids, analysis.by_message, strict=True)
     return analysis.overall, {message_id: found.sentiment for message_id, found in pairs if found}

@@ -47,7 +47,7 @@ SHOWN_FROM = 0.3
 def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
     """Translate a text with the model. The source language is the one that the platform recognises
     or, if it recognises none, the one that the model names."""
-    draft = _translated(client, body.text, to=body.out_lang_code, purpose="translation")
+    draft = _translate_text(client, body.text, to=body.out_lang_code, purpose="translation")
     named_by_model = canonical_language(draft.source_language)
     is_code = LANGUAGE_PATTERN.fullmatch(named_by_model)
     return TranslationResponse(
@@ -70,13 +70,14 @@ def translate_message(message_id: str, *, to: str) -> None:
     if Capability.WRITE not in engines.engine_for(message.client, bot).capabilities:
         return
     with public_key_credit_cap.paid_work(message.conversation) as key_id:
-        draft = _translated(
+        draft = _translate_text(
             message.client,
             message.text[:MAX_TRANSLATED_CHARS],
             to=to,
             purpose=f"message:{message.pk}",
             bot=bot,
-            # The cap limits the costs that visitors cause, and agents' messages are not among them.
+            # The cap limits only costs that visitors cause, so it does not apply to agents'
+            # messages.
             key_id=key_id if message.sender_type == SenderType.CUSTOMER else None,
         )
         _store_translation(message, draft.text, to=to)
@@ -144,9 +145,9 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
             chat.bot, question, language=language, topics=topics, threshold=SHOWN_FROM
         )
         suggestions = (
-            _by_model(chat, transcript, found, body, work, language=language)
+            _suggest_by_model(chat, transcript, found, body, work, language=language)
             if work.is_written
-            else _quotes(found, language)
+            else _suggest_quotes(found, language)
         )
         return ReplySuggestions(suggestions=suggestions[: body.count])
 
@@ -165,7 +166,7 @@ def rewrite(chat: Conversation, body: RewriteRequest) -> RewrittenText:
         return RewrittenText(text=mask.reveal(work.complete(task).text))
 
 
-def _translated(
+def _translate_text(
     client: Client,
     text: str,
     *,
@@ -187,7 +188,7 @@ def _translated(
         return draft.model_copy(update={"text": mask.reveal(draft.text)})
 
 
-def _quotes(found: Sequence[Part], language: str) -> list[Suggestion]:
+def _suggest_quotes(found: Sequence[Part], language: str) -> list[Suggestion]:
     """Suggestions without a model: what the bot would quote, then each other passage alone."""
     whole = quotation.extract_all(found, language=language, threshold=SHOWN_FROM)
     extracts = [whole] if whole else []
@@ -208,7 +209,7 @@ def _quotes(found: Sequence[Part], language: str) -> list[Suggestion]:
     ]
 
 
-def _by_model(
+def _suggest_by_model(
     chat: Conversation,
     transcript: transcripts.Transcript,
     found: Sequence[Part],

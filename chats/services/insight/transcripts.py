@@ -10,8 +10,9 @@ from bots.engine.types import Line
 from chats.models import Conversation, Feedback, Message, SenderType, Thumb
 from identity.models import Client
 
-# The maximum numbers of lines in a transcript, of characters in a line, and of characters in all. A
-# transcript has the chat's latest messages and, even beyond the number of lines, its first one.
+# The maximum numbers of lines in a transcript, of characters in a line, and of characters in all
+# lines. A transcript has the chat's latest messages. If its first one is not among them, it is
+# added, even as one line more.
 MAX_LINES = 200
 MAX_LINE_CHARS = 2_000
 MAX_CHARACTERS = 24_000

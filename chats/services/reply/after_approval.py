@@ -44,8 +44,7 @@ def _load(call_id: str) -> tuple[FunctionCall | None, Message | None]:
 
 
 def _decide(message: Message, call: FunctionCall) -> Decision:
-    """What to tell the customer. Unlike elsewhere, the client's handoff policy prevents no handover
-    here."""
+    """What to tell the customer. The client's handoff policy cannot prevent a handover here."""
     if call.status == CallStatus.REJECTED:
         return HandOver("approval_needed", Receipt("agent_declined"), name="agent_declined")
     decision = procedure_runner.after_approval(message, call, pipeline.subject_of(message))

@@ -21,7 +21,7 @@ from chats.services.core import message_status, messages, translations
 log = logging.getLogger(__name__)
 # The maximum number of pictures that the model gets for one reply: the latest ones.
 MAX_PICTURES = 4
-# The maximum size of a file that the model gets.
+# The maximum size, in bytes, of a file that the model gets.
 MAX_BYTES = 10_000_000
 # The maximum width and height of a picture, in pixels. Models scale down larger pictures anyway.
 LARGEST_SIDE = 1_536

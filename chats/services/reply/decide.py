@@ -29,7 +29,7 @@ class Receipt:
     # filled.
     asks_for: str | None = None
     filled: tuple[str, ...] | None = None
-    # The field for which the customer ignored the question; the bot asks for it again later, once.
+    # The field for which the customer ignored the question; the bot asks for it once more, later.
     passed_over: str | None = None
     # The customer is asked to rephrase the question before the chat is handed over.
     asked_again: bool | None = None
@@ -75,7 +75,7 @@ class Offers:
 
 @dataclass(frozen=True)
 class CannedReply:
-    """The bot replies with the automatic message of this name."""
+    """The bot replies with a message of the platform, by the name of that message."""
 
     name: str
     receipt: Receipt
@@ -107,7 +107,7 @@ class HandOver:
     reason: str
     receipt: Receipt = field(default_factory=Receipt)
     call: ProposedCall | None = None
-    # The name of the automatic message for the customer; None for the usual one of the reason.
+    # The name of the message for the customer; None for the usual one of the reason.
     name: str | None = None
 
 
@@ -353,7 +353,8 @@ def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: Knowledge
             if reason == "engine_failed":
                 return HandOver("engine_failed", receipt)
             if policy.asks_again and gap.is_first:
-                # Without handovers the bot always replies like this, which is not marked.
+                # Without handovers, the bot replies like this to every unanswered question, so
+                # the receipt does not count it as asking again.
                 receipt = replace(receipt, asked_again=policy.on_no_answer or None)
                 return CannedReply("unknown", receipt, Offers(gap.headings, policy.on_request))
             return _apply_handoff_policy(HandOver("no_answer", receipt), policy)

@@ -222,8 +222,8 @@ def follow_up(chat: LockedConversation, message: Message, *, wants_reply: bool) 
 def find_or_reopen_chat(
     chat: LockedConversation, client_message_id: str | None
 ) -> tuple[LockedConversation, Message | None]:
-    """The chat that a customer's message belongs to, woken, reopened or created as needed, and the
-    message if it is stored already."""
+    """The chat that a customer's message belongs to, woken up, reopened or created as needed, and
+    the message if it is stored already."""
     customer = messages.Author(SenderType.CUSTOMER)
     existing = messages.find_existing(chat, client_message_id, customer)
     while existing is None and chat.status == Status.ENDED and not _may_reopen(chat):

@@ -76,8 +76,8 @@ def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         return
     if not loaded.is_answered:
         publishing.publish_reply(loaded.message, decide.ENGINE_FAILED, earlier=earlier)
-    # The worker calls this in a transaction. The stream ends after it, because the requests that
-    # wait for that then read the handover.
+    # The worker calls this in a transaction. The stream must end after the commit, because the
+    # waiting requests then read the stored handover.
     transaction.on_commit(ReplyStream(loaded.message.pk).done)
 
 

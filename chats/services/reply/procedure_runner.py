@@ -243,7 +243,7 @@ class _Run:
         step = self.step
         if step.kind == "ask":
             self._known[step.name] = given
-        self._note(step, "given" if step.kind == "ask" else "yes")
+        self._log_step(step, "given" if step.kind == "ask" else "yes")
         self._at += 1
         return self.run()
 
@@ -256,14 +256,14 @@ class _Run:
                     decision = self._ask(step)
                 case "confirm":
                     question = procedures.fill(step.text, self._values)
-                    decision = self._stop(step, "confirm", question)
+                    decision = self._ask_and_wait(step, "confirm", question)
                 case "call":
                     decision = self._call(step)
                 case "if":
                     decision = self._branch(step)
                 case "say":
                     self._texts.append(procedures.fill(step.text, self._values))
-                    self._note(step, "said")
+                    self._log_step(step, "said")
                     decision = None
                 case "go":
                     self._at, decision = step.go_to - 1, None
@@ -302,10 +302,10 @@ class _Run:
         problem = slot_filling.problem(step.as_field, value, country=self.country)
         if value not in (None, "") and problem is None:
             self._known[step.name] = value
-            self._note(step, "known")
+            self._log_step(step, "known")
             return None
         question = procedures.fill(step.text, self._values)
-        return self._stop(step, "ask", question, choices=step.options)
+        return self._ask_and_wait(step, "ask", question, choices=step.options)
 
     def _branch(self, step: Step) -> Decision | None:
         now = datetime.now(ZoneInfo(self._chat.client.timezone))
@@ -313,9 +313,9 @@ class _Run:
         if holds is None:
             holds, by = self._judge(step, today=f"{now:%A, %Y-%m-%d}"), "model"
         if holds is None:
-            self._note(step, "unknown", by=by)
+            self._log_step(step, "unknown", by=by)
             return self.hand_over("undecided")
-        self._note(step, "yes" if holds else "no", by=by)
+        self._log_step(step, "yes" if holds else "no", by=by)
         if not holds:
             self._at = step.go_to - 1
         return None
@@ -357,19 +357,19 @@ class _Run:
     def _call(self, step: Step) -> Decision | None:
         function = functions.find(self._chat.bot, step.name)
         if function is None:
-            self._note(step, "unavailable")
+            self._log_step(step, "unavailable")
             return self.hand_over("failed")
         values = self._arguments(step, function)
         try:
             argument_schemas.check(values, function.parameters)
             call = self._runner.make(function, values)
         except argument_schemas.WrongArguments as error:
-            self._note(step, "wrong_values", error=str(error))
+            self._log_step(step, "wrong_values", error=str(error))
             return self.hand_over("failed")
         except ApprovalNeeded as needed:
-            return self._await(step, needed.call)
+            return self._wait_for_approval(step, needed.call)
         self._calls[step.name] = str(call.pk)
-        self._note(step, call.status, call_id=str(call.pk))
+        self._log_step(step, call.status, call_id=str(call.pk))
         if call.status == CallStatus.SUCCEEDED:
             self._results[step.name] = procedures.result_of(call.result_excerpt)
             return None
@@ -380,10 +380,10 @@ class _Run:
         is_uncertain = call.error.startswith(function_runner.UNCERTAIN)
         return None if is_handled and not is_uncertain else self.hand_over("failed")
 
-    def _await(self, step: Step, call: FunctionCall) -> Decision:
+    def _wait_for_approval(self, step: Step, call: FunctionCall) -> Decision:
         """Wait for the customer or an agent to approve a call."""
         proposed = ProposedCall.from_row(call)
-        self._note(step, "waiting", call_id=proposed.id)
+        self._log_step(step, "waiting", call_id=proposed.id)
         before = "\n\n".join(self._texts)
         receipt = self._receipt("call", call_id=proposed.id, before=before)
         receipt = replace(receipt, decision="approval_needed")
@@ -400,20 +400,20 @@ class _Run:
             name: procedures.argument(text, self._values) for name, text in step.arguments.items()
         }
         return {
-            name: _fitting(value, schemas.get(name))
+            name: _convert(value, schemas.get(name))
             for name, value in given.items()
             if value is not None
         }
 
-    def _stop(
+    def _ask_and_wait(
         self, step: Step, asks: Literal["ask", "confirm"], question: str, choices: Any = ()
     ) -> Decision:
         """Ask the customer a question, after the texts so far, and wait for the answer."""
-        self._note(step, "asked")
+        self._log_step(step, "asked")
         text = "\n\n".join([*self._texts, question])
         return Say(text, self._receipt(asks, question=question), tuple(choices))
 
-    def _note(self, step: Step, result: str, **more: str) -> None:
+    def _log_step(self, step: Step, result: str, **more: str) -> None:
         """Log the result of a step for the receipt."""
         row = {"line": step.line, "kind": step.kind, "name": step.name, "result": result, **more}
         self._step_log.append({name: value for name, value in row.items() if value != ""})
@@ -451,7 +451,7 @@ def _results_of(calls: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _fitting(value: Any, schema: Any) -> Any:
+def _convert(value: Any, schema: Any) -> Any:
     """The value, converted if its schema wants text and it is a number, or the reverse."""
     kind = schema.get("type") if isinstance(schema, dict) else None
     if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):

@@ -64,7 +64,7 @@ def regenerate(reply: Message, *, reference: str) -> RegeneratedReply:
     earlier = [item for item in reply.receipt.get("answers") or () if item != str(message.pk)]
     facts = replace(gather.facts_for(message, earlier), info=InfoFacts(), is_waiting=False)
     if message.conversation.read_from_seq >= facts.first_seq:
-        # The chat was reopened after the reply, so the original reply did read these lines.
+        # The chat was reopened after the reply, so the lines before the message were read then.
         message.conversation.read_from_seq = 0
     decision = decide.from_facts(facts)
     if isinstance(decision, AskEngine):
