@@ -34,8 +34,8 @@ def ask(caller: Principal, customer_id: int) -> CustomerErasure:
         running = CustomerErasure.objects.for_client(caller.client).filter(
             customer_id=customer.pk, status__in=_UNFINISHED
         )
-        if found := running.first():
-            return found
+        if existing := running.first():
+            return existing
         erasure = CustomerErasure.objects.create(
             client=caller.client,
             customer_id=customer.pk,

@@ -110,12 +110,12 @@ def run_after_end(conversation_id: str) -> None:
     if chat is None:
         return
     config = chat.client.config
-    wanted = (config.auto_summary, config.auto_tag, config.auto_sentiment)
+    settings_of_kinds = (config.auto_summary, config.auto_tag, config.auto_sentiment)
     with jobs.commit():
         if config.ask_feedback:
             feedback.request_rating(conversations.lock(chat))
-        for kind, is_wanted in zip(KINDS, wanted, strict=True):
-            if is_wanted:
+        for kind, is_enabled in zip(KINDS, settings_of_kinds, strict=True):
+            if is_enabled:
                 jobs.enqueue(
                     "chats.compute_insight", client_id=chat.client_id,
                     dedupe_key=f"{kind}:{chat.pk}", conversation_id=str(chat.pk), kind=kind,
@@ -232,21 +232,21 @@ def _proposed_tags(
     chat: Conversation, transcript: Transcript, work: engines.MeteredWork
 ) -> list[Suggested]:
     existing_keys = {key_of(row.name) for row in tags.for_chat(chat)}
-    known = tags.vocabulary(chat)
+    known_tags = tags.vocabulary(chat)
     if work.is_written:
         lines = transcript.hidden_by(transcripts.mask_for(chat.client))
-        names = [tag.name for tag in known]
-        proposed = _clean_tags(work.complete(text_tasks.tag(lines, known=names)), known)
+        names = [tag.name for tag in known_tags]
+        proposed = _clean_tags(work.complete(text_tasks.tag(lines, known=names)), known_tags)
     else:
-        others = [tag for tag in known if key_of(tag.name) not in existing_keys]
-        proposed = tagging.suggest("\n".join(transcript.of_customer), others)
+        candidates = [tag for tag in known_tags if key_of(tag.name) not in existing_keys]
+        proposed = tagging.suggest("\n".join(transcript.of_customer), candidates)
     return [tag for tag in proposed if key_of(tag.name) not in existing_keys]
 
 
-def _clean_tags(drafts: TagDrafts, known: list[KnownTag]) -> list[Suggested]:
+def _clean_tags(drafts: TagDrafts, known_tags: list[KnownTag]) -> list[Suggested]:
     """A model's tags without duplicates, those with the highest confidence first: known tags in the
     client's spelling, and at most `MAX_NEW_TAGS` new ones."""
-    spelling = {key_of(tag.name): tag.name for tag in known}
+    spelling = {key_of(tag.name): tag.name for tag in known_tags}
     confidence: dict[str, float] = {}
     for draft in drafts.tags:
         confidence.setdefault(key_of(" ".join(draft.name.split())), round(draft.confidence, 3))
@@ -270,7 +270,9 @@ def _sentiment_by_rules(transcript: Transcript) -> tuple[Sentiment, ByMessage]:
     analysis = sentiment.analyse(_latest_of_customer(transcript))
     ids = transcript.ids_of_customer[-ANALYSED_BY_RULES:]
     pairs = zip(ids, analysis.by_message, strict=True)
-    return analysis.overall, {message_id: found.sentiment for message_id, found in pairs if found}
+    return analysis.overall, {
+        message_id: result.sentiment for message_id, result in pairs if result
+    }
 
 
 def _sentiment_by_model(

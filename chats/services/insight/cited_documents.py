@@ -32,22 +32,22 @@ def answers(bot: Bot) -> dict[int, int]:
     """How many of the bot's answers of the last 30 days cite a document, by the document's id. The
     counts are at most ten minutes old."""
     key = f"cited-documents:{bot.pk}"
-    found: dict[int, int] | None = cache.get(key)
-    if found is None:
+    counts: dict[int, int] | None = cache.get(key)
+    if counts is None:
         begin = first_id(datetime.now(UTC) - _PERIOD)
         with connection.cursor() as cursor:
             cursor.execute(_COUNTS, [bot.client_id, begin, bot.pk])
-            found = dict(cursor.fetchall())
-        cache.set(key, found, _CACHE_SECONDS)
-    return found
+            counts = dict(cursor.fetchall())
+        cache.set(key, counts, _CACHE_SECONDS)
+    return counts
 
 
 def questions(document: Document) -> list[str]:
     """The latest questions of the last 30 days whose answers cite a document, newest first. The
     list is at most ten minutes old."""
     key = f"cited-document-questions:{document.pk}"
-    found: list[str] | None = cache.get(key)
-    if found is None:
+    latest: list[str] | None = cache.get(key)
+    if latest is None:
         replies = Message.objects.filter(
             client_id=document.client_id,
             pk__gte=first_id(datetime.now(UTC) - _PERIOD),
@@ -58,9 +58,9 @@ def questions(document: Document) -> list[str]:
             in_reply_to__isnull=False,
         )
         texts = replies.order_by("-pk").values_list("in_reply_to__text", flat=True)
-        found = list({" ".join(text.split()): None for text in texts[:_ANSWERS_READ]})
-        cache.set(key, found, _CACHE_SECONDS)
-    return found
+        latest = list({" ".join(text.split()): None for text in texts[:_ANSWERS_READ]})
+        cache.set(key, latest, _CACHE_SECONDS)
+    return latest
 
 
 def unanswered_by_language(bot: Bot) -> dict[str, int]:

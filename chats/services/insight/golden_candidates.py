@@ -20,12 +20,12 @@ def collect(bot: Bot, *, body: GoldenCollectRequest, by: User) -> list[GoldenQue
     """Add golden questions from the requested source; existing ones stay unchanged. Returns the
     added ones."""
     origin = GoldenOrigin(body.source)
-    found = {
+    candidates = {
         GoldenOrigin.SAMPLES: golden_questions.from_samples,
         GoldenOrigin.ANSWERS: golden_questions.from_answers,
         GoldenOrigin.ASKED: most_asked,
     }[origin](bot)
-    return golden_questions.add_many(bot, found, origin=origin, by=by)
+    return golden_questions.add_many(bot, candidates, origin=origin, by=by)
 
 
 def most_asked(bot: Bot) -> list[dict[str, Any]]:

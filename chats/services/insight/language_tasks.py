@@ -141,13 +141,13 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
         purpose=f"suggestions:{chat.pk}",
         characters=transcript.characters,
     ) as work:
-        found = retrieval.find(
+        parts = retrieval.find(
             chat.bot, question, language=language, topics=topics, threshold=SHOWN_FROM
         )
         suggestions = (
-            _suggest_by_model(chat, transcript, found, body, work, language=language)
+            _suggest_by_model(chat, transcript, parts, body, work, language=language)
             if work.is_written
-            else _suggest_quotes(found, language)
+            else _suggest_quotes(parts, language)
         )
         return ReplySuggestions(suggestions=suggestions[: body.count])
 
@@ -188,11 +188,11 @@ def _translate_text(
         return draft.model_copy(update={"text": mask.reveal(draft.text)})
 
 
-def _suggest_quotes(found: Sequence[Part], language: str) -> list[Suggestion]:
+def _suggest_quotes(parts: Sequence[Part], language: str) -> list[Suggestion]:
     """Suggestions without a model: what the bot would quote, then each other passage alone."""
-    whole = quotation.extract_all(found, language=language, threshold=SHOWN_FROM)
+    whole = quotation.extract_all(parts, language=language, threshold=SHOWN_FROM)
     extracts = [whole] if whole else []
-    for part in found:
+    for part in parts:
         for hit in part.result.hits:
             single = replace(part.result, hits=(hit,))
             extract = quotation.extract(
@@ -212,7 +212,7 @@ def _suggest_quotes(found: Sequence[Part], language: str) -> list[Suggestion]:
 def _suggest_by_model(
     chat: Conversation,
     transcript: transcripts.Transcript,
-    found: Sequence[Part],
+    parts: Sequence[Part],
     body: SuggestionRequest,
     work: engines.MeteredWork,
     *,
@@ -225,7 +225,7 @@ def _suggest_by_model(
     done, or if it repeats the customer.
     """
     prompt = prompt_versions.find_current(chat.bot_id)
-    snippets = retrieval.snippets(part.result for part in found)
+    snippets = retrieval.snippets(part.result for part in parts)
     mask = transcripts.mask_for(chat.client)
     drafts = work.complete(
         text_tasks.suggest_replies(

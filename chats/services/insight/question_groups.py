@@ -66,8 +66,8 @@ def clean_up() -> None:
         rows = QuestionGroup.objects.annotate(counted=Coalesce(Subquery(counts), 0))
         changed = dict(rows.exclude(count=F("counted")).values_list("pk", "counted"))
         for pk in group_ids | changed.keys():
-            asked = GroupedQuestion.objects.filter(group=pk)
-            values = asked.aggregate(count=Count("id"), latest_at=Max("asked_at"))
+            questions = GroupedQuestion.objects.filter(group=pk)
+            values = questions.aggregate(count=Count("id"), latest_at=Max("asked_at"))
             QuestionGroup.objects.filter(pk=pk).update(**values)
         QuestionGroup.objects.filter(count=0).delete()
         # If an answer was deleted before the bot could use it, its group is open again.
@@ -155,8 +155,8 @@ def with_question(rows: QuerySet[QuestionGroup]) -> QuerySet[QuestionGroup]:
     """The groups, each annotated as `question` with the text of its first question. Groups without
     questions are left out."""
     first = GroupedQuestion.objects.filter(group=OuterRef("pk")).order_by("id")
-    shown = rows.annotate(question=Subquery(first.values("message__text")[:1]))
-    return shown.filter(question__isnull=False).select_related("bot")
+    annotated = rows.annotate(question=Subquery(first.values("message__text")[:1]))
+    return annotated.filter(question__isnull=False).select_related("bot")
 
 
 def list_for_bot(bot: Bot, *, statuses: Sequence[str]) -> QuerySet[QuestionGroup]:
@@ -177,16 +177,16 @@ def replies_without_answer(rows: QuerySet[Message]) -> QuerySet[Message]:
     learning one for its group; `answered_group`, the question's group if the bot can answer it now;
     `answered_from`, the document that was written for that group.
     """
-    known = Document.objects.filter(
+    documents = Document.objects.filter(
         bot=OuterRef("conversation__bot"),
         source=DocumentSource.QUESTION_ANSWER,
         title__iexact=OuterRef("in_reply_to__text"),
     )
     grouped = GroupedQuestion.objects.filter(message=OuterRef("in_reply_to"))
     answered = grouped.filter(group__status=GroupStatus.ANSWERED)
-    found = rows.filter(UNANSWERED, in_reply_to__isnull=False)
-    return found.filter(conversation__is_preview=False).annotate(
-        is_known=Exists(known) | Exists(grouped.filter(group__status=GroupStatus.LEARNING)),
+    replies = rows.filter(UNANSWERED, in_reply_to__isnull=False)
+    return replies.filter(conversation__is_preview=False).annotate(
+        is_known=Exists(documents) | Exists(grouped.filter(group__status=GroupStatus.LEARNING)),
         answered_group=Subquery(answered.values("group")),
         answered_from=Subquery(answered.values("group__document")),
     )

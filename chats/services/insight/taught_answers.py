@@ -34,9 +34,9 @@ def add_answer(
     """Store the answer as content of the bot; once the bot is trained on it, the question is asked
     again. 409 `source_exists` if the bot has an answer to the question, 422 if the question has no
     words ("???")."""
-    asked = " ".join((question or _question(group)).split())[:MAX_QUESTION]
+    question_text = " ".join((question or _question(group)).split())[:MAX_QUESTION]
     try:
-        body = QuestionAnswerDto(question=asked, answer=answer)
+        body = QuestionAnswerDto(question=question_text, answer=answer)
     except ValidationError as exc:
         # The request's shape has checked the answer, but the customer's message may be "???".
         raise Invalid.field("body", "question", msg=_NO_WORDS) from exc

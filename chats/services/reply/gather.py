@@ -166,8 +166,8 @@ def _unknown_fields(chat: Conversation) -> list[Field]:
         rows = Message.objects.filter(conversation=chat, receipt__has_key="filled")
         names = set(chain.from_iterable(rows.values_list("receipt__filled", flat=True)))
         return [field for field in fields if field["name"] not in names]
-    known = customers.answers(chat.customer)
-    return [field for field in fields if known.get(field["name"]) in (None, "")]
+    known_values = customers.answers(chat.customer)
+    return [field for field in fields if known_values.get(field["name"]) in (None, "")]
 
 
 def _info(
@@ -181,10 +181,10 @@ def _info(
     latest = fast_sql.latest_of_ours(chat, before_seq=before_seq)
     receipt: Mapping[str, Any] = (latest.receipt if latest else None) or {}
     name: str | None = receipt.get("asks_for")
-    asked = next((field for field in unknown if field["name"] == name), None)
-    past, passed_over = _asked_before(chat)
+    asked_field = next((field for field in unknown if field["name"] == name), None)
+    asked_names, passed_over = _asked_before(chat)
     result = slot_filling.extract(
-        asked,
+        asked_field,
         unknown,
         texts,
         language=message.language,
@@ -193,13 +193,15 @@ def _info(
     )
     remaining = (name for name in wanted if name not in result.values)
     return InfoFacts(
-        asked=AskedField(name, result.kind, asked["type"], past.count(name) < MAX_QUESTIONS)
-        if name and asked
+        asked=AskedField(
+            name, result.kind, asked_field["type"], asked_names.count(name) < MAX_QUESTIONS
+        )
+        if name and asked_field
         else None,
         filled=result.values,
         has_nothing_else=result.has_nothing_else,
         next=next(
-            (name for name in remaining if past.count(name) == passed_over.count(name)), None
+            (name for name in remaining if asked_names.count(name) == passed_over.count(name)), None
         ),
     )
 

@@ -149,11 +149,15 @@ def _find_open(caller: Principal, bot: Bot, creation: ChatCreation) -> Conversat
     channels."""
     assert caller.key
     rows = conversations.visible_to_key(caller.key).exclude(status=Status.ENDED)
-    own = rows.exclude(channel__in=MESSAGING_CHANNELS).filter(bot=bot)
+    candidates = rows.exclude(channel__in=MESSAGING_CHANNELS).filter(bot=bot)
     if caller.is_public_key:
         # Chats that were opened for another visitor and later passed to this customer are left out.
-        own = own.filter(opened_by_key=caller.key, visitor_id=F("customer_id"))
-    return own.filter(customer__external_id=creation.customer.external_id).order_by("-id").first()
+        candidates = candidates.filter(opened_by_key=caller.key, visitor_id=F("customer_id"))
+    return (
+        candidates.filter(customer__external_id=creation.customer.external_id)
+        .order_by("-id")
+        .first()
+    )
 
 
 def receive(
@@ -340,8 +344,8 @@ def turn_of_received(received: Received, *, reply_requested: bool) -> Turn:
     if not is_new:
         return turn_of(message, reply_requested=reply_requested)
     chat = message.conversation
-    rest = _without_reply(chat, reply_requested=reply_requested, is_coming=is_coming)
-    return Turn(message, {"message": message_shapes.Message.from_row(message)} | rest)
+    fields = _without_reply(chat, reply_requested=reply_requested, is_coming=is_coming)
+    return Turn(message, {"message": message_shapes.Message.from_row(message)} | fields)
 
 
 def outcome(
@@ -366,8 +370,8 @@ def _plain_turn(
     # would need links.
     shown = orjson.loads(message.shown) if caller.is_public_key else orjson.Fragment(message.shown)
     is_coming = message.is_reply_coming
-    rest = _without_reply(message, reply_requested=reply_requested, is_coming=is_coming)
-    return Turn(message, {"message": shown} | rest)
+    fields = _without_reply(message, reply_requested=reply_requested, is_coming=is_coming)
+    return Turn(message, {"message": shown} | fields)
 
 
 def _without_reply(chat: _HasOwner, *, reply_requested: bool, is_coming: bool) -> dict[str, Any]:

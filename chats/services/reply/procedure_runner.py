@@ -127,8 +127,8 @@ def after_approval(message: Message, call: FunctionCall, subject: Subject) -> De
     """Continue the procedure that waited for an agent to approve a call; None if the call belongs
     to no procedure."""
     rows = Message.objects.filter(conversation=message.conversation, is_note=False)
-    asked = rows.filter(receipt__call_id=str(call.pk), receipt__has_key="procedure")
-    waiting = _waiting(asked.order_by("-seq").first())
+    questions = rows.filter(receipt__call_id=str(call.pk), receipt__has_key="procedure")
+    waiting = _waiting(questions.order_by("-seq").first())
     if waiting is None:
         return None
     bot = message.conversation.bot
@@ -158,9 +158,9 @@ def _read_value(run: "_Run", facts: Facts) -> Turn | None:
         )
         for text in facts.texts
     ]
-    given = next((answer.value for answer in answers if answer.kind == "given"), None)
-    if given is not None:
-        return Turn(run.resume(given))
+    value = next((answer.value for answer in answers if answer.kind == "given"), None)
+    if value is not None:
+        return Turn(run.resume(value))
     kind, may_repeat = answers[-1].kind, waiting.tries < MAX_QUESTIONS
     if kind == "declined":
         return Turn(run.end("declined", CannedReply("info_declined", Receipt())))
@@ -238,11 +238,11 @@ class _Run:
     def _values(self) -> dict[str, Any]:
         return self._known | self._results
 
-    def resume(self, given: Any) -> Decision:
+    def resume(self, value: Any) -> Decision:
         """Continue with the customer's answer to the step that waited."""
         step = self.step
         if step.kind == "ask":
-            self._known[step.name] = given
+            self._known[step.name] = value
         self._log_step(step, "given" if step.kind == "ask" else "yes")
         self._at += 1
         return self.run()
@@ -337,10 +337,10 @@ class _Run:
             Line("customer" if sender == SenderType.CUSTOMER else "assistant", text)
             for sender, text in lines
         ]
-        known = {
+        known_values = {
             name: json.dumps(value, ensure_ascii=False) for name, value in self._values.items()
         }
-        task = text_tasks.decide(step.text, known, history, today=today)
+        task = text_tasks.decide(step.text, known_values, history, today=today)
         try:
             written = engine.complete(task, deadline_seconds=seconds)
         except EngineError as error:
@@ -395,13 +395,13 @@ class _Run:
         """The arguments of a call: those that the step sets and, for other parameters, the known
         values of the same names."""
         schemas = function.parameters.get("properties", {})
-        given = {name: self._known[name] for name in schemas if name in self._known}
-        given |= {
+        arguments = {name: self._known[name] for name in schemas if name in self._known}
+        arguments |= {
             name: procedures.argument(text, self._values) for name, text in step.arguments.items()
         }
         return {
             name: _convert(value, schemas.get(name))
-            for name, value in given.items()
+            for name, value in arguments.items()
             if value is not None
         }
 
@@ -443,11 +443,11 @@ def _results_of(calls: Mapping[str, str]) -> dict[str, Any]:
     if not calls:
         return {}
     rows = FunctionCall.objects.filter(pk__in=calls.values(), status=CallStatus.SUCCEEDED)
-    found = {str(row.pk): row for row in rows}
+    calls_by_id = {str(row.pk): row for row in rows}
     return {
-        name: procedures.result_of(found[pk].result_excerpt)
+        name: procedures.result_of(calls_by_id[pk].result_excerpt)
         for name, pk in calls.items()
-        if pk in found
+        if pk in calls_by_id
     }
 
 

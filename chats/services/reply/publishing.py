@@ -111,11 +111,11 @@ def _may_say(decision: Decision, scope: ReplyScope | None) -> bool:
 
 def render(message: Message, decision: Spoken) -> ReplyText:
     """The text of a decision in the message's language, with the question for a field, if any."""
-    reply, wanted = _sentence(message, decision), decision.receipt.asks_for
+    reply, field_name = _sentence(message, decision), decision.receipt.asks_for
     parts = (decision.receipt.before, reply.text, decision.receipt.after)
     reply = reply._replace(text="\n\n".join(filter(None, parts)))
     fields = message.conversation.bot.customer_info_fields
-    field = next((field for field in fields if field["name"] == wanted), None)
+    field = next((field for field in fields if field["name"] == field_name), None)
     if field is None:
         return reply
     question = automatic_messages.ask_info(
