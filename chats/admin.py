@@ -1,8 +1,10 @@
-"""The site's pages about conversations, customers, ratings and summaries."""
+"""Admin pages of ratings and summaries; importing this module registers the app's other pages."""
 
 from typing import Any, ClassVar
 
 from django.contrib import admin
+from django.db.models import Q
+from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
@@ -10,6 +12,7 @@ from chatplatform.admin_base import TenantAdmin, column, link
 from chats.models import Feedback, Summary, SummaryJob, Thumb
 from chats.pages import conversations, customers, golden, names, question_groups, replays
 from chats.pages.list_filters import (
+    FixedFilter,
     GivenFilter,
     ListsWithoutPreviews,
     RatedChatBeganFilter,
@@ -22,7 +25,7 @@ __all__ = ["conversations", "customers", "golden", "question_groups", "replays"]
 
 
 class RowsOfChats(ListsWithoutPreviews):
-    """Rows about conversations, each with the customer's name, which leads to the conversation."""
+    """Lists of rows that belong to a conversation, with a column that links to it."""
 
     list_select_related: ClassVar[Any] = ("client", "conversation__customer")
 
@@ -32,6 +35,16 @@ class RowsOfChats(ListsWithoutPreviews):
         return link("admin:chats_conversation_change", chat.pk, names.who_of(chat))
 
 
+class ThumbFilter(FixedFilter):
+    """Filters by the thumb that a customer gave a message."""
+
+    title, parameter_name = gettext_lazy("rating of a message"), "thumb__exact"
+    options: ClassVar = {"up": gettext_lazy("Thumbs up"), "down": gettext_lazy("Thumbs down")}
+
+    def condition(self, request: HttpRequest, value: str) -> Q | None:
+        return Q(thumb=value) if value in self.options else None
+
+
 @admin.register(Feedback)
 class FeedbackAdmin(RowsOfChats):
     list_display = (
@@ -39,10 +52,11 @@ class FeedbackAdmin(RowsOfChats):
     )  # fmt: skip
     more_columns = ("rating", "thumb", "conversation")
     list_filter = (
-        StarsFilter, RatedFilter, GivenFilter, RatedChatBeganFilter, "thumb", "resolved",
+        StarsFilter, RatedFilter, GivenFilter, RatedChatBeganFilter, ThumbFilter, "resolved",
         "conversation__bot",
     )  # fmt: skip
     codes = frozenset({"reason"})
+    labels: ClassVar = {"thumb": gettext_lazy("Rating of a message")}
     search_fields = ("comment", "=conversation__chat_code")
 
     @column(gettext_lazy("Rating"), ordering="rating")
@@ -56,6 +70,7 @@ class FeedbackAdmin(RowsOfChats):
 class SummaryAdmin(RowsOfChats):
     list_display = ("who", "customer_intent", "resolution", "created_at", "client")
     more_columns = ("engine", "language", "message_count", "conversation")
+    labels: ClassVar = {"engine": gettext_lazy("Written by")}
     search_fields = ("=conversation__chat_code", "customer_intent")
 
 

@@ -31,5 +31,5 @@ class AnswerForm(ServiceForm):
             "The bot also gives this answer when the question is worded differently."
         ),
     )
-    # The document with the answer that the form shows; empty for a new answer.
+    # The id of the document whose answer the form edits; empty for a new answer.
     edits = forms.IntegerField(required=False, widget=forms.HiddenInput)

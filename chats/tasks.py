@@ -1,4 +1,4 @@
-"""The jobs of conversations, and what happens to them as time passes."""
+"""The jobs and periodic tasks of conversations."""
 
 from collections.abc import Sequence
 
@@ -11,26 +11,26 @@ from chats.services.insight import (
     language_tasks,
     question_groups,
     summary_runs,
-    unanswered_questions,
+    taught_answers,
 )
-from chats.services.reply import call_approvals, customer_media, pipeline, replays
+from chats.services.reply import after_approval, customer_media, pipeline, replays
 
 
 @job("chats.generate_reply", queue=Queue.REPLY, max_attempts=5, on_dead=pipeline.give_up)
 def generate_reply(*, message_id: str, earlier: Sequence[str] = ()) -> None:
-    """Answer a customer's message, and those shortly before it."""
+    """Reply to a customer's message and to those shortly before it that share the reply."""
     pipeline.answer(message_id, earlier=earlier)
 
 
 @job("chats.run_after_end", queue=Queue.INSIGHT, max_attempts=5)
 def run_after_end(*, conversation_id: str) -> None:
-    """Ask the customer for feedback, and queue the insights, once a conversation has ended."""
+    """Ask the customer for feedback and enqueue the insights, after a conversation has ended."""
     chat_analysis.run_after_end(conversation_id)
 
 
 @job("chats.compute_insight", queue=Queue.INSIGHT, max_attempts=5)
 def compute_insight(*, conversation_id: str, kind: str) -> None:
-    """Make the summary, tags or sentiment of a conversation."""
+    """Compute and store the summary, tags or sentiment of a conversation."""
     chat_analysis.compute(conversation_id, kind)
 
 
@@ -56,29 +56,29 @@ def summarise_all(*, summary_job_id: str) -> None:
     "chats.continue_after_approval",
     queue=Queue.REPLY,
     max_attempts=5,
-    on_dead=call_approvals.give_up,
+    on_dead=after_approval.give_up,
 )
 def continue_after_approval(*, call_id: str) -> None:
-    """Continue a reply that waited for a function call to be approved or declined."""
-    call_approvals.continue_reply(call_id)
+    """Continue a reply that waited for an agent to approve or reject a function call."""
+    after_approval.continue_reply(call_id)
 
 
-# A mail server may be slow: like a receiver of webhooks, it must not delay replies.
+# Mail servers may be as slow as webhook receivers. In their queue, mails delay no replies.
 @job("chats.mail_transcript", queue=Queue.WEBHOOK, max_attempts=11)
 def mail_transcript(*, conversation_id: str, email: str, timezone: str | None = None) -> None:
-    """Mail a transcript to the customer; retried for about six minutes."""
+    """Email a transcript to the customer; retried for about six minutes."""
     customer_transcripts.mail(conversation_id, email=email, timezone=timezone)
 
 
 @job("chats.mail_answers", queue=Queue.WEBHOOK, max_attempts=11)
 def mail_answers(*, conversation_id: str) -> None:
-    """Mail agents' answers to a visitor who has left; retried for about six minutes."""
+    """Email agents' answers to a visitor who has left; retried for about six minutes."""
     answer_mails.mail(conversation_id)
 
 
 @job("chats.send_push", queue=Queue.WEBHOOK, max_attempts=11)
 def send_push(*, subscription_id: str, conversation_id: str, kind: str) -> None:
-    """Send a push to one browser of a person; retried for about six minutes."""
+    """Send a push notification to one of a user's browsers; retried for about six minutes."""
     push.send(subscription_id, conversation_id, kind)
 
 
@@ -90,7 +90,7 @@ def notify_waiting(*, conversation_id: str) -> None:
 
 @job("chats.assign_waiting", queue=Queue.REPLY)
 def assign_waiting(*, client: int) -> None:
-    """Assign a client's waiting conversations to its agents, by its strategy."""
+    """Assign a client's waiting conversations to its agents by its assignment strategy."""
     routing.assign_waiting(client)
 
 
@@ -114,37 +114,37 @@ def erase_customer(*, erasure_id: str) -> None:
 
 @job("chats.group_questions", queue=Queue.INSIGHT, max_attempts=5)
 def group_questions(*, bot_id: int) -> None:
-    """Group the next unanswered questions."""
+    """Group a bot's next unanswered questions."""
     question_groups.group_next(bot_id)
 
 
 @job("chats.ask_learned", queue=Queue.INSIGHT, max_attempts=5)
 def ask_learned(*, document_id: int) -> None:
-    """Ask the bot again the unanswered questions for which this answer was written."""
-    unanswered_questions.request_learned(document_id)
+    """Enqueue jobs that ask the bot again the questions for which a document was written."""
+    taught_answers.request_learned(document_id)
 
 
 @job(
     "chats.ask_question_again",
     queue=Queue.INSIGHT,
     max_attempts=3,
-    on_dead=unanswered_questions.fail,
+    on_dead=taught_answers.fail,
 )
 def ask_question_again(*, group_id: int) -> None:
     """Ask an unanswered question again, and store the bot's reply."""
-    unanswered_questions.ask_again(group_id)
+    taught_answers.ask_again(group_id)
 
 
 @job("chats.replay_next", queue=Queue.INSIGHT, max_attempts=5, on_dead=replays.fail)
 def replay_next(*, replay_id: str) -> None:
-    """Replay the next replies of a day."""
+    """Regenerate the next replies of a replay."""
     replays.replay_next(replay_id)
 
 
 @periodic("chats.clean_up")
 def clean_up() -> None:
-    """Start deleting conversations whose retention period is over; delete old questions, and push
-    subscriptions whose sign-in has ended."""
+    """Enqueue the deletion of conversations whose retention period is over. Tidy the groups of
+    unanswered questions, and delete push subscriptions whose sign-in has ended."""
     retention.enqueue_expired()
     question_groups.clean_up()
     push.clean_up()
@@ -158,7 +158,8 @@ def release_agent(*, user_id: int) -> None:
 
 @periodic("chats.run_timers")
 def run_timers() -> None:
-    """Wake, return, warn about and end due conversations; assign those that wait."""
+    """Wake up snoozed conversations, return unanswered ones to the queue, warn the team of
+    customers who wait too long, end inactive conversations, and assign waiting ones."""
     timers.wake_snoozed()
     timers.return_unanswered_to_queue()
     timers.warn_unanswered()

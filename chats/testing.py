@@ -20,7 +20,7 @@ def make_chat(bot: Bot, **fields: Any) -> Any:
 
 
 def put_message(chat: Any, sender_type: str, **fields: Any) -> Message:
-    """A message at the end of a conversation, stored without any side effect."""
+    """A new message at the end of a conversation, stored without side effects."""
     chat.last_seq += 1
     chat.save(update_fields=["last_seq"])
     fields = {"content": [], **fields}

@@ -1,4 +1,4 @@
-"""Paths of conversations."""
+"""The URLs of conversations: operations of the API, and the widget's pages."""
 
 from django.urls import path
 
@@ -172,7 +172,7 @@ urlpatterns = [
     path("client/summarize", ClientLanguageViewSet.as_view({"post": "summarize"})),
     # config
     path("config/<int:client_id>/words", automatic_messages),
-    # messaging (the specification spells its paths this way)
+    # messaging ("mesaging" is how the specification spells these paths)
     path("mesaging/conversations", conversations),
     path("mesaging/conversations/<uuid:conversation_id>", messaging({"get": "retrieve"})),
     path("mesaging/conversations/<uuid:conversation_id>/messages", conversation_messages),

@@ -1,4 +1,4 @@
-"""Conversations of every channel, and what belongs to them."""
+"""The models of conversations and of everything that belongs to them."""
 
 from chats.models.attachment import ATTACHMENT_PATH, ATTACHMENT_SALT, Attachment
 from chats.models.conversation import (

@@ -1,4 +1,4 @@
-"""The files of messages."""
+"""Files attached to messages."""
 
 from django.conf import settings
 from django.core.signing import TimestampSigner
@@ -15,7 +15,7 @@ ATTACHMENT_PATH = "/ai/attachment/"
 
 
 class Attachment(TenantModel):
-    """A file of a message, stored in the media store under a random name."""
+    """A file attached to a message, stored in the media store under a random name."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     conversation = models.ForeignKey(
@@ -36,11 +36,11 @@ class Attachment(TenantModel):
 
     @staticmethod
     def link_to(attachment_id: str) -> str:
-        """A signed address that opens the file without another credential, valid for a day."""
+        """A signed URL that opens the file without another credential for a day."""
         _, signature = TimestampSigner(salt=ATTACHMENT_SALT).sign(attachment_id).split(":", 1)
         return f"{Attachment.address()}{attachment_id}?signature={signature}"
 
     @staticmethod
     def address() -> str:
-        """Where all links to files of messages begin."""
+        """The URL with which all links to attachments begin."""
         return f"{settings.PUBLIC_URL.rstrip('/')}{ATTACHMENT_PATH}"

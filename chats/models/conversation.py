@@ -37,21 +37,22 @@ class Conversation(TenantModel):
     """A conversation. `status` says whether it is in progress, `assign_type` who must act next.
 
     `version` increases with each change of owner or status: a reply begun under an older version is
-    dropped. `last_seq` and `last_event_seq` number messages and events without gaps; a number is
-    taken while this row is locked.
+    dropped. `last_seq` and `last_event_seq` are the numbers of the latest message and event. They
+    increase only while this row is locked, so new numbers leave no gaps.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.PROTECT, related_name="conversations")
     customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="conversations")
-    # The key that opened it. A public key sees only conversations it opened for the same visitor.
+    # The API key that opened the conversation, if one did. A public key sees only the
+    # conversations that it opened for the same visitor.
     opened_by_key = models.ForeignKey(ApiKey, on_delete=models.SET_NULL, null=True)
-    # If a public key opened it: the id of the customer it was opened for. It stays the same if the
-    # conversation becomes another customer's, so that the visitor keeps access.
+    # If a public key opened the conversation: the id of its customer at that time. It does not
+    # change when the conversation passes to another customer, so that the visitor keeps access.
     visitor_id = models.BigIntegerField(null=True)
     chat_code = models.CharField(max_length=20, unique=True, default=short_code)
     channel = models.CharField(max_length=10, choices=channel_choices, default="api")
-    # The team tries the bot: nobody is notified, no event is written, and no report counts it.
+    # A test by the team: nobody is notified, no event is written, and no report counts it.
     is_preview = models.BooleanField(default=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
     assign_type = models.CharField(max_length=10, choices=AssignType, default=AssignType.BOT)
@@ -62,7 +63,8 @@ class Conversation(TenantModel):
     version = models.PositiveIntegerField(default=1)
     waiting_since = models.DateTimeField(null=True)
     handoff_reason = models.CharField(max_length=60, null=True)
-    # When it first went to the team: handed over by the bot, or opened without it.
+    # When the conversation first entered the queue: handed over from the bot, or opened or
+    # reopened while the bot was off.
     handed_off_at = models.DateTimeField(null=True)
     previous_chat = models.ForeignKey("self", on_delete=models.SET_NULL, null=True)
     language = models.CharField(max_length=20)
@@ -74,8 +76,8 @@ class Conversation(TenantModel):
     last_seq = models.PositiveIntegerField(default=0)
     last_event_seq = models.PositiveIntegerField(default=0)
     last_message_at = models.DateTimeField(null=True)
-    # The newest message that the customer may see. No index, as every message writes it; no
-    # constraint, as messages are only deleted together with their conversation.
+    # The newest message that the customer may see. No index, because every message updates this
+    # column; no constraint, because messages are only deleted together with their conversation.
     last_message = models.ForeignKey(
         "Message", on_delete=models.DO_NOTHING, null=True, db_index=False, db_constraint=False,
         related_name="+",
@@ -85,28 +87,28 @@ class Conversation(TenantModel):
     ended_by = models.CharField(max_length=12, null=True)
     location = models.JSONField(null=True)
     metadata = models.JSONField(default=dict)
-    # When it reopens; a customer's message reopens it sooner.
+    # When the snooze ends; a message from the customer ends it sooner.
     snoozed_until = models.DateTimeField(null=True)
-    # When it returns to the queue if the agent has not replied by then.
+    # When the conversation returns to the queue if the agent has not replied by then.
     return_at = models.DateTimeField(null=True)
     assigned_at = models.DateTimeField(null=True)
-    # The bot reads only messages after this `seq`, the last one before a reopening.
+    # The bot reads only messages after this `seq`: the last one before the latest reopening.
     read_from_seq = models.PositiveIntegerField(default=0)
-    # For channels with a reply window: until when free text may be sent.
+    # On channels with a reply window: the time until which free text may be sent.
     reply_window_expires_at = models.DateTimeField(null=True)
     # Whether the channel's account can send; always true without a messaging channel.
     is_reachable = models.BooleanField(default=True)
     # The customer's id at the channel's provider, to which messages are sent.
     provider_user_id = models.CharField(max_length=300, db_default="", blank=True)
     sentiment_score = models.FloatField(null=True)
-    # Set by the messaging API and by an import.
+    # The next four are set by the messaging API and by imports.
     provider = models.CharField(max_length=60, default="", blank=True)
     group_id = models.CharField(max_length=200, default="", blank=True)
     requester = models.JSONField(null=True)
     responsible = models.JSONField(null=True)
-    # The id in the system that it was imported from, such as "chatwoot:12".
+    # The id in the source of an import, such as "chatwoot:1:conversation:12".
     external_id = models.CharField(max_length=200, null=True)
-    # When it was imported; inactivity counts from this time.
+    # When it was imported. The retention period starts here if `ended_at` is null.
     imported_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -119,7 +121,7 @@ class Conversation(TenantModel):
             ),
         ]
         indexes = [
-            # A client's list, newest activity first; without a message, the opening counts.
+            # A client's list, ordered by the latest message or, without messages, by the opening.
             models.Index(
                 models.F("client"),
                 Coalesce("last_message_at", "created_at").desc(),
@@ -139,7 +141,8 @@ class Conversation(TenantModel):
             # All conversations of a bot or a customer.
             models.Index(fields=["bot", "-id"], name="conversation_of_bot"),
             models.Index(fields=["customer", "-id"], name="conversation_of_customer"),
-            # Timers find the conversations to end, to warn about, to wake and to return.
+            # The next four serve the timers: conversations to end, to warn about, to wake up from
+            # a snooze, and to return to the queue.
             models.Index(
                 fields=["last_message_at"],
                 condition=models.Q(status="open"),
@@ -182,10 +185,10 @@ class Conversation(TenantModel):
 
     @property
     def capped_key_id(self) -> int | None:
-        """The key whose daily cap limits the conversation's automatic costs.
+        """The public key whose daily cap limits the conversation's automatic costs; None if no
+        public key opened the conversation.
 
-        A public key can be used by anyone who can read the website, so what its visitors spend has
-        a cap of its own.
+        Anyone who can open the website can use its public key, so its visitors' costs are capped.
         """
         return self.opened_by_key_id if self.visitor_id else None
 
@@ -198,7 +201,7 @@ class ReplyScope(StrEnum):
     """What the bot may say in a conversation (`services/core/reply_policy.py`)."""
 
     ALL = "all"
-    # The conversation waits for an agent: answers, but no second handover.
+    # Only answers and no second handover, because the conversation waits for an agent.
     ANSWERS = "answers"
-    # The bot has the conversation but is disabled: only a handover.
+    # Only a handover, because the bot has the conversation but is disabled.
     HANDOVER = "handover"

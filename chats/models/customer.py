@@ -11,30 +11,31 @@ from identity.models import TenantModel, User
 
 
 class OptOut(models.TextChoices):
-    """What a customer of a messaging channel wants no more of."""
+    """What a customer of a messaging channel no longer wants to receive."""
 
     NONE = "none"
     OFFERS = "offers"
-    # The bot is silent, too, until the customer writes again.
+    # Neither offers nor the bot's replies; ends when the customer writes again.
     ALL = "all"
 
 
 class Customer(TenantModel):
-    """A person who writes to a client."""
+    """A person who writes to a client, or one of the client's users who tests a bot."""
 
     external_id = models.CharField(max_length=200, null=True)
     name = models.CharField(max_length=200, default="", blank=True)
     email = models.CharField(max_length=254, default="", blank=True)
     phone = models.CharField(max_length=40, default="", blank=True)
     avatar_url = models.CharField(max_length=500, default="", blank=True)
-    # For an imported customer without an external id: the id in the system they come from.
+    # For an imported customer without an external id: the id in the source of the import.
     import_source_id = models.CharField(max_length=200, null=True)
     attributes = models.JSONField(default=dict)
-    # Columns and attributes (`attributes.…`) from the customer, which a public key may overwrite.
+    # The names of columns and attributes (`attributes.…`) that a visitor wrote. Of the values that
+    # are set, a public key may overwrite only these.
     self_reported_fields = models.JSONField(default=list)
-    # What the customer sends until then is refused.
+    # Messages from the customer are refused until this time.
     blocked_until = models.DateTimeField(null=True)
-    # Why, for the team.
+    # The reason for the block, for the team to see.
     block_reason = models.CharField(max_length=300, null=True)
     opt_out = models.CharField(
         max_length=6, choices=OptOut, default=OptOut.NONE, db_default=OptOut.NONE
@@ -49,7 +50,7 @@ class Customer(TenantModel):
             ),
         ]
         indexes = [
-            # Finds customers by a part of their name, e-mail, phone number or external id.
+            # Finds customers by a part of their name, email, phone number or external id.
             GinIndex(
                 OpClass(Upper("name"), "gin_trgm_ops"),
                 OpClass(Upper("email"), "gin_trgm_ops"),
@@ -76,7 +77,7 @@ class ErasureStatus(models.TextChoices):
 
 
 class CustomerErasure(TenantModel):
-    """A request to erase a customer, with its progress; it keeps only the customer's number."""
+    """A request to erase a customer, and its progress. It keeps only the customer's id."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     customer_id = models.BigIntegerField()

@@ -14,7 +14,10 @@ class Thumb(models.TextChoices):
 
 
 class Feedback(TenantModel):
-    """A customer's rating, in stars or by thumb: one for a conversation, one for each message."""
+    """A customer's rating of a conversation, in stars, or of a message, in stars or by thumb.
+
+    A conversation and each of its messages have at most one rating.
+    """
 
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="feedbacks"
@@ -26,7 +29,7 @@ class Feedback(TenantModel):
     reason = models.CharField(max_length=20, null=True)
     comment = models.TextField(default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
-    # When it was last corrected.
+    # When the rating was last changed.
     updated_at = models.DateTimeField(null=True)
 
     class Meta:

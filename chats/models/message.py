@@ -18,10 +18,9 @@ class SenderType(models.TextChoices):
     SYSTEM = "system"
 
 
-# The decisions that leave a question unanswered, and the bot's messages with them.
+# The decisions that leave a question unanswered.
 NO_ANSWER = ("below_gate", "nothing_to_quote", "no_answer", "model_refused")
-
-
+# Selects the replies that left a question unanswered.
 UNANSWERED = models.Q(receipt__decision__in=NO_ANSWER)
 
 
@@ -38,8 +37,8 @@ class MessageStatus(models.TextChoices):
 class Message(TenantModel):
     """One message of a conversation, numbered by `seq` without gaps.
 
-    The text never changes unless its sender edits or deletes it: a customer in the channel, an
-    agent the latest message that they sent.
+    The text changes only if a voice note is transcribed, or if the sender edits or deletes the
+    message: customers in their messaging app, agents only their latest message.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -50,7 +49,8 @@ class Message(TenantModel):
     sender_type = models.CharField(max_length=10, choices=SenderType)
     sender_id = models.CharField(max_length=60, null=True)
     sender_name = models.CharField(max_length=200, default="", blank=True)
-    # {"type", "id", "name"} at the time of sending; null if the conversation was in the queue.
+    # {"type", "id", "name"} at the time of sending. Null for notes, and for a customer's message
+    # while the conversation was in the queue.
     recipient = models.JSONField(null=True)
     content = models.JSONField()
     citations = models.JSONField(default=list)
@@ -67,34 +67,35 @@ class Message(TenantModel):
     translations = models.JSONField(default=dict)
     sentiment = models.CharField(max_length=10, null=True)
     metadata = models.JSONField(default=dict)
-    # When a message of imported history was sent; null for all others.
+    # For a message that was added later, as history: when it was sent. Null for all others.
     sent_at = models.DateTimeField(null=True)
-    # The id in the system that it was imported from.
+    # The message's id in the source of an import.
     external_id = models.CharField(max_length=200, null=True)
-    # The text of `content`, for the search.
+    # All text in `content`, for search and for the bot.
     text = models.TextField(default="", blank=True)
-    # For a bot's reply: engine, model, versions, chunks with scores, threshold, tokens.
+    # Explains a message of the bot or the platform: decision, engine, passages, tokens and more.
     receipt = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=Now())
     delivered_at = models.DateTimeField(null=True)
     read_at = models.DateTimeField(null=True)
-    # When its sender edited or deleted it, and how the customer reacted (an emoji or a word).
+    # When the sender last edited the message, and when the sender deleted it.
     edited_at = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
+    # An emoji or a word.
     customer_reaction = models.CharField(max_length=40, default="", blank=True)
     customer_reacted_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["conversation", "seq"], name="message_seq"),
-            # With the sender's own id, a repeated request stores nothing.
+            # A request that is repeated with the same `client_message_id` stores nothing.
             models.UniqueConstraint(
                 fields=["conversation", "client_message_id"], name="message_client_id"
             ),
             models.UniqueConstraint(
                 fields=["conversation", "external_id"], name="message_external"
             ),
-            # The bot or system replies to a message only once, however many workers try.
+            # The bot and the system together reply to a message once, however many workers try.
             models.UniqueConstraint(
                 fields=["in_reply_to"],
                 condition=models.Q(sender_type__in=["bot", "system"]),

@@ -1,4 +1,4 @@
-"""Notifications for people of the client."""
+"""Notifications for a client's users."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -18,12 +18,12 @@ class NotificationKind(models.TextChoices):
 
 
 class Notification(TenantModel):
-    """Something for a person of the client to look at."""
+    """Tells one of the client's users that a conversation needs attention or was reassigned."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notifications")
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE)
-    # The note that mentions the user.
+    # The note that mentions the user; null for all other kinds.
     message = models.ForeignKey(Message, on_delete=models.CASCADE, null=True)
     kind = models.CharField(max_length=10, choices=NotificationKind)
     assigned_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")

@@ -1,4 +1,4 @@
-"""Browsers in which people want push notifications."""
+"""Browsers that receive push notifications."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -8,15 +8,15 @@ from identity.models import TenantModel, User
 
 
 class PushSubscription(TenantModel):
-    """A browser in which a person is notified even without an open inbox; it ends with the sign-in
-    that asked for it."""
+    """A browser in which a user gets push notifications even while the inbox is closed. The
+    subscription ends with the sign-in that created it."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="push_subscriptions")
-    # The family of its access tokens.
+    # The sign-in that created the subscription, by the id that all its tokens share.
     sign_in = models.UUIDField()
     endpoint = models.CharField(max_length=1000, unique=True)
-    # For the encryption, in Base64 for URLs.
+    # The browser's encryption keys, in URL-safe Base64.
     p256dh = models.CharField(max_length=100)
     auth = models.CharField(max_length=40)
     # Browser and system, such as "Firefox, Windows".

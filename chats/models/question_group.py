@@ -13,27 +13,28 @@ class GroupStatus(models.TextChoices):
     """The status of a group of similar questions."""
 
     OPEN = "open"
-    LEARNING = "learning"  # an answer was written and is being trained
-    ANSWERED = "answered"  # the bot answered when it was asked again
+    LEARNING = "learning"  # somebody wrote an answer, which the bot cannot use yet
+    ANSWERED = "answered"  # the bot had an answer when it was asked again
 
 
 class QuestionGroup(TenantModel):
-    """Similar unanswered questions to a bot; a job groups them.
+    """A group of similar questions that a bot did not answer; a job groups them.
 
-    A question joins the nearest group, and groups are never split, so they are stable. The
-    questions' text is only in the messages and is deleted with them.
+    A question joins the most similar group or starts a new one. Groups are never merged or split.
+    The text of the questions is stored only in the messages and is deleted with them.
     """
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="question_groups")
-    # The digest of the words of its first question, and the vector (empty without an encoder).
+    # The digest of the first question's words, and that question's vector (empty if there was no
+    # encoder).
     digest = models.CharField(max_length=64)
     vector = models.BinaryField(default=b"")
     count = models.PositiveIntegerField(default=0)
     latest_at = models.DateTimeField(null=True)
     status = models.CharField(max_length=10, choices=GroupStatus, default=GroupStatus.OPEN)
-    # The document with the written answer.
+    # The document with the answer that somebody wrote.
     document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True)
-    # The bot's answer when it was asked again, or why it had none (`fault`).
+    # The result of asking the bot again: its answer with the sources, or why it had none (`fault`).
     answer = models.TextField(default="", blank=True)
     sources = ArrayField(models.CharField(max_length=300), default=list, blank=True)
     fault = models.CharField(max_length=20, default="", blank=True)
@@ -55,7 +56,7 @@ class QuestionGroup(TenantModel):
 
 
 class GroupedQuestion(TenantModel):
-    """A customer's message in a group."""
+    """A customer's message that belongs to a group."""
 
     group = models.ForeignKey(QuestionGroup, on_delete=models.CASCADE, related_name="questions")
     message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="+")
@@ -64,7 +65,7 @@ class GroupedQuestion(TenantModel):
     class Meta:
         indexes = [
             models.Index(fields=["group", "-id"], name="grouped_question_of_group"),
-            # Finds the questions that are older than the window.
+            # Finds the questions that are too old to be kept in a group.
             models.Index(fields=["asked_at"], name="grouped_question_age"),
         ]
 

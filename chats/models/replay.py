@@ -1,4 +1,4 @@
-"""Replays of replies."""
+"""Replays: past replies of a bot, generated again to see what would change."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -20,20 +20,22 @@ class ReplayStatus(models.TextChoices):
 
 
 class Replay(TenantModel):
-    """A replay of a bot's replies of one day with its present state; nobody is notified."""
+    """A bot's replies of one day, generated again with its current content; nothing is sent."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="replays")
-    # In the client's time zone.
+    # The day in the client's time zone.
     day = models.DateField()
     status = models.CharField(max_length=10, choices=ReplayStatus, default=ReplayStatus.QUEUED)
     error = models.CharField(max_length=200, default="", blank=True)
-    # The replies to replay, in order.
+    # The ids of the replies, in the order in which they are replayed.
     message_ids = ArrayField(models.UUIDField(), default=list)
-    # What was left out: whether the day had more replies, and how many replies called functions.
+    # Whether the day had more replies than the limit.
     is_cut = models.BooleanField(default=False)
+    # The number of replies that were left out because they called functions.
     with_calls = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
+    # The next five count the replies by `ReplayChange`.
     gained = models.PositiveIntegerField(default=0)
     lost = models.PositiveIntegerField(default=0)
     changed = models.PositiveIntegerField(db_default=0)
@@ -63,7 +65,7 @@ class ReplayChange(models.TextChoices):
 
 
 class ReplayedReply(TenantModel):
-    """A replayed reply: what the bot says today."""
+    """What the bot says today in place of one earlier reply."""
 
     replay = models.ForeignKey(Replay, on_delete=models.CASCADE, related_name="replies")
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")

@@ -9,10 +9,10 @@ from identity.models import TenantModel, User
 class SavedReply(TenantModel):
     """A text that agents send often, saved for one agent or the whole team."""
 
-    # Null: shared.
+    # Null if the whole team may use the text.
     owner = models.ForeignKey(User, on_delete=models.CASCADE, null=True)
     shortcut = models.CharField(max_length=40)
-    # Text by language, with variables.
+    # The text in each language, with variables such as the customer's name.
     texts = models.JSONField()
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())

@@ -1,4 +1,4 @@
-"""Summaries of conversations, and the jobs that write many."""
+"""Summaries of conversations, and the runs that write many of them."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -10,7 +10,7 @@ from identity.models import TenantModel, User
 
 
 class Summary(TenantModel):
-    """A summary of a conversation; only the newest counts."""
+    """A summary of a conversation; the newest one is the current one."""
 
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="summaries"
@@ -20,7 +20,7 @@ class Summary(TenantModel):
     key_points = models.JSONField(default=list)
     customer_intent = models.TextField(default="", blank=True)
     resolution = models.TextField(default="", blank=True)
-    # How many messages it covers; if the conversation has more, the summary is outdated.
+    # The number of messages covered; if the conversation has more, the summary is outdated.
     message_count = models.PositiveIntegerField()
     engine = models.CharField(max_length=60)
     created_at = models.DateTimeField(db_default=Now())
@@ -54,7 +54,7 @@ class SummaryJob(TenantModel):
     total = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
     failed = models.PositiveIntegerField(default=0)
-    # The last conversation that was processed; an interrupted run resumes after it.
+    # The id of the last conversation that was processed; an interrupted run resumes after it.
     position = models.UUIDField(null=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())

@@ -1,4 +1,4 @@
-"""The tags of clients and of their conversations."""
+"""The tags that clients use, and the tags of their conversations."""
 
 from django.db import models
 from django.db.models.functions import Now

@@ -32,7 +32,7 @@ from chats.forms import AnswerForm, AskForm
 from chats.models import NO_ANSWER, AssignType, Conversation, Message, SenderType
 from chats.pages import transcripts, written_answers
 from chats.services.core import reply_policy
-from chats.services.reply import incoming, preview_chats, reply_replay
+from chats.services.reply import incoming, preview_chats, reply_regeneration
 from chats.shapes.bot_preview import GenerateChatRequest
 from chats.shapes.reply_explanation import StoredReceipt
 
@@ -166,7 +166,7 @@ class BotTestPages(TenantAdmin):
         if request.method != "POST":
             return redirect("admin:chats_tried_bot", bot_id, chat_id)
         try:
-            made = reply_replay.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
+            made = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
             today = {"text": made.text, "sources": made.sources, "is_answered": made.is_answered}
         except ApiError as exc:
             today = {"error": gettext(str(exc))}
@@ -191,7 +191,7 @@ class BotTestPages(TenantAdmin):
         bot, chat = self._preview(request, bot_id, chat_id)
         if not self.has_teach_permission(request):
             raise PermissionDenied
-        reply = reply_replay.get(chat, message_id)
+        reply = reply_regeneration.get(chat, message_id)
         assert reply.in_reply_to
         return bot, chat, reply, reply.in_reply_to
 
@@ -249,7 +249,7 @@ def _findings(
         if row.receipt is None or not question:
             continue
         receipt = StoredReceipt.from_row(row)
-        may_judge = may_teach and receipt.decision in reply_replay.ASKED_ENGINE
+        may_judge = may_teach and receipt.decision in reply_regeneration.ASKED_ENGINE
         found[row.pk] = Finding(
             receipt=receipt,
             question=question,

@@ -33,7 +33,7 @@ from chats.pages.list_filters import (
 )
 from chats.pages.single_questions import SingleQuestionPages
 from chats.services.desk import inbox
-from chats.services.reply import reply_replay
+from chats.services.reply import reply_regeneration
 from chats.shapes.replay import ReplayedTurn
 
 _ACTIVITY = Coalesce("last_message_at", "created_at")
@@ -172,7 +172,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             receipt=inbox.receipt(chat, message_id),
             may_correct=message.in_reply_to_id and self.has_train_permission(request),
             may_replay=message.in_reply_to_id
-            and (message.receipt or {}).get("decision") in reply_replay.ASKED_ENGINE,
+            and (message.receipt or {}).get("decision") in reply_regeneration.ASKED_ENGINE,
         )  # fmt: skip
 
     @calls_out
@@ -189,8 +189,8 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         if request.method != "POST":
             return redirect("admin:chats_why", chat_id, message_id)
         try:
-            reply = reply_replay.get(chat, message_id)
-            made = reply_replay.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
+            reply = reply_regeneration.get(chat, message_id)
+            made = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
         except ApiError as exc:
             messages.error(request, str(exc))
             return redirect("admin:chats_why", chat_id, message_id)

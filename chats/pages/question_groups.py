@@ -18,7 +18,7 @@ from chatplatform.templatetags.codes import humanize_code
 from chats.forms import AnswerForm
 from chats.models import GroupStatus, QuestionGroup
 from chats.pages import names, written_answers
-from chats.services.insight import question_groups, unanswered_questions
+from chats.services.insight import question_groups, taught_answers
 
 # Conversations shown on a detail page.
 _SHOWN = 50
@@ -134,10 +134,10 @@ class QuestionGroupAdmin(TenantAdmin):
         def act(data: dict[str, Any]) -> HttpResponse:
             given = {name: data[name] for name in ("question", "answer")}
             try:
-                answered = unanswered_questions.add_answer(group, **given, by=viewer(request))
+                answered = taught_answers.add_answer(group, **given, by=viewer(request))
             except SourceExists as exc:
                 # If the bot has learned it since, the question leaves the list.
-                unanswered_questions.request_again(group)
+                taught_answers.request_again(group)
                 raise written_answers.exists_already(exc) from exc
             messages.success(
                 request,
@@ -156,7 +156,7 @@ class QuestionGroupAdmin(TenantAdmin):
         group: QuestionGroup = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            unanswered_questions.request_again(group)
+            taught_answers.request_again(group)
             messages.success(request, gettext("Asking the bot again."))
             return redirect("admin:chats_questiongroup_change", group.pk)
 

@@ -14,7 +14,7 @@ from bots.pages.bot import content_gaps
 from bots.services import written_sources
 from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chats.models import Message
-from chats.services.insight import unanswered_questions
+from chats.services.insight import taught_answers
 from identity.models import User
 
 
@@ -49,7 +49,7 @@ def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Docume
             document = written_sources.create(bot, body=body, by=by)
         except written_sources.SourceExists as exc:
             raise exists_already(exc) from exc
-    unanswered_questions.note_answer(asked, document)
+    taught_answers.note_answer(asked, document)
     return document
 
 

@@ -244,7 +244,7 @@ def test_killed_after_a_call_it_goes_on_with_the_next(server, chat, ann, bot, to
     write(ann, bot, "ask order_id: Which?\ncall refund\ncall get_order\nsay: Done.")
     tell(server, chat, START)
     ask(server, chat, "1234")
-    run_interrupted("chats.services.reply.procedure_runs.procedures.result_of")
+    run_interrupted("chats.services.reply.procedure_runner.procedures.result_of")
     assert [request.method for request in tool.requests] == ["POST"]
     run_jobs()
     assert [request.method for request in tool.requests] == ["POST", "GET"]

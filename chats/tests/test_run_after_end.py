@@ -6,7 +6,7 @@ from chatplatform.jobs import enqueue
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message, Summary
-from chats.services.insight.credit_cap import NOTE
+from chats.services.insight.public_key_credit_cap import NOTE
 from chats.testing import visit
 from identity.models import CreditEntry
 from identity.testing import make_key

@@ -9,8 +9,8 @@ from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chats.models import GroupStatus
-from chats.services.insight import golden_candidates, question_groups, unanswered_questions
-from chats.services.reply import replays, reply_replay
+from chats.services.insight import golden_candidates, question_groups, taught_answers
+from chats.services.reply import replays, reply_regeneration
 from chats.shapes import replay as replay_shapes
 from chats.shapes import unanswered_question as question_shapes
 from chats.views.base import ChatsViewSet
@@ -48,7 +48,7 @@ class UnansweredViewSet(TenantViewSet):
     @operation("AI / train", "Get Unanswered Question", access=BEARER)
     def retrieve(self, bot_id: int, question_id: int) -> question_shapes.UnansweredQuestion:
         """Get a group; once an answer was written, with the bot's reply when it was asked again."""
-        group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
+        group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         return question_shapes.UnansweredQuestion.from_row(group)
 
     @operation(
@@ -59,7 +59,7 @@ class UnansweredViewSet(TenantViewSet):
     )
     def chats(self, bot_id: int, question_id: int, query: Page) -> dict[str, Any]:
         """List the questions of a group, each with its conversation, newest first."""
-        group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
+        group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         rows = question_groups.questions_of(group)
         return page(rows, query, by="-id", shape=question_shapes.AskedQuestion.from_row)
 
@@ -75,8 +75,8 @@ class UnansweredViewSet(TenantViewSet):
         409 `source_exists` if the bot already has an answer to this exact question,
         `document_limit` at the limit of 2,000.
         """
-        group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
-        group = unanswered_questions.add_answer(
+        group = taught_answers.get(bots.get(self.client, bot_id), question_id)
+        group = taught_answers.add_answer(
             group, answer=body.answer, question=body.question, by=self.user
         )
         return question_shapes.UnansweredQuestion.from_row(group)
@@ -87,8 +87,8 @@ class UnansweredViewSet(TenantViewSet):
 
         No customer notices. The extractive engine is free; a model's tokens are charged.
         """
-        group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
-        unanswered_questions.request_again(group)
+        group = taught_answers.get(bots.get(self.client, bot_id), question_id)
+        taught_answers.request_again(group)
         return question_shapes.UnansweredQuestion.from_row(group)
 
 
@@ -104,8 +104,8 @@ class ReplayViewSet(ChatsViewSet):
         model's tokens are charged. 409 `nothing_to_replay` if the message is not a reply to a
         question.
         """
-        reply = reply_replay.get(self._chat(chat_id), message_id)
-        made = reply_replay.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
+        reply = reply_regeneration.get(self._chat(chat_id), message_id)
+        made = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
         return replay_shapes.ReplayedTurn.of(reply, made)
 
     @operation("AI / train", "Start Replay", access=TRAINER, status=202, also={409: Error})

@@ -1,7 +1,7 @@
 """Converts an export of Chatwoot's API (conversations and messages as JSON) to the portable form.
 
-Every id is derived from the source's own number, so it is the same in each run. Channels other than
-the web widget become `api`, because their providers are not connected to this platform.
+Every id is derived from the row's id and time in Chatwoot, so it is the same in each run. Channels
+other than the web widget become `api`, because their providers are not connected to this platform.
 """
 
 import hashlib
@@ -17,8 +17,8 @@ from chats.services.core import channel_context
 Json = dict[str, Any]
 _SENDERS = {"contact": "customer", "user": "agent", "agent_bot": "bot"}
 _INCOMING, _OUTGOING, _ACTIVITY = 0, 1, 2
-# Webhooks name the kinds that the API numbers.
-_NAMED = {"incoming": _INCOMING, "outgoing": _OUTGOING, "activity": _ACTIVITY}
+# The API sends a message's type as a number, webhooks send it as a word.
+_TYPES_BY_WORD = {"incoming": _INCOMING, "outgoing": _OUTGOING, "activity": _ACTIVITY}
 _MAX_TEXT, _MAX_TAG = 8_000, 60
 _KINDS = {"image": "image", "audio": "audio", "video": "video", "ig_reel": "video"}
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -26,7 +26,7 @@ _EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 
 
 def rows(document: Any) -> list[Json]:
-    """The rows of a response by Chatwoot's API; a plain list is returned as it is."""
+    """The rows in a response of Chatwoot's API; a plain list is returned as it is."""
     if isinstance(document, list):
         return document
     inner = document.get("data", document)
@@ -36,7 +36,8 @@ def rows(document: Any) -> list[Json]:
 def conversations(
     exported: Iterable[Json], messages: Iterable[Json], *, bot_id: int, language: str
 ) -> Iterator[Json]:
-    """Conversations in the shape of `ConversationEntity`, oldest first, with message counts."""
+    """Conversations in the shape of `ConversationEntity`, oldest first, with ratings and message
+    counts, which are taken from `messages`."""
     counts, ratings = Counter[int](), dict[int, Json]()
     for message in messages:
         counts[message["conversation_id"]] += 1
@@ -48,8 +49,8 @@ def conversations(
 
 
 def messages(exported: Iterable[Json], conversations: Iterable[Json]) -> Iterator[Json]:
-    """Messages in the shape of `MessageEntity`, numbered by id within each conversation. Messages
-    of conversations that are not in `conversations` are left out."""
+    """Messages in the shape of `MessageEntity`, numbered within each conversation in the order of
+    their ids. Messages of conversations that are not in `conversations` are left out."""
     chats = {source["id"]: source for source in conversations}
     seqs: Counter[int] = Counter()
     for source in sorted(exported, key=lambda row: row["id"]):
@@ -78,8 +79,8 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
         ],
         "bot_id": bot_id,
         "channel": "web" if meta.get("channel") == "Channel::WebWidget" else "api",
-        # Chatwoot can snooze until the next message, without a time. Such a chat becomes open,
-        # because here no timer would ever open it.
+        # Chatwoot can snooze a chat without a time, until the next message. Such a chat becomes
+        # open, because no timer would ever reopen it here.
         "status": "ended" if ended else "snoozed" if snoozed_until else "open",
         "assign_type": owner,
         "assignee_email": (assignee or {}).get("email"),
@@ -111,7 +112,7 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
 
 
 def _metadata(source: Json) -> Json:
-    """Values that have no column of their own here."""
+    """Values that are kept exactly as Chatwoot has them."""
     return {
         "channel": (source.get("meta") or {}).get("channel"),
         "inbox_id": source.get("inbox_id"),
@@ -148,17 +149,17 @@ def _message(source: Json, chat: Json, seq: int) -> Json:
     is_deleted = bool(_attributes(source).get("deleted"))
     lines = [] if is_deleted else _lines(source)
     pieces = [] if is_deleted else _content(source)
-    said = {"type": "text", "text": channel_context.to_text(lines)[:_MAX_TEXT]}
+    lines_piece = {"type": "text", "text": channel_context.to_text(lines)[:_MAX_TEXT]}
     return {
         "id": _id(external_id, source["created_at"]),
         "conversation_id": _id(_external_id(chat), chat["created_at"]),
         "seq": seq,
         "sender": _sender(source),
-        "content": pieces or ([] if is_deleted else [said]),
+        "content": pieces or ([] if is_deleted else [lines_piece]),
         "deleted_at": _time(source.get("updated_at") or source["created_at"])
         if is_deleted
         else None,
-        "metadata": {} if is_deleted else _metadata_of(source, lines, has_words=bool(pieces)),
+        "metadata": {} if is_deleted else _metadata_of(source, lines, has_content=bool(pieces)),
         "status": source.get("status") if source.get("status") in _STATUSES else "sent",
         # Only agents see activities in Chatwoot.
         "is_note": bool(source.get("private")) or is_activity,
@@ -183,16 +184,17 @@ def _sender(source: Json) -> Json:
 
 def _kind(source: Json) -> Any:
     kind = source["message_type"]
-    return _NAMED.get(kind, kind) if isinstance(kind, str) else kind
+    return _TYPES_BY_WORD.get(kind, kind) if isinstance(kind, str) else kind
 
 
 def _attributes(source: Json) -> Json:
-    found = source.get("content_attributes")
-    return found if isinstance(found, dict) else {}
+    attributes = source.get("content_attributes")
+    return attributes if isinstance(attributes, dict) else {}
 
 
 def _rating(source: Json) -> Json | None:
-    """What a customer answered to Chatwoot's survey, if this message is an answered one."""
+    """The rating that a customer gave in Chatwoot's survey; None if this message is no survey or an
+    unanswered one."""
     answers = _attributes(source).get("submitted_values")
     survey = answers.get("csat_survey_response") if isinstance(answers, dict) else None
     if not isinstance(survey, dict) or survey.get("rating") not in range(1, 6):
@@ -203,54 +205,54 @@ def _rating(source: Json) -> Json | None:
 
 
 def _content(source: Json) -> list[Json]:
-    """The words, in pieces if they are long, and files and places."""
-    # NUL and half a surrogate pair cannot be stored.
-    words = _UNSTORABLE.sub("", source.get("content") or "")
-    parts = [words[start : start + _MAX_TEXT] for start in range(0, len(words), _MAX_TEXT)]
+    """The message's text, split into several pieces if it is long, its files and its locations."""
+    # NUL and lone surrogates cannot be stored.
+    text = _UNSTORABLE.sub("", source.get("content") or "")
+    parts = [text[start : start + _MAX_TEXT] for start in range(0, len(text), _MAX_TEXT)]
     pieces: list[Json] = [{"type": "text", "text": part} for part in parts]
     for attachment in source.get("attachments") or []:
         url = attachment.get("data_url") or ""
-        place = attachment.get("coordinates_lat"), attachment.get("coordinates_long")
-        if attachment.get("file_type") == "location" and None not in place:
-            location = {"latitude": place[0], "longitude": place[1]}
-            text = (attachment.get("fallback_title") or "")[:_MAX_TEXT] or None
-            pieces.append({"type": "location", "location": location, "text": text})
+        coordinates = attachment.get("coordinates_lat"), attachment.get("coordinates_long")
+        if attachment.get("file_type") == "location" and None not in coordinates:
+            location = {"latitude": coordinates[0], "longitude": coordinates[1]}
+            title = (attachment.get("fallback_title") or "")[:_MAX_TEXT] or None
+            pieces.append({"type": "location", "location": location, "text": title})
         elif url.startswith("http"):
             kind = _KINDS.get(str(attachment.get("file_type")), "file")
             pieces.append({"type": kind, "url": url, "size_bytes": attachment.get("file_size")})
     return pieces
 
 
-def _metadata_of(source: Json, lines: list[channel_context.Line], *, has_words: bool) -> Json:
+def _metadata_of(source: Json, lines: list[channel_context.Line], *, has_content: bool) -> Json:
     email = _attributes(source).get("email")
     subject = email.get("subject") if isinstance(email, dict) else None
     metadata: Json = {"chatwoot": {"subject": str(subject)[:500]}} if subject else {}
     if lines:
-        metadata |= {"lines": lines} | ({} if has_words else {"no_words": True})
+        metadata |= {"lines": lines} | ({} if has_content else {"no_words": True})
     return metadata
 
 
 def _lines(source: Json) -> list[channel_context.Line]:
-    """What a message says besides words, files and places."""
-    found: list[channel_context.Line] = []
+    """A line for each shared contact and each attachment that cannot be shown."""
+    lines: list[channel_context.Line] = []
     for attachment in source.get("attachments") or []:
         file_type, title = str(attachment.get("file_type")), attachment.get("fallback_title") or ""
         meta = attachment.get("meta") or {}
-        named = " ".join(filter(None, (meta.get("firstName"), meta.get("lastName"), title)))[:500]
+        label = " ".join(filter(None, (meta.get("firstName"), meta.get("lastName"), title)))[:500]
         if file_type == "contact":
-            found.append({"kind": "contact", "text": named})
+            lines.append({"kind": "contact", "text": label})
         elif not attachment.get("data_url") and file_type != "location":
-            found.append({"kind": "unsupported", "text": named or file_type.replace("_", " ")})
-    return found
+            lines.append({"kind": "unsupported", "text": label or file_type.replace("_", " ")})
+    return lines
 
 
 def _id(external_id: str, created_at: Any) -> str:
-    """A UUIDv7 made from the row's time and a hash of its external id."""
-    rest = int.from_bytes(hashlib.sha256(external_id.encode()).digest()[:10])
+    """A UUIDv7 built from the row's time and a hash of its external id."""
+    digest = int.from_bytes(hashlib.sha256(external_id.encode()).digest()[:10])
     time = _time(created_at)
-    number = int(time.timestamp() * 1000) << 80 if time else 0
-    number |= (rest & ~(0xF << 76) & ~(0x3 << 62)) | (0x7 << 76) | (0x2 << 62)
-    return str(uuid.UUID(int=number))
+    bits = int(time.timestamp() * 1000) << 80 if time else 0
+    bits |= (digest & ~(0xF << 76) & ~(0x3 << 62)) | (0x7 << 76) | (0x2 << 62)
+    return str(uuid.UUID(int=bits))
 
 
 def _time(value: Any) -> datetime | None:

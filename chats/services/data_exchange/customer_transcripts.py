@@ -1,4 +1,4 @@
-"""Transcripts that customers download or have mailed to them."""
+"""Transcripts that customers download or get by email."""
 
 import uuid
 from zoneinfo import ZoneInfo
@@ -25,11 +25,12 @@ class ExportOff(ApiError):
 
 
 def ask_by_mail(caller: Principal, chat_id: uuid.UUID, *, email: str, timezone: str | None) -> None:
-    """Have the transcript mailed; 409 `export_off` if the bot allows none, 429 after too many."""
+    """Enqueue an email with the transcript. 409 `export_off` if the bot offers no transcripts, 503
+    if the platform sends no mail, 429 after too many emails."""
     chat = conversations.get(caller, pk=chat_id)
     _check_allowed(chat)
     mails.check_configured()
-    # The mails are limited because a caller can send them to strangers.
+    # The emails are limited because a caller can send them to strangers.
     address = current_address()
     if caller.is_public_key:
         attempts.start(AttemptKind.MAIL_GUEST, address=address, account=str(caller.visitor_id))
@@ -43,14 +44,15 @@ def ask_by_mail(caller: Principal, chat_id: uuid.UUID, *, email: str, timezone: 
             email=email,
             timezone=timezone,
         )
-        # The address is left out, because the audit log stays when a customer is erased.
+        # The email address is left out, because the audit log stays when a customer is erased.
         audit.record(
             chat.client_id, "transcript.mailed", by=caller.key, subject=f"conversation:{chat.pk}"
         )
 
 
 def mail(conversation_id: str, *, email: str, timezone: str | None) -> None:
-    """Mail a transcript, in a job, unless the chat is deleted or its bot allows none any more."""
+    """Email a transcript, in a job. Nothing is sent if the chat has been deleted or its bot no
+    longer offers transcripts."""
     rows = Conversation.objects.select_related("bot", "client")
     chat = rows.filter(pk=conversation_id).first()
     if chat is None or not chat.bot.export_enabled:
@@ -66,8 +68,8 @@ def mail(conversation_id: str, *, email: str, timezone: str | None) -> None:
 
 
 def make(chat: Conversation) -> Transcript:
-    """The chat's newest `MAX_MESSAGES` messages, oldest first, without notes and unsent messages.
-    409 `export_off` if the bot allows no transcripts."""
+    """The chat's newest `MAX_MESSAGES` messages, oldest first, without notes and deleted messages.
+    409 `export_off` if the bot offers no transcripts."""
     _check_allowed(chat)
     newest = messages.history(chat).filter(deleted_at=None).order_by("-seq")[:MAX_MESSAGES]
     return Transcript.model_construct(
@@ -85,24 +87,24 @@ def _check_allowed(chat: Conversation) -> None:
 
 
 def _line(message: Message) -> TranscriptLine:
-    others = [piece for piece in message.content if piece["type"] not in {"text", "feedback"}]
+    other_pieces = [piece for piece in message.content if piece["type"] not in {"text", "feedback"}]
     # The stars that a survey offers are left out.
-    offered = (
+    options = (
         option
         for piece in message.content
         if piece["type"] != "feedback"
         for option in piece.get("options") or ()
     )
-    is_ours = message.sender_type != SenderType.CUSTOMER
+    is_from_customer = message.sender_type == SenderType.CUSTOMER
     return TranscriptLine.model_construct(
         sender=message.sender_type,
         name=message.sender_name,
         text=(
-            markdown_to_text.convert(message.text, is_citing=bool(message.citations))
-            if is_ours
-            else message.text
+            message.text
+            if is_from_customer
+            else markdown_to_text.convert(message.text, is_citing=bool(message.citations))
         ),
-        options=[option["label"] for option in offered],
-        files=[piece.get("file_name") or piece["type"] for piece in others],
+        options=[option["label"] for option in options],
+        files=[piece.get("file_name") or piece["type"] for piece in other_pieces],
         created_at=message.sent_at or message.created_at,
     )

@@ -1,4 +1,4 @@
-"""Erases a customer and everything stored about them; jobs do it, some chats at a time."""
+"""Erases a customer and everything stored about them; each job erases a limited number of chats."""
 
 import json
 import uuid
@@ -25,8 +25,8 @@ _ENDED = (JobState.DONE, JobState.DEAD, JobState.CANCELLED)
 
 
 def ask(caller: Principal, customer_id: int) -> CustomerErasure:
-    """Begin to erase a customer; return the erasure, or the one that is already under way. 404 if
-    the caller may not see the customer."""
+    """Start to erase a customer, or return the erasure that is already under way. 404 if the caller
+    may not see the customer."""
     assert caller.user
     with transaction.atomic():
         rows = customer_records.visible(caller).select_for_update(of=("self",))
@@ -34,8 +34,8 @@ def ask(caller: Principal, customer_id: int) -> CustomerErasure:
         running = CustomerErasure.objects.for_client(caller.client).filter(
             customer_id=customer.pk, status__in=_UNFINISHED
         )
-        if found := running.first():
-            return found
+        if existing := running.first():
+            return existing
         erasure = CustomerErasure.objects.create(
             client=caller.client,
             customer_id=customer.pk,
@@ -55,7 +55,7 @@ def get(client: Client, erasure_id: uuid.UUID) -> CustomerErasure:
 
 
 def erase_next(erasure_id: str) -> None:
-    """Erase the customer's next chats; after the last of them, erase the customer."""
+    """Erase the customer's next chats and, if none is left, the customer."""
     with jobs.commit():
         erasures = CustomerErasure.objects.select_for_update()
         erasure = erasures.filter(pk=erasure_id, status__in=_UNFINISHED).first()
@@ -69,7 +69,7 @@ def erase_next(erasure_id: str) -> None:
             retention.delete(chat)
         erasure.status = ErasureStatus.RUNNING
         erasure.chats_erased += len(chats)
-        # A new chat may have begun meanwhile. With the customer locked, no other can begin.
+        # A chat may have been opened meanwhile. With the customer locked, no other can be opened.
         customer = Customer.objects.select_for_update().filter(pk=erasure.customer_id).first()
         if rows.exists():
             _enqueue(erasure)
@@ -79,7 +79,8 @@ def erase_next(erasure_id: str) -> None:
 
 
 def mark_failed(erasure_id: str) -> None:
-    """After the last failed attempt: what is not erased yet stays until somebody asks again."""
+    """Mark the erasure as failed after its job's last attempt. What is not erased by then stays
+    until somebody requests another erasure."""
     CustomerErasure.objects.filter(pk=erasure_id, status__in=_UNFINISHED).update(
         status=ErasureStatus.FAILED, finished_at=Now()
     )
@@ -87,13 +88,13 @@ def mark_failed(erasure_id: str) -> None:
 
 def _finish(erasure: CustomerErasure, customer: Customer | None) -> None:
     if customer is not None:
-        named = (customer.name, customer.email, customer.phone, customer.external_id)
-        identifiers = [text for text in named if text]
+        values = (customer.name, customer.email, customer.phone, customer.external_id)
+        identifiers = [value for value in values if value]
         identifiers += channel_hooks.sender().forget(customer)
         _forget_jobs(erasure.client_id, identifiers)
         saved_views.forget(erasure.client_id, identifiers)
-        events.delete_about_customers(erasure.client_id, _numbers(customer))
-        # Exported reports may name the customer. They can be made again within a minute.
+        events.delete_about_customers(erasure.client_id, _ids_with_merged(customer))
+        # Exported reports may contain the customer's name. They can be exported again.
         jobs.enqueue("reports.delete_exports", client_id=erasure.client_id,
                 client=erasure.client_id)  # fmt: skip
         customer.delete()
@@ -107,27 +108,29 @@ def _finish(erasure: CustomerErasure, customer: Customer | None) -> None:
     )
 
 
-def _numbers(customer: Customer) -> list[int]:
-    """The ids of the customer and of all customers that were merged into them."""
-    numbers = [customer.pk]
-    for number in numbers:  # the list grows in the loop
+def _ids_with_merged(customer: Customer) -> list[int]:
+    """The ids of the customer and of all customers that were merged into this one."""
+    ids = [customer.pk]
+    for customer_id in ids:  # the list grows in the loop
         merged = AuditEvent.objects.filter(
-            client_id=customer.client_id, action="customer.merged", subject=f"customer:{number}"
+            client_id=customer.client_id,
+            action="customer.merged",
+            subject=f"customer:{customer_id}",
         )
-        numbers += merged.values_list("changes__merged_id", flat=True)
-    return numbers
+        ids += merged.values_list("changes__merged_id", flat=True)
+    return ids
 
 
 def _forget_jobs(client_id: int, texts: Iterable[str], *, ended_only: bool = True) -> None:
-    """Delete jobs whose arguments contain one of these texts, such as a mail address. Running jobs
-    stay, and with `ended_only` also those that wait."""
-    held = Q()
+    """Delete jobs whose arguments contain one of these texts, such as an email address. Running
+    jobs stay and, with `ended_only`, so do waiting jobs."""
+    contains_any = Q()
     for text in texts:
-        held |= Q(text__contains=json.dumps(text, ensure_ascii=False))
-    if held:
+        contains_any |= Q(text__contains=json.dumps(text, ensure_ascii=False))
+    if contains_any:
         rows = Job.objects.filter(client_id=client_id).exclude(state=JobState.RUNNING)
         rows = rows.filter(state__in=_ENDED) if ended_only else rows
-        rows.annotate(text=Cast("args", TextField())).filter(held).delete()
+        rows.annotate(text=Cast("args", TextField())).filter(contains_any).delete()
 
 
 def _subject(erasure: CustomerErasure) -> str:

@@ -1,4 +1,4 @@
-"""Exports: conversations and messages in the portable form, and one customer's data as a file."""
+"""Exports conversations and messages in the portable form, and one customer's data as a ZIP."""
 
 import tempfile
 import zipfile
@@ -27,14 +27,15 @@ from identity.auth import Principal
 from identity.models import ApiKey
 from identity.services import audit
 
-_READ_AT_ONCE = 500
-# A row of an open transaction already has an id but is not visible yet. An export that has passed
-# its id would miss it. No request takes longer than this to commit.
+# The number of rows that are read from the database at once.
+_BATCH_SIZE = 500
+# A row gets its id before its transaction commits. An export that had already read past that id
+# would miss the row, so newer rows are left for later. No request takes longer to commit.
 SETTLED_AFTER = timedelta(seconds=5)
 
 
 def conversations(key: ApiKey, query: MigratePage) -> QuerySet[Conversation]:
-    """The conversations that a key may export, except those of the last seconds."""
+    """The conversations that a key may export, except those opened within `SETTLED_AFTER`."""
     _record_start(key, "conversations", query)
     settled = visible_to_key(key).filter(created_at__lt=timezone.now() - SETTLED_AFTER)
     return with_related_rows(settled)
@@ -51,8 +52,8 @@ def with_related_rows(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 
 def messages(key: ApiKey, query: MigratePage) -> QuerySet[Message]:
-    """The messages of the conversations that a secret key may export, with internal notes and
-    without those of the last seconds."""
+    """The messages that a secret key may export, internal notes included, except those stored
+    within `SETTLED_AFTER`."""
     _record_start(key, "messages", query)
     rows = Message.objects.for_client(key.client).filter(conversation__is_preview=False)
     if key.bot_id:
@@ -62,14 +63,14 @@ def messages(key: ApiKey, query: MigratePage) -> QuerySet[Message]:
 
 
 def _record_start(key: ApiKey, noun: str, query: MigratePage) -> None:
-    """Record an export in the audit log, at its first list page only."""
+    """Record an export in the audit log when its first page is read."""
     if not query.cursor:
         audit.record_export(key.client_id, noun, by=key, asked=query)
 
 
 def write_customer(caller: Principal, customer_id: int) -> IO[bytes]:
-    """A ZIP file with the customer, their chats and messages as JSON lines, and their files; the
-    caller closes it. 404 if the caller may not see the customer."""
+    """A ZIP file with the customer as JSON, the chats and messages as JSON lines, and the files of
+    the messages; the caller closes it. 404 if the caller may not see the customer."""
     customer = customer_records.get(caller, customer_id)
     file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     try:
@@ -87,16 +88,16 @@ def write_customer(caller: Principal, customer_id: int) -> IO[bytes]:
 
 
 def _add_customer(archive: zipfile.ZipFile, customer: Customer) -> int:
-    """Write all entries; return the number of chats and messages."""
+    """Write all entries to the archive; return the number of chats and messages."""
     archive.writestr("customer.json", as_json(CustomerDto.from_row(customer)))
     chats = with_related_rows(Conversation.objects.filter(customer=customer))
     count = _add_lines(
-        archive, "conversations.jsonl", map(ConversationEntity.from_row, _each(chats))
+        archive, "conversations.jsonl", map(ConversationEntity.from_row, _in_batches(chats))
     )
     messages = Message.objects.filter(conversation__customer=customer)
-    rows = _each(messages.prefetch_related("feedback_set"))
+    rows = _in_batches(messages.prefetch_related("feedback_set"))
     count += _add_lines(archive, "messages.jsonl", map(MessageEntity.from_row, rows))
-    for attachment in _each(Attachment.objects.filter(conversation__customer=customer)):
+    for attachment in _in_batches(Attachment.objects.filter(conversation__customer=customer)):
         with (
             attachment.file.open("rb") as stored,
             archive.open(f"files/{attachment.pk}-{attachment.file_name}", "w") as entry,
@@ -106,8 +107,9 @@ def _add_customer(archive: zipfile.ZipFile, customer: Customer) -> int:
     return count
 
 
-def _each(rows: QuerySet[Any]) -> Iterable[Any]:
-    return rows.order_by("pk").iterator(_READ_AT_ONCE)
+def _in_batches(rows: QuerySet[Any]) -> Iterable[Any]:
+    """The rows one by one, oldest first, read from the database in batches."""
+    return rows.order_by("pk").iterator(_BATCH_SIZE)
 
 
 def _add_lines(archive: zipfile.ZipFile, name: str, rows: Iterable[Any]) -> int:

@@ -1,8 +1,8 @@
 """Imports conversations and messages without side effects.
 
-It keeps the ids of the files, so a second run finds the rows of the first one, as after a crash.
-Chats may be in use during the import, so each batch of messages is stored and counted while their
-chats are locked. At the end `close_gaps` numbers the messages without gaps.
+Rows keep the ids that they have in the files, so a run after a crash finds what the first run
+stored. Chats may be in use during the import, so each batch of messages is stored and counted while
+their chats are locked. At the end, `close_gaps` numbers the messages without gaps.
 """
 
 import hashlib
@@ -32,20 +32,20 @@ from chats.services.core import messages, tags, team_notifications
 from chats.shapes.data_exchange import HIGHEST, ConversationEntity, MessageEntity, PortableFeedback
 from identity.models import Client, User
 
-# Maps the id of a row in the files to its id here.
+# Maps the id of a row in the files to its id in this database.
 IdMap = dict[uuid.UUID, uuid.UUID]
 
 
 @dataclass
 class ImportResult:
-    """How many rows were created, existed already, or were refused, by kind."""
+    """How many rows of each kind were created, existed already or were refused, and which."""
 
     created: Counter[str] = field(default_factory=Counter)
     existing: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
-    # (kind, id in the source, id here)
+    # For each row: its kind, its id in the source and its id in this database.
     ids: list[tuple[str, str, str]] = field(default_factory=list)
-    # The ids here of the chats to which the rows belong.
+    # The ids in this database of the chats to which the rows belong.
     chat_ids: set[uuid.UUID] = field(default_factory=set)
     warnings: list[str] = field(default_factory=list)
 
@@ -86,8 +86,8 @@ def _create_conversation(
     result: ImportResult,
 ) -> None:
     agent = _agent(client, entity, result)
-    before = [entity.previous_chat_id] if entity.previous_chat_id else []
-    local_ids = _local_ids(Conversation, client, before).values()
+    previous_ids = [entity.previous_chat_id] if entity.previous_chat_id else []
+    local_ids = _local_ids(Conversation, client, previous_ids).values()
     previous = next(iter(_existing_ids(Conversation, client, local_ids)), None)
     lacks_agent = entity.assign_type == AssignType.AGENT.value and agent is None
     chat = Conversation(
@@ -122,34 +122,35 @@ def _create_conversation(
         _feedback(client, entity.feedback, chat_id, None).save()
 
 
-# Columns with the same name as a field of the entity are copied, except those that are set above.
-_SET_BY_THE_IMPORT = {
+# All columns that have the name of an entity's field are copied, except these, which are set above.
+_NOT_COPIED = {
     "id", "customer", "assignee", "assign_type", "tags", "location", "requester", "responsible",
     "chat_code", "last_message",
 }  # fmt: skip
 _CONVERSATION_FIELDS = (
     {field.name for field in Conversation._meta.concrete_fields}
     & ConversationEntity.model_fields.keys()
-) - _SET_BY_THE_IMPORT
+) - _NOT_COPIED
 
 
 def _agent(client: Client, entity: ConversationEntity, result: ImportResult) -> User | None:
     if entity.assign_type != AssignType.AGENT.value:
         return None
-    # Disabled users keep their ended chats, but get none that somebody must answer.
+    # Users who were disabled since keep their ended chats, but get none that need an answer.
     has_ended = entity.status == Status.ENDED.value
     users = User.objects.for_client(client) if has_ended else team_notifications.team(client.pk)
     agent = users.filter(email=(entity.assignee_email or "").lower()).first()
     if agent is None:
         result.warnings.append(
-            f"conversation {entity.id}: {entity.assignee_email} is not here; it waits in the queue"
+            f"conversation {entity.id}: nobody here who may answer has the email"
+            f" {entity.assignee_email}; it waits in the queue"
         )
     return agent
 
 
 def _customer(client: Client, entity: ConversationEntity) -> Customer:
-    """The customer with this external id or, without one, with the same number in the source;
-    created if there is none."""
+    """The customer with this external id or, without one, with the same id in the source; created
+    if there is none."""
     fields = entity.customer.model_dump(exclude={"external_id", "attributes"}, exclude_none=True)
     identity = (
         {"external_id": entity.customer.external_id}
@@ -175,7 +176,10 @@ def import_messages(
     client: Client, entities: Iterable[MessageEntity], *, result: ImportResult
 ) -> None:
     """Store one batch of messages of existing conversations; existing messages stay unchanged.
-    Refused: messages without a chat, or with another's value in a field of `_UNIQUE`."""
+
+    A message is refused if its chat does not exist, or if another message of the chat has the same
+    value in a field of `_UNIQUE`.
+    """
     page = list(entities)
     chat_ids = _local_ids(Conversation, client, [entity.conversation_id for entity in page])
     local_ids = _local_ids(Message, client, [entity.id for entity in page])
@@ -224,7 +228,8 @@ _UNIQUE = ("seq", "client_message_id", "external_id")
 def _without_conflicts(
     entities: list[MessageEntity], chat_ids: IdMap, locked: set[uuid.UUID], result: ImportResult
 ) -> list[MessageEntity]:
-    """The messages that do not conflict with others of their chats; the rest is refused."""
+    """The messages whose chats exist and that do not conflict with other messages there; all others
+    are refused."""
     used = _used_values(entities, locked)
     accepted = []
     for entity in entities:
@@ -233,7 +238,7 @@ def _without_conflicts(
         values = {(name, value) for name, value in pairs if value is not None}
         conflicts = sorted(values & used[chat_id])
         if chat_id not in locked:
-            result.refuse(entity, "its conversation is not there")
+            result.refuse(entity, "its conversation does not exist")
         elif conflicts:
             name, value = conflicts[0]
             result.refuse(entity, f"another message of its chat has the {name} {value}")
@@ -246,7 +251,7 @@ def _without_conflicts(
 def _used_values(
     entities: list[MessageEntity], chat_ids: set[uuid.UUID]
 ) -> dict[uuid.UUID, set[tuple[str, Any]]]:
-    """By chat, the values of unique fields that stored messages have in common with these."""
+    """For each chat, the values in `_UNIQUE` of stored messages that share one with these."""
     has_any = Q()
     for name in _UNIQUE:
         has_any |= Q(**{f"{name}__in": {getattr(entity, name) for entity in entities} - {None}})
@@ -292,7 +297,7 @@ _AUTOMATIC = {SenderType.BOT.value, SenderType.SYSTEM.value}
 def _link_replies(
     client: Client, entities: list[MessageEntity], local_ids: IdMap, result: ImportResult
 ) -> None:
-    """Set `in_reply_to`; the answered message may have come with an earlier batch."""
+    """Set `in_reply_to`; the answered message may be in this batch or an earlier one."""
     targets = [entity.in_reply_to for entity in entities if entity.in_reply_to]
     target_ids = _local_ids(Message, client, targets)
     existing = _existing_ids(Message, client, target_ids.values())
@@ -307,7 +312,7 @@ def _link_replies(
             if target_id in answered:
                 result.warnings.append(
                     f"message {entity.id}: {entity.in_reply_to} has a reply already;"
-                    " it is kept, and names none that it answers"
+                    " it is kept without in_reply_to"
                 )
                 continue
             answered.add(target_id)
@@ -319,8 +324,9 @@ def _link_replies(
 
 
 def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportResult) -> None:
-    """Number the messages of these chats without gaps, in their order, once all have been imported.
-    A chat in use keeps its numbers, and one without messages its `last_seq`."""
+    """Correct the counters of these chats once all messages are imported, and number the messages
+    without gaps, in the same order. A chat in use keeps its numbers, and a chat without messages
+    keeps its `last_seq`."""
     with transaction.atomic():
         gapped = {row["pk"]: row for row in _chats_with_gaps(client, chat_ids)}
         locked = _lock_chats(client, gapped)
@@ -337,7 +343,7 @@ def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportR
 
 
 def _chats_with_gaps(client: Client, chat_ids: Iterable[uuid.UUID]) -> Iterable[dict[str, Any]]:
-    """Chats with messages whose counters are wrong or whose numbers have gaps."""
+    """The chats that have messages and wrong counters, or gaps in the numbers of the messages."""
     rows = Conversation.objects.for_client(client).filter(pk__in=list(chat_ids))
     counted: Any = rows.values("pk", "last_seq").annotate(
         stored=Count("messages"),
@@ -349,7 +355,8 @@ def _chats_with_gaps(client: Client, chat_ids: Iterable[uuid.UUID]) -> Iterable[
     return gapped
 
 
-# Messages first get numbers above all others, because PostgreSQL checks uniqueness after each row.
+# Messages first get numbers above all existing ones, because PostgreSQL checks uniqueness row by
+# row.
 _RENUMBER = (
     """
     UPDATE chats_conversation chat SET
@@ -384,7 +391,8 @@ _RENUMBER = (
 
 
 def _lock_chats(client: Client, chat_ids: Iterable[uuid.UUID], **filters: Any) -> set[uuid.UUID]:
-    """Lock the chats that exist, in the order of their ids, until the transaction ends."""
+    """Lock those chats that exist, in the order of their ids, until the transaction ends; return
+    their ids."""
     rows = Conversation.objects.for_client(client).filter(pk__in=list(chat_ids), **filters)
     return set(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
 
@@ -397,11 +405,12 @@ def _local_ids(model: type[models.Model], client: Client, ids: list[uuid.UUID]) 
 
 
 def _substitute_id(client: Client, source_id: uuid.UUID) -> uuid.UUID:
-    """A UUIDv7 of the same millisecond, derived from client and id, so the same in each run."""
-    rest = hashlib.sha256(f"{client.pk}:{source_id}".encode()).digest()[:10]
-    number = (source_id.int >> 80 << 80) | int.from_bytes(rest)
+    """A UUIDv7 of the same millisecond, derived from the client and the id, so that each run finds
+    the same one."""
+    digest = hashlib.sha256(f"{client.pk}:{source_id}".encode()).digest()[:10]
+    bits = (source_id.int >> 80 << 80) | int.from_bytes(digest)
     version, variant = 0xF << 76, 0x3 << 62
-    return uuid.UUID(int=(number & ~version & ~variant) | (0x7 << 76) | (0x2 << 62))
+    return uuid.UUID(int=(bits & ~version & ~variant) | (0x7 << 76) | (0x2 << 62))
 
 
 def _existing_ids(

@@ -1,4 +1,5 @@
-"""The messaging API, by which other systems open conversations and send messages of any sender."""
+"""The messaging API, through which other systems open conversations and send any sender's
+messages."""
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -39,7 +40,7 @@ class AlreadyAnswered(ApiError):
 
 
 def list_(key: ApiKey, query: MessagingQuery) -> QuerySet[Conversation]:
-    """The conversations that the key may see, whoever opened them, and that match the filters."""
+    """The conversations that the key may see and that match the filters, whoever opened them."""
     filters = {
         "group_id": query.group_id,
         "status": query.status,
@@ -71,7 +72,7 @@ def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
             provider=body.provider,
             group_id=body.group_id or "",
             requester=requester.model_dump(),
-            # Our id of the agent is stored beside the other system's.
+            # The agent's id on this platform is stored beside the id in the other system.
             responsible=(
                 responsible.model_dump() | {"user_id": agent.pk if agent else None}
                 if responsible
@@ -85,9 +86,11 @@ def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
 
 
 def send(chat: Conversation, body: MessageRequest) -> Message:
-    """Store a message by any sender; a repeated `client_message_id` returns the stored one. History
-    (`sent_at`) has no effect on the chat; any other message may wake, assign and be translated, and
-    gets a reply if `generate_reply` is set."""
+    """Store a message from any sender; a repeated `client_message_id` returns the stored one.
+
+    A message with `sent_at` is history, which has no effect on the chat. Any other message may wake
+    or assign the chat, and a customer's message is answered if `generate_reply` is set.
+    """
     with transaction.atomic():
         chat = conversations.lock(chat)
         agent = _agent(chat.client_id, body.sender.id) if body.sender.type == "agent" else None
@@ -103,13 +106,13 @@ def send(chat: Conversation, body: MessageRequest) -> Message:
 
 
 def make_ai_tags(chat: Conversation) -> list[Tagging]:
-    """Have an engine add the tags that it is sure of; return all tags that engines have added."""
+    """Add the tags that an engine is sure of; return all tags of the chat that engines added."""
     chat_analysis.auto_tag(chat)
     return ai_tags(chat)
 
 
 def end(chat: Conversation) -> Conversation:
-    """End a conversation for the other system; 409 `chat_ended` if it has ended already."""
+    """End a conversation for the other system; 409 `chat_ended` if it has already ended."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.end(chat, by="api")
@@ -117,7 +120,7 @@ def end(chat: Conversation) -> Conversation:
 
 
 def summary(chat: Conversation) -> Summary:
-    """The newest summary; 404 if there is none yet."""
+    """The conversation's newest summary; 404 if there is none yet."""
     newest = chat_analysis.newest_summary(chat)
     if newest is None:
         raise NotFound("This conversation has no summary yet.")
@@ -125,14 +128,15 @@ def summary(chat: Conversation) -> Summary:
 
 
 def ai_tags(chat: Conversation) -> list[Tagging]:
-    """The tags that engines have added."""
+    """The tags of the conversation that engines added."""
     return [tagging for tagging in tags.for_chat(chat) if tagging.source == TagSource.AI]
 
 
 def _find_or_reopen_chat(
     chat: LockedConversation, body: MessageRequest, agent: User | None
 ) -> tuple[LockedConversation, Message | None]:
-    """The chat that a message belongs to, and the message itself if it is stored already."""
+    """The chat that a message belongs to, reopened or created if a customer's message needs that,
+    and the message itself if it is stored already."""
     if body.sender.type == "customer" and not body.sent_at:
         return incoming.find_or_reopen_chat(chat, body.client_message_id)
     author = _author(chat, body.sender, agent)
@@ -175,7 +179,8 @@ def _append(chat: LockedConversation, body: MessageRequest, agent: User | None) 
 
 
 def _author(chat: Conversation, sender: Sender, agent: User | None) -> messages.Author:
-    """The agent with our id; for others the id and name as sent, or the customer's or bot's own."""
+    """The author to store: a known agent with the id on this platform; any other sender as given
+    or, for what is missing, the chat's customer or bot."""
     sender_type = SenderType(sender.type)
     if agent:
         return messages.Author(sender_type, str(agent.pk), agent.full_name)
@@ -188,8 +193,8 @@ def _author(chat: Conversation, sender: Sender, agent: User | None) -> messages.
 
 
 def _answered_message(chat: Conversation, body: MessageRequest) -> Message | None:
-    """The message that is answered; 404 if the chat has no such message, 409 if the bot or the
-    system has answered it already."""
+    """The message that this one replies to, or None. 404 if the chat has no such message, 409 if
+    this would be a second reply to it by the bot or the system."""
     if body.in_reply_to is None:
         return None
     rows = Message.objects.for_client(chat.client)
@@ -202,7 +207,7 @@ def _answered_message(chat: Conversation, body: MessageRequest) -> Message | Non
 
 
 def _agent(client_id: int, reference: str | None) -> User | None:
-    """The client's user with this id or e-mail address; None if there is none."""
+    """The client's user with this id or email address, if that user may answer chats; else None."""
     if not reference:
         return None
     is_id = reference.isascii() and reference.isdigit()

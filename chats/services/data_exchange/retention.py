@@ -1,4 +1,4 @@
-"""Deletes chats a set number of days after their end; `erasing` uses its deletion too."""
+"""Deletes chats a set number of days after their end; `erasing` deletes chats with it, too."""
 
 import logging
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ log = logging.getLogger(__name__)
 # One transaction deletes at most MAX_CHATS chats, and stops once it reaches MAX_MESSAGES messages.
 MAX_CHATS = 100
 MAX_MESSAGES = 2000
-# Less than PostgreSQL's deadlock_timeout of one second, so that in a deadlock this transaction
-# gives way.
+# Shorter than PostgreSQL's deadlock_timeout of one second, so that in a deadlock this transaction
+# is the one that fails.
 _SET_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '500ms'"
 
 
@@ -37,8 +37,11 @@ def enqueue_expired() -> None:
 
 def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> None:
     """Delete a client's next expired chats, and leave the rest to another job, so that other
-    clients' jobs run in between. `after`: end and id of the previous job's last chat. What fails is
-    tried again an hour later."""
+    clients' jobs run in between.
+
+    `after`: the end and id of the last chat that the previous job read. A chat that cannot be
+    deleted is tried again after the next `enqueue_expired`, which runs hourly.
+    """
     with jobs.commit():
         with connection.cursor() as cursor:
             cursor.execute(_SET_LOCK_TIMEOUT)
@@ -48,7 +51,7 @@ def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> Non
         rows = _expired(client_id, Value(days)).order_by("end", "id")
         if after is not None:
             end, chat_id = after
-            # This form of "after this position" lets the index be searched by `end`.
+            # Written like this, the condition lets PostgreSQL search the index by `end`.
             rows = rows.filter(Q(end__gt=end) | Q(id__gt=chat_id), end__gte=end)
         # Locking checks the condition again, so a chat that was reopened meanwhile is left out.
         expired = list(rows.select_for_update(skip_locked=True, of=("self",))[:MAX_CHATS])
@@ -70,8 +73,8 @@ def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> Non
 
 
 def delete(chat: LockedConversation) -> None:
-    """Delete a chat and everything stored about it. The customer stays, and so do the audit log and
-    the ledger, which contain nothing of what was written."""
+    """Delete a chat and everything stored about it. The customer, the audit log and the ledger
+    stay; the latter two contain no text of messages."""
     events.delete_for_conversation(chat.pk)
     function_calls.delete_for_conversation(chat.pk)
     names = Attachment.objects.filter(conversation=chat).values_list("file", flat=True)
@@ -81,8 +84,8 @@ def delete(chat: LockedConversation) -> None:
 
 
 def _expired(client_id: Any, days: Combinable) -> QuerySet[Any]:
-    """A client's chats that ended `days` ago or earlier, annotated with their `end`. The days are a
-    value: with a join the index could not skip the chats that stay."""
+    """A client's chats that ended `days` ago or earlier, annotated with their `end`. `days` is
+    passed as a value, because with a join the index could not skip the chats that stay."""
     return Conversation.objects.annotate(end=Coalesce("ended_at", "imported_at")).filter(
         client_id=client_id, status=Status.ENDED, end__lte=before_now(days, days=1)
     )
@@ -104,13 +107,13 @@ def _try_to_delete(chat: LockedConversation) -> bool:
         with transaction.atomic():
             delete(chat)
     except Exception:
-        # A chat that cannot be deleted must not keep the client's other chats for ever.
+        # A chat that cannot be deleted must not prevent the deletion of the client's other chats.
         log.exception("chat %s could not be deleted", chat_id)
         return False
     return True
 
 
 def _enqueue(client_id: int, **args: Any) -> None:
-    # Because of the key, a client has at most one waiting job.
+    # Because of `dedupe_key`, a client has at most one waiting job.
     jobs.enqueue("chats.delete_expired", client_id=client_id, dedupe_key=str(client_id),
             client=client_id, **args)  # fmt: skip

@@ -1,4 +1,4 @@
-"""What an engine finds in a conversation for credits: a summary, tags and the sentiment."""
+"""Has an engine analyse a conversation, which costs credits: its summary, tags and sentiment."""
 
 import uuid
 from contextlib import AbstractContextManager
@@ -22,7 +22,7 @@ from chatplatform import jobs
 from chatplatform.locks import single_flight
 from chats.models import Conversation, LockedConversation, Message, Summary, Tagging
 from chats.services.core import conversations, feedback, tags
-from chats.services.insight import credit_cap, transcripts
+from chats.services.insight import public_key_credit_cap, transcripts
 from chats.services.insight.transcripts import Transcript
 from chats.shapes.insight import (
     MAX_TAG_CHARS,
@@ -36,14 +36,15 @@ from chats.shapes.insight import (
 # A model's tags with less confidence are proposed to agents but never stored automatically.
 STORED_FROM = 0.6
 KINDS = ("summary", "tags", "sentiment")
-# How many of the customer's last messages the extractive engine analyses.
+# The number of the customer's latest messages that the extractive engine analyses.
 ANALYSED_BY_RULES = 5
-# The sentiment of individual messages, by their ids.
+# The sentiment of each message, by the message's id.
 ByMessage: TypeAlias = dict[uuid.UUID, str]
 
 
 def newest_summary(chat: Conversation) -> Summary | None:
-    """The latest summary of a chat, even if messages have come since."""
+    """The latest summary of a chat, even if newer messages are missing from it; None if there is no
+    summary."""
     rows = Summary.objects.for_client(chat.client)
     return rows.filter(conversation=chat).order_by("-id").first()
 
@@ -51,8 +52,8 @@ def newest_summary(chat: Conversation) -> Summary | None:
 def summarise(
     chat: Conversation, *, made_since: datetime | None = None, key_id: int | None = None
 ) -> Summary:
-    """The current summary of a chat made since `made_since`, or a new one if there is none. A
-    second caller waits for the summary that is being made."""
+    """The current summary of a chat, or a new one if there is none that was made since
+    `made_since`. A second caller waits for the summary that the first one is making."""
     current = partial(
         _current_summary, chat, message_count=chat.message_count, made_since=made_since
     )
@@ -73,22 +74,23 @@ def propose_tags(chat: Conversation) -> list[Suggested]:
 
 
 def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
-    """Add the tags that an engine is sure enough of; return all tags of the chat."""
+    """Add the tags in which an engine has enough confidence; return all tags of the chat."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return tags.for_chat(chat)
     with _paid_work("tags", chat, transcript, key_id) as work:
         proposed = _proposed_tags(chat, transcript, work)
-        sure = (
+        confident = (
             [tag for tag in proposed if tag.confidence >= STORED_FROM]
             if work.is_written
             else tagging.clear(proposed)
         )
-        return tags.add_suggested(chat, suggested=sure)
+        return tags.add_suggested(chat, suggested=confident)
 
 
 def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatSentiment:
-    """Analyse the customer's sentiment; store it on the chat and on each analysed message."""
+    """Analyse the customer's sentiment, and store it with the chat and with each message that has a
+    sentiment of its own."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return _store_sentiment(chat, Sentiment("neutral", 0.0), {}, ExtractiveEngine.name)
@@ -101,19 +103,19 @@ def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatS
 
 
 def run_after_end(conversation_id: str) -> None:
-    """After the end of a chat, ask the customer for a rating and enqueue a job for each insight,
-    as the client's settings want."""
+    """After the end of a chat, ask the customer for a rating and enqueue a job for each insight, if
+    the client's settings say so."""
     rows = Conversation.objects.select_related("client__config", "bot")
     chat = rows.filter(pk=conversation_id).first()
     if chat is None:
         return
     config = chat.client.config
-    wanted = (config.auto_summary, config.auto_tag, config.auto_sentiment)
+    settings_of_kinds = (config.auto_summary, config.auto_tag, config.auto_sentiment)
     with jobs.commit():
         if config.ask_feedback:
             feedback.request_rating(conversations.lock(chat))
-        for kind, is_wanted in zip(KINDS, wanted, strict=True):
-            if is_wanted:
+        for kind, is_enabled in zip(KINDS, settings_of_kinds, strict=True):
+            if is_enabled:
                 jobs.enqueue(
                     "chats.compute_insight", client_id=chat.client_id,
                     dedupe_key=f"{kind}:{chat.pk}", conversation_id=str(chat.pk), kind=kind,
@@ -121,19 +123,20 @@ def run_after_end(conversation_id: str) -> None:
 
 
 def compute(conversation_id: str, kind: str) -> None:
-    """Make one insight into a chat, in a job; `kind` is one of `KINDS`."""
+    """Compute and store one insight into a chat, in a job; `kind` is one of `KINDS`."""
     chat = Conversation.objects.select_related("client", "bot").filter(pk=conversation_id).first()
     if chat is None:
         return
-    make: Any = {"summary": summarise, "tags": auto_tag, "sentiment": analyse_sentiment}[kind]
-    with credit_cap.paid_work(chat) as key_id:
-        make(chat, key_id=key_id)
+    analyse: Any = {"summary": summarise, "tags": auto_tag, "sentiment": analyse_sentiment}[kind]
+    with public_key_credit_cap.paid_work(chat) as key_id:
+        analyse(chat, key_id=key_id)
 
 
 def _current_summary(
     chat: Conversation, *, message_count: int, made_since: datetime | None
 ) -> Summary | None:
-    """The newest summary if it covers `message_count` messages and was made since `made_since`."""
+    """The newest summary if it covers at least `message_count` messages and was made since
+    `made_since`; else None."""
     newest = newest_summary(chat)
     if newest is None or newest.message_count < message_count:
         return None
@@ -175,8 +178,8 @@ def _summary_by_model(
 
 
 def _resolution(transcript: Transcript, written: str, *, language: str) -> str:
-    """The resolution that a model wrote, or an empty text: it counts only if the rules find a
-    resolution too, and if the chat supports its facts."""
+    """The resolution that a model wrote if the rules find a resolution, too, and if the chat
+    supports its facts; else an empty text."""
     if not rule_based_summary.resolution(transcript.lines, language=language):
         return ""
     check = SourceCheck(line.text for line in transcript.lines)
@@ -188,23 +191,23 @@ def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
         transcript.lines,
         language=detection.detect("\n".join(transcript.of_customer), default=chat.language),
         tags=chat.tags,
-        sentiment=sentiment.analyse(_latest(transcript)).overall.sentiment,
+        sentiment=sentiment.analyse(_latest_of_customer(transcript)).overall.sentiment,
     )
-    made = {"message_count": transcript.message_count, "engine": ExtractiveEngine.name}
-    return Summary(**vars(parts), **made)
+    origin = {"message_count": transcript.message_count, "engine": ExtractiveEngine.name}
+    return Summary(**vars(parts), **origin)
 
 
 def _store_summary(chat: Conversation, summary: Summary, made_since: datetime | None) -> Summary:
-    """Store a summary and show it on the chat; return it, or another that covers as much and was
-    stored meanwhile."""
+    """Store a summary and show it on the chat; return it. If another one that covers as much was
+    stored meanwhile, return that one and store nothing."""
     with jobs.commit():
         locked = conversations.lock(chat)
         summary.client_id, summary.conversation = chat.client_id, locked
-        faster = _current_summary(
+        existing = _current_summary(
             locked, message_count=summary.message_count, made_since=made_since
         )
-        if faster:
-            return faster
+        if existing:
+            return existing
         summary.save()
         locked.summary = summary.summary
         locked.save(update_fields=["summary"])
@@ -228,46 +231,48 @@ def _paid_work(
 def _proposed_tags(
     chat: Conversation, transcript: Transcript, work: engines.MeteredWork
 ) -> list[Suggested]:
-    own = {key_of(row.name) for row in tags.for_chat(chat)}
-    known = tags.vocabulary(chat)
+    existing_keys = {key_of(row.name) for row in tags.for_chat(chat)}
+    known_tags = tags.vocabulary(chat)
     if work.is_written:
         lines = transcript.hidden_by(transcripts.mask_for(chat.client))
-        names = [tag.name for tag in known]
-        proposed = _cleaned(work.complete(text_tasks.tag(lines, known=names)), known)
+        names = [tag.name for tag in known_tags]
+        proposed = _clean_tags(work.complete(text_tasks.tag(lines, known=names)), known_tags)
     else:
-        others = [tag for tag in known if key_of(tag.name) not in own]
-        proposed = tagging.suggest("\n".join(transcript.of_customer), others)
-    return [tag for tag in proposed if key_of(tag.name) not in own]
+        candidates = [tag for tag in known_tags if key_of(tag.name) not in existing_keys]
+        proposed = tagging.suggest("\n".join(transcript.of_customer), candidates)
+    return [tag for tag in proposed if key_of(tag.name) not in existing_keys]
 
 
-def _cleaned(drafts: TagDrafts, known: list[KnownTag]) -> list[Suggested]:
-    """A model's tags without duplicates: known ones in the client's spelling, and at most
-    `MAX_NEW_TAGS` new ones."""
-    spelling = {key_of(tag.name): tag.name for tag in known}
+def _clean_tags(drafts: TagDrafts, known_tags: list[KnownTag]) -> list[Suggested]:
+    """A model's tags without duplicates, those with the highest confidence first: known tags in the
+    client's spelling, and at most `MAX_NEW_TAGS` new ones."""
+    spelling = {key_of(tag.name): tag.name for tag in known_tags}
     confidence: dict[str, float] = {}
     for draft in drafts.tags:
         confidence.setdefault(key_of(" ".join(draft.name.split())), round(draft.confidence, 3))
-    tags, new = [], 0
+    tags, new_count = [], 0
     for name in distinct(draft.name for draft in drafts.tags):
         key = key_of(name)
         if not is_visible(name) or len(name) > MAX_TAG_CHARS:
             continue
-        new += key not in spelling
-        if key in spelling or new <= MAX_NEW_TAGS:
+        new_count += key not in spelling
+        if key in spelling or new_count <= MAX_NEW_TAGS:
             tags.append(Suggested(spelling.get(key, name), confidence[key]))
     tags.sort(key=lambda tag: -tag.confidence)
     return tags[:MAX_TAGS]
 
 
-def _latest(transcript: Transcript) -> list[str]:
+def _latest_of_customer(transcript: Transcript) -> list[str]:
     return transcript.of_customer[-ANALYSED_BY_RULES:]
 
 
 def _sentiment_by_rules(transcript: Transcript) -> tuple[Sentiment, ByMessage]:
-    analysis = sentiment.analyse(_latest(transcript))
+    analysis = sentiment.analyse(_latest_of_customer(transcript))
     ids = transcript.ids_of_customer[-ANALYSED_BY_RULES:]
-    single = zip(ids, analysis.by_message, strict=True)
-    return analysis.overall, {message_id: own.sentiment for message_id, own in single if own}
+    pairs = zip(ids, analysis.by_message, strict=True)
+    return analysis.overall, {
+        message_id: result.sentiment for message_id, result in pairs if result
+    }
 
 
 def _sentiment_by_model(

@@ -1,4 +1,5 @@
-"""How customers used a bot's documents: the answers that cite them, and questions without one."""
+"""Shows how a bot's documents are used: which answers cite them, and how many questions go
+unanswered."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -12,9 +13,9 @@ from chats.models import GroupedQuestion, GroupStatus, Message, SenderType
 
 _PERIOD = timedelta(days=30)
 _WEEK = timedelta(days=7)
-# This many of a document's latest answers are read for their questions.
+# The number of the latest answers citing a document whose questions are shown.
 _ANSWERS_READ = 50
-# The count reads all messages of the client's last 30 days.
+# Results are cached because counting reads all messages of the client's last 30 days.
 _CACHE_SECONDS = 600
 _COUNTS = """
     SELECT (citation->>'document_id')::bigint, count(DISTINCT message.id)
@@ -28,25 +29,25 @@ _COUNTS = """
 
 
 def answers(bot: Bot) -> dict[int, int]:
-    """The number of the bot's answers of the last 30 days that cite each document, by id; at most
-    ten minutes old."""
+    """How many of the bot's answers of the last 30 days cite a document, by the document's id. The
+    counts are at most ten minutes old."""
     key = f"cited-documents:{bot.pk}"
-    found: dict[int, int] | None = cache.get(key)
-    if found is None:
+    counts: dict[int, int] | None = cache.get(key)
+    if counts is None:
         begin = first_id(datetime.now(UTC) - _PERIOD)
         with connection.cursor() as cursor:
             cursor.execute(_COUNTS, [bot.client_id, begin, bot.pk])
-            found = dict(cursor.fetchall())
-        cache.set(key, found, _CACHE_SECONDS)
-    return found
+            counts = dict(cursor.fetchall())
+        cache.set(key, counts, _CACHE_SECONDS)
+    return counts
 
 
 def questions(document: Document) -> list[str]:
-    """The latest questions of the last 30 days whose answers cite a document, newest first; at
-    most ten minutes old."""
+    """The latest questions of the last 30 days whose answers cite a document, newest first. The
+    list is at most ten minutes old."""
     key = f"cited-document-questions:{document.pk}"
-    found: list[str] | None = cache.get(key)
-    if found is None:
+    latest: list[str] | None = cache.get(key)
+    if latest is None:
         replies = Message.objects.filter(
             client_id=document.client_id,
             pk__gte=first_id(datetime.now(UTC) - _PERIOD),
@@ -57,19 +58,20 @@ def questions(document: Document) -> list[str]:
             in_reply_to__isnull=False,
         )
         texts = replies.order_by("-pk").values_list("in_reply_to__text", flat=True)
-        found = list({" ".join(text.split()): None for text in texts[:_ANSWERS_READ]})
-        cache.set(key, found, _CACHE_SECONDS)
-    return found
+        latest = list({" ".join(text.split()): None for text in texts[:_ANSWERS_READ]})
+        cache.set(key, latest, _CACHE_SECONDS)
+    return latest
 
 
 def unanswered_by_language(bot: Bot) -> dict[str, int]:
-    """The number of the bot's unanswered questions of the last seven days, by language."""
-    open_ones = GroupedQuestion.objects.filter(
+    """The number of the bot's questions of the last seven days that are still unanswered, by
+    language (`pt` for `pt-BR`)."""
+    open_questions = GroupedQuestion.objects.filter(
         group__bot=bot,
         group__status=GroupStatus.OPEN,
         asked_at__gte=datetime.now(UTC) - _WEEK,
     )
-    rows = open_ones.values_list("message__language").annotate(Count("pk")).order_by()
+    rows = open_questions.values_list("message__language").annotate(Count("pk")).order_by()
     counts: dict[str, int] = {}
     for language, count in rows:
         code = language.partition("-")[0]

@@ -1,4 +1,5 @@
-"""Golden questions from several sources, among them what customers ask a bot most often."""
+"""Collects golden questions: sample questions, questions with written answers, or the questions
+that customers ask most."""
 
 from collections import Counter
 from typing import Any
@@ -9,20 +10,22 @@ from bots.shapes.golden import GoldenCollectRequest
 from chats.models import Message, SenderType
 from identity.models import User
 
-# How many of the bot's newest answers are read, and how many questions are taken from them.
-_LOOKED_AT, _TAKEN = 2000, 20
-_LONGEST = 300
+# The number of the bot's newest answers that are read, the maximum number of questions collected
+# from them, and the maximum characters of a question and of a source's title.
+_ANSWERS_READ, _MAX_QUESTIONS = 2000, 20
+_MAX_CHARS = 300
 
 
 def collect(bot: Bot, *, body: GoldenCollectRequest, by: User) -> list[GoldenQuestion]:
-    """Add golden questions from the requested source; existing ones stay unchanged."""
+    """Add golden questions from the requested source; existing ones stay unchanged. Returns the
+    added ones."""
     origin = GoldenOrigin(body.source)
-    found = {
+    candidates = {
         GoldenOrigin.SAMPLES: golden_questions.from_samples,
         GoldenOrigin.ANSWERS: golden_questions.from_answers,
         GoldenOrigin.ASKED: most_asked,
     }[origin](bot)
-    return golden_questions.add_many(bot, found, origin=origin, by=by)
+    return golden_questions.add_many(bot, candidates, origin=origin, by=by)
 
 
 def most_asked(bot: Bot) -> list[dict[str, Any]]:
@@ -34,15 +37,15 @@ def most_asked(bot: Bot) -> list[dict[str, Any]]:
         receipt__decision="answered",
         in_reply_to__isnull=False,
     )
-    latest = rows.order_by("-id").values_list("in_reply_to__text", "citations")[:_LOOKED_AT]
+    latest = rows.order_by("-id").values_list("in_reply_to__text", "citations")[:_ANSWERS_READ]
     counts: Counter[str] = Counter()
-    newest: dict[str, dict[str, Any]] = {}
+    candidates: dict[str, dict[str, Any]] = {}
     for text, citations in latest:
         question = " ".join(text.split())
-        if not question or len(question) > _LONGEST:
+        if not question or len(question) > _MAX_CHARS:
             continue
         key = question.casefold().rstrip("?!. ")
         counts[key] += 1
         source = citations[0]["title"] if citations else ""
-        newest.setdefault(key, {"question": question, "expected_source": source[:_LONGEST]})
-    return [newest[key] for key, _ in counts.most_common(_TAKEN)]
+        candidates.setdefault(key, {"question": question, "expected_source": source[:_MAX_CHARS]})
+    return [candidates[key] for key, _ in counts.most_common(_MAX_QUESTIONS)]

@@ -1,4 +1,4 @@
-"""Language tasks: translations, summaries, suggested replies, and agents' texts rewritten."""
+"""Translates and summarises texts, suggests replies, and rewrites agents' texts."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -17,7 +17,7 @@ from chatplatform import jobs
 from chatplatform.api.shapes import LANGUAGE_PATTERN, canonical_language
 from chats.models import Conversation, Message, SenderType
 from chats.services.core import message_status
-from chats.services.insight import credit_cap, transcripts
+from chats.services.insight import public_key_credit_cap, transcripts
 from chats.shapes.insight import (
     MAX_TRANSLATED_CHARS,
     ReplySuggestions,
@@ -33,32 +33,35 @@ from chats.shapes.insight import (
 from chats.shapes.message import Citation
 from identity.models import Client
 
-# The code of BCP 47 for an undetermined language.
+# The BCP 47 code for an undetermined language.
 UNDETERMINED = "und"
-# A suggestion at least this similar to the customer's own message repeats it; agents' replies are
-# less similar.
-_LIKE_THE_CUSTOMER = 0.94
+# A suggestion that is at least this similar to a message of the customer counts as a repetition.
+# Agents' replies are less similar.
+_REPETITION_SIMILARITY = 0.94
 MAX_SUGGESTION_CHARS = 3_000
-# An agent decides what to send, so passages are shown that are too uncertain for a bot to quote.
+# The score from which passages are suggested. A bot needs a higher one to quote a passage; here an
+# agent decides what is sent.
 SHOWN_FROM = 0.3
 
 
 def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
-    """Translate a text with the model, which also names the source language if our own detection
-    does not."""
-    draft = _translated(client, body.text, to=body.out_lang_code, purpose="translation")
-    named = canonical_language(draft.source_language)
-    known = LANGUAGE_PATTERN.fullmatch(named)
+    """Translate a text with the model. The source language is the one that the platform recognises
+    or, if it recognises none, the one that the model names."""
+    draft = _translate_text(client, body.text, to=body.out_lang_code, purpose="translation")
+    named_by_model = canonical_language(draft.source_language)
+    is_code = LANGUAGE_PATTERN.fullmatch(named_by_model)
     return TranslationResponse(
         text=draft.text,
-        in_lang_code=detection.recognise(body.text) or (named if known else UNDETERMINED),
+        in_lang_code=detection.recognise(body.text)
+        or (named_by_model if is_code else UNDETERMINED),
         out_lang_code=body.out_lang_code,
         engine=OpenAICompatible.name,
     )
 
 
 def translate_message(message_id: str, *, to: str) -> None:
-    """Translate a message and store the translation with it, unless it has one in this language."""
+    """Translate a message and store the translation with it, unless it has one in this language or
+    the bot has no model to translate it."""
     rows = Message.objects.select_related("client__config", "conversation__bot")
     message = rows.filter(pk=message_id).first()
     if message is None or not message.text or to in message.translations:
@@ -66,21 +69,22 @@ def translate_message(message_id: str, *, to: str) -> None:
     bot = message.conversation.bot
     if Capability.WRITE not in engines.engine_for(message.client, bot).capabilities:
         return
-    with credit_cap.paid_work(message.conversation) as key_id:
-        draft = _translated(
+    with public_key_credit_cap.paid_work(message.conversation) as key_id:
+        draft = _translate_text(
             message.client,
             message.text[:MAX_TRANSLATED_CHARS],
             to=to,
             purpose=f"message:{message.pk}",
             bot=bot,
-            # The cap is for costs that visitors cause, which agents' messages are not.
+            # The cap limits only costs that visitors cause, so it does not apply to agents'
+            # messages.
             key_id=key_id if message.sender_type == SenderType.CUSTOMER else None,
         )
         _store_translation(message, draft.text, to=to)
 
 
 def _store_translation(message: Message, text: str, *, to: str) -> None:
-    """Store a translation unless the text has changed; the new text then has a job of its own."""
+    """Store a translation unless the text has changed meanwhile; the new text has its own job."""
     with jobs.commit():
         chat, row = message_status.lock(message)
         if row.text != message.text:
@@ -92,7 +96,7 @@ def _store_translation(message: Message, text: str, *, to: str) -> None:
 
 
 def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
-    """Summarise a text or messages: in a model's words, or by rules from the text's own."""
+    """Summarise a text or messages: in a model's words or, without a model, by quoting them."""
     lines = tuple(
         Line("customer" if message.role == "user" else "assistant", message.content)
         for message in body.messages or ()
@@ -123,7 +127,7 @@ def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
 
 
 def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
-    """Suggest replies to the customer's question that is still open; none if there is none."""
+    """Suggest replies to the customer's open question; no suggestions if no question is open."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return ReplySuggestions(suggestions=[])
@@ -137,19 +141,19 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
         purpose=f"suggestions:{chat.pk}",
         characters=transcript.characters,
     ) as work:
-        found = retrieval.find(
+        parts = retrieval.find(
             chat.bot, question, language=language, topics=topics, threshold=SHOWN_FROM
         )
         suggestions = (
-            _by_model(chat, transcript, found, body, work, language=language)
+            _suggest_by_model(chat, transcript, parts, body, work, language=language)
             if work.is_written
-            else _quotes(found, language)
+            else _suggest_quotes(parts, language)
         )
         return ReplySuggestions(suggestions=suggestions[: body.count])
 
 
 def rewrite(chat: Conversation, body: RewriteRequest) -> RewrittenText:
-    """Rewrite an agent's text with the model; figures, links and addresses stay."""
+    """Rewrite an agent's text with the model, which must keep its figures, links and addresses."""
     with engines.paid_work(
         chat.client,
         bot=chat.bot,
@@ -162,7 +166,7 @@ def rewrite(chat: Conversation, body: RewriteRequest) -> RewrittenText:
         return RewrittenText(text=mask.reveal(work.complete(task).text))
 
 
-def _translated(
+def _translate_text(
     client: Client,
     text: str,
     *,
@@ -184,11 +188,11 @@ def _translated(
         return draft.model_copy(update={"text": mask.reveal(draft.text)})
 
 
-def _quotes(found: Sequence[Part], language: str) -> list[Suggestion]:
-    """What the bot itself would quote, then each further passage alone."""
-    whole = quotation.extract_all(found, language=language, threshold=SHOWN_FROM)
+def _suggest_quotes(parts: Sequence[Part], language: str) -> list[Suggestion]:
+    """Suggestions without a model: what the bot would quote, then each other passage alone."""
+    whole = quotation.extract_all(parts, language=language, threshold=SHOWN_FROM)
     extracts = [whole] if whole else []
-    for part in found:
+    for part in parts:
         for hit in part.result.hits:
             single = replace(part.result, hits=(hit,))
             extract = quotation.extract(
@@ -205,10 +209,10 @@ def _quotes(found: Sequence[Part], language: str) -> list[Suggestion]:
     ]
 
 
-def _by_model(
+def _suggest_by_model(
     chat: Conversation,
     transcript: transcripts.Transcript,
-    found: Sequence[Part],
+    parts: Sequence[Part],
     body: SuggestionRequest,
     work: engines.MeteredWork,
     *,
@@ -216,11 +220,12 @@ def _by_model(
 ) -> list[Suggestion]:
     """A model's replies, each with the existing passages that it cites.
 
-    A reply is dropped if it cites none and is not a question, if it has a figure, link or address
-    that its passages and the chat lack, or if it reports that something was done.
+    A reply is dropped if it cites no passage and is not a question, if it contains a figure, link
+    or address that neither its passages nor the chat contain, if it reports that something was
+    done, or if it repeats the customer.
     """
     prompt = prompt_versions.find_current(chat.bot_id)
-    snippets = retrieval.snippets(part.result for part in found)
+    snippets = retrieval.snippets(part.result for part in parts)
     mask = transcripts.mask_for(chat.client)
     drafts = work.complete(
         text_tasks.suggest_replies(
@@ -240,7 +245,7 @@ def _by_model(
             (cited or text.endswith(QUESTION_MARKS))
             and sources.facts_supported(text)
             and not phrasebook.reports_action(text)
-            and not _speaks_as_customer(text, transcript)
+            and not _repeats_customer(text, transcript)
         )
         if text and is_good:
             citations = [Citation(**asdict(snippet.citation)) for snippet in cited]
@@ -248,8 +253,8 @@ def _by_model(
     return suggestions
 
 
-def _speaks_as_customer(text: str, transcript: transcripts.Transcript) -> bool:
+def _repeats_customer(text: str, transcript: transcripts.Transcript) -> bool:
     """Whether a reply repeats one of the customer's latest two messages."""
-    lately = transcript.of_customer[-2:]
-    is_near = embedding.available() and embedding.is_near(text, lately, _LIKE_THE_CUSTOMER)
-    return text in lately or is_near
+    latest = transcript.of_customer[-2:]
+    is_near = embedding.available() and embedding.is_near(text, latest, _REPETITION_SIMILARITY)
+    return text in latest or is_near

@@ -1,4 +1,4 @@
-"""Groups unanswered questions with the same words or, with the encoder, near vectors."""
+"""Groups unanswered questions that have the same words or, with the encoder, similar vectors."""
 
 import hashlib
 from collections.abc import Sequence
@@ -24,25 +24,25 @@ from chats.models import (
 )
 from chats.services.core import enqueue_question_grouping
 
-# Older questions leave their groups and the list.
+# Questions older than this are removed from their groups, and so from the list.
 WINDOW = timedelta(days=30)
-# Questions in one job, each of which takes about 8 ms; the next job does the rest.
+# The maximum number of questions per job; each takes about 8 ms. The next job groups the rest.
 QUESTIONS_A_JOB = 100
-# A question is compared with at most this many groups, the latest ones; they take 8 MB.
+# A question is compared with at most this many groups, the latest ones; their vectors take 8 MB.
 MAX_COMPARED = 5_000
-# Measured on questions in English and Vietnamese: 27 of 31 pairs with the same meaning are at least
-# this near, and so are 7 of 530 pairs with different meanings; these 7 differ in one word ("to
-# Norway", "to Sweden").
+# The similarity from which a question joins a group. Measured on questions in English and
+# Vietnamese: 27 of 31 pairs with the same meaning reach it, and so do 7 of 530 pairs with different
+# meanings, each of which differs in one word ("to Norway", "to Sweden").
 ALIKE = 0.89
 
 
 def group_next(bot_id: int) -> None:
-    """Group the bot's next questions, and leave the rest to another job."""
+    """Group the bot's next unanswered questions, and leave the rest to another job."""
     bot = Bot.objects.filter(pk=bot_id).first()
     if bot is None:
         return
     replies = _new_replies().filter(client_id=bot.client_id, conversation__bot=bot)
-    # One more than a job takes shows whether more are left.
+    # One row more than a job groups shows whether another job is needed.
     rows = replies.select_related("in_reply_to").order_by("id")[: QUESTIONS_A_JOB + 1]
     questions = [row.in_reply_to for row in rows if row.in_reply_to]
     groups = _Groups.load(bot)
@@ -58,28 +58,28 @@ def clean_up() -> None:
     """Remove questions older than the window, correct the counts, and group ungrouped questions."""
     with transaction.atomic():
         old = GroupedQuestion.objects.filter(asked_at__lt=datetime.now(UTC) - WINDOW)
-        touched = set(old.values_list("group_id", flat=True))
+        group_ids = set(old.values_list("group_id", flat=True))
         old.delete()
         # Deleting a chat also deletes its questions, so counts may be too high.
         members = GroupedQuestion.objects.filter(group=OuterRef("pk")).order_by()
         counts = members.values("group").annotate(count=Count("id")).values("count")
-        rows = QuestionGroup.objects.annotate(real=Coalesce(Subquery(counts), 0))
-        changed = dict(rows.exclude(count=F("real")).values_list("pk", "real"))
-        for pk in touched | changed.keys():
-            asked = GroupedQuestion.objects.filter(group=pk)
-            found = asked.aggregate(count=Count("id"), latest_at=Max("asked_at"))
-            QuestionGroup.objects.filter(pk=pk).update(**found)
+        rows = QuestionGroup.objects.annotate(counted=Coalesce(Subquery(counts), 0))
+        changed = dict(rows.exclude(count=F("counted")).values_list("pk", "counted"))
+        for pk in group_ids | changed.keys():
+            questions = GroupedQuestion.objects.filter(group=pk)
+            values = questions.aggregate(count=Count("id"), latest_at=Max("asked_at"))
+            QuestionGroup.objects.filter(pk=pk).update(**values)
         QuestionGroup.objects.filter(count=0).delete()
-        # If an answer was deleted before it was published, nothing is being learned any more.
-        given_up = QuestionGroup.objects.filter(status=GroupStatus.LEARNING, document=None)
-        given_up.update(status=GroupStatus.OPEN)
+        # If an answer was deleted before the bot could use it, its group is open again.
+        without_answer = QuestionGroup.objects.filter(status=GroupStatus.LEARNING, document=None)
+        without_answer.update(status=GroupStatus.OPEN)
     missing = _new_replies().filter(conversation__bot=OuterRef("pk"))
     for bot in Bot.objects.filter(Exists(missing)):
         enqueue_question_grouping.enqueue_grouping(bot)
 
 
 def _new_replies() -> QuerySet[Message]:
-    """Replies within the window whose unanswered questions are in no group yet."""
+    """Replies within the window that left a question unanswered which is in no group yet."""
     grouped = GroupedQuestion.objects.filter(message=OuterRef("in_reply_to"))
     rows = Message.objects.filter(UNANSWERED, ~Exists(grouped), in_reply_to__isnull=False)
     since = datetime.now(UTC) - WINDOW
@@ -101,9 +101,9 @@ def _add(group: QuestionGroup, question: Message) -> None:
     QuestionGroup.objects.filter(pk=group.pk).update(
         count=F("count") + 1, latest_at=question.created_at
     )
-    # The group counted as answered, but the question came up again after that and had no answer.
-    again = QuestionGroup.objects.filter(pk=group.pk, status=GroupStatus.ANSWERED)
-    again.filter(asked_again_at__lt=question.created_at).update(status=GroupStatus.OPEN)
+    # If the group counted as answered before this question went unanswered, it is open again.
+    answered = QuestionGroup.objects.filter(pk=group.pk, status=GroupStatus.ANSWERED)
+    answered.filter(asked_again_at__lt=question.created_at).update(status=GroupStatus.OPEN)
 
 
 @dataclass
@@ -121,24 +121,26 @@ class _Groups:
         return cls(bot, rows, [_vector(row) for row in rows])
 
     def nearest(self, text: str, vector: Vectors | None) -> QuestionGroup:
-        """The group with the same words, else the nearest one, else a new one if none is near."""
+        """The group whose first question has the same words; else the most similar group; else a
+        new one, which is not stored yet."""
         digest = hashlib.sha256(plain(text).encode()).hexdigest()
-        same = next((row for row in self.rows if row.digest == digest), None)
-        found = same or self._near(vector)
-        if found is None:
+        same_words = next((row for row in self.rows if row.digest == digest), None)
+        group = same_words or self._most_similar(vector)
+        if group is None:
             stored = b"" if vector is None else vector.tobytes()
-            found = QuestionGroup(bot=self.bot, digest=digest, vector=stored)
-            self.rows.append(found)
+            group = QuestionGroup(bot=self.bot, digest=digest, vector=stored)
+            self.rows.append(group)
             self.vectors.append(vector)
-        return found
+        return group
 
-    def _near(self, vector: Vectors | None) -> QuestionGroup | None:
-        known = [pair for pair in zip(self.rows, self.vectors, strict=True) if pair[1] is not None]
-        if vector is None or not known:
+    def _most_similar(self, vector: Vectors | None) -> QuestionGroup | None:
+        """The most similar group, if its similarity is at least `ALIKE`."""
+        pairs = [pair for pair in zip(self.rows, self.vectors, strict=True) if pair[1] is not None]
+        if vector is None or not pairs:
             return None
-        scores = np.stack([item for _, item in known if item is not None]) @ vector
+        scores = np.stack([item for _, item in pairs if item is not None]) @ vector
         best = int(scores.argmax())
-        return known[best][0] if scores[best] >= ALIKE else None
+        return pairs[best][0] if scores[best] >= ALIKE else None
 
 
 def _vector(row: QuestionGroup) -> Vectors | None:
@@ -150,15 +152,15 @@ def _vector(row: QuestionGroup) -> Vectors | None:
 
 
 def with_question(rows: QuerySet[QuestionGroup]) -> QuerySet[QuestionGroup]:
-    """The groups, each annotated with the text of its first question; groups without one are left
-    out."""
+    """The groups, each annotated as `question` with the text of its first question. Groups without
+    questions are left out."""
     first = GroupedQuestion.objects.filter(group=OuterRef("pk")).order_by("id")
-    shown = rows.annotate(question=Subquery(first.values("message__text")[:1]))
-    return shown.filter(question__isnull=False).select_related("bot")
+    annotated = rows.annotate(question=Subquery(first.values("message__text")[:1]))
+    return annotated.filter(question__isnull=False).select_related("bot")
 
 
 def list_for_bot(bot: Bot, *, statuses: Sequence[str]) -> QuerySet[QuestionGroup]:
-    """The bot's groups, unordered."""
+    """The bot's groups with one of these statuses, unordered."""
     rows = QuestionGroup.objects.for_client(bot.client).filter(bot=bot, status__in=statuses)
     return with_question(rows)
 
@@ -171,20 +173,20 @@ def questions_of(group: QuestionGroup) -> QuerySet[GroupedQuestion]:
 def replies_without_answer(rows: QuerySet[Message]) -> QuerySet[Message]:
     """The replies among these messages that left a question unanswered, unordered; no previews.
 
-    Annotations: `is_known`, whether the bot by now has an answer to exactly this question or is
-    learning one for its group; `answered_group`, the question's group if the bot can answer it by
-    now; `answered_from`, the document that was written for that group.
+    Annotations: `is_known`, whether the bot now has an answer to exactly this question or is
+    learning one for its group; `answered_group`, the question's group if the bot can answer it now;
+    `answered_from`, the document that was written for that group.
     """
-    known = Document.objects.filter(
+    documents = Document.objects.filter(
         bot=OuterRef("conversation__bot"),
         source=DocumentSource.QUESTION_ANSWER,
         title__iexact=OuterRef("in_reply_to__text"),
     )
     grouped = GroupedQuestion.objects.filter(message=OuterRef("in_reply_to"))
     answered = grouped.filter(group__status=GroupStatus.ANSWERED)
-    found = rows.filter(UNANSWERED, in_reply_to__isnull=False)
-    return found.filter(conversation__is_preview=False).annotate(
-        is_known=Exists(known) | Exists(grouped.filter(group__status=GroupStatus.LEARNING)),
+    replies = rows.filter(UNANSWERED, in_reply_to__isnull=False)
+    return replies.filter(conversation__is_preview=False).annotate(
+        is_known=Exists(documents) | Exists(grouped.filter(group__status=GroupStatus.LEARNING)),
         answered_group=Subquery(answered.values("group")),
         answered_from=Subquery(answered.values("group__document")),
     )

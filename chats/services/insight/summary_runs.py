@@ -1,4 +1,4 @@
-"""Runs that summarise all chats of a client that have no current summary."""
+"""Runs that summarise a client's chats: those without a current summary or, with `force`, all."""
 
 import logging
 import uuid
@@ -18,21 +18,21 @@ from identity.models import Client, User
 from identity.services.credits import InsufficientCredits
 
 log = logging.getLogger(__name__)
-# Chats in one job, so that a worker that shuts down waits at most for these.
+# The maximum number of chats per job. A worker that shuts down finishes its job first.
 CHATS_A_JOB = 50
-# After this many failures in a row the cause must be the engine, so the run ends.
+# After this many failures in a row, the engine must be the cause, so the run is given up.
 MAX_FAILURES_IN_A_ROW = 3
 _UNFINISHED = (SummaryJobStatus.QUEUED, SummaryJobStatus.RUNNING)
 
 
 class SummaryRunning(ApiError):
     code, status = "summary_running", 409
-    more: ClassVar = {"job_id": (uuid.UUID, "The run.")}
+    more: ClassVar = {"job_id": (uuid.UUID, "The id of the run in progress.")}
     detail = "Another run is in progress. Wait until it ends."
 
 
 def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> SummaryJob:
-    """Start a run; 409 while another run of the client is not over."""
+    """Start a run; 409 `summary_running` while another run of the client is in progress."""
     with named_by("bot_id"):
         bot = bots.get(client, given.bot_id) if given.bot_id else None
     with transaction.atomic():
@@ -81,13 +81,13 @@ def summarise_next(summary_job_id: str) -> None:
 
 
 def mark_failed(summary_job_id: str) -> None:
-    """After the last failed attempt: mark the run as failed."""
+    """Mark the run as failed after its job's last attempt."""
     _end(summary_job_id, SummaryJobStatus.FAILED)
 
 
 def _chats(run: SummaryJob) -> QuerySet[Conversation]:
-    """The run's chats after its position that have messages and need a summary; no previews, and
-    none opened after the start of the run."""
+    """The run's chats after its position that have messages and need a summary, without previews
+    and without chats opened after the run began."""
     rows = Conversation.objects.for_client(run.client).filter(message_count__gt=0, is_preview=False)
     filters = {
         "bot_id": run.bot_id,
@@ -117,8 +117,8 @@ def _summarise(run: SummaryJob, chat: Conversation) -> bool:
 
 
 def _count(run: SummaryJob, chat: Conversation, *, is_done: bool) -> None:
-    """Count a chat and store the run's position, while this worker holds the job. Older chats that
-    get a message during the run add to the total."""
+    """Count a chat and store the run's position. The total grows with chats whose summary became
+    outdated only during the run."""
     with jobs.commit():
         counted = {"done": F("done") + 1} if is_done else {"failed": F("failed") + 1}
         SummaryJob.objects.filter(pk=run.pk, status__in=_UNFINISHED).update(

@@ -1,4 +1,4 @@
-"""The credits of a reply: reserved before the engine is asked, settled when the reply is stored."""
+"""Credits for a reply: reserved before the engine is asked, settled when the reply is stored."""
 
 from bots.engine import Engine
 from chats.models import Message
@@ -8,7 +8,7 @@ from identity.services import credits
 
 
 def reserve(message: Message, engine: Engine) -> bool:
-    """Reserve the maximum cost of the engine's reply; False if the client cannot pay it."""
+    """Reserve the maximum cost of the engine's reply; False if the client lacks the credits."""
     cost, key_id = reply_policy.highest_cost(engine), message.conversation.capped_key_id
     try:
         credits.reserve(message.client_id, cost=cost, reference=_reference(message), key_id=key_id)
@@ -20,19 +20,19 @@ def reserve(message: Message, engine: Engine) -> bool:
 def price_of(decision: Decision | None) -> int:
     """The credits that a reply costs, at most those reserved; 0 for a dropped reply (None)."""
     trace = decision.receipt.trace if decision else None
-    # A model's tokens are paid even if it refused, the extractive engine only for an answer.
+    # A model's tokens are charged even if it gave no answer, the extractive engine only for one.
     if trace and trace.usage:
         tokens = trace.usage.prompt_tokens + trace.usage.completion_tokens
-        most = credits.MODEL_REPLY * trace.price
-        return min(most, credits.price_of_tokens(tokens, price=trace.price))
+        maximum = credits.MODEL_REPLY * trace.price
+        return min(maximum, credits.price_of_tokens(tokens, price=trace.price))
     return credits.EXTRACTIVE_TASK if isinstance(decision, Answer) else 0
 
 
 def settle(message: Message, price: int) -> int:
     """Charge `price` credits for a reply, release the rest of the reservation, and return what was
-    charged: 0 if nothing is reserved, as for a further reply to a message that was paid.
+    charged: 0 if nothing is reserved, as for a second reply to the same message.
 
-    Call it last in a transaction: no other reply of the client can be paid until that ends.
+    Call it last in a transaction: it locks the client's balance until the transaction ends.
     """
     if price:
         return credits.settle(message.client_id, used=price, reference=_reference(message))

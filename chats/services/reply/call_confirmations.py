@@ -1,4 +1,4 @@
-"""Reads a customer's message as the answer to the question whether a function may be called."""
+"""Reads a customer's message as the answer to the bot's question whether it may call a function."""
 
 from collections.abc import Sequence
 
@@ -14,15 +14,18 @@ from chats.services.core.fast_sql import LoadedMessage
 from chats.services.reply import gather
 from chats.services.reply.decide import ConfirmationReply
 
-# How often the customer is asked about one call before it is withdrawn.
+# The maximum number of times that the customer is asked about one call. Then it is withdrawn.
 MAX_QUESTIONS = 2
 
 
 def settle(
     loaded: LoadedMessage, earlier: Sequence[str], subject: Subject
 ) -> ConfirmationReply | None:
-    """What a message says about the call that the customer was asked to confirm; None if nothing. A
-    confirmed call is made, once: the call stores which message decided on it."""
+    """What a message says about the call that the customer was asked to confirm; None if it says
+    nothing about one.
+
+    A confirmed call is made here, and only once, because the call stores which message decided it.
+    """
     message = loaded.message
     # No call is made while the chat waits for an agent.
     if loaded.is_answered or loaded.reply_scope != ReplyScope.ALL:
@@ -53,9 +56,10 @@ def _settle(
 
 
 def _call_in_question(chat: Conversation, calls: list[FunctionCall]) -> FunctionCall | None:
-    """The call that our latest message asks about; a yes confirms no other call."""
-    ours = Message.objects.filter(conversation=chat, is_note=False)
-    latest = ours.exclude(sender_type=SenderType.CUSTOMER).order_by("-seq").first()
+    """The call that the latest message to the customer asks about, if it asks about one. A yes
+    confirms no other call."""
+    rows = Message.objects.filter(conversation=chat, is_note=False)
+    latest = rows.exclude(sender_type=SenderType.CUSTOMER).order_by("-seq").first()
     receipt = (latest.receipt if latest else None) or {}
     if receipt.get("decision") != "approval_needed":
         return None
@@ -63,8 +67,8 @@ def _call_in_question(chat: Conversation, calls: list[FunctionCall]) -> Function
 
 
 def _unclear(call: FunctionCall, message: Message, text: str) -> ConfirmationReply | None:
-    """Ask once more for a yes or no; withdraw the call if the customer was asked `MAX_QUESTIONS`
-    times or asks for a person."""
+    """Ask once more for a yes or no. If the customer has been asked `MAX_QUESTIONS` times or asks
+    for a person, withdraw the call and return None."""
     questions = Message.objects.filter(
         conversation=message.conversation_id,
         receipt__decision="approval_needed",

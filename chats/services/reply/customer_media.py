@@ -1,7 +1,7 @@
-"""What a model gets of a customer's files: pictures to look at, voice notes to transcribe.
+"""Gives a customer's files to the model: pictures to look at and voice notes to transcribe.
 
-It gets them if it can read them and the client allows it (`read_attachments`). A transcript is
-stored with its voice note, for the bot, the agents and the search.
+The model gets them only if it can read them and the client allows it (`read_attachments`). A
+transcript is stored with its voice note, for the bot, the agents and the search.
 """
 
 import logging
@@ -19,50 +19,52 @@ from chats.models import Attachment, Conversation, LockedConversation, Message, 
 from chats.services.core import message_status, messages, translations
 
 log = logging.getLogger(__name__)
-# The model gets no larger files, and of many pictures for one reply only the last ones.
+# The maximum number of pictures that the model gets for one reply: the latest ones.
 MAX_PICTURES = 4
+# The maximum size, in bytes, of a file that the model gets.
 MAX_BYTES = 10_000_000
-# Models scale down larger pictures anyway.
+# The maximum width and height of a picture, in pixels. Models scale down larger pictures anyway.
 LARGEST_SIDE = 1_536
 _PICTURES = {"image/png", "image/jpeg", "image/webp"}
-# Names for voice notes, since model servers go by the extension.
+# The file names of voice notes, because model servers tell the type by the extension.
 _VOICE_NOTES = {
     "audio/ogg": "voice.ogg", "audio/mpeg": "voice.mp3", "audio/wav": "voice.wav",
     "audio/mp4": "voice.m4a",
 }  # fmt: skip
-# A minute of speech at 32 kbit/s; 1,000 tokens are reserved for it.
+# The bytes of a minute of speech at 32 kbit/s. 1,000 tokens are reserved for each minute.
 _BYTES_A_MINUTE = 240_000
 
 
 def picture_ids(chat: Conversation, burst: Sequence[Message]) -> tuple[str, ...]:
-    """The attachments of these messages that are pictures which the bot's model may look at."""
+    """The ids of the latest pictures in these messages, if the bot's model may look at them."""
     ids = [piece["attachment_id"] for row in burst for piece in _stored(row, _PICTURES)]
-    is_seen = ids and _may(chat, Capability.READ_PICTURES)
-    return tuple(ids[-MAX_PICTURES:]) if is_seen else ()
+    is_allowed = ids and _may_use(chat, Capability.READ_PICTURES)
+    return tuple(ids[-MAX_PICTURES:]) if is_allowed else ()
 
 
 def pictures(chat: Conversation, ids: Sequence[str]) -> tuple[Picture, ...]:
-    """The pictures for the model, made smaller and without metadata such as the place."""
-    shown = []
+    """The pictures for the model, scaled down and without metadata such as the location. Pictures
+    that cannot be read are left out."""
+    reencoded = []
     for row in Attachment.objects.filter(conversation=chat, pk__in=ids).order_by("id"):
         try:
             with row.file.open("rb") as file:
-                shown.append(reencode(file.read(), largest_side=LARGEST_SIDE))
+                reencoded.append(reencode(file.read(), largest_side=LARGEST_SIDE))
         except (ImageError, OSError) as error:
             log.warning("picture %s cannot be shown to the model: %s", row.pk, error)
-    return tuple(shown)
+    return tuple(reencoded)
 
 
 def transcribe_later(chat: LockedConversation, message: Message) -> None:
-    """Have a customer's voice notes transcribed although the bot does not reply to them."""
-    if message.sender_type == SenderType.CUSTOMER and _unheard(message):
+    """Enqueue a job that transcribes a customer's voice notes to which the bot does not reply."""
+    if message.sender_type == SenderType.CUSTOMER and _untranscribed(message):
         jobs.enqueue(
             "chats.transcribe_message", client_id=chat.client_id, message_id=str(message.pk)
         )
 
 
 def transcribe_message(message_id: str) -> None:
-    """Transcribe the voice notes of a message that still exists."""
+    """Transcribe the voice notes of a message, unless it has been deleted."""
     rows = Message.objects.select_related("conversation__client__config", "conversation__bot")
     message = rows.filter(pk=message_id).first()
     if message:
@@ -72,26 +74,26 @@ def transcribe_message(message_id: str) -> None:
 def transcribe(chat: Conversation, burst: Sequence[Message]) -> bool:
     """Transcribe the voice notes of these messages; returns whether there is a new transcript.
 
-    A voice note that can't be transcribed stays as it is, for people to hear.
+    A voice note that cannot be transcribed stays as it is, for agents to listen to.
     """
-    notes = [(row, piece) for row in burst for piece in _unheard(row)]
-    if not notes or not _may(chat, Capability.TRANSCRIBE):
+    notes = [(row, piece) for row in burst for piece in _untranscribed(row)]
+    if not notes or not _may_use(chat, Capability.TRANSCRIBE):
         return False
-    has_heard = False
+    has_transcribed = False
     for row, piece in notes:
         try:
             _transcribe(chat, row, piece)
-            has_heard = True
+            has_transcribed = True
         except (ApiError, OSError, Attachment.DoesNotExist) as error:
             log.warning("a voice note of %s is not transcribed: %r", row.pk, error)
-    return has_heard
+    return has_transcribed
 
 
 def _transcribe(chat: Conversation, message: Message, piece: Mapping[str, Any]) -> None:
     row = Attachment.objects.get(pk=piece["attachment_id"], conversation=chat)
     with row.file.open("rb") as file:
         data = file.read()
-    # The customer's earlier messages tell the language; the chat's language may be a guess.
+    # The language is that of the customer's earlier messages; the chat's language may be a guess.
     earlier = Message.objects.filter(
         conversation=chat, sender_type=SenderType.CUSTOMER, seq__lt=message.seq
     )
@@ -113,7 +115,8 @@ def _transcribe(chat: Conversation, message: Message, piece: Mapping[str, Any]) 
 
 
 def _store(message: Message, attachment_id: str, transcript: str) -> None:
-    """Store a transcript with its voice note, if the message still has it, and in the text."""
+    """Store a transcript with its voice note, if the message still has that, and update the text
+    and the language of the message."""
     with jobs.commit():
         chat, row = message_status.lock(message)
         row.conversation = chat
@@ -129,12 +132,12 @@ def _store(message: Message, attachment_id: str, transcript: str) -> None:
             translations.enqueue_for_agents(chat, row)
 
 
-def _unheard(message: Message) -> list[dict[str, Any]]:
+def _untranscribed(message: Message) -> list[dict[str, Any]]:
     return [piece for piece in _stored(message, _VOICE_NOTES) if not piece.get("transcript")]
 
 
 def _stored(message: Message, types: Container[str]) -> list[dict[str, Any]]:
-    """The pieces of a message that are stored files of these types, and not too large."""
+    """The pieces of a message that are stored files of these MIME types, of at most `MAX_BYTES`."""
     return [
         piece
         for piece in message.content
@@ -144,7 +147,7 @@ def _stored(message: Message, types: Container[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _may(chat: Conversation, capability: Capability) -> bool:
-    """Whether the client allows this and the bot's model is capable of it."""
-    is_wanted = chat.client.config.read_attachments
-    return is_wanted and capability in engines.engine_for(chat.client, chat.bot).capabilities
+def _may_use(chat: Conversation, capability: Capability) -> bool:
+    """Whether the client lets the model read files and the bot's model has the capability."""
+    is_allowed = chat.client.config.read_attachments
+    return is_allowed and capability in engines.engine_for(chat.client, chat.bot).capabilities

@@ -14,7 +14,7 @@ from bots.services.function_calls import ProposedCall
 
 @dataclass(frozen=True)
 class Receipt:
-    """Explains why a message says what it says; stored as JSON with the message."""
+    """Explains how a message came about; stored as JSON with the message."""
 
     decision: str | None = None
     trace: Trace | None = None
@@ -23,20 +23,21 @@ class Receipt:
     # The call that waits for an approval, or was declined.
     call_id: str | None = None
     credits: int | None = None
-    # The messages of a burst that share the reply.
+    # The ids of the messages that share the reply, if there are several.
     answers: tuple[str, ...] | None = None
-    # The customer-info field that the reply asks for, and those that the customer's message filled.
+    # The customer-info field that the reply asks for, and the fields that the customer's message
+    # filled.
     asks_for: str | None = None
     filled: tuple[str, ...] | None = None
-    # The field whose question the customer ignored: it is asked for once more, later.
+    # The field for which the customer ignored the question; the bot asks for it once more, later.
     passed_over: str | None = None
     # The customer is asked to rephrase the question before the chat is handed over.
     asked_again: bool | None = None
     # The bot replied while the chat waited for an agent; only such replies may be sent then.
     while_waiting: bool | None = None
-    # The procedure, what it did for this message, and where it waits.
+    # The procedure's name, what it did for this message, and where it waits.
     procedure: Mapping[str, Any] | None = None
-    # Text before and after the sentence; not stored.
+    # Texts to show before and after the reply's own text; not stored in the receipt.
     before: str = ""
     after: str = ""
 
@@ -65,7 +66,8 @@ class Answer:
 
 @dataclass(frozen=True)
 class Offers:
-    """What a customer may choose instead of rephrasing: headings of documents, or a person."""
+    """What a customer may choose instead of rephrasing a question: headings of documents, or a
+    person."""
 
     headings: tuple[str, ...]
     person: bool
@@ -73,7 +75,7 @@ class Offers:
 
 @dataclass(frozen=True)
 class CannedReply:
-    """The bot replies with an automatic message, by its name."""
+    """The bot replies with a message of the platform, by the name of that message."""
 
     name: str
     receipt: Receipt
@@ -82,7 +84,8 @@ class CannedReply:
 
 @dataclass(frozen=True)
 class Say:
-    """The bot says what the client wrote for a step of a procedure, perhaps with choices."""
+    """The bot says what the client wrote for steps of a procedure, with choices if a step has
+    options."""
 
     text: str
     receipt: Receipt
@@ -104,7 +107,7 @@ class HandOver:
     reason: str
     receipt: Receipt = field(default_factory=Receipt)
     call: ProposedCall | None = None
-    # The automatic message for the customer; None for the reason's usual one.
+    # The name of the message for the customer; None for the usual one of the reason.
     name: str | None = None
 
 
@@ -113,13 +116,13 @@ class AskEngine:
     """No rule decides, so an engine must answer, which costs credits."""
 
     question: str
-    # Who approved the call whose result the answer tells.
+    # Who approved the call whose result the answer reports; NONE if there is no such call.
     approved_by: Approval = Approval.NONE
 
 
 @dataclass(frozen=True)
 class NoReply:
-    """The bot says nothing, because an agent will answer."""
+    """The bot says nothing, because an agent will answer or because no answer is needed."""
 
     receipt: Receipt = field(default_factory=Receipt)
 
@@ -137,8 +140,8 @@ class ConfirmationReply:
 
 @dataclass(frozen=True)
 class AskedField:
-    """The customer-info field that our latest message asked for, how the customer responds, and
-    whether it may be asked for once more."""
+    """The customer-info field that the latest message to the customer asked for, how the customer
+    responded, and whether the field may be asked for once more."""
 
     name: str
     answer_kind: AnswerKind
@@ -160,18 +163,19 @@ class InfoFacts:
 
 @dataclass(frozen=True)
 class ShortReply:
-    """A message that is only a yes, a no or an "ok", and what our latest message before it is."""
+    """A customer's message that is only a yes, a no or an "ok", and what it responds to."""
 
     # What it means as the answer to "Is there anything else?".
     meant: SmallTalk
+    # Whether it says that all is well.
     is_satisfied: bool
-    # The kind of our latest message.
+    # The kind of the latest message to the customer.
     previous_kind: Literal["nothing", "greeting", "thanks", "quotation", "other"]
 
 
 @dataclass(frozen=True)
 class HandoffPolicy:
-    """For which reasons the client wants a handover."""
+    """When the client wants handovers, and what the bot does before and after one."""
 
     on_no_answer: bool = True
     on_request: bool = True
@@ -185,9 +189,9 @@ class HandoffPolicy:
 class KnowledgeGap:
     """What is known about an unanswered question besides the engine's outcome."""
 
-    # Whether it is the chat's first since the chat was opened or reopened.
+    # Whether it is the first unanswered question since the chat was opened or reopened.
     is_first: bool = False
-    # The nearest headings in the bot's documents, each of which the bot can answer.
+    # The most similar headings in the bot's documents; the bot can answer each as a question.
     headings: tuple[str, ...] = ()
 
 
@@ -200,15 +204,16 @@ class Facts:
     first_seq: int = 0
     # The texts of the messages; a message with only files has none.
     texts: tuple[str, ...] = ()
-    # What the messages contain if no text: `quiet` is content that needs no answer.
+    # What the messages contain if they have no text. `lines`: only what the channel reports, such
+    # as an order; `quiet`: nothing that needs an answer.
     wordless: Literal["files", "lines", "quiet"] = "files"
-    # The ids of the pictures that came and that the bot's model may look at.
+    # The attachment ids of the sent pictures that the bot's model may look at.
     picture_ids: tuple[str, ...] = ()
     # Only a person can deal with the content, such as an order.
     is_for_people: bool = False
     # The chat is on a messaging channel.
     is_messaging: bool = False
-    # The texts that are not small talk, and the last text's kind if it is small talk.
+    # All texts that are not small talk, and the last text's kind if it is small talk.
     question: str = ""
     small_talk: SmallTalk | None = None
     asks_for_person: bool = False
@@ -224,25 +229,25 @@ class Facts:
     wanted: tuple[str, ...] = ()
 
 
-# The canned reply to a value that does not fit its field's type.
+# The names of the canned replies to a value that does not fit its field, by the field's type.
 NOT_A = {
     "email": "not_email", "phone": "not_phone", "number": "not_number", "date": "not_date",
     "select": "not_option",
 }  # fmt: skip
-# The handovers after which the bot asks for customer-info fields.
-_ASKS_AFTER = {"customer_asked", "no_answer"}
+# The reasons of handovers at which the bot asks for customer-info fields.
+_ASKS_AT = {"customer_asked", "no_answer"}
 OUT_OF_CREDITS = HandOver("credits_used_up", Receipt("credits_used_up"))
 ENGINE_FAILED = HandOver("engine_failed")
 
 
 def from_facts(facts: Facts) -> Decision | AskEngine:
-    """What the rules alone decide, or else the question that an engine must answer."""
+    """What the rules alone decide; if they cannot, the question that an engine must answer."""
     if facts.is_waiting:
         reply = _reply_to_info(facts.info) if facts.info.asked else None
         if reply:
             reply = replace(reply, receipt=replace(reply.receipt, while_waiting=True))
             return ask_next(reply, facts)
-        # After a handover the bot answers only questions, and says nothing to a "great!".
+        # After a handover the bot answers only questions; to a "great!" it says nothing.
         is_question = bool(facts.question) and not _closing_words(facts.short_reply)
         is_for_bot = is_question and not (facts.asks_for_person or facts.confirmation)
         return AskEngine(facts.question) if is_for_bot else NoReply()
@@ -287,15 +292,15 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
 
 
 def _is_acknowledgement(reply: ShortReply | None) -> bool:
-    """Whether a message only says that all is well, such as "ok", and nothing was asked."""
+    """Whether a message only says that all is well, such as "ok", and answers no question."""
     return (
         reply is not None and reply.is_satisfied and reply.previous_kind in {"nothing", "greeting"}
     )
 
 
 def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
-    """The kind of small talk that a mere yes, no or "ok" is; None if it may answer a question that
-    a model asked. A quotation asks nothing."""
+    """The kind of small talk that a mere yes, no or "ok" is. None for other messages, and if it may
+    answer a question that the bot asked; quotations ask nothing."""
     if reply is None:
         return None
     if reply.previous_kind == "thanks":
@@ -309,8 +314,8 @@ def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
 def from_outcome(
     outcome: Outcome | None, facts: Facts, *, gap: KnowledgeGap = KnowledgeGap()
 ) -> Decision:
-    """What the bot does after an engine's outcome, which is None without enough credits. While the
-    chat waits for an agent, the bot says nothing unless the engine has an answer."""
+    """What the bot does after an engine's outcome, which is None if there were too few credits to
+    ask the engine. While the chat waits for an agent, the bot either answers or says nothing."""
     if facts.is_waiting:
         return _answer_or_silence(outcome)
     if isinstance(outcome, Unanswered) and facts.picture_ids and not facts.texts:
@@ -348,29 +353,31 @@ def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: Knowledge
             if reason == "engine_failed":
                 return HandOver("engine_failed", receipt)
             if policy.asks_again and gap.is_first:
-                # Without handovers the bot always replies like this, so nothing is asked again.
+                # Without handovers, the bot replies like this to every unanswered question, so
+                # the receipt does not count it as asking again.
                 receipt = replace(receipt, asked_again=policy.on_no_answer or None)
                 return CannedReply("unknown", receipt, Offers(gap.headings, policy.on_request))
             return _apply_handoff_policy(HandOver("no_answer", receipt), policy)
 
 
 def ask_next(decision: Decision, facts: Facts) -> Decision:
-    """Add the question for the next customer-info field after an answer, at a handover or after the
-    thanks for a field, unless the customer has just left such a question unanswered."""
+    """Add the question for the next customer-info field to an answer, to a handover or to the
+    thanks for a value, unless the customer has just left such a question unanswered. If they
+    ignored the question for a text field for the first time, the receipt records that."""
     info, asked = facts.info, facts.info.asked
     match decision:
         case Answer():
-            leaves_room = True
+            may_ask = True
         case CannedReply(receipt=Receipt(decision="info_given")):
-            leaves_room = True
+            may_ask = True
         case HandOver(reason=reason):
-            leaves_room = reason in _ASKS_AFTER and facts.handoff_policy.replies_while_waiting
+            may_ask = reason in _ASKS_AT and facts.handoff_policy.replies_while_waiting
         case _:
-            leaves_room = False
+            may_ask = False
     is_passed_over = asked is not None and asked.answer_kind != "given"
     if asked and asked.type == "text" and asked.answer_kind == "other" and asked.may_repeat:
         decision = replace(decision, receipt=replace(decision.receipt, passed_over=asked.name))
-    if info.next is None or is_passed_over or not leaves_room:
+    if info.next is None or is_passed_over or not may_ask:
         return decision
     return replace(decision, receipt=replace(decision.receipt, asks_for=info.next))
 
@@ -388,7 +395,7 @@ def _reply_to_info(info: InfoFacts) -> CannedReply | None:
 
 
 def _apply_handoff_policy(handover: HandOver, policy: HandoffPolicy) -> HandOver | CannedReply:
-    """The handover, or a canned reply if the client's policy excludes the handover."""
+    """The handover, or a canned reply in its place if the client's policy excludes the handover."""
     if handover.reason == "no_answer" and not policy.on_no_answer:
         return CannedReply("unknown", handover.receipt)
     if handover.reason == "customer_asked" and not policy.on_request:

@@ -1,8 +1,9 @@
 """Reads what the rules need to know about a message: its texts, and what precedes it in the chat.
 
-If a message of ours asks for a customer-info field, its receipt names the field (`asks_for`), and
-the customer's next message is searched for the value. Each field is asked for once; if the customer
-ignores the question for a text field, our receipt says so (`passed_over`), and it is asked again.
+If the bot's message asks for a customer-info field, its receipt contains the field's name
+(`asks_for`), and the customer's next message is searched for the value. The bot asks again if the
+value is invalid, up to `MAX_QUESTIONS` times. If the customer ignores the question for a text
+field, the receipt of the bot's reply says so (`passed_over`), and the bot asks again later, once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,14 +28,15 @@ from chats.services.reply.decide import (
 from chats.shapes.message import FILES
 from identity.services import time_zones
 
-# How often a field is asked for in all if the customer's values are wrong.
+# The maximum number of times that a field is asked for.
 MAX_QUESTIONS = 2
 
 
 def facts_for(
     message: Message, earlier: Sequence[str], confirmation: ConfirmationReply | None = None
 ) -> Facts:
-    """All that the rules need to know; `earlier`: ids of messages that share the reply."""
+    """All that the rules need to know about a message and the earlier messages that share its
+    reply, whose ids are `earlier`."""
     chat, burst = message.conversation, load_burst(message, earlier)
     texts, first_seq = texts_of(burst), burst[0].seq
     intent = intents.intent_of(texts, language=message.language)
@@ -71,11 +73,11 @@ def load_burst(message: Message, earlier: Sequence[str]) -> list[Message]:
 
 
 def texts_of(burst: Sequence[Message]) -> tuple[str, ...]:
-    """What the customer wrote in the messages; one with only files, or a place, has no words."""
-    return tuple(filter(None, map(_words_of, burst)))
+    """The texts that the customer wrote; a message with only files or a location has none."""
+    return tuple(filter(None, map(_text_of, burst)))
 
 
-def _words_of(message: Message) -> str:
+def _text_of(message: Message) -> str:
     if message.metadata.get("no_words"):
         return ""
     return messages.text_of(
@@ -84,14 +86,15 @@ def _words_of(message: Message) -> str:
 
 
 def _question(burst: Sequence[Message], intent: Intent) -> str:
-    """The questions, with what they are about: the product, or the message that they answer."""
+    """The customer's questions, followed by what they refer to, such as a product or a quoted
+    message; empty if there are no questions."""
     question = "\n".join(intent.questions)
-    about = [text for row in burst for text in channel_context.about(row.metadata)]
-    return f"{question} ({'; '.join(about)})" if question and about else question
+    references = [text for row in burst for text in channel_context.about(row.metadata)]
+    return f"{question} ({'; '.join(references)})" if question and references else question
 
 
 def _wordless(burst: Sequence[Message]) -> Literal["files", "lines", "quiet"]:
-    """What the messages contain if no text."""
+    """What the messages contain if they have no text (see `Facts.wordless`)."""
     if all(channel_context.is_quiet(row.metadata) for row in burst):
         return "quiet"
     has_files = any(piece["type"] in FILES for row in burst for piece in row.content)
@@ -119,7 +122,7 @@ def _short_reply(chat: Conversation, intent: Intent, *, before_seq: int) -> Shor
 def _kind_of(
     latest: Message | None,
 ) -> Literal["nothing", "greeting", "thanks", "quotation", "other"]:
-    """The kind of our latest message, which decides what a mere "ok" after it means."""
+    """The kind of the latest message to the customer; it decides what an "ok" in reply means."""
     if latest is None:
         return "nothing"
     receipt: Mapping[str, Any] = latest.receipt or {}
@@ -137,8 +140,8 @@ def _kind_of(
 
 
 def wanted_fields(chat: Conversation) -> tuple[str, ...]:
-    """The names of the unknown fields that the bot asks for in this chat; optional fields of a form
-    before the chat are not asked for again. In a preview the form counts as filled in."""
+    """The names of the unknown fields that the bot asks for in this chat. Optional fields that were
+    in the form before the chat are left out; in a preview, all fields of that form are."""
     had_form = chat.is_preview or (
         chat.opened_by_key_id is not None
         and chat.requester is None
@@ -154,8 +157,8 @@ def wanted_fields(chat: Conversation) -> tuple[str, ...]:
 
 
 def _unknown_fields(chat: Conversation) -> list[Field]:
-    """The bot's fields whose values are unknown. A preview's customer is a user of the
-    client, so there only the values given in the chat count."""
+    """The bot's fields whose values are unknown. In a preview the customer is a user of the client,
+    so only the values given in this chat count as known."""
     fields = chat.bot.customer_info_fields
     if not fields:
         return []
@@ -163,8 +166,8 @@ def _unknown_fields(chat: Conversation) -> list[Field]:
         rows = Message.objects.filter(conversation=chat, receipt__has_key="filled")
         names = set(chain.from_iterable(rows.values_list("receipt__filled", flat=True)))
         return [field for field in fields if field["name"] not in names]
-    known = customers.answers(chat.customer)
-    return [field for field in fields if known.get(field["name"]) in (None, "")]
+    known_values = customers.answers(chat.customer)
+    return [field for field in fields if known_values.get(field["name"]) in (None, "")]
 
 
 def _info(
@@ -178,37 +181,42 @@ def _info(
     latest = fast_sql.latest_of_ours(chat, before_seq=before_seq)
     receipt: Mapping[str, Any] = (latest.receipt if latest else None) or {}
     name: str | None = receipt.get("asks_for")
-    asked = next((field for field in unknown if field["name"] == name), None)
-    past, passed_over = _asked_before(chat)
+    asked_field = next((field for field in unknown if field["name"] == name), None)
+    asked_names, passed_over = _asked_before(chat)
     result = slot_filling.extract(
-        asked,
+        asked_field,
         unknown,
         texts,
         language=message.language,
         country=time_zones.country_of(chat.client.timezone),
         is_asked_again=name in passed_over,
     )
-    left = (name for name in wanted if name not in result.values)
+    remaining = (name for name in wanted if name not in result.values)
     return InfoFacts(
-        asked=AskedField(name, result.kind, asked["type"], past.count(name) < MAX_QUESTIONS)
-        if name and asked
+        asked=AskedField(
+            name, result.kind, asked_field["type"], asked_names.count(name) < MAX_QUESTIONS
+        )
+        if name and asked_field
         else None,
         filled=result.values,
         has_nothing_else=result.has_nothing_else,
-        next=next((name for name in left if past.count(name) == passed_over.count(name)), None),
+        next=next(
+            (name for name in remaining if asked_names.count(name) == passed_over.count(name)), None
+        ),
     )
 
 
 def _asked_before(chat: Conversation) -> tuple[list[str], list[str]]:
-    """The fields that this bot has asked the customer for in all of their chats (in a preview, in
-    this one), and those whose questions the customer ignored; each appears once for each time."""
+    """The names of the fields that this bot has asked the customer for, and of those for which the
+    customer ignored the question: in all chats of the customer or, in a preview, in this one. A
+    name is repeated for each time that it happened."""
     rows = Message.objects.for_client(chat.client).filter(
         receipt__has_any_keys=["asks_for", "passed_over"]
     )
-    same = (
+    related = (
         rows.filter(conversation=chat)
         if chat.is_preview
         else rows.filter(conversation__customer=chat.customer_id, conversation__bot=chat.bot_id)
     )
-    receipts = list(same.values_list("receipt__asks_for", "receipt__passed_over"))
+    receipts = list(related.values_list("receipt__asks_for", "receipt__passed_over"))
     return [asked for asked, _ in receipts if asked], [passed for _, passed in receipts if passed]

@@ -1,4 +1,4 @@
-"""Receives customers' messages: stores them, requests replies, and describes the turns."""
+"""Receives customers' messages: stores them, requests replies, and builds each `ChatTurn`."""
 
 import uuid
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ from chats.shapes import message as message_shapes
 from chats.shapes.conversation import ChatCreation
 from identity.auth import Principal
 
-# The bot waits for further messages at most this many times `burst_wait`, then it replies.
+# The bot waits for further messages for at most this multiple of `burst_wait`, then it replies.
 LONGEST_BURST = 5
 
 
@@ -83,8 +83,8 @@ class Opened(NamedTuple):
 def open_chat(
     caller: Principal, creation: ChatCreation, *, client_message_id: str | None = None
 ) -> Opened:
-    """Open a conversation and store its first message, if there is one. If the client sets
-    `reuse_open`, the customer's open chat is returned."""
+    """Open a conversation and store its first message, if there is one. If the client's setting
+    `reuse_open` is on, the customer's open chat with the bot is used instead of a new one."""
     assert caller.key
     bot = conversations.bot_for_key(caller.key, creation.bot_id)
     if caller.is_public_key:
@@ -105,7 +105,7 @@ def _open_or_reuse(caller: Principal, bot: Bot, creation: ChatCreation) -> Opene
     external_id = creation.customer.external_id
     reuses_open = caller.client.config.reuse_open and external_id
     if reuses_open:
-        # Two requests for one customer at the same time would open two chats.
+        # Without the lock, two requests for one customer at the same time would open two chats.
         locks.lock_in_transaction(f"open-chat:{caller.client_id}:{external_id}")
     if caller.is_public_key and external_id:
         bots.lock_against_deletion(bot)
@@ -145,14 +145,19 @@ def _open(caller: Principal, bot: Bot, creation: ChatCreation) -> LockedConversa
 
 
 def _find_open(caller: Principal, bot: Bot, creation: ChatCreation) -> Conversation | None:
-    """The customer's newest open or snoozed chat with the bot, except on messaging channels."""
+    """The customer's newest open or snoozed chat with the bot, if any, except on messaging
+    channels."""
     assert caller.key
     rows = conversations.visible_to_key(caller.key).exclude(status=Status.ENDED)
-    own = rows.exclude(channel__in=MESSAGING_CHANNELS).filter(bot=bot)
+    candidates = rows.exclude(channel__in=MESSAGING_CHANNELS).filter(bot=bot)
     if caller.is_public_key:
-        # A chat that another visitor opened before it became this customer's is left out.
-        own = own.filter(opened_by_key=caller.key, visitor_id=F("customer_id"))
-    return own.filter(customer__external_id=creation.customer.external_id).order_by("-id").first()
+        # Chats that were opened for another visitor and later passed to this customer are left out.
+        candidates = candidates.filter(opened_by_key=caller.key, visitor_id=F("customer_id"))
+    return (
+        candidates.filter(customer__external_id=creation.customer.external_id)
+        .order_by("-id")
+        .first()
+    )
 
 
 def receive(
@@ -162,16 +167,16 @@ def receive(
     files: Sequence[attachments.StoredFile] = (),
     **fields: Unpack[ChannelFields],
 ) -> Received:
-    """Store a customer's message and, if the bot is to answer, enqueue the job that does. A
-    repeated `client_message_id` returns the stored message. `fields`: what a channel adds to the
-    content."""
+    """Store a customer's message and, if the bot should reply, enqueue the job for that. A repeated
+    `client_message_id` returns the stored message. `fields`: what a channel adds to the content."""
     with transaction.atomic():
         return _receive(conversations.lock(chat), body, files, **fields)
 
 
 def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_shapes.ConvMessage) -> Turn:
-    """`receive` for a chat that the caller may see; 404 for any other. A database function stores
-    plain messages, which most are; `receive` stores all others."""
+    """Store a customer's message in a chat that the caller may see, and return its turn; 404 for
+    any other chat. A database function stores plain messages, the usual case; `receive` stores all
+    others."""
     is_plain = not body.attachments
     guess = detection.Guess((), body.language) if body.language else detection.guess(body.text)
     is_short = partial(reply_policy.lacks_credits_for, caller, chat_id)
@@ -207,7 +212,9 @@ def _receive(
 
 
 def follow_up(chat: LockedConversation, message: Message, *, wants_reply: bool) -> bool:
-    """Have a customer's new message translated and answered; return whether a reply is coming."""
+    """Enqueue the translation of a customer's new message, and the bot's reply or else transcripts
+    of its voice notes. If the team is closed and the bot does not have the chat, tell the customer.
+    Return whether a reply is coming."""
     translations.enqueue_for_agents(chat, message)
     handoffs.tell_if_closed(chat, language=message.language)
     is_coming = wants_reply and _request_reply(chat, message)
@@ -219,8 +226,8 @@ def follow_up(chat: LockedConversation, message: Message, *, wants_reply: bool) 
 def find_or_reopen_chat(
     chat: LockedConversation, client_message_id: str | None
 ) -> tuple[LockedConversation, Message | None]:
-    """The chat that a customer's message belongs to, woken, reopened or created as needed, and the
-    message if it is stored already."""
+    """The chat that a customer's message belongs to, woken up, reopened or created as needed, and
+    the message if it is stored already."""
     customer = messages.Author(SenderType.CUSTOMER)
     existing = messages.find_existing(chat, client_message_id, customer)
     while existing is None and chat.status == Status.ENDED and not _may_reopen(chat):
@@ -239,7 +246,7 @@ def _may_reopen(chat: Conversation) -> bool:
 
 
 def _next_chat(chat: LockedConversation) -> LockedConversation:
-    """The chat that follows one that ended too long ago; created if there is none."""
+    """The chat that follows one that ended too long ago to be reopened; created if needed."""
     existing = Conversation.objects.filter(previous_chat=chat).order_by("-id").first()
     if existing:
         return conversations.lock(existing)
@@ -259,8 +266,8 @@ def _next_chat(chat: LockedConversation) -> LockedConversation:
 
 
 def _request_reply(chat: LockedConversation, message: Message) -> bool:
-    """Have the bot reply if it may; messages that follow each other within `burst_wait` share a
-    reply."""
+    """Enqueue the bot's reply if it may reply; return whether it may. Messages that follow each
+    other within `burst_wait` share a reply."""
     if not reply_policy.may_begin(chat, reply_policy.bot_may_reply(chat)):
         return False
     burst_wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
@@ -283,9 +290,12 @@ def _request_reply(chat: LockedConversation, message: Message) -> bool:
 
 
 def request_reply_again(chat: Conversation, *, earlier_result_id: str | None = None) -> Message:
-    """Return the customer's last message, and request a reply if the bot still owes one; 409 if
-    there is no message or the chat has ended. A repeated request returns the message with
-    `earlier_result_id`."""
+    """Return the customer's latest message, and request a reply if the bot still owes one. 409 if
+    there is no message or the chat has ended.
+
+    `earlier_result_id`: the message that the first of repeated requests returned; it is returned
+    again, and nothing is requested.
+    """
     with transaction.atomic():
         chat = conversations.lock(chat)
         if earlier_result_id:
@@ -298,8 +308,8 @@ def request_reply_again(chat: Conversation, *, earlier_result_id: str | None = N
         if message is None:
             raise NothingToAnswer
         message.conversation = chat
-        has_chat = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
-        if has_chat and messages.find_reply(message) is None:
+        bot_has_chat = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
+        if bot_has_chat and messages.find_reply(message) is None:
             customers.ensure_not_blocked(chat.customer)
             _enqueue_reply(chat, message)
     return message
@@ -318,7 +328,7 @@ def _enqueue_reply(chat: Conversation, message: Message, wait: timedelta = NO_WA
 # --- the `ChatTurn`: a message and what became of it ----------------------------------------------
 
 
-# Types with the chat's owner and status, which decide the status of a turn without a reply.
+# Types that know the chat's owner and status, which decide the status of a turn without a reply.
 _HasOwner = Conversation | fast_sql.PlainMessage | fast_sql.TurnState
 
 
@@ -329,19 +339,19 @@ def turn_of(message: Message, *, reply_requested: bool = True) -> Turn:
 
 
 def turn_of_received(received: Received, *, reply_requested: bool) -> Turn:
-    """The turn of a message that this request sent; a new message has no reply yet."""
+    """The turn of a message that this request sent. Only a repeated message can have a reply."""
     message, is_new, is_coming = received
     if not is_new:
         return turn_of(message, reply_requested=reply_requested)
     chat = message.conversation
-    rest = _without_reply(chat, reply_requested=reply_requested, is_coming=is_coming)
-    return Turn(message, {"message": message_shapes.Message.from_row(message)} | rest)
+    fields = _without_reply(chat, reply_requested=reply_requested, is_coming=is_coming)
+    return Turn(message, {"message": message_shapes.Message.from_row(message)} | fields)
 
 
 def outcome(
     message: Message | fast_sql.PlainMessage, *, reply_requested: bool = True
 ) -> dict[str, Any]:
-    """The fields of a message's `ChatTurn` besides the message: its reply and status by now."""
+    """The fields of a message's `ChatTurn` besides the message: its current reply and status."""
     state = fast_sql.turn_state(message, ordering_key=ordering_key(message.conversation_id))
     if state.reply is None:
         is_coming = state.is_reply_coming
@@ -360,8 +370,8 @@ def _plain_turn(
     # would need links.
     shown = orjson.loads(message.shown) if caller.is_public_key else orjson.Fragment(message.shown)
     is_coming = message.is_reply_coming
-    rest = _without_reply(message, reply_requested=reply_requested, is_coming=is_coming)
-    return Turn(message, {"message": shown} | rest)
+    fields = _without_reply(message, reply_requested=reply_requested, is_coming=is_coming)
+    return Turn(message, {"message": shown} | fields)
 
 
 def _without_reply(chat: _HasOwner, *, reply_requested: bool, is_coming: bool) -> dict[str, Any]:
@@ -376,5 +386,5 @@ def _status(
         return "not_expected", None
     if chat.assign_type == AssignType.QUEUE and not is_coming:
         return "handed_off", chat.handoff_reason
-    # A reply is dropped without a replacement if the chat has changed hands meanwhile.
+    # No reply is coming if it was dropped because the chat changed hands meanwhile.
     return "pending" if is_coming else "not_expected", None

@@ -21,12 +21,13 @@ from chats.services.reply import (
     customer_media,
     decide,
     gather,
-    procedure_runs,
+    procedure_runner,
     publishing,
 )
 from chats.services.reply.decide import AskEngine, Decision, Facts, KnowledgeGap
 from chats.services.reply.streams import ReplyStream
 
+# The maximum number of earlier lines of the chat that a model gets.
 HISTORY_LINES = 6
 
 
@@ -39,14 +40,14 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     if confirmation:
         loaded = fast_sql.load_message(message_id)  # the chat may have changed during the call
     if loaded is None:
-        return  # deleted meanwhile: nobody waits
+        return  # deleted meanwhile, so nobody waits for a reply
     message = loaded.message
     stream = ReplyStream(message.pk)
     if not loaded.is_answered and reply_policy.may_begin(message.conversation, loaded.reply_scope):
         if jobs.current_attempt() > 1:
             stream.reset()
         facts = gather.facts_for(message, earlier, confirmation)
-        turn = procedure_runs.turn_of(message, facts, subject_of(message))
+        turn = procedure_runner.turn_of(message, facts, subject_of(message))
         decision = turn.decision if turn else decide.from_facts(facts)
         if isinstance(decision, AskEngine):
             decision = ask_engine(message, decision, facts, stream)
@@ -57,7 +58,8 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
 
 
 def _load_transcribed(message_id: str, earlier: Sequence[str]) -> fast_sql.LoadedMessage | None:
-    """The message, after the voice notes that share its reply were transcribed."""
+    """Transcribe the voice notes among the messages that share the reply, and load the message;
+    None if it was deleted."""
     loaded = fast_sql.load_message(message_id)
     if loaded is None or loaded.is_answered:
         return loaded
@@ -68,20 +70,22 @@ def _load_transcribed(message_id: str, earlier: Sequence[str]) -> fast_sql.Loade
 
 
 def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
-    """After the last failed attempt: hand the conversation over to a person."""
+    """After the job's last attempt, hand the conversation over to a person."""
     loaded = fast_sql.load_message(message_id)
     if loaded is None:
         return
     if not loaded.is_answered:
         publishing.publish_reply(loaded.message, decide.ENGINE_FAILED, earlier=earlier)
-    # The worker calls this in a transaction. Clients that wait must find the handover stored.
+    # The worker calls this in a transaction. The stream must end after the commit, because the
+    # waiting requests then read the stored handover.
     transaction.on_commit(ReplyStream(loaded.message.pk).done)
 
 
 def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyStream) -> Decision:
-    """Reserve the credits, ask the engine, and decide by its outcome."""
+    """Reserve the credits, ask the engine, and decide by its outcome. If the engine chooses a
+    procedure, that is started instead."""
     chat = message.conversation
-    # A yes to a call is not a question; the messages that share its reply become its history.
+    # A yes to a call is not a question, so the earlier messages that share its reply are history.
     before_seq = facts.first_seq if asking.approved_by == Approval.NONE else message.seq
     request = request_for(message, asking, facts, before_seq=before_seq)
     if not billing.reserve(message, request.engine):
@@ -89,7 +93,7 @@ def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyS
     try:
         outcome, gap = answers.answer(chat.bot, request, stream), KnowledgeGap()
     except answers.ProcedureBegins as begins:
-        return procedure_runs.start(
+        return procedure_runner.start(
             message, begins.procedure, subject_of(message), trace=begins.trace
         )
     asks_again = facts.handoff_policy.asks_again and facts.texts and not facts.is_waiting
@@ -115,12 +119,12 @@ def request_for(
         if Capability.WRITE in engine.capabilities
         else []
     )
-    # A short question may continue an earlier one, so the engine gets those.
+    # A short question may continue an earlier one, so the engine gets the earlier questions, too.
     may_follow_up = question_splitting.may_follow_up(asking.question)
     return AnswerRequest(
         text=asking.question,
         language=message.language,
-        # A function may need approval, so none is called while the chat waits for an agent.
+        # Functions may need an approval, so none is called while the chat waits for an agent.
         subject=None if facts.is_waiting else subject_of(message),
         history=tuple(
             Line("customer" if sender_type == SenderType.CUSTOMER else "assistant", text)
@@ -144,8 +148,8 @@ def request_for(
 
 
 def subject_of(message: Message) -> function_runner.Subject:
-    """The customer for whom functions are called: always this conversation's, without the external
-    id in a preview."""
+    """The customer for whom functions are called: always the customer of this conversation. In a
+    preview, the external id is left out."""
     chat = message.conversation
     external_id = None if chat.is_preview else chat.customer.external_id
     return function_runner.Subject(chat.pk, message.pk, external_id)

@@ -1,4 +1,5 @@
-"""Previews: chats in which a client's users try a bot; they notify nobody and count nowhere."""
+"""Previews: chats in which a client's users try a bot. Nobody is notified of them, and no report
+counts them."""
 
 from typing import Any
 
@@ -52,7 +53,7 @@ def open_preview(
         raise Invalid.field("body", "messages", msg="A new chat needs a message.", type="missing")
     _ensure_paid(bot)
     with transaction.atomic():
-        # The customer who represents a user in previews.
+        # A customer row that stands for the user in all previews.
         customer, _ = Customer.objects.get_or_create(
             client=by.client,
             external_id=f"{customers.STAFF}{by.pk}",
@@ -82,8 +83,8 @@ def continue_chat(
     client_message_id: str | None = None,
     earlier_result_id: str | None = None,
 ) -> Message:
-    """Add messages to a preview; return the last one. Without messages, any chat's last customer
-    message is returned, and a reply is requested if the bot still owes one."""
+    """Add messages to a preview; return the last one. If the request has no messages, which any
+    chat allows, return the customer's latest one, and request a reply if the bot still owes one."""
     if body.messages or _owes_reply(chat):
         _ensure_paid(chat.bot)
     if not body.messages:
@@ -112,14 +113,14 @@ def _ensure_paid(bot: Bot) -> None:
 
 
 def with_receipt(turn: dict[str, Any]) -> dict[str, Any]:
-    """A turn as the team sees it: with the receipt of the reply."""
+    """A turn as the team sees it: with the reply's receipt."""
     reply = turn["reply"]
     receipts = Message.objects.filter(pk=reply["id"]) if reply else Message.objects.none()
     return GeneratedChat.from_turn(turn, receipts.values_list("receipt", flat=True).first() or {})
 
 
 def _existing_message(customer: Customer, client_message_id: str | None) -> Message | None:
-    """The message that the first request stored, if this request repeats it."""
+    """The message that an earlier request with the same `client_message_id` stored, if any."""
     if client_message_id is None:
         return None
     rows = Message.objects.for_client(customer.client)

@@ -1,4 +1,5 @@
-"""The last stage: renders, charges and stores the decision, unless the chat changed hands."""
+"""The last stage of a reply: renders, charges and stores the decision, unless the chat changed
+hands."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -61,7 +62,7 @@ def publish_reply(
     """Store the reply and the customer-info values found in the message (`filled`), and complete
     the job.
 
-    Stores nothing if the message already has a reply or the chat changed hands.
+    If the message already has a reply or the chat changed hands, nothing is stored or charged.
     """
     reply = None if isinstance(decision, NoReply) else render(message, decision)
     with jobs.commit(ends_job=True):
@@ -110,11 +111,11 @@ def _may_say(decision: Decision, scope: ReplyScope | None) -> bool:
 
 def render(message: Message, decision: Spoken) -> ReplyText:
     """The text of a decision in the message's language, with the question for a field, if any."""
-    reply, wanted = _sentence(message, decision), decision.receipt.asks_for
+    reply, field_name = _sentence(message, decision), decision.receipt.asks_for
     parts = (decision.receipt.before, reply.text, decision.receipt.after)
     reply = reply._replace(text="\n\n".join(filter(None, parts)))
     fields = message.conversation.bot.customer_info_fields
-    field = next((field for field in fields if field["name"] == wanted), None)
+    field = next((field for field in fields if field["name"] == field_name), None)
     if field is None:
         return reply
     question = automatic_messages.ask_info(
@@ -192,19 +193,21 @@ def _append(
 
 
 def is_continued(call: FunctionCall) -> bool:
-    """Whether the result of a call has been told to the customer or to the agents."""
+    """Whether the customer or the agents have been told the result of a call."""
     return Message.objects.filter(
         conversation=call.conversation_id, receipt__continues=str(call.pk)
     ).exists()
 
 
 def may_continue(chat: Conversation) -> bool:
-    """Whether the bot may tell the result of a call: only while it or the queue has the chat."""
+    """Whether the bot may tell the customer the result of a call: only while the bot is on and no
+    agent has the chat."""
     return reply_policy.bot_may_reply(chat, is_approved=True) == ReplyScope.ALL
 
 
 def publish_result(message: Message, call: FunctionCall, decision: Decision | None) -> None:
-    """Tell the customer the result of a call, or leave only a note if the bot may not."""
+    """Tell the customer the result of a call or, if the bot may not, leave only a note for the
+    agents. Does nothing if the result has been told already."""
     with jobs.commit():
         chat = conversations.lock(message.conversation)
         if is_continued(call):
@@ -213,21 +216,21 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
             _note_result(chat, call)
             billing.settle(message, 0)
             return
-        paid = billing.settle(message, billing.price_of(decision))
-        receipt = replace(decision.receipt, credits=paid).to_json()
+        charged = billing.settle(message, billing.price_of(decision))
+        receipt = replace(decision.receipt, credits=charged).to_json()
         receipt["continues"] = str(call.pk)
         if isinstance(decision, HandOver):
             _leave_to_agents(chat, message, call, decision, receipt)
         elif not isinstance(decision, NoReply):
             _append(chat, decision, render(message, decision), receipt=receipt)
             in_queue = chat.assign_type == AssignType.QUEUE
-            was_for_this = in_queue and chat.handoff_reason == "approval_needed"
-            if was_for_this and not conversations.bot_off_reason(chat.bot):
+            awaited_approval = in_queue and chat.handoff_reason == "approval_needed"
+            if awaited_approval and not conversations.bot_off_reason(chat.bot):
                 lifecycle.to_bot(chat, by=None)
 
 
 def publish_failure(message: Message, call: FunctionCall) -> None:
-    """After the last failed attempt: tell the agents in a note, and hand the chat over."""
+    """After the job's last attempt, tell the agents in a note, and hand an open chat over."""
     with jobs.commit():
         chat = conversations.lock(message.conversation)
         if is_continued(call):
@@ -245,19 +248,19 @@ def _leave_to_agents(
     decision: HandOver,
     receipt: dict[str, Any],
 ) -> None:
-    """Tell the customer about the call or what a procedure said, show the agents the call's
-    result, and hand the chat over."""
-    is_told = bool(decision.name or decision.call or decision.receipt.before)
-    if is_told:
+    """Tell the customer what the decision has to say, if anything, leave the agents a note with the
+    call's result, and hand the chat over if the bot has it."""
+    has_text = bool(decision.name or decision.call or decision.receipt.before)
+    if has_text:
         reply = render(message, decision)
-        noted = {"said": reply.text} if decision.name else {}
-        _append(chat, decision, reply, receipt=receipt | noted)
+        sent_text = {"said": reply.text} if decision.name else {}
+        _append(chat, decision, reply, receipt=receipt | sent_text)
     _note_result(chat, call)
     if decision.call:
         _note_waiting(chat, decision.call)
     if chat.assign_type != AssignType.BOT:
         return
-    if is_told:
+    if has_text:
         lifecycle.to_queue(chat, reason=decision.reason)
     else:
         handoffs.hand_over(chat, reason=decision.reason, language=message.language)

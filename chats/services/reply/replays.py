@@ -1,4 +1,5 @@
-"""Replays of a day's replies: which questions the bot would answer today, and which no longer."""
+"""Replays a day's replies to show which questions the bot would answer today, and which it no
+longer would."""
 
 import uuid
 import zoneinfo
@@ -13,20 +14,21 @@ from bots.services import bots, engines
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid, first_or_404
 from chats.models import Message, Replay, ReplayChange, ReplayedReply, ReplayStatus
-from chats.services.reply import reply_replay
-from chats.services.reply.reply_replay import ReplyAgain
+from chats.services.reply import reply_regeneration
+from chats.services.reply.reply_regeneration import RegeneratedReply
 from identity.models import User
 from identity.services import audit, credits
 
-# Maximum replies of one replay; the rest of the day is left out.
+# The maximum number of replies in a replay; further replies of the day are left out.
 MAX_REPLIES = 1_000
-# Replies in one job, so that a worker that shuts down waits at most for these.
+# The maximum number of replies per job. A worker that shuts down finishes its job first.
 REPLIES_A_JOB = 10
+# The maximum characters that are stored of a regenerated reply.
 MAX_TEXT = 4_000
 # Replies with function calls are left out, because a replay must not call functions.
 _CALLED = Q(receipt__has_key="calls") & ~Q(receipt__calls=[])
-# Answers that don't come from this bot's search: imported ones, and results of calls. The bot can't
-# lose an answer that isn't its own.
+# Answers that were not found by this bot's search: imported ones, and results of calls. They are
+# left out, because changed content cannot make the bot lose them.
 _NOT_ITS_OWN = Q(receipt__decision="answered") & (
     ~Q(receipt__has_key="knowledge_version") | Q(created_at__lt=F("conversation__imported_at"))
 )
@@ -35,7 +37,7 @@ _UNFINISHED = (ReplayStatus.QUEUED, ReplayStatus.RUNNING)
 
 class ReplayRunning(ApiError):
     code, status = "replay_running", 409
-    more: ClassVar = {"replay_id": (uuid.UUID, "The replay.")}
+    more: ClassVar = {"replay_id": (uuid.UUID, "The id of the replay in progress.")}
     detail = "A replay of this bot is in progress. Wait until it ends."
 
 
@@ -50,14 +52,14 @@ def get(bot: Bot, replay_id: uuid.UUID) -> Replay:
 
 
 def replies_of(replay: Replay, *, change: str | None = None) -> QuerySet[ReplayedReply]:
-    """The replies of a replay with the original messages, unordered."""
+    """The regenerated replies of a replay with the original messages, unordered."""
     rows = replay.replies.select_related("message__in_reply_to", "message__conversation")
     return rows.filter(change=change) if change else rows
 
 
 def start(bot: Bot, *, day: date, limit: int = MAX_REPLIES, by: User) -> Replay:
-    """Start a replay of a day's replies; 422 if the day is in the future, 409 while another replay
-    of the bot is running."""
+    """Start a replay of a day's replies. 422 if the day is in the future, 409 `replay_running`
+    while another replay of the bot is in progress."""
     if day > datetime.now(UTC).astimezone(zoneinfo.ZoneInfo(bot.client.timezone)).date():
         raise Invalid.field("body", "day", msg="Can't be in the future.")
     rows = _replies(bot, day)
@@ -92,10 +94,10 @@ def replay_next(replay_id: str) -> None:
         return
     for message_id in replay.message_ids[replay.done :][:REPLIES_A_JOB]:
         reply = Message.objects.filter(pk=message_id, in_reply_to__isnull=False).first()
-        made = _regenerate(replay, reply) if reply else None
+        regenerated = _regenerate(replay, reply) if reply else None
         with jobs.commit():
-            if reply and made:
-                _store(replay, reply, made)
+            if reply and regenerated:
+                _store(replay, reply, regenerated)
             Replay.objects.filter(pk=replay.pk).update(
                 done=F("done") + 1, status=ReplayStatus.RUNNING
             )
@@ -112,7 +114,8 @@ def replay_next(replay_id: str) -> None:
 
 
 def fail(replay_id: str) -> None:
-    """After the last failed attempt: mark the replay as failed; its replies so far stay."""
+    """Mark the replay as failed after its job's last attempt. The replies regenerated so far
+    stay."""
     Replay.objects.filter(pk=replay_id, status__in=_UNFINISHED).update(
         status=ReplayStatus.FAILED,
         finished_at=datetime.now(UTC),
@@ -121,7 +124,8 @@ def fail(replay_id: str) -> None:
 
 
 def _replies(bot: Bot, day: date) -> QuerySet[Message]:
-    """The bot's own replies, for which an engine was asked, of a day in the client's time zone."""
+    """The replies of a day, in the client's time zone, that needed an engine, without the answers
+    of `_NOT_ITS_OWN`."""
     zone = zoneinfo.ZoneInfo(bot.client.timezone)
     begins = datetime.combine(day, time.min, zone)
     ends = datetime.combine(day + timedelta(days=1), time.min, zone)
@@ -130,38 +134,39 @@ def _replies(bot: Bot, day: date) -> QuerySet[Message]:
         conversation__bot=bot,
         conversation__is_preview=False,
         in_reply_to__isnull=False,
-        receipt__decision__in=reply_replay.ASKED_ENGINE,
+        receipt__decision__in=reply_regeneration.ASKED_ENGINE,
         created_at__gte=begins,
         created_at__lt=ends,
     )
 
 
-def _regenerate(replay: Replay, reply: Message) -> ReplyAgain:
+def _regenerate(replay: Replay, reply: Message) -> RegeneratedReply:
     try:
-        return reply_replay.regenerate(reply, reference=f"replay:{replay.pk}:{reply.pk}")
+        return reply_regeneration.regenerate(reply, reference=f"replay:{replay.pk}:{reply.pk}")
     except credits.InsufficientCredits as exc:
         raise jobs.GiveUp("You're out of credits.") from exc
 
 
-def _store(replay: Replay, reply: Message, made: ReplyAgain) -> None:
-    change = _change(reply, made)
+def _store(replay: Replay, reply: Message, regenerated: RegeneratedReply) -> None:
+    change = _change(reply, regenerated)
     ReplayedReply.objects.create(
         client_id=replay.client_id,
         replay=replay,
         message=reply,
         change=change,
-        text=made.text[:MAX_TEXT],
-        sources=[source[:300] for source in made.sources],
-        decision=made.decision,
+        text=regenerated.text[:MAX_TEXT],
+        sources=[source[:300] for source in regenerated.sources],
+        decision=regenerated.decision,
     )
     Replay.objects.filter(pk=replay.pk).update(**{str(change): F(str(change)) + 1})
 
 
-def _change(reply: Message, made: ReplyAgain) -> ReplayChange:
-    if not reply_replay.was_answered(reply):
-        return ReplayChange.GAINED if made.is_answered else ReplayChange.UNANSWERED
-    if not made.is_answered:
+def _change(reply: Message, regenerated: RegeneratedReply) -> ReplayChange:
+    if not reply_regeneration.was_answered(reply):
+        return ReplayChange.GAINED if regenerated.is_answered else ReplayChange.UNANSWERED
+    if not regenerated.is_answered:
         return ReplayChange.LOST
-    # A model words each answer differently, so compare the first sources.
+    # A model words each answer differently, so the first sources are compared, not the texts.
     before = [citation["title"] for citation in reply.citations[:1]]
-    return ReplayChange.ANSWERED if before == [*made.sources][:1] else ReplayChange.CHANGED
+    after = [*regenerated.sources][:1]
+    return ReplayChange.ANSWERED if before == after else ReplayChange.CHANGED

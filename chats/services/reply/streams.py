@@ -1,4 +1,4 @@
-"""The live stream of a reply; only this module knows its name and its events."""
+"""The live stream of a reply; only this module knows the stream's name and events."""
 
 import uuid
 
@@ -13,7 +13,7 @@ class ReplyStream:
         self.name = f"reply:{message_id}"
 
     def delta(self, text: str) -> None:
-        """Send the next piece of the text."""
+        """Send the next piece of the reply's text."""
         pubsub.append(self.name, StreamEvent.DELTA, {"text": text})
 
     def reset(self) -> None:
@@ -21,7 +21,7 @@ class ReplyStream:
         pubsub.append(self.name, StreamEvent.RESET, {})
 
     def joined(self, message_id: uuid.UUID | str) -> None:
-        """Refer to a later message's stream: both messages get one reply."""
+        """Refer the waiting requests to a later message's stream: both messages get one reply."""
         pubsub.append(self.name, StreamEvent.JOINED, {"message_id": str(message_id)})
 
     def done(self) -> None:

@@ -1,4 +1,4 @@
-"""Makes a reply again with the bot's present content and instructions, without sending it."""
+"""Regenerates a reply with the bot's current content and instructions, without sending it."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -23,11 +23,11 @@ class NothingToReplay(ApiError):
 
 
 @dataclass(frozen=True)
-class ReplyAgain:
+class RegeneratedReply:
     """What the bot would say today instead of an earlier reply."""
 
     text: str
-    # As in receipts: `answered`, or the reason why there is no answer.
+    # The decision as receipts have it, such as `answered`, or else the reason of the handover.
     decision: str
     is_answered: bool
     sources: tuple[str, ...] = ()
@@ -37,8 +37,8 @@ class ReplyAgain:
 
 
 def get(chat: Conversation, message_id: uuid.UUID) -> Message:
-    """A reply of the chat that can be made again; 404 if neither the bot nor the platform wrote it,
-    409 if it replies to no message with text."""
+    """A reply in the chat that can be regenerated. 404 if neither the bot nor the platform wrote
+    it, 409 `nothing_to_replay` if it does not reply to a message with text."""
     rows = Message.objects.for_client(chat.client).select_related("in_reply_to")
     reply = first_or_404(rows.filter(conversation=chat, pk=message_id, receipt__isnull=False))
     if reply.in_reply_to is None or not reply.in_reply_to.text.strip():
@@ -51,39 +51,41 @@ def was_answered(reply: Message) -> bool:
     return bool(reply.receipt and reply.receipt.get("decision") == "answered")
 
 
-def regenerate(reply: Message, *, reference: str) -> ReplyAgain:
+def regenerate(reply: Message, *, reference: str) -> RegeneratedReply:
     """What the bot would say today to the message that a reply was for, given the lines before it.
-    No function is called and no field asked for. A model's tokens are paid: `InsufficientCredits`
-    if they cannot be."""
+
+    No functions are called, and no customer-info fields are asked for. A model's tokens are
+    charged; raises `InsufficientCredits` if the credits do not cover them.
+    """
     loaded = fast_sql.load_message(str(reply.in_reply_to_id)) if reply.receipt else None
     if loaded is None or not reply.receipt:
         raise NothingToReplay
-    asked = loaded.message
-    earlier = [item for item in reply.receipt.get("answers") or () if item != str(asked.pk)]
-    facts = replace(gather.facts_for(asked, earlier), info=InfoFacts(), is_waiting=False)
-    if asked.conversation.read_from_seq >= facts.first_seq:
-        # The chat was reopened later. The original reply did read the lines before the reopening.
-        asked.conversation.read_from_seq = 0
+    message = loaded.message
+    earlier = [item for item in reply.receipt.get("answers") or () if item != str(message.pk)]
+    facts = replace(gather.facts_for(message, earlier), info=InfoFacts(), is_waiting=False)
+    if message.conversation.read_from_seq >= facts.first_seq:
+        # The chat was reopened after the reply, so the lines before the message were read then.
+        message.conversation.read_from_seq = 0
     decision = decide.from_facts(facts)
     if isinstance(decision, AskEngine):
         before = facts.first_seq
-        request = pipeline.request_for(asked, decision, facts, before_seq=before)
-        outcome = answer_preview.ask(asked.conversation.bot, request, reference=reference)
+        request = pipeline.request_for(message, decision, facts, before_seq=before)
+        outcome = answer_preview.ask(message.conversation.bot, request, reference=reference)
         gap = KnowledgeGap()
         if isinstance(outcome, Unanswered):
             gap = KnowledgeGap(
-                is_first=not messages.has_knowledge_gap(asked.conversation, before_seq=before)
+                is_first=not messages.has_knowledge_gap(message.conversation, before_seq=before)
             )
         decision = decide.from_outcome(outcome, facts, gap=gap)
-    return _described(asked, decision)
+    return _described(message, decision)
 
 
-def _described(asked: Message, decision: decide.Decision) -> ReplyAgain:
+def _described(message: Message, decision: decide.Decision) -> RegeneratedReply:
     receipt: dict[str, Any] = decision.receipt.to_json()
     citations = decision.citations if isinstance(decision, Answer) else ()
     reason = decision.reason if isinstance(decision, decide.HandOver) else None
-    reply = None if isinstance(decision, NoReply) else publishing.render(asked, decision)
-    return ReplyAgain(
+    reply = None if isinstance(decision, NoReply) else publishing.render(message, decision)
+    return RegeneratedReply(
         text=with_choices(reply.text, reply.choices) if reply else "",
         decision=receipt.get("decision") or reason or "",
         is_answered=isinstance(decision, Answer),

@@ -1,8 +1,9 @@
 """Runs a bot's procedures step by step: asks, calls, confirms and says.
 
-Where a run waits is stored in the receipt of our message that asks (`procedure`), and the
-customer's next message is read as the answer. A run that is killed begins again where that receipt
-says; the calls it had made for the message are found in the log and not made again.
+When a step asks the customer something, the receipt of that message stores where the run waits
+(`procedure`), and the customer's next message is read as the answer. A run that is interrupted
+starts again from there; calls that it has already made for the message are found in the call log
+and not made again.
 """
 
 import json
@@ -42,8 +43,9 @@ from chats.services.reply.decide import (
 )
 from identity.services import time_zones
 
-# How often a step asks the customer.
+# The maximum number of times that a step asks the customer.
 MAX_QUESTIONS = 2
+# The maximum number of the chat's latest lines that a model gets to judge a condition.
 _HISTORY_LINES = 6
 
 
@@ -54,18 +56,21 @@ class Waiting:
     name: str
     version: str
     at: int = 0
-    # The values that the customer gave, and the ids of the calls made, by the functions' names.
+    # The values that are known, by the names of their steps, and the ids of the calls that were
+    # made, by the names of the functions.
     values: dict[str, Any] = field(default_factory=dict)
     calls: dict[str, str] = field(default_factory=dict)
+    # The kind of step that waits.
     asks: Literal["ask", "confirm", "call", ""] = ""
     tries: int = 0
-    # Its question, to ask again; continuing does not need it.
+    # The question that was asked, so that it can be repeated.
     question: str = ""
 
     def with_question_repeated(self, decision: Decision) -> Decision:
         """The reply to a message that does not answer the question, followed by the question.
 
-        If the reply begins another procedure, that one replaces this one.
+        A handover or silence stays as it is, and so does a reply that starts another procedure,
+        which replaces this one.
         """
         is_reply = isinstance(decision, Answer | CannedReply | AskCustomer)
         if not is_reply or decision.receipt.procedure:
@@ -78,16 +83,16 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Turn:
-    """A procedure's reaction to a message; it keeps `waiting` if the reply is about something
-    else."""
+    """A procedure's reaction to a message. `waiting` is set if the message was about something else
+    and the procedure still waits."""
 
     decision: Decision | AskEngine
     waiting: Waiting | None = None
 
 
 def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
-    """The reaction of the procedure that waits for the message, or that it starts; None without
-    one."""
+    """The reaction of the procedure that waits for the message or that the message starts; None if
+    there is no such procedure."""
     chat = message.conversation
     is_for_rules = facts.is_waiting or facts.is_bot_disabled or facts.is_for_people
     if not chat.bot.procedures or is_for_rules or not facts.texts or facts.asks_for_person:
@@ -95,14 +100,14 @@ def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
     latest = fast_sql.latest_of_ours(chat, before_seq=facts.first_seq)
     waiting = _waiting(latest)
     if waiting is None:
-        is_free = facts.question and not facts.confirmation
-        found = bots_procedures.matching(chat.bot, facts.question) if is_free else None
+        may_start = facts.question and not facts.confirmation
+        found = bots_procedures.matching(chat.bot, facts.question) if may_start else None
         return Turn(start(message, found, subject)) if found else None
     procedure = bots_procedures.find(chat.bot, waiting.name, waiting.version)
     if procedure is None:
         return Turn(HandOver("procedure", Receipt("procedure_changed")))
     if facts.confirmation and waiting.asks != "call":
-        # The customer decided on a call that was asked for in between, and not on this step.
+        # The customer decided on a call that was requested in between, not on this step.
         return Turn(decide.from_facts(facts), waiting)
     run = _Run(message, procedure, waiting, subject)
     read = {"ask": _read_value, "confirm": _read_confirmation, "call": _read_approval}
@@ -112,16 +117,18 @@ def turn_of(message: Message, facts: Facts, subject: Subject) -> Turn | None:
 def start(
     message: Message, procedure: ReadyProcedure, subject: Subject, *, trace: Trace | None = None
 ) -> Decision:
-    """Run a procedure from its first step; `trace`: of the model that chose it."""
+    """Run a procedure from its first step. `trace` comes from the model that chose the procedure,
+    if one did."""
     waiting = Waiting(procedure.name, procedure.version)
     return _Run(message, procedure, waiting, subject, trace).run()
 
 
 def after_approval(message: Message, call: FunctionCall, subject: Subject) -> Decision | None:
-    """Continue after an agent's approval; None if the call belongs to no procedure."""
+    """Continue the procedure that waited for an agent to approve a call; None if the call belongs
+    to no procedure."""
     rows = Message.objects.filter(conversation=message.conversation, is_note=False)
-    asked = rows.filter(receipt__call_id=str(call.pk), receipt__has_key="procedure")
-    waiting = _waiting(asked.order_by("-seq").first())
+    questions = rows.filter(receipt__call_id=str(call.pk), receipt__has_key="procedure")
+    waiting = _waiting(questions.order_by("-seq").first())
     if waiting is None:
         return None
     bot = message.conversation.bot
@@ -138,7 +145,8 @@ def _waiting(latest: Message | None) -> Waiting | None:
 
 
 def _read_value(run: "_Run", facts: Facts) -> Turn | None:
-    """The customer's message as the answer to a question."""
+    """The reaction to a message after a step asked for a value. None if the message is about
+    something else and the step may not ask again: then the procedure ends."""
     step, waiting = run.step, run.waiting
     answers = [
         slot_filling.read(
@@ -150,22 +158,23 @@ def _read_value(run: "_Run", facts: Facts) -> Turn | None:
         )
         for text in facts.texts
     ]
-    given = next((answer.value for answer in answers if answer.kind == "given"), None)
-    if given is not None:
-        return Turn(run.resume(given))
+    value = next((answer.value for answer in answers if answer.kind == "given"), None)
+    if value is not None:
+        return Turn(run.resume(value))
     kind, may_repeat = answers[-1].kind, waiting.tries < MAX_QUESTIONS
     if kind == "declined":
         return Turn(run.end("declined", CannedReply("info_declined", Receipt())))
     if kind == "wrong":
         if not may_repeat:
             return Turn(run.hand_over("not_given"))
-        sorry = CannedReply(decide.NOT_A[step.type], Receipt("info_wrong"))
-        return Turn(sorry, run.asked_once_more())
+        correction = CannedReply(decide.NOT_A[step.type], Receipt("info_wrong"))
+        return Turn(correction, run.asked_once_more())
     return Turn(decide.from_facts(facts), run.asked_once_more()) if may_repeat else None
 
 
 def _read_confirmation(run: "_Run", facts: Facts) -> Turn | None:
-    """The customer's message as a yes or no."""
+    """The reaction to a message after a step asked for a yes or no. None if the message is neither
+    and the step may not ask again: then the procedure ends."""
     answer = intents.yes_or_no(facts.texts[-1], language=run.message.language)
     if answer:
         return Turn(run.resume(True))
@@ -177,7 +186,8 @@ def _read_confirmation(run: "_Run", facts: Facts) -> Turn | None:
 
 
 def _read_approval(run: "_Run", facts: Facts) -> Turn | None:
-    """The customer's decision on a call, which is made by now if it was approved."""
+    """The reaction to the customer's decision on a call, which has been made by now if the customer
+    confirmed it. None if the message is no decision."""
     if facts.confirmation is None:
         return None
     if facts.confirmation.answer == "confirmed":
@@ -189,7 +199,7 @@ def _read_approval(run: "_Run", facts: Facts) -> Turn | None:
 
 
 class _Run:
-    """The steps that are taken for one message."""
+    """Runs the steps that are taken for one message."""
 
     def __init__(
         self,
@@ -203,17 +213,17 @@ class _Run:
         self._chat: Conversation = message.conversation
         self._steps = procedure.steps
         self._at = waiting.at
-        self._asked = dict(waiting.values)
+        self._known = dict(waiting.values)
         self._calls = dict(waiting.calls)
         self._results = _results_of(waiting.calls)
-        # All calls and judgements of the message together.
+        # The deadline of all calls and judged conditions for this message together.
         self._ends_at = time.monotonic() + settings.LLM_DEADLINE_SECONDS
         self._runner = FunctionRunner(
             self._chat.bot, subject, max_calls=len(self._steps), ends_at=self._ends_at
         )
         self._trace = trace or Trace()
-        self._said: list[str] = []
-        self._rows: list[dict[str, Any]] = []
+        self._texts: list[str] = []
+        self._step_log: list[dict[str, Any]] = []
 
     @property
     def step(self) -> Step:
@@ -226,90 +236,93 @@ class _Run:
 
     @property
     def _values(self) -> dict[str, Any]:
-        return self._asked | self._results
+        return self._known | self._results
 
-    def resume(self, given: Any) -> Decision:
+    def resume(self, value: Any) -> Decision:
         """Continue with the customer's answer to the step that waited."""
         step = self.step
         if step.kind == "ask":
-            self._asked[step.name] = given
-        self._note(step, "given" if step.kind == "ask" else "yes")
+            self._known[step.name] = value
+        self._log_step(step, "given" if step.kind == "ask" else "yes")
         self._at += 1
         return self.run()
 
     def run(self) -> Decision:
-        """Take steps until one waits, or the procedure ends."""
+        """Take steps until one waits or the procedure ends; return what to do then."""
         while self._at < len(self._steps):
             step = self.step
             match step.kind:
                 case "ask":
-                    done = self._ask(step)
+                    decision = self._ask(step)
                 case "confirm":
-                    done = self._stop(step, "confirm", procedures.fill(step.text, self._values))
+                    question = procedures.fill(step.text, self._values)
+                    decision = self._ask_and_wait(step, "confirm", question)
                 case "call":
-                    done = self._call(step)
+                    decision = self._call(step)
                 case "if":
-                    done = self._branch(step)
+                    decision = self._branch(step)
                 case "say":
-                    self._said.append(procedures.fill(step.text, self._values))
-                    self._note(step, "said")
-                    done = None
+                    self._texts.append(procedures.fill(step.text, self._values))
+                    self._log_step(step, "said")
+                    decision = None
                 case "go":
-                    self._at, done = step.go_to - 1, None
+                    self._at, decision = step.go_to - 1, None
                 case "hand over":
                     return self.hand_over("handed_over")
                 case "end":
                     return self.end("done")
-            if done:
-                return done
+            if decision:
+                return decision
             self._at += 1
         return self.end("done")
 
     def end(self, how: str, reply: CannedReply | None = None) -> Decision:
-        """End with what was said, or with one of the platform's sentences."""
-        self._rows.append({"kind": "end", "result": how})
-        if reply is None and self._said:
-            return Say("\n\n".join(self._said), self._receipt())
+        """End with a canned reply, or with the texts of the steps taken if there are any."""
+        self._step_log.append({"kind": "end", "result": how})
+        if reply is None and self._texts:
+            return Say("\n\n".join(self._texts), self._receipt())
         reply = reply or CannedReply("done", Receipt())
         receipt = self._receipt(call_id=reply.receipt.call_id)
         return replace(reply, receipt=receipt)
 
     def hand_over(self, why: str) -> HandOver:
-        """Leave the rest to a person."""
-        self._rows.append({"kind": "end", "result": why})
-        return HandOver("procedure", self._receipt(before="\n\n".join(self._said)))
+        """Say the texts of the steps taken, and leave the rest to a person."""
+        self._step_log.append({"kind": "end", "result": why})
+        return HandOver("procedure", self._receipt(before="\n\n".join(self._texts)))
 
     def asked_once_more(self) -> Waiting:
+        """Where the run waits, with one more try counted."""
         return replace(self.waiting, tries=self.waiting.tries + 1)
 
     def _ask(self, step: Step) -> Decision | None:
-        if step.name in self._asked:
+        if step.name in self._known:
             return None
-        known = None if self._chat.is_preview else customers.answers(self._chat.customer)
-        value = (known or {}).get(step.name)
+        stored = None if self._chat.is_preview else customers.answers(self._chat.customer)
+        value = (stored or {}).get(step.name)
         problem = slot_filling.problem(step.as_field, value, country=self.country)
         if value not in (None, "") and problem is None:
-            self._asked[step.name] = value
-            self._note(step, "known")
+            self._known[step.name] = value
+            self._log_step(step, "known")
             return None
         question = procedures.fill(step.text, self._values)
-        return self._stop(step, "ask", question, choices=step.options)
+        return self._ask_and_wait(step, "ask", question, choices=step.options)
 
     def _branch(self, step: Step) -> Decision | None:
         now = datetime.now(ZoneInfo(self._chat.client.timezone))
         holds, by = procedures.decide(step.text, self._values, today=now.date()), "rule"
         if holds is None:
-            holds, by = self._judged(step, today=f"{now:%A, %Y-%m-%d}"), "model"
+            holds, by = self._judge(step, today=f"{now:%A, %Y-%m-%d}"), "model"
         if holds is None:
-            self._note(step, "unknown", by=by)
+            self._log_step(step, "unknown", by=by)
             return self.hand_over("undecided")
-        self._note(step, "yes" if holds else "no", by=by)
+        self._log_step(step, "yes" if holds else "no", by=by)
         if not holds:
             self._at = step.go_to - 1
         return None
 
-    def _judged(self, step: Step, *, today: str) -> bool | None:
-        """Whether a condition holds, by the model; None without one, or if it cannot tell."""
+    def _judge(self, step: Step, *, today: str) -> bool | None:
+        """Whether the model judges that a condition holds. None if it cannot tell, or if there is
+        no model, no time or too few credits to ask it."""
         engine = engines.engine_for(self._chat.client, self._chat.bot)
         seconds = self._ends_at - time.monotonic()
         if Capability.WRITE not in engine.capabilities or seconds <= 0:
@@ -324,52 +337,54 @@ class _Run:
             Line("customer" if sender == SenderType.CUSTOMER else "assistant", text)
             for sender, text in lines
         ]
-        known = {
+        known_values = {
             name: json.dumps(value, ensure_ascii=False) for name, value in self._values.items()
         }
-        task = text_tasks.decide(step.text, known, history, today=today)
+        task = text_tasks.decide(step.text, known_values, history, today=today)
         try:
             written = engine.complete(task, deadline_seconds=seconds)
         except EngineError as error:
-            self._pay(engine.price, error.usage)
+            self._add_usage(engine.price, error.usage)
             return None
-        self._pay(engine.price, written.usage)
+        self._add_usage(engine.price, written.usage)
         return written.draft.holds if written.draft.is_known else None
 
-    def _pay(self, price: int, usage: Usage | None) -> None:
+    def _add_usage(self, price: int, usage: Usage | None) -> None:
+        """Add tokens to the trace, by which the reply is charged."""
         used = usage.plus(self._trace.usage) if usage else self._trace.usage
         self._trace = replace(self._trace, usage=used, price=price)
 
     def _call(self, step: Step) -> Decision | None:
         function = functions.find(self._chat.bot, step.name)
         if function is None:
-            self._note(step, "unavailable")
+            self._log_step(step, "unavailable")
             return self.hand_over("failed")
         values = self._arguments(step, function)
         try:
             argument_schemas.check(values, function.parameters)
             call = self._runner.make(function, values)
         except argument_schemas.WrongArguments as error:
-            self._note(step, "wrong_values", error=str(error))
+            self._log_step(step, "wrong_values", error=str(error))
             return self.hand_over("failed")
         except ApprovalNeeded as needed:
-            return self._await(step, needed.call)
+            return self._wait_for_approval(step, needed.call)
         self._calls[step.name] = str(call.pk)
-        self._note(step, call.status, call_id=str(call.pk))
+        self._log_step(step, call.status, call_id=str(call.pk))
         if call.status == CallStatus.SUCCEEDED:
             self._results[step.name] = procedures.result_of(call.result_excerpt)
             return None
         self._results.pop(step.name, None)
-        behind = self._steps[self._at + 1] if self._at + 1 < len(self._steps) else None
-        is_foreseen = behind is not None and procedures.is_failure(behind.text, step.name)
+        next_step = self._steps[self._at + 1] if self._at + 1 < len(self._steps) else None
+        # Whether the next step is a condition that asks whether this call failed.
+        is_handled = next_step is not None and procedures.is_failure(next_step.text, step.name)
         is_uncertain = call.error.startswith(function_runner.UNCERTAIN)
-        return None if is_foreseen and not is_uncertain else self.hand_over("failed")
+        return None if is_handled and not is_uncertain else self.hand_over("failed")
 
-    def _await(self, step: Step, call: FunctionCall) -> Decision:
-        """Wait for the approval of a call."""
+    def _wait_for_approval(self, step: Step, call: FunctionCall) -> Decision:
+        """Wait for the customer or an agent to approve a call."""
         proposed = ProposedCall.from_row(call)
-        self._note(step, "waiting", call_id=proposed.id)
-        before = "\n\n".join(self._said)
+        self._log_step(step, "waiting", call_id=proposed.id)
+        before = "\n\n".join(self._texts)
         receipt = self._receipt("call", call_id=proposed.id, before=before)
         receipt = replace(receipt, decision="approval_needed")
         if proposed.requires_approval == Approval.CUSTOMER:
@@ -377,29 +392,31 @@ class _Run:
         return HandOver("approval_needed", receipt, proposed)
 
     def _arguments(self, step: Step, function: Function) -> dict[str, Any]:
-        """The values for a call: those that the step names, and those asked for by these names."""
+        """The arguments of a call: those that the step sets and, for other parameters, the known
+        values of the same names."""
         schemas = function.parameters.get("properties", {})
-        given = {name: self._asked[name] for name in schemas if name in self._asked}
-        given |= {
+        arguments = {name: self._known[name] for name in schemas if name in self._known}
+        arguments |= {
             name: procedures.argument(text, self._values) for name, text in step.arguments.items()
         }
         return {
-            name: _fitting(value, schemas.get(name))
-            for name, value in given.items()
+            name: _convert(value, schemas.get(name))
+            for name, value in arguments.items()
             if value is not None
         }
 
-    def _stop(
+    def _ask_and_wait(
         self, step: Step, asks: Literal["ask", "confirm"], question: str, choices: Any = ()
     ) -> Decision:
-        self._note(step, "asked")
-        text = "\n\n".join([*self._said, question])
+        """Ask the customer a question, after the texts so far, and wait for the answer."""
+        self._log_step(step, "asked")
+        text = "\n\n".join([*self._texts, question])
         return Say(text, self._receipt(asks, question=question), tuple(choices))
 
-    def _note(self, step: Step, result: str, **more: str) -> None:
-        """A row of the trace: the result of a step."""
+    def _log_step(self, step: Step, result: str, **more: str) -> None:
+        """Log the result of a step for the receipt."""
         row = {"line": step.line, "kind": step.kind, "name": step.name, "result": result, **more}
-        self._rows.append({name: value for name, value in row.items() if value != ""})
+        self._step_log.append({name: value for name, value in row.items() if value != ""})
 
     def _receipt(
         self,
@@ -409,11 +426,12 @@ class _Run:
         call_id: str | None = None,
         before: str = "",
     ) -> Receipt:
-        """The receipt of what is said, with the steps taken and where the run waits."""
-        stored: dict[str, Any] = {"name": self.waiting.name, "steps": self._rows}
+        """The receipt of the message, with the steps taken and, if it asks something (`asks`),
+        where the run waits."""
+        stored: dict[str, Any] = {"name": self.waiting.name, "steps": self._step_log}
         if asks:
             waiting = replace(
-                self.waiting, at=self._at, values=self._asked, calls=self._calls, asks=asks,
+                self.waiting, at=self._at, values=self._known, calls=self._calls, asks=asks,
                 tries=1, question=question,
             )  # fmt: skip
             stored["waiting"] = asdict(waiting)
@@ -421,20 +439,20 @@ class _Run:
 
 
 def _results_of(calls: Mapping[str, str]) -> dict[str, Any]:
-    """What the calls of earlier messages returned, by the functions' names."""
+    """The results of the successful calls for earlier messages, by the functions' names."""
     if not calls:
         return {}
     rows = FunctionCall.objects.filter(pk__in=calls.values(), status=CallStatus.SUCCEEDED)
-    found = {str(row.pk): row for row in rows}
+    calls_by_id = {str(row.pk): row for row in rows}
     return {
-        name: procedures.result_of(found[pk].result_excerpt)
+        name: procedures.result_of(calls_by_id[pk].result_excerpt)
         for name, pk in calls.items()
-        if pk in found
+        if pk in calls_by_id
     }
 
 
-def _fitting(value: Any, schema: Any) -> Any:
-    """The value in its schema's type: a number that the customer wrote as text, or the reverse."""
+def _convert(value: Any, schema: Any) -> Any:
+    """The value, converted if its schema wants text and it is a number, or the reverse."""
     kind = schema.get("type") if isinstance(schema, dict) else None
     if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)

@@ -1,4 +1,4 @@
-"""After an agent has decided on a function call: the call is made and the customer is answered."""
+"""Continues a reply after an agent has approved or rejected the function call that it needs."""
 
 from dataclasses import replace
 
@@ -8,16 +8,16 @@ from bots.models import Approval, CallStatus, FunctionCall
 from bots.services import function_runner
 from chats.models import Message
 from chats.services.core import fast_sql
-from chats.services.reply import decide, gather, pipeline, procedure_runs, publishing
+from chats.services.reply import decide, gather, pipeline, procedure_runner, publishing
 from chats.services.reply.decide import AskEngine, Decision, Facts, HandOver, Receipt
 from chats.services.reply.streams import ReplyStream
 
 
 def continue_reply(call_id: str) -> None:
-    """Make a call if it was approved, and answer the message that it was for. Safe to run twice."""
+    """Make a call if it was approved, and answer the message that needed it. Safe to run twice."""
     call, message = _load(call_id)
     if call is None or message is None:
-        return  # deleted meanwhile: nobody waits
+        return  # deleted meanwhile, so nobody waits for an answer
     if publishing.is_continued(call):
         return
     if call.status != CallStatus.REJECTED:
@@ -28,7 +28,7 @@ def continue_reply(call_id: str) -> None:
 
 
 def give_up(call_id: str) -> None:
-    """After the last failed attempt: tell the agents, one of whom must answer."""
+    """After the job's last attempt, mark the call as failed and leave the answer to the agents."""
     call, message = _load(call_id)
     if call is None or message is None:
         return
@@ -44,10 +44,10 @@ def _load(call_id: str) -> tuple[FunctionCall | None, Message | None]:
 
 
 def _decide(message: Message, call: FunctionCall) -> Decision:
-    """What to tell the customer; here a handover does not depend on the client's handoff policy."""
+    """What to tell the customer. The client's handoff policy cannot prevent a handover here."""
     if call.status == CallStatus.REJECTED:
         return HandOver("approval_needed", Receipt("agent_declined"), name="agent_declined")
-    decision = procedure_runs.after_approval(message, call, pipeline.subject_of(message))
+    decision = procedure_runner.after_approval(message, call, pipeline.subject_of(message))
     if decision:
         return decision
     asking = AskEngine(message.text, approved_by=Approval.AGENT)

@@ -1,4 +1,5 @@
-"""Answers that people write to unanswered questions; the bot learns them and is asked again."""
+"""Answers that people write to unanswered questions. The bot learns an answer and is then asked
+the question again."""
 
 from datetime import UTC, datetime
 
@@ -30,13 +31,14 @@ def get(bot: Bot, group_id: int) -> QuestionGroup:
 def add_answer(
     group: QuestionGroup, *, answer: str, question: str | None = None, by: User
 ) -> QuestionGroup:
-    """Store the answer as content of the bot; once it is trained, the question is asked again. 409
-    `source_exists` if the bot has an answer to it, 422 if the question has no words ("???")."""
-    asked = " ".join((question or _question(group)).split())[:MAX_QUESTION]
+    """Store the answer as content of the bot; once the bot is trained on it, the question is asked
+    again. 409 `source_exists` if the bot has an answer to the question, 422 if the question has no
+    words ("???")."""
+    question_text = " ".join((question or _question(group)).split())[:MAX_QUESTION]
     try:
-        body = QuestionAnswerDto(question=asked, answer=answer)
+        body = QuestionAnswerDto(question=question_text, answer=answer)
     except ValidationError as exc:
-        # The request has checked the answer, but the customer's text may be "???".
+        # The request's shape has checked the answer, but the customer's message may be "???".
         raise Invalid.field("body", "question", msg=_NO_WORDS) from exc
     with transaction.atomic():
         document = written_sources.create(group.bot, body=body, by=by)
@@ -45,19 +47,22 @@ def add_answer(
 
 
 def note_answer(message: Message, document: Document) -> None:
-    """Let the group of a message's question, if there is one, wait for a newly written answer."""
+    """Mark the group that a customer's message belongs to, if any, as learning from a newly written
+    answer."""
     groups = GroupedQuestion.objects.filter(message=message).values("group")
     _learn(QuestionGroup.objects.filter(pk__in=groups), document)
 
 
 def request_again(group: QuestionGroup) -> None:
-    """Have a group's question asked again: the bot may have learned the answer elsewhere."""
+    """Enqueue a job that asks the bot a group's question again, because it may have learned the
+    answer from other content."""
     with transaction.atomic():
         _enqueue(group)
 
 
 def request_learned(document_id: int) -> None:
-    """Queue the questions for which a document was written, now that it is trained."""
+    """Enqueue jobs that ask the questions again for which a document was written, now that the bot
+    is trained on it."""
     with transaction.atomic():
         for group in QuestionGroup.objects.filter(document=document_id):
             _enqueue(group)
@@ -79,9 +84,11 @@ def ask_again(group_id: int) -> None:
         status, text, fault = GroupStatus.ANSWERED, outcome.text, ""
         sources = list(dict.fromkeys(citation.title[:300] for citation in outcome.citations))
     else:
-        # A trial calls no functions, so the outcome cannot be a call that needs approval.
+        # A preview of an answer calls no functions, so the outcome cannot be a call that needs an
+        # approval.
         reason = outcome.reason if isinstance(outcome, Unanswered) else "no_answer"
-        # Still learning if golden questions hold the answer back: it is not searched yet.
+        # If golden questions still hold the document back, the bot cannot use it yet, so the group
+        # is still learning.
         pending_review = group.document is not None and group.document.pending_review
         status = GroupStatus.LEARNING if pending_review else GroupStatus.OPEN
         text, fault, sources = "", str(reason), []
@@ -93,7 +100,7 @@ def ask_again(group_id: int) -> None:
 
 
 def fail(group_id: int) -> None:
-    """After the last failed attempt: the question stays open."""
+    """Mark the group as open, with the fault `engine_failed`, after its job's last attempt."""
     QuestionGroup.objects.filter(pk=group_id).update(
         status=GroupStatus.OPEN, fault="engine_failed", asked_again_at=datetime.now(UTC)
     )
@@ -104,7 +111,7 @@ def _learn(rows: QuerySet[QuestionGroup], document: Document) -> None:
 
 
 def _question(group: QuestionGroup) -> str:
-    """The question's text, which `with_question` has annotated."""
+    """The text of the group's first question, an annotation of `with_question`."""
     return str(group.question)  # type: ignore[attr-defined]
 
 

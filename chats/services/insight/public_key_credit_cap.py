@@ -1,4 +1,4 @@
-"""The daily cap of a public key on paid work that no person has requested."""
+"""The daily credit cap of a public key, applied to paid work that no user requested."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,18 +8,20 @@ from chats.models import Conversation, Message, SenderType
 from chats.services.core import conversations, messages
 from identity.services.credits import CapReached, InsufficientCredits
 
-# Replies are not in this list: if the cap prevents one, the chat is handed over.
+# Replies are not listed: if the cap prevents a reply, the chat is handed over.
 NOTE = (
-    "The credits that this website may spend in a day are used up: translations, the summary, tags"
-    " or the sentiment of this conversation are missing."
+    "This website has used up its daily credits, so translations, the summary, tags or the"
+    " sentiment of this conversation may be missing."
 )
 
 
 @contextmanager
 def paid_work(chat: Conversation) -> Iterator[int | None]:
-    """Wrap a job's paid work; yields the key whose daily cap applies to it, or None. If the cap is
-    reached, a note tells the agents and the job ends without an error; without credits it is given
-    up."""
+    """Wrap the paid work of a job; yields the id of the public key whose cap applies, or None.
+
+    If the cap is reached, a note tells the agents, and the job ends without an error. If the client
+    is out of credits, the job is given up.
+    """
     try:
         yield chat.capped_key_id
     except CapReached:
