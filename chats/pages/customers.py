@@ -25,7 +25,7 @@ from chats.models import Conversation, Customer
 from chats.pages import names
 from chats.pages.list_filters import ListsWithoutPreviews
 from chats.services.data_exchange import erasing, exporting
-from chats.services.desk import customer_records
+from chats.services.desk import customer_editing
 from chats.shapes.people import CustomerDto
 from identity.auth import Principal
 
@@ -67,7 +67,7 @@ class CustomerAdmin(ListsWithoutPreviews):
     change_form_template = "admin/chats/customer.html"
 
     def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        return customer_records.without_staff(rows)
+        return customer_editing.without_staff(rows)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         chats = Conversation.objects.filter(customer=OuterRef("pk"), is_preview=False).order_by()
@@ -155,7 +155,7 @@ class CustomerAdmin(ListsWithoutPreviews):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             days = timedelta(days=data["days"])
-            until = timezone.now() + days if days else customer_records.FOREVER
+            until = timezone.now() + days if days else customer_editing.FOREVER
             said = gettext("%(name)s is blocked.") % {"name": self.who(row)}
             block = {"blocked_until": until, "block_reason": data["reason"] or None}
             return self._save(request, row, block, said)
@@ -194,7 +194,7 @@ class CustomerAdmin(ListsWithoutPreviews):
         self, request: HttpRequest, row: Customer, changes: dict[str, Any], said: str
     ) -> HttpResponse:
         caller = Principal(row.client, user=viewer(request))
-        customer_records.edit(caller, row.pk, CustomerDto(**changes))
+        customer_editing.edit(caller, row.pk, CustomerDto(**changes))
         messages.success(request, said)
         return redirect("admin:chats_customer_change", row.pk)
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from chatplatform.templatetags.codes import location_text
 from chats.models import AssignType, Conversation, Customer, Status
-from chats.services.desk.customer_records import FOREVER
+from chats.services.desk.customer_editing import FOREVER
 
 # The name and the icon of each channel.
 CHANNELS = {

@@ -18,7 +18,7 @@ from chats.services.data_exchange import erasing, exporting
 from chats.services.desk import (
     agent_actions,
     chat_list,
-    customer_records,
+    customer_editing,
     feed,
     inbox,
     inbox_views,
@@ -305,13 +305,13 @@ class CustomerViewSet(TenantViewSet):
     @operation("AI / chat", "Get Customers", access=BEARER_OR_SECRET_KEY, returns=CustomersResponse)
     def list(self, query: CustomersQuery) -> dict[str, Any]:
         """List the customers, newest first; a key of one bot gets only those who wrote to it."""
-        rows = customer_records.list_(self.caller, query)
+        rows = customer_editing.list_(self.caller, query)
         return page(rows, query, by="-id", shape=CustomerDto.from_row)
 
     @operation("AI / chat", "Get Customer By Id", access=BEARER_OR_SECRET_KEY)
     def retrieve(self, customer_id: int) -> CustomerDto:
         """Get a customer; 404 if they were merged into another one."""
-        return CustomerDto.from_row(customer_records.get(self.caller, customer_id))
+        return CustomerDto.from_row(customer_editing.get(self.caller, customer_id))
 
     @operation("AI / chat", "Update Customer", access=BEARER_OR_SECRET_KEY, also={409: Error})
     def update(self, customer_id: int, body: CustomerDto) -> CustomerDto:
@@ -320,7 +320,7 @@ class CustomerViewSet(TenantViewSet):
         Attributes are merged; null removes one. 409 `external_id_taken` if another customer has
         this `external_id`.
         """
-        return CustomerDto.from_row(customer_records.edit(self.caller, customer_id, body))
+        return CustomerDto.from_row(customer_editing.edit(self.caller, customer_id, body))
 
     @operation("AI / chat", "Merge Customers", access=BEARER_OR_SECRET_KEY, also={409: Error})
     def merge(self, customer_id: int, merged_id: int) -> CustomerDto:
@@ -331,7 +331,7 @@ class CustomerViewSet(TenantViewSet):
         are the same.
         """
         return CustomerDto.from_row(
-            customer_records.merge(self.caller, customer_id, merged_id=merged_id)
+            customer_editing.merge(self.caller, customer_id, merged_id=merged_id)
         )
 
     @operation("AI / chat", "Export Customer", access=ADMIN, returns=CUSTOMER_FILE, waits=True)

@@ -21,10 +21,10 @@ from chats.services.core import (
     answer_mails,
     attachments,
     conversations,
+    enqueue_translations,
     lifecycle,
     message_status,
     messages,
-    translations,
 )
 from chats.shapes.desk import ManualChatMessageDto
 from identity.models import User
@@ -102,9 +102,9 @@ def edit(chat: Conversation, message_id: uuid.UUID, text: str, *, by: User) -> M
     with transaction.atomic():
         locked, message = _lock_latest_own(chat, message_id, by=by)
         messages.replace_text(message, text, at=timezone.now())
-        language = translations.language_of_agent(locked, text)
+        language = enqueue_translations.language_of_agent(locked, text)
         message_status.write(message, language=language)
-        translations.enqueue_for_customer(locked, message)
+        enqueue_translations.enqueue_for_customer(locked, message)
         _record_change(locked, message, "message.edited", by=by)
     return message
 

@@ -16,10 +16,10 @@ from chatplatform.channel_names import MessagingChannel
 from chats.models import AssignType, Conversation, Message, SenderType, Status
 from chats.services.core import (
     conversations,
+    enqueue_translations,
     lifecycle,
     message_status,
     messages,
-    translations,
 )
 from chats.services.core.attachments import StoredFile
 from chats.shapes.message import ConvMessage, MessageContent
@@ -151,7 +151,7 @@ def edit(message: Message, text: str, *, at: datetime) -> None:
             return
         messages.replace_text(row, text, at=at)
         if row.sender_type == SenderType.CUSTOMER:
-            translations.enqueue_for_agents(chat, row)
+            enqueue_translations.enqueue_for_agents(chat, row)
         message_status.announce_message(chat, "message.updated", row)
 
 

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from bots.services import business_hours
 from chats.models import AssignType, LockedConversation, Message, SenderType
-from chats.services.core import automatic_messages, lifecycle, messages
+from chats.services.core import lifecycle, messages, platform_messages
 from identity.models import User
 
 
@@ -20,9 +20,7 @@ def hand_over(
     Nothing happens if the bot does not have the chat, so the customer is told only once."""
     if chat.assign_type != AssignType.BOT:
         return
-    reply = automatic_messages.handover(
-        reason=reason, language=language or chat.language, chat=chat
-    )
+    reply = platform_messages.handover(reason=reason, language=language or chat.language, chat=chat)
     messages.append_sentence(chat, reply, receipt={"handoff_reason": reason})
     lifecycle.to_queue(chat, reason=reason, by=by)
 
@@ -32,7 +30,7 @@ def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
     once until the next opening, and not if an agent has answered since."""
     if chat.assign_type == AssignType.BOT:
         return
-    reply = automatic_messages.out_of_hours(language=language, chat=chat)
+    reply = platform_messages.out_of_hours(language=language, chat=chat)
     since = business_hours.closed_since(chat.client.config, chat.bot, timezone.now())
     if reply is None or since is None:
         return

@@ -26,16 +26,16 @@ from chats.models import (
 )
 from chats.services.core import (
     attachments,
-    automatic_messages,
     channel_hooks,
     conversations,
     customers,
+    enqueue_translations,
     fast_sql,
     lifecycle,
     message_status,
+    platform_messages,
     row_json,
     team_notifications,
-    translations,
 )
 from chats.shapes import desk as desk_shapes
 from chats.shapes import message as message_shapes
@@ -118,7 +118,7 @@ def append(
 
 def append_sentence(
     chat: LockedConversation,
-    reply: automatic_messages.ReplyText,
+    reply: platform_messages.ReplyText,
     *,
     author: Author = Author(SenderType.SYSTEM),
     **fields: Unpack[MessageFields],
@@ -149,7 +149,7 @@ def count_stored(chat_ids: Iterable[uuid.UUID]) -> None:
 def append_welcome(chat: LockedConversation) -> None:
     """Store the bot's welcome, if it has one, as the first message of a new chat. It has a number,
     but changes no counters or times, and is not searched, announced or sent to a channel."""
-    words = automatic_messages.welcome(language=chat.language, chat=chat)
+    words = platform_messages.welcome(language=chat.language, chat=chat)
     if words and not chat.bot.is_disabled:
         append_sentence(chat, words, author=Author.bot_of(chat), is_welcome=True)
 
@@ -180,7 +180,7 @@ def append_by_agent(
         chat,
         author=Author.from_user(by),
         content=content,
-        language=translations.language_of_agent(chat, text_of(content)),
+        language=enqueue_translations.language_of_agent(chat, text_of(content)),
         client_message_id=client_message_id,
         is_note=is_note,
         metadata=metadata or {},
@@ -331,7 +331,7 @@ def _enqueue_channel_send(chat: LockedConversation, message: Message) -> None:
     sender = channel_hooks.sender() if chat.channel in MESSAGING_CHANNELS else None
     if message.sender_type == SenderType.AGENT:
         key = sender.ordering_key(chat) if sender else None
-        translations.enqueue_for_customer(chat, message, ordering_key=key)
+        enqueue_translations.enqueue_for_customer(chat, message, ordering_key=key)
     if sender:
         message.status = MessageStatus.PENDING
         sender.enqueue_message(message)

@@ -16,7 +16,7 @@ from bots.services import engines
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError
 from chats.models import Attachment, Conversation, LockedConversation, Message, SenderType
-from chats.services.core import message_status, messages, translations
+from chats.services.core import enqueue_translations, message_status, messages
 
 log = logging.getLogger(__name__)
 # The model gets no larger files, and of many pictures for one reply only the last ones.
@@ -126,7 +126,7 @@ def _store(message: Message, attachment_id: str, transcript: str) -> None:
         message_status.write(row, content=content, text=text, language=language)
         if not chat.is_preview:
             message_status.announce_message(chat, "message.updated", row)
-            translations.enqueue_for_agents(chat, row)
+            enqueue_translations.enqueue_for_agents(chat, row)
 
 
 def _unheard(message: Message) -> list[dict[str, Any]]:

@@ -32,6 +32,7 @@ from chats.services.core import (
     attachments,
     conversations,
     customers,
+    enqueue_translations,
     fast_sql,
     handoffs,
     lifecycle,
@@ -39,7 +40,6 @@ from chats.services.core import (
     reply_policy,
     row_json,
     tags,
-    translations,
     visitor_claims,
 )
 from chats.services.core.channel_hooks import ChannelFields
@@ -208,7 +208,7 @@ def _receive(
 
 def follow_up(chat: LockedConversation, message: Message, *, wants_reply: bool) -> bool:
     """Have a customer's new message translated and answered; return whether a reply is coming."""
-    translations.enqueue_for_agents(chat, message)
+    enqueue_translations.enqueue_for_agents(chat, message)
     handoffs.tell_if_closed(chat, language=message.language)
     is_coming = wants_reply and _request_reply(chat, message)
     if not is_coming:

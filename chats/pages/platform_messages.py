@@ -11,8 +11,8 @@ from bots.services import supported_languages
 from chatplatform.admin_base import viewer
 from chatplatform.form_fields import language_name
 from chatplatform.forms import ServiceForm
-from chats.services.core import automatic_message_texts
-from chats.shapes.automatic_messages import MAX_TEXT, PlatformWord
+from chats.services.core import platform_message_texts
+from chats.shapes.platform_messages import MAX_TEXT, PlatformWord
 from identity.pages.settings.frame import Part, own_client, show, submitted_values
 
 # The sentences of each form, with labels for the people who write them.
@@ -100,7 +100,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     """The bots' own sentences in one of the company's languages."""
     client, by = own_client(request), viewer(request)
     words: dict[str, PlatformWord] = {
-        word.name: word for word in automatic_message_texts.of_config(client.config).words
+        word.name: word for word in platform_message_texts.of_config(client.config).words
     }
     languages = [language.code for language in supported_languages.of_client(client).languages]
     languages += sorted({code for word in words.values() for code in word.own} - {*languages})
@@ -108,7 +108,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     language = asked if asked in languages else client.default_language
 
     def save(data: dict[str, Any]) -> object:
-        return automatic_message_texts.change(client.config, data, language=language, by=by)
+        return platform_message_texts.change(client.config, data, language=language, by=by)
 
     parts = [
         Part(
