@@ -60,7 +60,7 @@ class InsightViewSet(ChatsViewSet):
         return insight_shapes.ChatSummary.from_row(chat_analysis.summarise(self._chat(chat_id)))
 
     @operation("AI / chat", "Get Client Tags", access=BEARER)
-    def client_tags(self) -> insight_shapes.Tags:
+    def client_tags(self) -> insight_shapes.ClientTags:
         """List your 1,000 most used tags, each with its number of conversations."""
         return tags.list_for_client(self.client)
 

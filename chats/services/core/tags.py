@@ -21,7 +21,7 @@ from chats.models import (
     TagSource,
 )
 from chats.services.core import conversations
-from chats.shapes.insight import MAX_TAGS, ClientTagRequest, Tag, Tags, key_of
+from chats.shapes.insight import MAX_TAGS, ClientTagRequest, ClientTags, Tag, Tags, key_of
 from identity.models import Client, User
 from identity.services import audit
 
@@ -38,10 +38,10 @@ class TagExists(ApiError):
     detail = "A tag with this name already exists. Merge the two."
 
 
-def list_for_client(client: Client) -> Tags:
-    """The client's tags, each with its number of chats, the most used first."""
+def list_for_client(client: Client) -> ClientTags:
+    """The client's `MAX_LISTED` most used tags, each with its number of chats."""
     rows = _counted(ClientTag.objects.for_client(client)).order_by("-count", "name")
-    return Tags.model_construct(tags=[_shape(row) for row in rows[:MAX_LISTED]])
+    return ClientTags.model_construct(tags=[_shape(row) for row in rows[:MAX_LISTED]])
 
 
 def create(user: User, body: ClientTagRequest) -> Tag:
