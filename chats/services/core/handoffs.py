@@ -1,4 +1,5 @@
-"""Handovers from the bot to a person that do not reply to a message, as `reply.publishing` does."""
+"""Handovers from the bot to a person that are not replies to a message, and the message that the
+company is closed. `reply.publishing` hands over in a reply."""
 
 from django.db.models import Q
 from django.utils import timezone
@@ -17,7 +18,7 @@ def hand_over(
     by: User | None = None,
 ) -> None:
     """Tell the customer that a person will answer, and move the chat from the bot to the queue.
-    Nothing happens if the bot does not have the chat, so the customer is told only once."""
+    Does nothing if the bot does not have the chat, so that the customer is told only once."""
     if chat.assign_type != AssignType.BOT:
         return
     reply = platform_messages.handover(reason=reason, language=language or chat.language, chat=chat)
@@ -26,8 +27,8 @@ def hand_over(
 
 
 def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
-    """Outside business hours, tell a customer whose chat is not with the bot that it is closed:
-    once until the next opening, and not if an agent has answered since."""
+    """Outside business hours, tell a customer whose chat the bot does not have that the company is
+    closed: once until the next opening, and not if an agent has written since it closed."""
     if chat.assign_type == AssignType.BOT:
         return
     reply = platform_messages.out_of_hours(language=language, chat=chat)

@@ -26,9 +26,9 @@ from identity.models import Client, User
 from identity.services import audit
 
 MAX_LISTED = 1_000
-# In how many chats one job renames a tag; the next job does the rest.
+# The maximum number of chats in which one job renames a tag; the next job does the rest.
 CHATS_A_JOB = 100
-# The vocabulary has at most this many of the client's tags, and this many examples of each.
+# The maximum number of tags in the vocabulary, and of examples of each tag.
 VOCABULARY_TAGS = 40
 EXAMPLES = 5
 
@@ -101,8 +101,8 @@ def delete(user: User, tag_id: int) -> None:
 
 
 def rename_in_chats(client_id: int, name: str, new_name: str | None, *, up_to: int) -> None:
-    """Rename a tag in the next chats that have it, or (None) remove it. `up_to`: the newest tagging
-    to change; a tag that was given later stays."""
+    """Rename a tag in the next chats that have it or, if `new_name` is None, remove it. Taggings
+    that are newer than `up_to` stay."""
     rows = Tagging.objects.filter(client_id=client_id, name=name, pk__lte=up_to)
     with jobs.commit():
         chats = Conversation.objects.filter(taggings__in=rows).order_by("pk")[:CHATS_A_JOB]
@@ -114,7 +114,7 @@ def rename_in_chats(client_id: int, name: str, new_name: str | None, *, up_to: i
 
 
 def for_chat(chat: Conversation) -> list[Tagging]:
-    """The chat's tags, in the order in which they were given."""
+    """The chat's tags, in the order in which they were added."""
     return list(Tagging.objects.for_client(chat.client).filter(conversation=chat).order_by("id"))
 
 
@@ -125,7 +125,8 @@ def store_initial(chat: LockedConversation) -> None:
 
 
 def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
-    """Add those of the tags that the chat does not have; 422 above `MAX_TAGS`."""
+    """Add the tags that the chat does not have yet; return all of its tags. 422 if it would have
+    more than `MAX_TAGS`."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         have = for_chat(locked)
@@ -139,7 +140,7 @@ def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
 
 
 def replace(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
-    """Replace the chat's tags by these; a tag that stays keeps its source."""
+    """Replace the chat's tags with these and return them; a tag that stays keeps its source."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         have = for_chat(locked)
@@ -152,7 +153,7 @@ def replace(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
 
 
 def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list[Tagging]:
-    """Add tags that an engine suggested, up to `MAX_TAGS` in all."""
+    """Add tags that an engine suggested, up to `MAX_TAGS` in all; return all tags of the chat."""
     confidence = {tag.name: tag.confidence for tag in suggested}
     with jobs.commit():
         locked = conversations.lock(chat)
@@ -166,7 +167,8 @@ def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list
 
 
 def vocabulary(chat: Conversation) -> list[KnownTag]:
-    """The client's most used tags, with examples: first messages of chats that agents tagged."""
+    """The client's most used tags, with examples: the first messages of other chats to which agents
+    gave the tag."""
     names = [tag.name for tag in list_for_client(chat.client).tags[:VOCABULARY_TAGS]]
     first_words = Message.objects.filter(
         conversation=OuterRef("conversation"), sender_type=SenderType.CUSTOMER
@@ -186,8 +188,9 @@ def vocabulary(chat: Conversation) -> list[KnownTag]:
 
 
 def canonical_names(client_id: int, names: Iterable[str]) -> list[str]:
-    """The names in the spelling of the client's list; names that it lacks stay. Two requests at
-    once can store two spellings: an exact match wins, else the oldest."""
+    """The names in the spelling of the client's list; names that are not in it stay. If the list
+    has several spellings, which concurrent requests can cause, an exact match is used, else the
+    oldest spelling."""
     wanted = list(names)
     rows = ClientTag.objects.filter(client_id=client_id)
     exact = set(rows.filter(name__in=wanted).values_list("name", flat=True)) if wanted else set()
@@ -198,8 +201,8 @@ def canonical_names(client_id: int, names: Iterable[str]) -> list[str]:
 
 
 def register(client_id: int, names: Iterable[str]) -> None:
-    """Enter names in the client's list of tags."""
-    # Sorted, because two transactions that enter the same names in different orders would deadlock.
+    """Add names to the client's list of tags."""
+    # Sorted, because two transactions that add the same names in different orders could deadlock.
     rows = [ClientTag(client_id=client_id, name=name) for name in sorted(set(names))]
     ClientTag.objects.bulk_create(rows, ignore_conflicts=True)
 
@@ -211,7 +214,7 @@ def _store(rows: Sequence[Tagging]) -> None:
 
 
 def _counted(rows: QuerySet[ClientTag]) -> QuerySet[Any]:
-    """The tags, each annotated with its number of chats without previews."""
+    """The tags, each annotated with the number of chats that have it, without previews."""
     given = Tagging.objects.filter(
         client=OuterRef("client"), name=OuterRef("name"), conversation__is_preview=False
     )
@@ -242,7 +245,8 @@ def _record(row: ClientTag, action: str, *, by: User, changes: dict[str, Any]) -
 def _enqueue_rename(
     client_id: int, name: str, new_name: str | None, *, up_to: int | None = None
 ) -> None:
-    """Enqueue a rename; the client's renames run one after the other."""
+    """Enqueue a rename, or a removal if `new_name` is None. A client's renames run one after the
+    other."""
     if up_to is None:
         newest = Tagging.objects.filter(client_id=client_id, name=name).order_by("-pk").first()
         if newest is None:
