@@ -193,7 +193,7 @@ def test_who_waits_is_told_when_somebody_is_there_and_may_leave_a_mailbox(
     assert violations(screen.frames[1]) == []
     mailbox.fill("zoe@example.com")
     mailbox.press("Enter")
-    expect(status).to_contain_text("We'll also write to zoe@example.com.")
+    expect(status).to_contain_text("We'll also email you at zoe@example.com.")
     expect(mailbox).to_have_count(0)
     chat.refresh_from_db()
     assert chat.customer.email == "zoe@example.com"

@@ -57,6 +57,6 @@ def waited_for_target(client: Client, now: datetime) -> Q:
 
 
 def waited_for_half(client: Client, now: datetime) -> Q:
-    """Filters chats that have waited for at least half of the target time, but not for all of it."""
+    """Filters chats that have waited for at least half of the target time, but not all of it."""
     target, has_waited = _response_target(client, now)
     return has_waited(target / 2) & ~has_waited(target)

@@ -134,7 +134,7 @@ export const EMPTY_VIEWS = {
 /** What the customer has opted out of. */
 export const OPT_OUTS = {
   offers: msg("Opted out of offers"),
-  all: msg("Sent STOP. No bot or templates until they write again"),
+  all: msg("Sent STOP. No bot or templates until they message you again"),
 };
 
 /** The delivery status of a message. */
@@ -151,14 +151,14 @@ export const STATUSES = {
 
 export const CONNECTIONS = {
   connecting: msg("Connecting…"),
-  offline: msg("You're offline. Messages are kept and sent when you reconnect."),
-  signed_out: msg("You've been signed out. Your text is kept."),
+  offline: msg("You're offline. Your messages will be sent when you reconnect."),
+  signed_out: msg("You've been signed out. What you've typed is still here."),
 };
 
 /** Why the agent cannot write. */
 export const OBSTACLES = {
   only_read: msg("You can read conversations, but not reply."),
   ended_here: msg("This conversation has ended."),
-  window_closed: msg("You can reply again once the customer writes."),
+  window_closed: msg("You can reply again once the customer sends a message."),
   of_other: msg("{name} is handling this. Add a note, or take over."),
 };

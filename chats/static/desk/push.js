@@ -89,8 +89,8 @@ export class Devices extends Component {
   render({ me }, { devices, isBusy }) {
     const own = isPushed(me) && devices.find(({ id }) => id === localStorage.getItem(DEVICE_KEY));
     return html`
-      <p>${t("Get a notification when a conversation is assigned to you, someone mentions you, or a customer writes in your conversation, even with the inbox closed. Notifications stop when you sign out.")}</p>
-      ${!canPush && html`<p class="quiet">${t("This browser doesn't support notifications. On an iPhone or iPad, add the inbox to the Home Screen first.")}</p>`}
+      <p>${t("Get a notification when a conversation is assigned to you, someone mentions you, or a customer replies in one of your conversations, even with the inbox closed. Notifications stop when you sign out.")}</p>
+      ${!canPush && html`<p class="quiet">${t("This browser doesn't support notifications. On an iPhone or iPad, add the inbox to your Home Screen first.")}</p>`}
       ${canPush && !own && html`<p><button type="button" class="first" disabled=${isBusy} onClick=${this.add}>${t("Notify this device")}</button></p>`}
       <ul class="replies">
         ${devices.map(({ id, device, created_at: at }) => html`<li key=${id} data-device=${id}>

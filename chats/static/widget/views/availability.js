@@ -37,7 +37,7 @@ export function LeaveMail({ state, actions }) {
     actions.leaveMail();
   };
   return html`<form class="later" onSubmit=${submit}>
-    <label class="field"><span>${t("Leave your email, and we'll write to you:")}</span>
+    <label class="field"><span>${t("Leave your email and we'll get back to you:")}</span>
       <input type="email" required maxlength="254" autocomplete="email" value=${state.drafts.email}
         onInput=${(event) => actions.draft({ email: event.target.value })} /></label>
     <button class="main">${t("Save")}</button>

@@ -208,7 +208,7 @@ function Notices({ state, actions, locale }) {
     isWaiting && isStaffed && t("Connecting you to our team."),
     isWaiting && isStaffed && chat.place_in_queue && t("You're number {place} in line.", { place: chat.place_in_queue }),
     isWaiting && whenThere(config, locale),
-    isWaiting && config.answers_by_mail && chat.customer.email && t("We'll also write to {email}.", { email: chat.customer.email }),
+    isWaiting && config.answers_by_mail && chat.customer.email && t("We'll also email you at {email}.", { email: chat.customer.email }),
     partner && t("You're chatting with {name}.", { name: partner }),
     notice,
   ];
