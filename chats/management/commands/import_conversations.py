@@ -60,7 +60,7 @@ class Command(BaseCommand):
             self._run(options)
         except (OperationalError, InterfaceError) as exc:
             raise CommandError(
-                f"The database failed ({_first_line(exc)}). Run the command again: it continues"
+                f"The database failed ({_first_line(exc)}): run the command again, which continues"
                 " after the rows that it has imported."
             ) from exc
 
