@@ -213,9 +213,9 @@ class BotTestPages(TenantAdmin):
         if chat:
             lines = transcripts.part_of(chat).lines
             found = _findings(bot, lines, may_teach=self.has_teach_permission(request))
-            for pk, more in (_correction(bot, request.GET) | (changes or {})).items():
+            for pk, new_values in (_correction(bot, request.GET) | (changes or {})).items():
                 if pk in found:
-                    found[pk] = replace(found[pk], **more)
+                    found[pk] = replace(found[pk], **new_values)
             context |= _state(chat) | {
                 "lines": [(line, found.get(line.row.pk) if line.row else None) for line in lines]
             }

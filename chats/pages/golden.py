@@ -125,24 +125,24 @@ class QuestionForm(OfBotForm):
 
     def clean(self) -> dict[str, Any]:
         """The values as fields of the API's shape, and the `bot`."""
-        given: dict[str, Any] = super().clean() or {}
+        values: dict[str, Any] = super().clean() or {}
         for at in range(_FOLLOW_UPS):
-            asked = f"turn_{at}_question"
-            is_judged = given.get(f"turn_{at}_words") or given.get(f"turn_{at}_answer")
-            if is_judged and not given.get(asked) and asked not in self.errors:
-                self.add_error(asked, self.fields[asked].error_messages["required"])
+            name = f"turn_{at}_question"
+            is_judged = values.get(f"turn_{at}_words") or values.get(f"turn_{at}_answer")
+            if is_judged and not values.get(name) and name not in self.errors:
+                self.add_error(name, self.fields[name].error_messages["required"])
         turns = [
             {
-                "question": given[f"turn_{at}_question"],
-                "expected_words": _split(given.get(f"turn_{at}_words", ""), ","),
-                "expected_answer": given.get(f"turn_{at}_answer") or None,
+                "question": values[f"turn_{at}_question"],
+                "expected_words": _split(values.get(f"turn_{at}_words", ""), ","),
+                "expected_answer": values.get(f"turn_{at}_answer") or None,
             }
             for at in range(_FOLLOW_UPS)
-            if given.get(f"turn_{at}_question")
+            if values.get(f"turn_{at}_question")
         ]
-        fields = {name: value for name, value in given.items() if not name.startswith("turn_")}
-        words = _split(fields.get("expected_words", ""), "\n")
-        return fields | {"expected_words": words, "turns": turns}
+        fields = {name: value for name, value in values.items() if not name.startswith("turn_")}
+        expected_words = _split(fields.get("expected_words", ""), "\n")
+        return fields | {"expected_words": expected_words, "turns": turns}
 
 
 def _split(text: str, separator: str) -> list[str]:
@@ -257,9 +257,9 @@ class GoldenQuestionAdmin(TenantAdmin):
         form.offer("bot", list(bots.names(client).items()))
 
         def with_bot(data: dict[str, Any]) -> HttpResponse:
-            given = {name: value for name, value in data.items() if value != ""}
-            done: HttpResponse = act(bots.get(client, given.pop("bot")), {**given})
-            return done
+            values = {name: value for name, value in data.items() if value != ""}
+            response: HttpResponse = act(bots.get(client, values.pop("bot")), {**values})
+            return response
 
         return self.form_page(request, form, with_bot, title=title, button=label, template=template)
 
@@ -448,7 +448,7 @@ def _tried(run: GoldenRun) -> list[str]:
         ]
     if len(found) > _SHOWN:
         links.append(gettext("%(count)s more") % {"count": len(found) - _SHOWN})
-    if gone := len(run.document_ids) - len(found):
-        deleted = ngettext("%(count)s item deleted since", "%(count)s items deleted since", gone)
-        links.append(deleted % {"count": gone})
+    if missing := len(run.document_ids) - len(found):
+        deleted = ngettext("%(count)s item deleted since", "%(count)s items deleted since", missing)
+        links.append(deleted % {"count": missing})
     return links

@@ -90,8 +90,8 @@ def _steps(chat: Conversation) -> Iterator[Line]:
 
 def _words(kind: str, data: Any) -> str:
     """The text that says what happened to a conversation."""
-    then, by = data.get("conversation") or {}, (data.get("by") or {}).get("name") or ""
-    name = (then.get("assignee") or {}).get("name") or gettext("an agent")
+    state, by = data.get("conversation") or {}, (data.get("by") or {}).get("name") or ""
+    name = (state.get("assignee") or {}).get("name") or gettext("an agent")
     match kind:
         case "conversation.handed_off":
             words = gettext("Handed over: %(reason)s") % {
@@ -101,18 +101,18 @@ def _words(kind: str, data: Any) -> str:
             words = gettext("%(by)s assigned this to %(name)s") % {"by": by, "name": name}
         case "conversation.assigned":
             words = gettext("Assigned to %(name)s") % {"name": name}
-        case "conversation.unassigned" if then.get("assign_type") == "bot":
+        case "conversation.unassigned" if state.get("assign_type") == "bot":
             words = gettext("Returned to the bot")
         case "conversation.unassigned":
             words = gettext("Returned to the queue")
         case "conversation.prioritized":
             words = gettext("Priority: %(name)s") % {
-                "name": gettext(names.PRIORITIES[then["priority"]])
+                "name": gettext(names.PRIORITIES[state["priority"]])
             }
         case "conversation.snoozed":
             words = gettext("Snoozed")
         case "conversation.ended":
-            ender = by or names.ENDINGS.get(then.get("ended_by") or "", "")
+            ender = by or names.ENDINGS.get(state.get("ended_by") or "", "")
             words = gettext("Ended by %(name)s") % {"name": gettext(ender) if ender else "–"}
         case _:
             words = gettext("Reopened")

@@ -1,4 +1,4 @@
-"""The shapes of the team's preview of a bot."""
+"""The shapes of previews, in which the team tries a bot."""
 
 import uuid
 from typing import Any, Literal

@@ -176,7 +176,7 @@ class Conversation(Shape):
 
 
 class ChatCreation(Shape):
-    """Opens a conversation."""
+    """A conversation to open."""
 
     model_config = example(
         customer={"external_id": "customer-17", "name": "Cara Diaz"},

@@ -127,7 +127,7 @@ class ChatPriorityDto(Shape):
 
 
 class ChatStep(Shape):
-    """Something that happened to a conversation other than a message."""
+    """Something other than a message that happened to a conversation."""
 
     _OF_CHAT: ClassVar = ("assignee", "assign_type", "priority", "snoozed_until", "ended_by")
 
@@ -162,19 +162,19 @@ class ChatStep(Shape):
     @classmethod
     def from_event(cls, event: Event) -> "ChatStep":
         """The step, with the conversation's state at that time."""
-        then = event.data["conversation"]
+        state = event.data["conversation"]
         return cls(
             id=event_id(event.pk),
             type=event.type,
             created_at=event.created_at,
             by=event.data.get("by"),
             reason=event.data.get("reason"),
-            **{name: then[name] for name in cls._OF_CHAT},
+            **{name: state[name] for name in cls._OF_CHAT},
         )
 
 
 class ChatSteps(Shape):
-    """The history of a conversation."""
+    """The steps of a conversation."""
 
     items: list[ChatStep] = Field(description="The newest 200 steps, oldest first.")
 
@@ -317,7 +317,7 @@ def _known_variables(text: str) -> str:
 
 def _in_lower_case(shortcut: str) -> str:
     shortcut = shortcut.lower()
-    if len(shortcut) > MAX_SHORTCUT:  # a few letters become two in lower case
+    if len(shortcut) > MAX_SHORTCUT:  # Some letters become two letters in lower case.
         raise ValueError(f"must have at most {MAX_SHORTCUT} characters in lower case")
     return shortcut
 

@@ -101,7 +101,8 @@ class Tag(Shape):
 
 
 def _as_tag(value: Any) -> Any:
-    """Turns a plain name into a tag; rejects any other type with a single error."""
+    """A tag from its plain name, or the value itself if it is a tag. For a value of any other type,
+    this raises one error instead of one for each alternative."""
     if isinstance(value, str):
         return {"name": value}
     if not isinstance(value, (dict, Tag)):

@@ -1,4 +1,4 @@
-"""The shapes of replayed replies."""
+"""The shapes of replays, in which a bot answers customers' past questions again."""
 
 import uuid
 from collections.abc import Iterable

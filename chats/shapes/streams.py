@@ -66,7 +66,7 @@ class FeedViewing(Shape):
 
 
 class FeedDeleted(Shape):
-    """A conversation was deleted, with all that was said in it."""
+    """A conversation was deleted, with all of its messages."""
 
     conversation_id: uuid.UUID = Field(description="The conversation's id.")
 

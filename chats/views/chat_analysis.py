@@ -43,9 +43,9 @@ class InsightViewSet(ChatsViewSet):
         """Start a run that summarises every matching conversation without an up-to-date summary;
         without a body, every such conversation of your company, except previews.
 
-        Workers do it: `GET` the same path with the returned `id` shows the progress. Each summary
-        costs 1 credit, or with a language model its tokens. A company has one run at a time: 409
-        `summary_running` with its `job_id` while one is running.
+        Workers do it; a `GET` of this path with `/` and the returned `id` shows the progress. Each
+        summary costs 1 credit, or with a language model its tokens. A company has one run at a
+        time: 409 `summary_running` with its `job_id` while one is running.
         """
         return insight_shapes.SummaryJob.copy_from(
             summary_runs.start(self.client, by=self.user, given=body)

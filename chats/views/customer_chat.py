@@ -179,10 +179,10 @@ class ClientChatViewSet(ChatsViewSet):
         """Update the customer's data; fields left out keep their values.
 
         With a public key, values that your server or team wrote stay unchanged too, and an
-        `external_id` needs the `identity_signature` (401 `identity_not_signed`). It signs the
-        visitor in: their conversations that belong to no identified customer move to the customer
-        with this id, and the visitor continues with the `visitor_token` of the response. 403
-        `customer_blocked` if your team has blocked the customer.
+        `external_id` needs the `identity_signature` (401 `identity_not_signed` if it is wrong). It
+        signs the visitor in: their conversations that belong to no identified customer move to the
+        customer with this id, and the visitor continues with the `visitor_token` of the response.
+        403 `customer_blocked` if your team has blocked the customer.
         """
         return self._shown(conversations.update_customer(self.caller, chat_id, body))
 
@@ -281,11 +281,16 @@ class ClientChatViewSet(ChatsViewSet):
         chat = conversations.get(self.caller, chat_code=chat_code)
         return messages.history_page(self.caller, chat.pk, query)
 
-    def _respond(self, request: HttpRequest, turn: incoming.Turn, **more: Any) -> HttpResponseBase:
+    def _respond(
+        self, request: HttpRequest, turn: incoming.Turn, **options: Any
+    ) -> HttpResponseBase:
         """The response to a stored message, with the fields that this caller may see."""
         if self.caller.is_public_key:
-            more |= {"shape": VisitorTurn.from_turn, "message_shape": VisitorMessage.from_message}
-        return reply_responses.respond(request, turn, **more)
+            options |= {
+                "shape": VisitorTurn.from_turn,
+                "message_shape": VisitorMessage.from_message,
+            }
+        return reply_responses.respond(request, turn, **options)
 
 
 class AttachmentViewSet(TenantViewSet):

@@ -130,8 +130,8 @@ def _lock_latest_own(
     message = first_or_404(rows.filter(pk=message_id))
     if locked.channel in MESSAGING_CHANNELS:
         raise SentByChannel
-    own = rows.filter(sender_type=SenderType.AGENT, sender_id=str(by.pk), deleted_at=None)
-    latest = own.order_by("-seq").first()
+    own_messages = rows.filter(sender_type=SenderType.AGENT, sender_id=str(by.pk), deleted_at=None)
+    latest = own_messages.order_by("-seq").first()
     if latest is None or latest.pk != message.pk:
         raise NotLatestMessage
     return locked, message

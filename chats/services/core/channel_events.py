@@ -84,8 +84,8 @@ def hand_thread(chat: Conversation, *, is_ours: bool) -> None:
 def note_offers(chat: Conversation, *, are_wanted: bool) -> None:
     """Add a note that the customer wants no more offers, or wants them again."""
     with transaction.atomic():
-        wish = "wants offers again" if are_wanted else "wants no more offers"
-        messages.append_note(conversations.lock(chat), f"The customer {wish}.", {})
+        change = "wants offers again" if are_wanted else "wants no more offers"
+        messages.append_note(conversations.lock(chat), f"The customer {change}.", {})
 
 
 def note_blocked(chat: Conversation, *, is_blocked: bool) -> None:

@@ -159,8 +159,8 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
 def sign_in(visitor: Principal, info: CustomerInfo) -> Principal:
     """Move the visitor's chats to the customer with the signed external id; return the caller with
     that customer as its visitor. Chats of a customer who has another external id stay there."""
-    own = Q(customer__external_id=None) | Q(customer__external_id=info.external_id)
-    rows = visible_to_caller(visitor).filter(own).select_for_update(no_key=True, of=("self",))
+    may_move = Q(customer__external_id=None) | Q(customer__external_id=info.external_id)
+    rows = visible_to_caller(visitor).filter(may_move).select_for_update(no_key=True, of=("self",))
     chats = list(rows.order_by("pk").values_list("pk", flat=True))
     customer = customers.of_visitor(visitor, info)
     Conversation.objects.filter(pk__in=chats).update(customer=customer, visitor_id=customer.pk)
@@ -219,18 +219,18 @@ def lock_for_reply(message: Message) -> LockedForReply:
     return LockedForReply(LockedConversation(chat), is_answered, scope)
 
 
-def announce_change(chat: LockedConversation, event_type: str, **more: Any) -> None:
+def announce_change(chat: LockedConversation, event_type: str, **extra: Any) -> None:
     """Write an event about the conversation itself; previews have no events."""
     if chat.is_preview:
         return
     sequence = next_event(chat)
     shown = conversation_shapes.Conversation.from_row(chat).model_dump(mode="json")
-    data = {"conversation": shown, **more}
+    data = {"conversation": shown, **extra}
     announce(chat.client_id, event_type, data, conversation_id=chat.pk, sequence=sequence)
 
 
 def next_event(chat: LockedConversation) -> int:
-    """The next number for an event of the conversation, which counts it as used."""
+    """Count another event of the conversation, and return its number."""
     chat.last_event_seq += 1
     chat.save(update_fields=["last_event_seq"])
     return chat.last_event_seq

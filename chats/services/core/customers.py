@@ -62,10 +62,10 @@ def ensure_may_write(customer: Customer, *, sender_id: str | None) -> None:
     ensure_not_blocked(customer)
     if sender_id in {None, str(customer.pk), customer.external_id}:
         return
-    others = Customer.objects.filter(client_id=customer.client_id)
-    sender = others.filter(external_id=sender_id).first()
+    rows = Customer.objects.filter(client_id=customer.client_id)
+    sender = rows.filter(external_id=sender_id).first()
     if sender is None and sender_id.isdecimal() and int(sender_id) <= MAX_ID:
-        sender = others.filter(pk=int(sender_id)).first()
+        sender = rows.filter(pk=int(sender_id)).first()
     if sender:
         ensure_not_blocked(sender)
 
@@ -95,9 +95,9 @@ def check_update(bot: Bot, info: CustomerInfo, *location: str) -> None:
     _check_answers(bot, info, at=("body", *location, "attributes"))
 
 
-def _check_answers(bot: Bot, info: CustomerInfo, **more: Any) -> None:
+def _check_answers(bot: Bot, info: CustomerInfo, **options: Any) -> None:
     country = time_zones.country_of(bot.client.timezone)
-    customer_info.check(bot.customer_info_fields, answers(info), country=country, **more)
+    customer_info.check(bot.customer_info_fields, answers(info), country=country, **options)
 
 
 def answers(known: Customer | CustomerInfo) -> dict[str, Any]:
@@ -149,14 +149,14 @@ def updated_self_reported(
 ) -> list[str]:
     """`Customer.self_reported_fields` after a visitor, or somebody else, has written the fields
     `names`."""
-    others = [name for name in customer.self_reported_fields if name not in names]
-    return [*others, *names] if by_public_key else others
+    unchanged = [name for name in customer.self_reported_fields if name not in names]
+    return [*unchanged, *names] if by_public_key else unchanged
 
 
 def _overwritable(customer: Customer, info: CustomerInfo) -> CustomerInfo:
     """The given fields without those that a visitor may not overwrite, because somebody else wrote
     them."""
-    kept = {
+    protected = {
         name
         for name in _FIELDS
         if getattr(customer, name) and name not in customer.self_reported_fields
@@ -166,7 +166,7 @@ def _overwritable(customer: Customer, info: CustomerInfo) -> CustomerInfo:
         for name, value in info.attributes.items()
         if name not in customer.attributes or f"attributes.{name}" in customer.self_reported_fields
     }
-    return info.model_copy(update={**dict.fromkeys(kept), "attributes": attributes})
+    return info.model_copy(update={**dict.fromkeys(protected), "attributes": attributes})
 
 
 def _names(info: CustomerInfo) -> list[str]:
@@ -230,27 +230,30 @@ def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Cust
         locked = {row.pk: row for row in rows.order_by("pk")}
         if len(locked) < 2:
             raise NotFound  # merged meanwhile
-        kept, gone = locked[customer_id], locked[merged_id]
+        remaining, merged = locked[customer_id], locked[merged_id]
         for relation in Customer._meta.related_objects:
-            pointing = relation.related_model._base_manager.filter(**{relation.field.name: gone})
-            pointing.update(**{relation.field.name: kept})
-        gone.delete()
+            pointing = relation.related_model._base_manager.filter(**{relation.field.name: merged})
+            pointing.update(**{relation.field.name: remaining})
+        merged.delete()
         for name in ("external_id", *_FIELDS, "import_source_id"):
-            setattr(kept, name, getattr(kept, name) or getattr(gone, name))
-        blocked = [row for row in (kept, gone) if row.blocked_until]
-        longest = max(blocked, key=attrgetter("blocked_until"), default=kept)
-        kept.blocked_until, kept.block_reason = longest.blocked_until, longest.block_reason
-        opt_outs = {kept.opt_out, gone.opt_out}
-        kept.opt_out = next(row for row in reversed(OptOut) if row in opt_outs)
-        kept.attributes = merged_attributes(gone.attributes, kept.attributes)
-        kept.save()
+            setattr(remaining, name, getattr(remaining, name) or getattr(merged, name))
+        blocked = [row for row in (remaining, merged) if row.blocked_until]
+        longest = max(blocked, key=attrgetter("blocked_until"), default=remaining)
+        remaining.blocked_until, remaining.block_reason = (
+            longest.blocked_until,
+            longest.block_reason,
+        )
+        opt_outs = {remaining.opt_out, merged.opt_out}
+        remaining.opt_out = next(row for row in reversed(OptOut) if row in opt_outs)
+        remaining.attributes = merged_attributes(merged.attributes, remaining.attributes)
+        remaining.save()
         audit.record(
-            kept.client_id, "customer.merged", by=by, subject=f"customer:{kept.pk}",
+            remaining.client_id, "customer.merged", by=by, subject=f"customer:{remaining.pk}",
             changes={"merged_id": merged_id},
         )  # fmt: skip
-        data = {"customer": CustomerDto.from_row(kept).model_dump(mode="json")}
-        announce(kept.client_id, "customer.merged", {**data, "merged_id": merged_id})
-    return kept
+        data = {"customer": CustomerDto.from_row(remaining).model_dump(mode="json")}
+        announce(remaining.client_id, "customer.merged", {**data, "merged_id": merged_id})
+    return remaining
 
 
 def set_opt_out(customer_id: int, opt_out: OptOut) -> None:

@@ -167,12 +167,12 @@ def end(chat: LockedConversation, *, by: EndedBy, agent: User | None = None) -> 
     _announce(chat, "conversation.ended", by=agent)
     config = chat.client.config
     insights = config.auto_summary or config.auto_tag or config.auto_sentiment
-    asks = config.ask_feedback and not chat.customer.is_blocked
-    if (insights or asks) and not chat.is_preview:
+    asks_for_rating = config.ask_feedback and not chat.customer.is_blocked
+    if (insights or asks_for_rating) and not chat.is_preview:
         enqueue("chats.run_after_end", client_id=chat.client_id, conversation_id=str(chat.pk))
     if chat.assignee_id:
         presence.enqueue_assignment(chat.client)
-    if chat.channel in MESSAGING_CHANNELS and asks and by != "merged":
+    if chat.channel in MESSAGING_CHANNELS and asks_for_rating and by != "merged":
         channel_hooks.sender().enqueue_survey(chat)
 
 
@@ -214,11 +214,11 @@ def reopen_for_agent(chat: LockedConversation, *, by: User) -> None:
 
 
 def _announce(
-    chat: LockedConversation, event_type: str, *, by: User | None = None, **more: Any
+    chat: LockedConversation, event_type: str, *, by: User | None = None, **extra: Any
 ) -> None:
     """Announce a move, with the person who made it."""
     person = Identity.from_row(by).model_dump() if by else None
-    conversations.announce_change(chat, event_type, by=person, **more)
+    conversations.announce_change(chat, event_type, by=person, **extra)
 
 
 def ensure_not_ended(chat: LockedConversation) -> None:

@@ -1,10 +1,10 @@
 """The delivery status of a message.
 
-The channel reports it or, for chats on no messaging channel, the customer's website or app and the
-desk. A status only moves forward, from pending to sent, delivered and read, in whatever order and
-however often the reports arrive. `failed` stays, unless the message turns out to have arrived, or
-it was uncertain and turns out to have been sent. An agent's message becomes `delivered` again if
-its translation is stored after it was `read`.
+A messaging channel reports it; in all other chats, the customer's website or app and the desk do. A
+status only moves forward, from pending to sent, delivered and read, in whatever order and however
+often the reports arrive. `failed` stays, unless the message turns out to have arrived, or it was
+uncertain and turns out to have been sent. An agent's message becomes `delivered` again if its
+translation is stored after it was `read`.
 """
 
 import uuid

@@ -38,15 +38,17 @@ def sentence(name: str, *, language: str, chat: Conversation) -> ReplyText:
 
 def greeting(*, language: str, chat: Conversation) -> ReplyText:
     """The bot's welcome message, or else the client's or the platform's greeting."""
-    own = _client_texts("greeting", chat)
-    return _choose(language, chat, chat.bot.welcome_message, own, _platform_texts("greeting"))
+    client_texts = _client_texts("greeting", chat)
+    return _choose(
+        language, chat, chat.bot.welcome_message, client_texts, _platform_texts("greeting")
+    )
 
 
 def welcome(*, language: str, chat: Conversation) -> ReplyText | None:
     """The bot's welcome message in the language, or in the bot's default language; None if it has
     neither."""
-    own = chat.bot.welcome_message
-    return _find(own, language) or _find(own, chat.bot.default_language)
+    texts = chat.bot.welcome_message
+    return _find(texts, language) or _find(texts, chat.bot.default_language)
 
 
 def confirm(action: str, *, language: str, chat: Conversation) -> ReplyText:
@@ -63,19 +65,19 @@ def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> 
     If the client's question is only in the bot's default language, but the label is in the
     customer's language, the platform's question is asked.
     """
-    own: Mapping[str, str] = field.get("question") or {}
+    questions: Mapping[str, str] = field.get("question") or {}
     labels = customer_info.labels(field["name"], field["label"])
     language, default = _supported_language(language, chat), chat.bot.default_language
     for code in (language, default):
-        if reply := _find(own, code):
+        if reply := _find(questions, code):
             return reply
         if _find(labels, code):
             break
     label = bots.in_language(labels, language, default=default) or field["name"]
     choices = [option["label"] for option in field.get("options") or []]
-    asked = label.rstrip("?？؟: ") + (f" ({', '.join(choices)})" if choices else "")
+    label_text = label.rstrip("?？؟: ") + (f" ({', '.join(choices)})" if choices else "")
     reply = sentence("ask_info", language=language, chat=chat)
-    return reply._replace(text=reply.text.replace("{label}", asked))
+    return reply._replace(text=reply.text.replace("{label}", label_text))
 
 
 def about_bot(*, language: str, chat: Conversation) -> ReplyText:
@@ -114,18 +116,18 @@ def handover(*, reason: str, language: str, chat: Conversation) -> ReplyText:
         return sentence(reason, language=language, chat=chat)
     if not _is_open(chat):
         return _closed_message(language, chat)
-    own = chat.client.config.handoff_message
+    texts = chat.client.config.handoff_message
     if reason != "no_answer":
-        return _choose(language, chat, own, _platform_texts("handover"))
+        return _choose(language, chat, texts, _platform_texts("handover"))
     name = "handover_no_answer"
-    return _choose(language, chat, _client_texts(name, chat), own, _platform_texts(name))
+    return _choose(language, chat, _client_texts(name, chat), texts, _platform_texts(name))
 
 
 def out_of_hours(*, language: str, chat: Conversation) -> ReplyText | None:
     """Says that the company is closed; None within business hours, or if the client has no text for
     it."""
-    own = chat.client.config.out_of_hours_message
-    return _closed_message(language, chat) if own and not _is_open(chat) else None
+    texts = chat.client.config.out_of_hours_message
+    return _closed_message(language, chat) if texts and not _is_open(chat) else None
 
 
 def _closed_message(language: str, chat: Conversation) -> ReplyText:

@@ -82,13 +82,13 @@ def merge(user: User, tag_id: int, *, into: str) -> Tag:
         row = _lock(user, tag_id)
         (into,) = canonical_names(row.client_id, [into])
         others = ClientTag.objects.filter(client_id=row.client_id, name=into)
-        kept = _counted(others.exclude(pk=tag_id)).first()
-        if kept is None:
+        target = _counted(others.exclude(pk=tag_id)).first()
+        if target is None:
             raise Invalid.field("body", "into", msg="No other tag has this name.")
         _record(row, "merged", by=user, changes={"name": [row.name, into]})
         _enqueue_rename(row.client_id, row.name, into)
         row.delete()
-    return _shape(kept)
+    return _shape(target)
 
 
 def delete(user: User, tag_id: int) -> None:
@@ -144,8 +144,8 @@ def replace(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
     with transaction.atomic():
         locked = conversations.lock(chat)
         have = for_chat(locked)
-        kept = {key_of(name) for name in names}
-        removed = [row.pk for row in have if key_of(row.name) not in kept]
+        requested = {key_of(name) for name in names}
+        removed = [row.pk for row in have if key_of(row.name) not in requested]
         Tagging.objects.filter(pk__in=removed).delete()
         new = canonical_names(locked.client_id, _unknown(names, have))
         _store(_rows(locked, new, TagSource.AGENT))
@@ -191,13 +191,15 @@ def canonical_names(client_id: int, names: Iterable[str]) -> list[str]:
     """The names in the spelling of the client's list; names that are not in it stay. If the list
     has several spellings, which concurrent requests can cause, an exact match is used, else the
     oldest spelling."""
-    wanted = list(names)
+    requested = list(names)
     rows = ClientTag.objects.filter(client_id=client_id)
-    exact = set(rows.filter(name__in=wanted).values_list("name", flat=True)) if wanted else set()
-    if len(exact) == len(wanted):
-        return wanted
+    exact = (
+        set(rows.filter(name__in=requested).values_list("name", flat=True)) if requested else set()
+    )
+    if len(exact) == len(requested):
+        return requested
     known = {key_of(name): name for name in rows.order_by("-pk").values_list("name", flat=True)}
-    return [name if name in exact else known.get(key_of(name), name) for name in wanted]
+    return [name if name in exact else known.get(key_of(name), name) for name in requested]
 
 
 def register(client_id: int, names: Iterable[str]) -> None:
@@ -215,10 +217,10 @@ def _store(rows: Sequence[Tagging]) -> None:
 
 def _counted(rows: QuerySet[ClientTag]) -> QuerySet[Any]:
     """The tags, each annotated with the number of chats that have it, without previews."""
-    given = Tagging.objects.filter(
+    taggings = Tagging.objects.filter(
         client=OuterRef("client"), name=OuterRef("name"), conversation__is_preview=False
     )
-    counts = given.order_by().values("name").annotate(count=Count("pk")).values("count")
+    counts = taggings.order_by().values("name").annotate(count=Count("pk")).values("count")
     return rows.annotate(count=Coalesce(Subquery(counts), 0))
 
 

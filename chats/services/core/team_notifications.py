@@ -108,8 +108,8 @@ def _ids_by_name(people: Iterable[tuple[int, str]]) -> dict[str, set[int]]:
         first_names[first_name].add(user_id)
         for item in (name, first_name):
             unaccented[fold(item)].add(user_id)
-    short = unaccented | first_names
-    ids = {name: found for name, found in short.items() if len(found) == 1} | full_names
+    by_short_name = unaccented | first_names
+    ids = {name: found for name, found in by_short_name.items() if len(found) == 1} | full_names
     return {name: found for name, found in ids.items() if name}
 
 
@@ -149,18 +149,18 @@ def mark_all_read(user: User) -> int:
 
 
 def _audience(chat: Conversation, online: set[int]) -> list[int]:
-    """The ids of the team's members who are online or, if nobody is, of all."""
+    """The ids of the team's members who are online or, if nobody is online, of the whole team."""
     everyone = set(team(chat.client_id).values_list("pk", flat=True))
     return sorted(everyone & online or everyone)
 
 
 def _mail(
-    chat: Conversation, kind: NotificationKind, *, assignee: User | None = None, **more: str
+    chat: Conversation, kind: NotificationKind, *, assignee: User | None = None, **details: str
 ) -> None:
     if chat.is_preview:
         return
-    about = {"chat_id": str(chat.pk), "customer": chat.customer.name, **more}
-    mails.notify(chat.client_id, kind.value, about, assignee=assignee)
+    details_of_chat = {"chat_id": str(chat.pk), "customer": chat.customer.name, **details}
+    mails.notify(chat.client_id, kind.value, details_of_chat, assignee=assignee)
 
 
 def _notify(

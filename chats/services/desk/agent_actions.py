@@ -164,10 +164,10 @@ def unassign(chat: Conversation, *, by: User) -> Conversation:
 
 def return_chats_of_agent(user_id: int) -> None:
     """Move a user's chats to the queue, if the user is disabled or may no longer have chats."""
-    gone = User.objects.filter(
+    unavailable = User.objects.filter(
         Q(is_disabled=True) | ~Q(role__in=team_notifications.ROLES), pk=user_id
     )
-    rows = Conversation.objects.filter(assignee__in=gone).exclude(status=Status.ENDED)
+    rows = Conversation.objects.filter(assignee__in=unavailable).exclude(status=Status.ENDED)
     for chat in rows.order_by("id"):
         with jobs.commit():
             locked = conversations.lock(chat)

@@ -138,8 +138,8 @@ def _conditions(caller: Principal, query: ChatsQuery) -> tuple[list[str], dict[s
             where.append(f"{name} = {_param(name)}")
             values[name] = value
     for name, (is_true, is_false) in _FLAGS.items():
-        if (wanted := getattr(query, name)) is not None:
-            where.append(is_true if wanted else is_false)
+        if (value := getattr(query, name)) is not None:
+            where.append(is_true if value else is_false)
     if query.mine is not None:
         values["me"] = caller.user and caller.user.pk
     if query.tag is not None:
@@ -155,9 +155,9 @@ def _conditions(caller: Principal, query: ChatsQuery) -> tuple[list[str], dict[s
         where.append("created_at < %(created_to)s")
         values["created_to"] = query.created_to
     if query.q:
-        found, more = _named(*inbox.search(caller.client, query.q).query.sql_with_params())
-        where.append(f"id IN ({found})")
-        values |= more
+        subquery, params = _named(*inbox.search(caller.client, query.q).query.sql_with_params())
+        where.append(f"id IN ({subquery})")
+        values |= params
     return where, values
 
 

@@ -85,7 +85,7 @@ def transcript(chat: Conversation) -> QuerySet[Message]:
 
 
 def transcript_for(caller: Principal, chat_id: uuid.UUID) -> QuerySet[Message]:
-    """Like `transcript`, of a chat that the caller may see; 404 for any other."""
+    """Every message of a chat that the caller may see, as in `transcript`; 404 for other chats."""
     if not conversations.visible_to_caller(caller).filter(pk=chat_id).exists():
         raise NotFound
     return Message.objects.for_client(caller.client).filter(conversation_id=chat_id)

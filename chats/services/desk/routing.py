@@ -27,8 +27,8 @@ BATCH = 200
 
 
 def choose_agent(chat: Conversation, config: ClientConfig, online: set[int]) -> User | None:
-    """The agent who gets a waiting chat; None if no agent has capacity. The agent from whom this
-    chat last went away gets it only if no other agent has capacity."""
+    """The agent who gets a waiting chat; None if no agent has capacity. The agent who had it last,
+    and lost it or gave it up, gets it again only if no other agent has capacity."""
     agents = _agents_with_capacity(config, online)
     rows = Notification.objects.filter(conversation=chat, kind=NotificationKind.UNASSIGNED)
     last_owner = rows.order_by("-id").values_list("user_id", flat=True).first()
