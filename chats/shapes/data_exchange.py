@@ -203,4 +203,9 @@ class MessageEntitiesResponse(ExportPage[MessageEntity]):
 class MigratePage(Page):
     """The page of an export."""
 
-    limit: int = Field(100, ge=1, le=500, description="Rows per page, 1..500.")
+    cursor: Text | None = Field(
+        None,
+        description="`next_cursor` or `resume_cursor` of the previous page; omit it for the first.",
+        max_length=500,
+    )
+    limit: int = Field(100, ge=1, le=500, description="Rows on a page, 1..500.")
