@@ -31,7 +31,7 @@ from channels_app.providers.types import (
 from channels_app.services import connections, provider_error_policy
 from chatplatform import jobs, markdown_to_text
 from chats.models import Attachment, Message, MessageStatus, SenderType
-from chats.services.core import channel_events, message_status, translations
+from chats.services.core import channel_events, enqueue_translations, message_status
 
 log = logging.getLogger(__name__)
 _FILES = {"image", "audio", "video", "file"}
@@ -279,7 +279,7 @@ def _pieces(message: Message, marks: markdown_to_text.Marks) -> list[Part]:
 def _content(message: Message) -> list[dict[str, Any]]:
     """The message's content; a translation for the customer replaces its texts."""
     pieces: list[dict[str, Any]] = message.content
-    translation = translations.for_customer(message)
+    translation = enqueue_translations.for_customer(message)
     if translation is None:
         return pieces
     first = next((place for place, piece in enumerate(pieces) if piece.get("text")), None)

@@ -1,4 +1,4 @@
-"""The page on which a client's people test a bot: a preview, with the reason of each answer."""
+"""The page on which a client's people test a bot: a preview that explains each answer."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -36,8 +36,8 @@ from chats.services.reply import incoming, preview_chats, reply_regeneration
 from chats.shapes.bot_preview import GenerateChatRequest
 from chats.shapes.reply_explanation import StoredReceipt
 
-# Sample questions that an empty test offers.
-_SAMPLES = 5
+# The maximum number of sample questions that a new test offers.
+_MAX_SAMPLES = 5
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class Finding:
     may_judge: bool
     is_newest: bool = False
     form: AnswerForm | None = None
-    # The document that corrects the answer, and what the bot says now.
+    # The document that corrects the answer, and what the bot answers today.
     correction: Any = None
     today: dict[str, Any] | None = None
 
     @property
     def is_learned(self) -> bool:
-        """Whether the bot answers from the correction now."""
+        """Whether the bot has learned the correction, so that it can answer from it."""
         document = self.correction
         return (
             document is not None
@@ -68,20 +68,22 @@ class Finding:
 
     @property
     def is_open(self) -> bool:
-        """Whether the form is open: at the newest answer, if the bot had none."""
+        """Whether the form is open: after an error, and at the newest reply if the bot had no
+        answer and nothing was corrected or asked again."""
         if self.form is not None and self.form.errors:
             return True
-        is_waiting = self.correction is None and self.today is None
-        return self.is_newest and self.has_no_answer and is_waiting
+        is_untouched = self.correction is None and self.today is None
+        return self.is_newest and self.has_no_answer and is_untouched
 
     @property
     def will_change(self) -> bool:
-        """Whether the state of the correction will change by itself."""
+        """Whether the state of the correction will change without a person: it is not held back."""
         return bool(self.correction.run_outcome != GoldenOutcome.HELD)
 
     @property
     def held_words(self) -> SafeString | str:
-        """What holds the correction back, with a link to its golden run."""
+        """The text that says what holds the correction back, with a link to the golden run; empty
+        if no run tests it."""
         return states.held_words(self.correction) if self.correction.run_id else ""
 
 
@@ -102,7 +104,7 @@ class BotTestPages(TenantAdmin):
     def try_bot(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID | None = None
     ) -> HttpResponse:
-        """A preview with a bot: its answers, what each rests on, and forms to correct them."""
+        """A preview with a bot: its answers, their sources, and forms to correct them."""
         by = viewer(request)
         bot, chat = self._preview(request, bot_id, chat_id)
 
@@ -123,7 +125,7 @@ class BotTestPages(TenantAdmin):
     def keep_answer(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """Make a right answer's question a golden question that expects the same source."""
+        """Add the question of a right answer as a golden question that expects the same source."""
         bot, _, reply, asked = self._answer(request, bot_id, chat_id, message_id)
         if request.method == "POST":
             sources = [item["title"][:300] for item in reply.citations]
@@ -140,18 +142,18 @@ class BotTestPages(TenantAdmin):
     def fix_answer(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """Save the right answer; the page then asks again as soon as the bot has learned it."""
+        """Save the right answer; the page then asks the bot again as soon as it has learned it."""
         bot, chat, reply, asked = self._answer(request, bot_id, chat_id, message_id)
-        place = reverse("admin:chats_tried_bot", args=[bot_id, chat_id])
+        url = reverse("admin:chats_tried_bot", args=[bot_id, chat_id])
 
         def act(data: dict[str, Any]) -> HttpResponse:
             document = written_answers.write(bot, data, asked=asked, by=viewer(request))
             written_answers.warn_of_others(request, document)
             query = urlencode({"fixed": reply.pk, "document": document.pk})
-            return redirect(f"{place}?{query}#answer-{reply.pk}")
+            return redirect(f"{url}?{query}#answer-{reply.pk}")
 
         if request.method != "POST":
-            return redirect(place)
+            return redirect(url)
         form = _form(bot, asked.text, reply.pk, request.POST)
         done = form.carry_out(act)
         return done or self._show(request, bot, chat, changes={reply.pk: {"form": form}})
@@ -160,14 +162,14 @@ class BotTestPages(TenantAdmin):
     def answer_now(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """The answer that the bot gives today instead of an earlier one. A model's tokens are
+        """Show what the bot would answer today, beside an earlier answer. A model's tokens are
         charged."""
         bot, chat, reply, _ = self._answer(request, bot_id, chat_id, message_id)
         if request.method != "POST":
             return redirect("admin:chats_tried_bot", bot_id, chat_id)
         try:
-            made = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
-            today = {"text": made.text, "sources": made.sources, "is_answered": made.is_answered}
+            new = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
+            today = {"text": new.text, "sources": new.sources, "is_answered": new.is_answered}
         except ApiError as exc:
             today = {"error": gettext(str(exc))}
         return self._show(request, bot, chat, changes={reply.pk: {"today": today}})
@@ -175,7 +177,8 @@ class BotTestPages(TenantAdmin):
     def _preview(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID | None
     ) -> tuple[Bot, Any]:
-        """The bot and its preview; 403 for viewers."""
+        """The bot and its preview, or None for the preview without an id; 403 for viewers, 404 if
+        there is no such bot or preview."""
         by = viewer(request)
         if by.client is None or by.role == "viewer":
             raise PermissionDenied
@@ -186,8 +189,8 @@ class BotTestPages(TenantAdmin):
     def _answer(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> tuple[Bot, Any, Message, Message]:
-        """The bot, its preview, an answer in it and the question; 403 for those who may not
-        teach."""
+        """The bot, its preview, an answer in it and the question; 403 for people who may not train
+        the bot."""
         bot, chat = self._preview(request, bot_id, chat_id)
         if not self.has_teach_permission(request):
             raise PermissionDenied
@@ -204,27 +207,28 @@ class BotTestPages(TenantAdmin):
         form: AskForm | None = None,
         changes: dict[uuid.UUID, dict[str, Any]] | None = None,
     ) -> HttpResponse:
-        """The page; `changes` of the findings are by the answer's id."""
+        """The page; `changes` are new values for fields of findings, by the answer's id."""
         context: dict[str, Any] = {"bot": bot, "chat": chat, "form": form or AskForm()}
         context["tabs"] = frame.tabs(self, request, bot, "test")
         if chat:
             lines = transcripts.part_of(chat).lines
             found = _findings(bot, lines, may_teach=self.has_teach_permission(request))
-            for pk, more in (_correction(bot, request.GET) | (changes or {})).items():
+            for pk, new_values in (_correction(bot, request.GET) | (changes or {})).items():
                 if pk in found:
-                    found[pk] = replace(found[pk], **more)
+                    found[pk] = replace(found[pk], **new_values)
             context |= _state(chat) | {
                 "lines": [(line, found.get(line.row.pk) if line.row else None) for line in lines]
             }
         else:
             samples = SampleQuestion.objects.filter(bot=bot).order_by("position", "id")
-            context["samples"] = samples[:_SAMPLES]
+            context["samples"] = samples[:_MAX_SAMPLES]
         title = f"{bot.bot_name} · {gettext('Test')}"
         return self.page(request, "admin/chats/try_bot.html", title, **context)
 
 
 def _state(chat: Conversation) -> dict[str, Any]:
-    """Whether an answer is still being written, and whether the bot still answers."""
+    """Whether an answer is being written, whether the bot may still answer, and why the chat was
+    handed over."""
     last = Message.objects.filter(conversation=chat).order_by("-seq").first()
     asked = last if last and last.sender_type == SenderType.CUSTOMER else None
     return {
@@ -237,12 +241,12 @@ def _state(chat: Conversation) -> dict[str, Any]:
 def _findings(
     bot: Bot, lines: list[transcripts.Line], *, may_teach: bool
 ) -> dict[uuid.UUID, Finding]:
-    """What the page says about each answer to a question."""
+    """The finding about each reply to a question, by the reply's id."""
     rows = [line.row for line in lines if line.row is not None]
     texts = {row.pk: row.text for row in rows}
-    asked = {written_answers.one_line(text) for text in texts.values()}
-    golden = GoldenQuestion.objects.filter(bot=bot, question__in=asked)
-    kept = set(golden.values_list("question", flat=True))
+    questions = {written_answers.one_line(text) for text in texts.values()}
+    rows_of_golden = GoldenQuestion.objects.filter(bot=bot, question__in=questions)
+    golden = set(rows_of_golden.values_list("question", flat=True))
     found = {}
     for row in rows:
         question = written_answers.one_line(texts.get(row.in_reply_to_id, ""))
@@ -255,7 +259,7 @@ def _findings(
             question=question,
             source=row.citations[0]["title"] if row.citations else "",
             has_no_answer=receipt.decision in NO_ANSWER,
-            is_golden=question in kept,
+            is_golden=question in golden,
             may_judge=may_judge,
             form=_form(bot, question, row.pk) if may_judge else None,
         )
@@ -266,14 +270,16 @@ def _findings(
 
 
 def _form(bot: Bot, question: str, pk: uuid.UUID, data: Any = None) -> AnswerForm:
-    """The form for a right answer; the page's focus belongs to the next question."""
+    """The form for a right answer. It has no `autofocus`, because the field for the next question
+    has it."""
     form = AnswerForm(data, initial=written_answers.initial(bot, question), prefix=str(pk))
     del form.fields["answer"].widget.attrs["autofocus"]
     return form
 
 
 def _correction(bot: Bot, query: Any) -> dict[uuid.UUID, dict[str, Any]]:
-    """The answer that was just corrected, and the document with the correction."""
+    """The document with the correction, by the id of the answer that was just corrected; empty if
+    the query string names none."""
     try:
         fixed, pk = uuid.UUID(query.get("fixed", "")), int(query.get("document", ""))
     except ValueError:

@@ -41,12 +41,12 @@ _COLORS = {
     "queue": "warning", "bot": "info", "agent": "success", "ended": "default",
     "snoozed": "default", "preview": "default",
 }  # fmt: skip
-# How many earlier conversations a page lists.
-_EARLIER = 5
+# The maximum number of other conversations that a page lists.
+_MAX_EARLIER = 5
 
 
 class ConversationsShown(RowsShown):
-    """The change list; search results show the matching excerpt."""
+    """The rows of the list; search results have the excerpt that matches."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -59,7 +59,7 @@ class ConversationsShown(RowsShown):
 class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
     BotTestPages, SingleQuestionPages, ListsWithoutPreviews
 ):
-    """The list of conversations; the page of each shows what was said."""
+    """The list of conversations, and a page for each with its messages."""
 
     list_display = ("who", "last_words", "state", "channel_icon", "client", "bot", "latest_at")
     list_display_links = ("who",)
@@ -83,7 +83,8 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         return ConversationsShown
 
     def get_ordering(self, request: HttpRequest) -> Any:
-        """Latest activity first for one client, which has an index for it; else newest first."""
+        """The latest activity first in a list of one client's conversations, for which there is an
+        index; otherwise the newest conversation first."""
         is_of_one = viewer(request).client_id or navigation.chosen_client(request)
         return [_ACTIVITY.desc(), "-id"] if is_of_one else ["-id"]
 
@@ -93,7 +94,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
 
     @column(gettext_lazy("Latest message"))
     def last_words(self, row: Any) -> SafeString | str:
-        """The latest message; in search results, the matching excerpt."""
+        """The latest message or, in search results, the excerpt that matches."""
         found: SafeString | None = getattr(row, "search_excerpt", None)
         if found is not None:
             return found
@@ -130,11 +131,12 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         return own + super().get_urls()
 
     def detail_values(self, request: HttpRequest, chat: Conversation) -> dict[str, Any]:
-        """The template's values: the transcript, and what is known about customer and chat."""
+        """The template's values: the transcript, and what is known about the customer and the
+        chat."""
         before = request.GET.get("before", "")
         others = inbox.chats_of(chat.client, type(chat.customer), chat.customer_id)
         others = others.exclude(pk=chat.pk).select_related("last_message").order_by("-id")
-        found = list(others[: _EARLIER + 1])
+        found = list(others[: _MAX_EARLIER + 1])
         ratings = Feedback.objects.for_client(chat.client).filter(conversation=chat)
         color, words = names.state_of(chat)
         by = viewer(request)
@@ -155,8 +157,8 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             "channel": names.channel_name(chat.channel),
             "language": language_name(chat.language),
             "ended_by": names.ended_by(chat),
-            "earlier": found[:_EARLIER],
-            "has_more": len(found) > _EARLIER,
+            "earlier": found[:_MAX_EARLIER],
+            "has_more": len(found) > _MAX_EARLIER,
             "rating": ratings.filter(message__isnull=True).first(),
             "may_correct": self.has_train_permission(request),
         }
@@ -179,10 +181,8 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
     def again(
         self, request: HttpRequest, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """The original reply beside the one the bot would give today.
-
-        Costs credits if a model writes it.
-        """
+        """The page with the original reply beside the one that the bot would give today. A model's
+        tokens are charged."""
         chat = self.row(request, chat_id)
         if not self.has_train_permission(request):
             raise PermissionDenied
@@ -190,19 +190,20 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             return redirect("admin:chats_why", chat_id, message_id)
         try:
             reply = reply_regeneration.get(chat, message_id)
-            made = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
+            current = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
         except ApiError as exc:
             messages.error(request, str(exc))
             return redirect("admin:chats_why", chat_id, message_id)
         return self.page(
             request, "admin/chats/again.html", gettext("Today's answer"),
-            chat=chat, turn=ReplayedTurn.of(reply, made),
+            chat=chat, turn=ReplayedTurn.of(reply, current),
         )  # fmt: skip
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Search as the API does, messages included; across clients, search only the columns."""
+        """Search within a client like the API does, including messages; platform staff search only
+        `search_fields`."""
         user: Any = request.user
         if not search_term or user.client is None:
             return super().get_search_results(request, queryset, search_term)

@@ -1,4 +1,4 @@
-"""The site's pages of customers: the list, a customer's own page, and what may be done there."""
+"""The site's pages of customers: the list, and a customer's page with its actions."""
 
 from datetime import timedelta
 from typing import Any, cast
@@ -25,12 +25,12 @@ from chats.models import Conversation, Customer
 from chats.pages import names
 from chats.pages.list_filters import ListsWithoutPreviews
 from chats.services.data_exchange import erasing, exporting
-from chats.services.desk import customer_records
+from chats.services.desk import customer_editing
 from chats.shapes.people import CustomerDto
 from identity.auth import Principal
 
-# Conversations that a customer's page shows at once.
-_SHOWN = 25
+# The maximum number of conversations on a customer's page.
+_MAX_SHOWN = 25
 _FIELDS = ("name", "email", "phone")
 
 
@@ -67,7 +67,7 @@ class CustomerAdmin(ListsWithoutPreviews):
     change_form_template = "admin/chats/customer.html"
 
     def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        return customer_records.without_staff(rows)
+        return customer_editing.without_staff(rows)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         chats = Conversation.objects.filter(customer=OuterRef("pk"), is_preview=False).order_by()
@@ -109,35 +109,36 @@ class CustomerAdmin(ListsWithoutPreviews):
         return when(parse_datetime(row.newest["at"]) if row.newest else row.created_at)
 
     def has_edit_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Everybody of a client except viewers may."""
+        """Whether the person may edit customers: everybody of a client except viewers."""
         by = viewer(request)
         return by.client_id is not None and by.role != "viewer"
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        left_out = "block" if self.row(request, object_id).is_blocked else "unblock"
+        hidden = "block" if self.row(request, object_id).is_blocked else "unblock"
         found = super().get_actions_detail(request, object_id)
-        return [item for item in found if item.method.__name__ != left_out]
+        return [item for item in found if item.method.__name__ != hidden]
 
     def detail_values(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        """Who the customer is, and their conversations."""
+        """The template's values: the customer's data and newest conversations."""
         rows = Conversation.objects.for_client(row.client).filter(customer=row, is_preview=False)
         rows = rows.select_related("customer", "assignee", "bot", "last_message")
-        found = list(rows.order_by("-id")[: _SHOWN + 1])
+        found = list(rows.order_by("-id")[: _MAX_SHOWN + 1])
         return {
             "title": self.who(row),
             "customer": row,
             "channels": self.channels(row),
             "blocked": names.block_of(row),
-            # In a template, `attributes.items` is the attribute of that name, if there is one.
+            # In a template, `attributes.items` would be the customer's attribute "items" if there
+            # is one.
             "attributes": list(row.attributes.items()),
             "found": [(chat, names.state_of(chat)[1], names.channel_name(chat.channel))
-                      for chat in found[:_SHOWN]],
-            "has_more": len(found) > _SHOWN,
+                      for chat in found[:_MAX_SHOWN]],
+            "has_more": len(found) > _MAX_SHOWN,
         }  # fmt: skip
 
     @button(gettext_lazy("Edit"), url_path="edit", permissions=["edit"], icon="edit")
     def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Change what is known about a customer."""
+        """The form to change a customer's name and contact data."""
         row = self.row(request, object_id)
         initial = {name: getattr(row, name) for name in _FIELDS}
         form = CustomerForm(request.POST or None, initial=initial)
@@ -150,15 +151,15 @@ class CustomerAdmin(ListsWithoutPreviews):
 
     @button(gettext_lazy("Block…"), url_path="block", permissions=["edit"], icon="block")
     def block(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Refuse what the customer sends, for a time."""
+        """The form to block a customer for a time or without an end."""
         row = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
             days = timedelta(days=data["days"])
-            until = timezone.now() + days if days else customer_records.FOREVER
-            said = gettext("%(name)s is blocked.") % {"name": self.who(row)}
+            until = timezone.now() + days if days else customer_editing.FOREVER
+            success = gettext("%(name)s is blocked.") % {"name": self.who(row)}
             block = {"blocked_until": until, "block_reason": data["reason"] or None}
-            return self._save(request, row, block, said)
+            return self._save(request, row, block, success)
 
         return self.form_page(
             request, BlockForm(request.POST or None), act,
@@ -168,7 +169,7 @@ class CustomerAdmin(ListsWithoutPreviews):
             cancel=reverse("admin:chats_customer_change", args=[row.pk]),
             intro=gettext(
                 "While blocked, they can't message you on any channel, and no one sees what they"
-                " send. Their conversations with your team end."
+                " send. Their conversations with your team will end."
             ),
         )  # fmt: skip
 
@@ -180,8 +181,8 @@ class CustomerAdmin(ListsWithoutPreviews):
         row = self.row(request, object_id)
 
         def act(_: dict[str, Any]) -> HttpResponse:
-            said = gettext("%(name)s can write to you again.") % {"name": self.who(row)}
-            return self._save(request, row, {"blocked_until": None}, said)
+            success = gettext("%(name)s can message you again.") % {"name": self.who(row)}
+            return self._save(request, row, {"blocked_until": None}, success)
 
         return self.confirm_page(
             request, act,
@@ -191,18 +192,18 @@ class CustomerAdmin(ListsWithoutPreviews):
         )  # fmt: skip
 
     def _save(
-        self, request: HttpRequest, row: Customer, changes: dict[str, Any], said: str
+        self, request: HttpRequest, row: Customer, changes: dict[str, Any], success: str
     ) -> HttpResponse:
         caller = Principal(row.client, user=viewer(request))
-        customer_records.edit(caller, row.pk, CustomerDto(**changes))
-        messages.success(request, said)
+        customer_editing.edit(caller, row.pk, CustomerDto(**changes))
+        messages.success(request, success)
         return redirect("admin:chats_customer_change", row.pk)
 
     @button(gettext_lazy("Export"), url_path="export", permissions=["manage"],
         icon="download", is_recorded=True,
     )  # fmt: skip
     def export(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
-        """Everything stored about the customer, to hand to them."""
+        """Download everything that is stored about the customer, as a ZIP file."""
         row = self.row(request, object_id)
         caller = Principal(row.client, user=viewer(request))
         return media.file_response(

@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from bots.models import Bot, Document, GoldenOutcome, GoldenQuestion, GoldenRun, GoldenStatus
 from bots.services import bots, golden_questions, golden_runs, publish_gate
@@ -42,13 +42,13 @@ _SOURCES = [
     ("answers", gettext_lazy("Answers you've written")),
     ("samples", gettext_lazy("Sample questions in the chat")),
 ]
-# Maximum documents named on the page of a run.
+# The maximum number of documents that a run's page links to.
 _SHOWN = 50
 _PUBLISH = cast("str", gettext_lazy("Publish anyway"))
 _SURE = cast("str", gettext_lazy("Some answers got worse. Publish these changes anyway?"))
 
 
-# Maximum messages that may follow a question on the form; the API takes more.
+# The maximum number of messages that may follow a question on the form; the API allows more.
 _FOLLOW_UPS = 5
 _PLACEHOLDERS = {
     "question": gettext_lazy("And for children?"),
@@ -108,45 +108,45 @@ class QuestionForm(OfBotForm):
 
     @property
     def main_fields(self) -> list[Any]:
-        """The fields of the question itself."""
+        """The fields of the question without its follow-up messages."""
         return [field for field in self if not field.name.startswith("turn_")]
 
     @property
     def turn_rows(self) -> list[list[Any]]:
-        """The fields of each message that may follow."""
+        """The fields of each follow-up message."""
         parts = ("question", "words", "answer")
         return [[self[f"turn_{at}_{part}"] for part in parts] for at in range(_FOLLOW_UPS)]
 
     @property
     def filled_rows(self) -> int:
-        """How many of the rows to show at first."""
-        filled = [at for at, row in enumerate(self.turn_rows) if any(one.value() for one in row)]
+        """The number of rows up to the last one with a value."""
+        filled = [at for at, row in enumerate(self.turn_rows) if any(cell.value() for cell in row)]
         return filled[-1] + 1 if filled else 0
 
     def clean(self) -> dict[str, Any]:
-        """The values as the API's shape has them, beside `bot`."""
-        given: dict[str, Any] = super().clean() or {}
+        """The values as fields of the API's shape, and the `bot`."""
+        values: dict[str, Any] = super().clean() or {}
         for at in range(_FOLLOW_UPS):
-            asked = f"turn_{at}_question"
-            is_judged = given.get(f"turn_{at}_words") or given.get(f"turn_{at}_answer")
-            if is_judged and not given.get(asked) and asked not in self.errors:
-                self.add_error(asked, self.fields[asked].error_messages["required"])
+            name = f"turn_{at}_question"
+            is_judged = values.get(f"turn_{at}_words") or values.get(f"turn_{at}_answer")
+            if is_judged and not values.get(name) and name not in self.errors:
+                self.add_error(name, self.fields[name].error_messages["required"])
         turns = [
             {
-                "question": given[f"turn_{at}_question"],
-                "expected_words": _separated(given.get(f"turn_{at}_words", ""), ","),
-                "expected_answer": given.get(f"turn_{at}_answer") or None,
+                "question": values[f"turn_{at}_question"],
+                "expected_words": _split(values.get(f"turn_{at}_words", ""), ","),
+                "expected_answer": values.get(f"turn_{at}_answer") or None,
             }
             for at in range(_FOLLOW_UPS)
-            if given.get(f"turn_{at}_question")
+            if values.get(f"turn_{at}_question")
         ]
-        own = {name: value for name, value in given.items() if not name.startswith("turn_")}
-        words = _separated(own.get("expected_words", ""), "\n")
-        return own | {"expected_words": words, "turns": turns}
+        fields = {name: value for name, value in values.items() if not name.startswith("turn_")}
+        expected_words = _split(fields.get("expected_words", ""), "\n")
+        return fields | {"expected_words": expected_words, "turns": turns}
 
 
-def _separated(text: str, mark: str) -> list[str]:
-    return [part.strip() for part in text.split(mark) if part.strip()]
+def _split(text: str, separator: str) -> list[str]:
+    return [part.strip() for part in text.split(separator) if part.strip()]
 
 
 class CollectForm(OfBotForm):
@@ -163,7 +163,8 @@ class RunForm(OfBotForm):
 
 @admin.register(GoldenQuestion)
 class GoldenQuestionAdmin(TenantAdmin):
-    """Read-only: changes go through the service, which audits them."""
+    """The list of golden questions. It is read-only: buttons call the services, which record
+    changes in the audit log."""
 
     intro = gettext_lazy(
         "Questions with the answer you expect. Run a test to see whether your bot still answers"
@@ -190,7 +191,7 @@ class GoldenQuestionAdmin(TenantAdmin):
 
     @button(gettext_lazy("New question"), permissions=["teach"], icon="add")
     def add_question(self, request: HttpRequest) -> HttpResponse:
-        """Add a question with what its answer must contain."""
+        """The form to add a golden question with what its answer must contain."""
 
         def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
             body = GoldenQuestionDto(**data)
@@ -209,21 +210,24 @@ class GoldenQuestionAdmin(TenantAdmin):
 
     @button(gettext_lazy("Import questions"), permissions=["teach"], icon="playlist_add")
     def take_over(self, request: HttpRequest) -> HttpResponse:
-        """Collect questions from samples, own answers or frequent questions."""
+        """The form to import golden questions from sample questions, written answers or frequent
+        questions."""
 
         def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
             body = GoldenCollectRequest(**data)
             added = golden_candidates.collect(bot, body=body, by=viewer(request))
-            messages.success(
-                request, gettext("Test questions added: %(count)s") % {"count": len(added)}
+            count = len(added)
+            imported = ngettext(
+                "%(count)s test question imported.", "%(count)s test questions imported.", count
             )
+            messages.success(request, imported % {"count": count})
             return redirect("admin:bots_goldenquestion_changelist")
 
         return self._page(request, CollectForm, act, gettext("Import questions"), gettext("Import"))
 
     @button(gettext_lazy("Run test"), permissions=["teach"], icon="play_arrow")
     def ask_all(self, request: HttpRequest) -> HttpResponse:
-        """Start a run of a bot's questions."""
+        """The form to start a run of a bot's golden questions."""
 
         def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
             run = golden_runs.start(bot, body=GoldenRunRequest(**data), by=viewer(request))
@@ -232,7 +236,7 @@ class GoldenQuestionAdmin(TenantAdmin):
         return self._page(request, RunForm, act, gettext("Run test questions"), gettext("Run test"))
 
     @admin.action(description=cast("str", gettext_lazy("Delete")), permissions=["train"])
-    @confirm_action(gettext_lazy("Delete these questions? Past test runs are kept."))
+    @confirm_action(gettext_lazy("Delete these questions? Past test runs will be kept."))
     def delete_questions(self, request: HttpRequest, rows: QuerySet[GoldenQuestion]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: golden_questions.delete(row.bot, row.pk, by=by))
@@ -253,15 +257,15 @@ class GoldenQuestionAdmin(TenantAdmin):
         form.offer("bot", list(bots.names(client).items()))
 
         def with_bot(data: dict[str, Any]) -> HttpResponse:
-            given = {name: value for name, value in data.items() if value != ""}
-            done: HttpResponse = act(bots.get(client, given.pop("bot")), {**given})
-            return done
+            values = {name: value for name, value in data.items() if value != ""}
+            response: HttpResponse = act(bots.get(client, values.pop("bot")), {**values})
+            return response
 
         return self.form_page(request, form, with_bot, title=title, button=label, template=template)
 
 
 class OutcomeFilter(admin.SimpleListFilter):
-    """Filters by the outcome of the changes that runs tried."""
+    """Filters runs by the outcome of the changes that they tested."""
 
     title, parameter_name = gettext_lazy("changes"), "outcome"
 
@@ -290,8 +294,8 @@ class GoldenRunAdmin(TenantAdmin):
     actions_detail = ("publish_run", "discard_run")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """The rows of a run's page that say something about it."""
-        said = {
+        """The rows of a run's page that have a value."""
+        has_value = {
             "error": obj and obj.error,
             "asked": obj and self.is_under_way(obj),
             "became": obj and obj.shown_outcome,
@@ -300,13 +304,14 @@ class GoldenRunAdmin(TenantAdmin):
             "shown_better": obj and obj.better,
             "shown_threshold": obj and obj.threshold is not None,
         }
-        return [name for name in self.fields if said.get(name, True)]
+        return [name for name in self.fields if has_value.get(name, True)]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GoldenRun]:
         return golden_runs.with_outcome(super().get_queryset(request))
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """The buttons of a run that holds something back: only content can be discarded."""
+        """The buttons of a run that holds changes back, none for any other run. Only content can be
+        discarded, not instructions."""
         run: Any = self.get_object(request, unquote(str(object_id)))
         if run is None or run.shown_outcome != GoldenOutcome.HELD:
             return []
@@ -320,7 +325,7 @@ class GoldenRunAdmin(TenantAdmin):
         return run.status, gettext(run.get_status_display())
 
     def is_under_way(self, run: GoldenRun) -> bool:
-        """Whether its questions are still being asked."""
+        """Whether the run's questions are still being asked."""
         return run.status in {GoldenStatus.QUEUED, GoldenStatus.RUNNING}
 
     @column(gettext_lazy("Changes"), ordering="outcome")
@@ -334,7 +339,7 @@ class GoldenRunAdmin(TenantAdmin):
 
     @column(gettext_lazy("Passed"), ordering="passed")
     def shown_passed(self, run: GoldenRun) -> str:
-        """How many questions passed, of those that were asked."""
+        """How many of the questions asked so far have passed."""
         counts = {"done": run.passed, "total": len(run.results)}
         return gettext("%(done)s of %(total)s") % counts if run.results else "–"
 
@@ -344,7 +349,7 @@ class GoldenRunAdmin(TenantAdmin):
 
     @column(gettext_lazy("Tested changes"))
     def shown_tried(self, run: GoldenRun) -> SafeString | str:
-        """Links to what the run tries."""
+        """Links to what the run tests."""
         return format_html_join(mark_safe("<br>"), "{}", [(item,) for item in _tried(run)]) or "–"
 
     @column(gettext_lazy("Now failing"))
@@ -357,10 +362,10 @@ class GoldenRunAdmin(TenantAdmin):
 
     @column(gettext_lazy("Answers"))
     def shown_results(self, run: GoldenRun) -> SafeString:
-        """Each question with its answer; what failed comes first."""
+        """Each question with its answer, the failed ones first."""
         failed_first = sorted(run.results, key=lambda result: not result["fault"])
-        # Of several messages, each has its answer.
-        asked = [one for result in failed_first for one in (result.get("turns") or [result])]
+        # A question with follow-up messages has a result for each message.
+        turns = [turn for result in failed_first for turn in (result.get("turns") or [result])]
         rows = [
             (
                 "failed" if result["fault"] else "passed",
@@ -368,14 +373,14 @@ class GoldenRunAdmin(TenantAdmin):
                 humanize_code(result["fault"]) if result["fault"] else gettext("Passed"),
                 result["answer"],
             )
-            for result in asked
+            for result in turns
         ]
         line = '<p class="golden {}"><b>{}</b> <span>{}</span><br>{}</p>'
         return format_html_join("", line, rows)
 
     @button(_PUBLISH, url_path="publish", permissions=["train"], icon="publish")
     def publish_run(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Publish what this run holds back."""
+        """Publish what this run holds back, after a confirmation."""
         run: GoldenRun = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -390,7 +395,7 @@ class GoldenRunAdmin(TenantAdmin):
 
     @button(gettext_lazy("Discard"), url_path="discard", permissions=["train"], icon="delete")
     def discard_run(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Discard the changes of content that this run holds back."""
+        """Discard the changes to content that this run holds back, after a confirmation."""
         run: GoldenRun = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -404,8 +409,8 @@ class GoldenRunAdmin(TenantAdmin):
             intro=format_html(
                 "{}<br>{}",
                 gettext(
-                    "New content below is deleted. Content that is live already stays as it is."
-                    " This can't be undone."
+                    "New content below will be deleted. Content that's already live will stay as it"
+                    " is. This can't be undone."
                 ),
                 format_html_join(mark_safe("<br>"), "{}", [(str(row),) for row in _held(run)]),
             ),
@@ -424,25 +429,26 @@ def _held(run: GoldenRun) -> QuerySet[Document]:
 
 
 def _tried(run: GoldenRun) -> list[str]:
-    """Links to what a run tries: its instructions, or its first documents."""
+    """What a run tests, as links: its instructions, or its first documents and, if newer versions
+    of documents are held back by other runs, those runs; and how many documents have no link."""
     if run.prompt:
         words = gettext("Instructions, version %(version)s") % {"version": run.prompt.version}
         return [link("admin:bots_prompt_change", run.prompt.pk, words)]
     rows = Document.objects.filter(bot=run.bot_id, pk__in=run.document_ids).order_by("id")
     found = list(rows.values_list("pk", "title", "file_name"))
-    shown = found[:_SHOWN]
-    named: list[str] = [
-        link("admin:bots_document_change", pk, title or name) for pk, title, name in shown
+    links: list[str] = [
+        link("admin:bots_document_change", pk, title or name) for pk, title, name in found[:_SHOWN]
     ]
     if run.is_publish_gate:
         later = publish_gate.held().filter(bot=run.bot_id, pk__in=run.document_ids)
         runs = later.exclude(run_id=run.pk).values_list("run_id", flat=True)
         words = gettext("Later changes are in another test run")
-        named += [
+        links += [
             link("admin:bots_goldenrun_change", run_id, words) for run_id in sorted(set(runs))
         ]
     if len(found) > _SHOWN:
-        named.append(gettext("%(count)s more") % {"count": len(found) - _SHOWN})
-    if gone := len(run.document_ids) - len(found):
-        named.append(gettext("Deleted: %(count)s") % {"count": gone})
-    return named
+        links.append(gettext("%(count)s more") % {"count": len(found) - _SHOWN})
+    if missing := len(run.document_ids) - len(found):
+        deleted = ngettext("%(count)s item deleted since", "%(count)s items deleted since", missing)
+        links.append(deleted % {"count": missing})
+    return links

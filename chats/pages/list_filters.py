@@ -1,4 +1,5 @@
-"""The filters of the site's lists of conversations and ratings, and what these leave out."""
+"""The filters of the site's lists of conversations and ratings, and the base of lists without
+previews."""
 
 from abc import ABC, abstractmethod
 from datetime import datetime, time, timedelta
@@ -26,13 +27,14 @@ HANDOFF_REASONS = (
 
 
 def _client(request: HttpRequest) -> Client | None:
-    """The client whose rows the list shows; None for all clients."""
+    """The client whose rows the list shows; None if it shows those of all clients."""
     chosen = navigation.chosen_client(request)
     return Client.objects.filter(pk=chosen).first() if chosen else viewer(request).client
 
 
 class ListsWithoutPreviews(TenantAdmin):
-    """Lists, searches and choices leave out the team's previews; detail pages show them."""
+    """The base of pages whose lists, searches and choices leave out the team's previews; the page
+    of a single row may show one."""
 
     preview_path = "conversation__is_preview"
 
@@ -53,7 +55,8 @@ class ListsWithoutPreviews(TenantAdmin):
         return reply
 
     def detail_values(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        """What the page's own template shows of a row, besides its fields."""
+        """The values that the template of a row's page needs besides its fields; none unless
+        overridden."""
         return {}
 
     def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
@@ -61,7 +64,7 @@ class ListsWithoutPreviews(TenantAdmin):
 
 
 class FixedFilter(ABC, SimpleListFilter):
-    """A filter with fixed options: reading the values in use would scan the whole table."""
+    """A filter with fixed options, because reading the values in use would scan the whole table."""
 
     options: ClassVar[dict[str, Any]]
 
@@ -74,11 +77,11 @@ class FixedFilter(ABC, SimpleListFilter):
 
     @abstractmethod
     def condition(self, request: HttpRequest, value: str) -> Q | None:
-        """The condition of an option; None for any other value, which filters nothing."""
+        """The condition for an option; None, which filters nothing, for any other value."""
 
 
 class HandoffFilter(FixedFilter):
-    """Filters by the reason of the handover."""
+    """Filters by the reason for the handover."""
 
     title, parameter_name = gettext_lazy("handover reason"), "handoff_reason"
 
@@ -90,7 +93,7 @@ class HandoffFilter(FixedFilter):
 
 
 class AnsweredByFilter(FixedFilter):
-    """Filters by who answered, as the reports count it."""
+    """Filters by who answered: the bot alone or a person, with the same rules as the reports."""
 
     title, parameter_name = gettext_lazy("answered by"), "answered_by"
     options: ClassVar = {"bot": gettext_lazy("Bot only"), "person": gettext_lazy("A person")}
@@ -101,7 +104,8 @@ class AnsweredByFilter(FixedFilter):
 
 
 class WaitingFilter(FixedFilter):
-    """Filters by the wait in business hours, relative to the client's target."""
+    """Filters by how long customers have waited within business hours, relative to the client's
+    target. Offered only in lists of one client."""
 
     title, parameter_name = gettext_lazy("waiting"), "waiting"
     options: ClassVar = {
@@ -125,7 +129,8 @@ class WaitingFilter(FixedFilter):
 
 
 class BeganFilter(FixedFilter):
-    """Filters by whole days in the client's time zone including today, as the reports do."""
+    """Filters by the start of the conversation, in whole days of the client's time zone including
+    today, as the reports do."""
 
     title, parameter_name = gettext_lazy("started"), "began"
     options: ClassVar = {
@@ -175,7 +180,7 @@ class RatedFilter(FixedFilter):
 
 
 class StarsFilter(FixedFilter):
-    """Filters by stars."""
+    """Filters by the number of stars."""
 
     title, parameter_name = gettext_lazy("rating"), "rating__exact"
     options: ClassVar = {

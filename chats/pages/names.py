@@ -1,4 +1,4 @@
-"""How the site's pages name customers, languages, channels and the states of conversations."""
+"""The names of customers and channels, and of the states and ends of conversations, on the site."""
 
 from datetime import datetime
 from typing import Any
@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from chatplatform.templatetags.codes import location_text
 from chats.models import AssignType, Conversation, Customer, Status
-from chats.services.desk.customer_records import FOREVER
+from chats.services.desk.customer_editing import FOREVER
 
 # The name and the icon of each channel.
 CHANNELS = {
@@ -53,20 +53,21 @@ def customer_name(
     channel: str | None = None,
     began: datetime | None = None,
 ) -> str:
-    """Name, e-mail or phone; else location or channel, and the time of first contact."""
+    """The customer's name, e-mail address or phone number; if none is known, "Visitor" with the
+    location or channel and the time of the first contact."""
     known = customer.name or customer.email or customer.phone
     if known:
         return known
-    place = location_text(location) if location else channel_name(channel) if channel else ""
+    origin = location_text(location) if location else channel_name(channel) if channel else ""
     at = timezone.localtime(began or customer.created_at)
     time = f"{at:%H:%M}"
     if at.date() != timezone.localdate():
         time = f"{formats.date_format(at, 'j M')} {time}"
-    return f"{gettext('Visitor')} · {', '.join(filter(None, (place, time)))}"
+    return f"{gettext('Visitor')} · {', '.join(filter(None, (origin, time)))}"
 
 
 def block_of(customer: Customer) -> str:
-    """Until when a customer is blocked, in words; empty if they are not."""
+    """The text that says until when a customer is blocked; empty if they are not blocked."""
     until = customer.blocked_until
     if not until or not customer.is_blocked:
         return ""
@@ -77,7 +78,7 @@ def block_of(customer: Customer) -> str:
 
 
 def state_of(chat: Conversation) -> tuple[str, str]:
-    """The state of a conversation, as a code for its colour and in words."""
+    """The state of a conversation: a code, which decides its colour, and its name."""
     if chat.is_preview:
         return "preview", gettext("Test")
     if chat.status != Status.OPEN:
@@ -92,5 +93,5 @@ def state_of(chat: Conversation) -> tuple[str, str]:
 
 
 def ended_by(chat: Conversation) -> str:
-    """Who ended a conversation; empty if it has not ended."""
+    """The name of who ended a conversation; empty if it has not ended."""
     return gettext(ENDINGS.get(chat.ended_by, chat.ended_by)) if chat.ended_by else ""

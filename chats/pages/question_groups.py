@@ -20,8 +20,8 @@ from chats.models import GroupStatus, QuestionGroup
 from chats.pages import names, written_answers
 from chats.services.insight import question_groups, taught_answers
 
-# Conversations shown on a detail page.
-_SHOWN = 50
+# The maximum number of conversations on a group's page.
+_MAX_SHOWN = 50
 _CHAT = "admin:chats_conversation_change"
 _COLORS: dict[str, str] = {
     GroupStatus.OPEN: "warning",
@@ -32,7 +32,7 @@ _COLORS: dict[str, str] = {
 
 
 class AnsweredFilter(admin.SimpleListFilter):
-    """Filters by status; by default, leaves out answered questions."""
+    """Filters by status; by default, answered questions are left out."""
 
     title, parameter_name = gettext_lazy("status"), "state"
 
@@ -51,7 +51,7 @@ class AnsweredFilter(admin.SimpleListFilter):
 
 @admin.register(QuestionGroup)
 class QuestionGroupAdmin(TenantAdmin):
-    """Read-only, apart from buttons that call the services."""
+    """The list of groups of unanswered questions. It is read-only: buttons call the services."""
 
     list_display = ("shown_question", "count", "bot", "latest_at", "shown_status", "next_step")
     list_filter = (AnsweredFilter, "bot")
@@ -66,9 +66,9 @@ class QuestionGroupAdmin(TenantAdmin):
     actions_detail = ("add_answer", "ask_again")
 
     def _is_useful_column(self, request: HttpRequest, name: Any) -> bool:
-        """Hides the link to the form from people who may not train."""
-        may_lead = name != "next_step" or self.has_train_permission(request)
-        return may_lead and super()._is_useful_column(request, name)
+        """Whether to show a column; that with the link to the form only to people who may train."""
+        may_show = name != "next_step" or self.has_train_permission(request)
+        return may_show and super()._is_useful_column(request, name)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionGroup]:
         rows = question_groups.with_question(super().get_queryset(request))
@@ -88,7 +88,7 @@ class QuestionGroupAdmin(TenantAdmin):
 
     @column(gettext_lazy("Status"))
     def state(self, row: Any) -> SafeString | str:
-        """The status, linked to the golden run if the answer is being tried or held back."""
+        """The status, linked to the golden run if one is testing the answer or holds it back."""
         words: str = self.shown_status(row)[1]
         if row.status != GroupStatus.LEARNING or row.run_id is None:
             return words
@@ -100,23 +100,23 @@ class QuestionGroupAdmin(TenantAdmin):
             return ""
         return link("admin:chats_questiongroup_add_answer", row.pk, gettext("Write answer"))
 
-    @column(gettext_lazy("The bot now says"))
+    @column(gettext_lazy("What the bot says now"))
     def shown_answer(self, row: QuestionGroup) -> str:
         if row.answer:
             return f"{row.answer} ({', '.join(row.sources)})" if row.sources else row.answer
-        # A fault from before the answer was learned is out of date.
+        # While the answer is being learned, a fault from before is out of date.
         return humanize_code(row.fault) if row.fault and row.status != GroupStatus.LEARNING else "–"
 
     @column(gettext_lazy("Conversations"))
     def chats(self, row: QuestionGroup) -> SafeString:
-        shown = question_groups.questions_of(row).order_by("-id")[:_SHOWN]
+        shown = question_groups.questions_of(row).order_by("-id")[:_MAX_SHOWN]
         asked = [item.message for item in shown]
         lines = [(link(_CHAT, row.conversation_id, names.who_of(row.conversation)), row.text[:300])
                  for row in asked]  # fmt: skip
         return format_html_join("", "<p>{}: {}</p>", lines)
 
     def is_under_way(self, row: Any) -> bool:
-        """Whether its answer is being learned or tried."""
+        """Whether the group's answer is being learned or tested."""
         is_held = row.run_outcome == GoldenOutcome.HELD
         return row.status == GroupStatus.LEARNING and not is_held
 
@@ -127,7 +127,7 @@ class QuestionGroupAdmin(TenantAdmin):
         icon="edit",
     )
     def add_answer(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Write the right answer; once it is learned, the question is asked again."""
+        """The form for the right answer; once the bot has learned it, it is asked again."""
         group: QuestionGroup = self.row(request, object_id)
         form = AnswerForm(request.POST or None, initial={"question": self.shown_question(group)})
 
@@ -136,7 +136,7 @@ class QuestionGroupAdmin(TenantAdmin):
             try:
                 answered = taught_answers.add_answer(group, **given, by=viewer(request))
             except SourceExists as exc:
-                # If the bot has learned it since, the question leaves the list.
+                # If the bot can answer by now, asking it again removes the question from the list.
                 taught_answers.request_again(group)
                 raise written_answers.exists_already(exc) from exc
             messages.success(
@@ -152,7 +152,7 @@ class QuestionGroupAdmin(TenantAdmin):
 
     @button(gettext_lazy("Ask again"), url_path="ask", permissions=["train"], icon="replay")
     def ask_again(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Ask the bot the question again."""
+        """Ask the bot the question again, after a confirmation."""
         group: QuestionGroup = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -167,5 +167,5 @@ class QuestionGroupAdmin(TenantAdmin):
 
     @button(gettext_lazy("Sort by date"), permissions=["view"], icon="schedule")
     def by_time(self, request: HttpRequest) -> HttpResponse:
-        """The single questions, newest first."""
+        """The list of the single questions, newest first."""
         return redirect("admin:chats_unanswered")

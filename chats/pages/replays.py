@@ -19,8 +19,10 @@ from chats.models import Replay, ReplayChange, ReplayStatus
 from chats.services.reply import replays
 from chats.shapes.replay import ReplayedReplyDto, ReplayRequest
 
-# Replies of each kind shown on a page, and the maximum length of a golden question.
-_SHOWN, _LONGEST = 50, 300
+# The maximum number of replies of each kind on a page.
+_SHOWN = 50
+# The maximum length of a golden question and of its expected source, in characters.
+_MAX_CHARS = 300
 _COLORS: dict[str, str] = {
     ReplayStatus.QUEUED: "info",
     ReplayStatus.RUNNING: "warning",
@@ -34,8 +36,10 @@ class ReplayForm(ServiceForm):
     day = forms.DateField(label=gettext_lazy("Day"), widget=forms.TextInput(attrs={"type": "date"}))
 
 
-def _count(name: str, words: Any) -> Any:
-    @column(words, ordering=name)
+def _count(name: str, title: Any) -> Any:
+    """A column with one of a replay's counts."""
+
+    @column(title, ordering=name)
     def shown(row: Replay) -> int:
         return int(getattr(row, name))
 
@@ -82,7 +86,7 @@ class ReplayAdmin(TenantAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """A replay, with changed replies next to the originals for a person to judge."""
+        """A replay's page, with the changed replies next to the originals for a person to judge."""
         row = self.row(request, object_id)
         shown = (ReplayChange.GAINED, ReplayChange.LOST, ReplayChange.CHANGED)
         context = {
@@ -93,7 +97,7 @@ class ReplayAdmin(TenantAdmin):
 
     @button(gettext_lazy("Replay a day"), permissions=["teach"], icon="replay")
     def replay_day(self, request: HttpRequest) -> HttpResponse:
-        """Start a replay of a day."""
+        """The form to start a replay of a day."""
         client = viewer(request).client
         form = ReplayForm(request.POST or None)
         form.offer("bot", list(bots.names(client).items()))
@@ -115,7 +119,8 @@ class ReplayAdmin(TenantAdmin):
 
 
 def _shown(request: HttpRequest, row: Replay, change: ReplayChange) -> dict[str, Any]:
-    """The replies of one kind, after the one that the query string names."""
+    """The template's values for the replies of one kind, after the reply whose id is in the query
+    string."""
     rows, after = replays.replies_of(row, change=change).order_by("id"), request.GET.get(change, "")
     found = list((rows.filter(pk__gt=after) if after.isdecimal() else rows)[: _SHOWN + 1])
     turns = [ReplayedReplyDto.from_row(item) for item in found[:_SHOWN]]
@@ -127,8 +132,9 @@ def _shown(request: HttpRequest, row: Replay, change: ReplayChange) -> dict[str,
 
 
 def _golden_form(row: Replay, turn: ReplayedReplyDto) -> str:
-    """The link to add the question as a golden question, expecting the source that answered it."""
+    """The link to the form that adds the question as a golden question, with the source of its
+    answer as expected source."""
     answer = turn.then if turn.change == ReplayChange.LOST else turn.today
-    asked = {"bot": row.bot_id, "question": " ".join(turn.question.split())[:_LONGEST]}
-    source = {"expected_source": answer.sources[0][:_LONGEST]} if answer.sources else {}
+    asked = {"bot": row.bot_id, "question": " ".join(turn.question.split())[:_MAX_CHARS]}
+    source = {"expected_source": answer.sources[0][:_MAX_CHARS]} if answer.sources else {}
     return f"{reverse('admin:bots_goldenquestion_add_question')}?{urlencode(asked | source)}"

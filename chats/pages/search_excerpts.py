@@ -10,13 +10,13 @@ from django.utils.safestring import SafeString
 from chats.models import Conversation, Message
 from chats.services.desk import inbox
 
-# Characters of an excerpt: before the first match, and in all.
-_BEFORE, _SHOWN = 40, 160
+# The length of an excerpt before the first match, and in all, in characters.
+_CHARS_BEFORE, _MAX_CHARS = 40, 160
 
 
 def attach(chats: Iterable[Conversation], q: str) -> None:
-    """Set `search_excerpt` on each matching conversation: an excerpt of its newest message that
-    contains all terms."""
+    """Set `search_excerpt` on each conversation with a message that contains all words of `q`: an
+    excerpt of the newest such message."""
     terms, by_id = inbox.terms_of(q), {chat.pk: chat for chat in chats}
     if not terms or not by_id:
         return
@@ -26,23 +26,23 @@ def attach(chats: Iterable[Conversation], q: str) -> None:
     newest = rows.order_by("conversation_id", "-seq").distinct("conversation_id")
     for chat_id, text in newest.values_list("conversation_id", "text"):
         chat: Any = by_id[chat_id]
-        chat.search_excerpt = marked(text, terms)
+        chat.search_excerpt = highlighted(text, terms)
 
 
-def marked(text: str, terms: list[str]) -> SafeString:
-    """An excerpt around the first match, all matches highlighted."""
+def highlighted(text: str, terms: list[str]) -> SafeString:
+    """An excerpt of the text around the first match, with all matches highlighted."""
     text = " ".join(text.split())
     pattern = re.compile("|".join(map(re.escape, terms)), re.IGNORECASE)
     first = pattern.search(text)
-    start = max(first.start() - _BEFORE, 0) if first else 0
-    if start and first:  # at the beginning of a word, if there is one
+    start = max(first.start() - _CHARS_BEFORE, 0) if first else 0
+    if start and first:  # The excerpt starts with a whole word, if there is one before the match.
         start = text.find(" ", start, first.start()) + 1 or start
-    piece = text[start : start + _SHOWN]
-    parts, place = [], 0
-    for match in pattern.finditer(piece):
-        parts += [("", piece[place : match.start()]), ("mark", match.group())]
-        place = match.end()
-    parts.append(("", piece[place:]))
+    excerpt = text[start : start + _MAX_CHARS]
+    parts, end = [], 0
+    for match in pattern.finditer(excerpt):
+        parts += [("", excerpt[end : match.start()]), ("mark", match.group())]
+        end = match.end()
+    parts.append(("", excerpt[end:]))
     shown = format_html_join(
         "", "{}", ((format_html("<mark>{}</mark>", word) if tag else word,) for tag, word in parts)
     )

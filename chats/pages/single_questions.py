@@ -1,4 +1,5 @@
-"""The site's pages of single unanswered questions: the list, and the form for an answer."""
+"""The site's pages of single unanswered questions, which are not grouped: the list, and the form
+for an answer."""
 
 import uuid
 from contextlib import suppress
@@ -22,7 +23,7 @@ from chats.services.insight import question_groups
 
 
 class SingleQuestionPages(TenantAdmin):
-    """Pages of the conversations' admin about single questions."""
+    """Pages of the conversations' admin about single unanswered questions."""
 
     def question_paths(self) -> list[URLPattern]:
         """The paths of these pages."""
@@ -48,7 +49,8 @@ class SingleQuestionPages(TenantAdmin):
         )  # fmt: skip
 
     def answer(self, request: HttpRequest, message_id: uuid.UUID) -> HttpResponse:
-        """Write the right answer to a question; then the bot can be asked again."""
+        """The form for the right answer to a question, which leads to a test where the bot can be
+        asked again."""
         if not self.has_train_permission(request):
             raise PermissionDenied
         rows = self._messages(request).filter(in_reply_to__isnull=False, receipt__isnull=False)
@@ -77,7 +79,8 @@ class SingleQuestionPages(TenantAdmin):
         )  # fmt: skip
 
     def _messages(self, request: HttpRequest) -> QuerySet[Message]:
-        """The messages that the viewer may see."""
+        """The messages that the person may see: their client's; platform staff see those of the
+        chosen client, or all."""
         by = viewer(request)
         if by.is_superuser:
             chosen = navigation.chosen_client(request)

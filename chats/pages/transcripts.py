@@ -1,4 +1,4 @@
-"""A conversation's transcript for its page: messages, steps and days, page by page."""
+"""A conversation's transcript on its page: messages, steps and dates, one part at a time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from chats.pages import names
 from chats.services.desk import inbox
 from chats.shapes.message import Message as MessageShape
 
-# Messages per page.
+# The maximum number of messages in a part.
 SHOWN = 50
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a transcript: a day, a message, or something that happened."""
+    """A line of a transcript: a date, a message, or a step such as an assignment."""
 
     kind: Literal["day", "message", "step"]
     at: datetime
@@ -36,7 +36,8 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """Up to `SHOWN` messages, and the numbers for the links to earlier and later ones."""
+    """A part of a transcript, with up to `SHOWN` messages. `before` is the number for the link to
+    earlier messages; None if there are none."""
 
     lines: list[Line]
     before: int | None
@@ -44,7 +45,8 @@ class Part:
 
 
 def part_of(chat: Conversation, *, before: int | None = None) -> Part:
-    """The newest messages of a conversation, or the newest of those before the number `before`."""
+    """The part with the newest messages of a conversation, or with the newest before the number
+    `before`."""
     rows = with_calls(inbox.transcript(chat))
     if before is not None:
         rows = rows.filter(seq__lt=before)
@@ -63,7 +65,7 @@ def part_of(chat: Conversation, *, before: int | None = None) -> Part:
 
 
 def with_calls(rows: QuerySet[Message]) -> QuerySet[Any]:
-    """Messages with the function calls that the bot requested to answer each."""
+    """The messages, each annotated with the function calls that the bot requested to answer it."""
     calls = FunctionCall.objects.filter(
         conversation_id=OuterRef("conversation_id"), message_id=OuterRef("pk")
     ).order_by("id")
@@ -87,9 +89,9 @@ def _steps(chat: Conversation) -> Iterator[Line]:
 
 
 def _words(kind: str, data: Any) -> str:
-    """What happened to a conversation, in words."""
-    then, by = data.get("conversation") or {}, (data.get("by") or {}).get("name") or ""
-    name = (then.get("assignee") or {}).get("name") or gettext("an agent")
+    """The text that says what happened to a conversation."""
+    state, by = data.get("conversation") or {}, (data.get("by") or {}).get("name") or ""
+    name = (state.get("assignee") or {}).get("name") or gettext("an agent")
     match kind:
         case "conversation.handed_off":
             words = gettext("Handed over: %(reason)s") % {
@@ -99,18 +101,18 @@ def _words(kind: str, data: Any) -> str:
             words = gettext("%(by)s assigned this to %(name)s") % {"by": by, "name": name}
         case "conversation.assigned":
             words = gettext("Assigned to %(name)s") % {"name": name}
-        case "conversation.unassigned" if then.get("assign_type") == "bot":
+        case "conversation.unassigned" if state.get("assign_type") == "bot":
             words = gettext("Returned to the bot")
         case "conversation.unassigned":
             words = gettext("Returned to the queue")
         case "conversation.prioritized":
             words = gettext("Priority: %(name)s") % {
-                "name": gettext(names.PRIORITIES[then["priority"]])
+                "name": gettext(names.PRIORITIES[state["priority"]])
             }
         case "conversation.snoozed":
             words = gettext("Snoozed")
         case "conversation.ended":
-            ender = by or names.ENDINGS.get(then.get("ended_by") or "", "")
+            ender = by or names.ENDINGS.get(state.get("ended_by") or "", "")
             words = gettext("Ended by %(name)s") % {"name": gettext(ender) if ender else "–"}
         case _:
             words = gettext("Reopened")
@@ -118,7 +120,7 @@ def _words(kind: str, data: Any) -> str:
 
 
 def _with_days(lines: list[Line]) -> Iterator[Line]:
-    """The lines, with one for each day before its first."""
+    """The lines, with a date before the first line of each day."""
     day: date | None = None
     for line in lines:
         here = timezone.localtime(line.at).date()

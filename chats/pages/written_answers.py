@@ -1,4 +1,4 @@
-"""Answers that people write on the site: one to each question, changed where it already exists."""
+"""Answers that people write on the site. A question has one answer: if it exists, it is changed."""
 
 from typing import Any
 
@@ -19,12 +19,12 @@ from identity.models import User
 
 
 def one_line(question: str) -> str:
-    """A question in the form that an answer's form accepts."""
+    """A question on one line and cut to `MAX_QUESTION`, as the form for an answer accepts it."""
     return " ".join(question.split())[:MAX_QUESTION]
 
 
 def existing(bot: Bot, question: str) -> Document | None:
-    """The bot's written answer to a question."""
+    """The bot's written answer to a question; None if there is none."""
     rows = written_sources.list_for_bot(bot, DocumentSource.QUESTION_ANSWER)
     return rows.filter(title__iexact=one_line(question)).first()
 
@@ -39,7 +39,8 @@ def initial(bot: Bot, question: str) -> dict[str, Any]:
 
 
 def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Document:
-    """Store the answer to a message, or change the answer that the form has shown (`edits`)."""
+    """Store the answer to a message or, with `edits`, change the answer that the form has shown.
+    Raises the form's error if there is another answer to the question."""
     edits = data.get("edits")
     body = QuestionAnswerDto(question=data["question"], answer=data["answer"])
     if edits:
@@ -54,14 +55,14 @@ def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Docume
 
 
 def warn_of_others(request: HttpRequest, document: Document) -> None:
-    """Tell the person of another document that answers the same question."""
+    """Warn the person of another document that answers the same question differently."""
     words = content_gaps.contradiction(document.drafted())
     if words:
         messages.warning(request, words)
 
 
 def exists_already(exc: written_sources.SourceExists) -> ValidationError:
-    """The error of a form whose question has an answer already, with a link to it."""
+    """The form's error for a question that already has an answer, with a link to the answer."""
     path = reverse("admin:bots_document_change", args=[exc.fields["document_id"]])
     words = gettext("There's already an answer to this question.")
     return ValidationError(

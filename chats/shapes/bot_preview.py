@@ -1,4 +1,4 @@
-"""The shapes of the team's preview of a bot."""
+"""The shapes of previews, in which the team tries a bot."""
 
 import uuid
 from typing import Any, Literal
@@ -18,8 +18,8 @@ class GenerateChatRequest(Shape):
     messages: list[ChatGptMessage] = Field(
         default_factory=list,
         max_length=MAX_MESSAGES,
-        description="The dialogue: at most 50 messages of `user` and `assistant`, the last one"
-        " from the `user`. `system` and `tool` are refused, because the bot has its own"
+        description="The dialogue: at most 50 messages with the role `user` or `assistant`, the"
+        " last one `user`. `system` and `tool` are refused, because the bot has its own"
         " instructions.",
         examples=[[{"role": "user", "content": "How long do I have to return an order?"}]],
     )
@@ -32,17 +32,17 @@ class GenerateChatRequest(Shape):
     @model_validator(mode="after")
     def _is_a_dialogue(self) -> "GenerateChatRequest":
         if any(message.role not in {"user", "assistant"} for message in self.messages):
-            raise ValueError("messages are of the user and the assistant only")
+            raise ValueError("messages must have the role user or assistant")
         texts = [message.content for message in self.messages]
         if any(not text.strip() or len(text) > 8000 for text in texts):
-            raise ValueError("each message has 1 to 8,000 characters")
+            raise ValueError("each message must have 1 to 8,000 characters")
         if self.messages and self.messages[-1].role != "user":
-            raise ValueError("the last message is the user's")
+            raise ValueError("the last message must have the role user")
         return self
 
     @property
     def reply(self) -> Literal["wait", "stream"]:
-        """How to return the reply, as `ConvMessage.reply` names it."""
+        """How to return the reply, as a value of `ConvMessage.reply`."""
         return "stream" if self.stream else "wait"
 
 
@@ -58,7 +58,7 @@ class GeneratedChat(Shape):
     """A generated reply."""
 
     chat_id: uuid.UUID = Field(
-        description="The conversation that holds the reply; continue it there.",
+        description="The conversation that the reply is in; continue a preview with this id.",
     )
     message: Message | None = Field(
         description="The reply, or the message that announces a handover; null while pending."
@@ -68,13 +68,16 @@ class GeneratedChat(Shape):
         description="Why the bot handed over; null if it did not. A preview notifies nobody."
     )
     usage: Usage = Field(description="The tokens and credits that the reply used.")
-    engine: str | None = Field(description="`extractive` or `openai_compatible`; null if none did.")
+    engine: str | None = Field(
+        description="The engine that replied: `extractive` (quotes, without a model) or"
+        " `openai_compatible` (a language model); null if none did."
+    )
     model: str | None = Field(description="The model that wrote the reply; null if none did.")
     citations: list[Citation] = Field(description="The passages that support the reply.")
 
     @classmethod
     def from_turn(cls, turn: dict[str, Any], receipt: dict[str, Any]) -> dict[str, Any]:
-        """The turn, with the engine, tokens and credits from the reply's receipt."""
+        """The fields of a `ChatTurn`, with engine, tokens and credits from the reply's receipt."""
         reply = turn["reply"]
         tokens = receipt.get("usage") or {}
         return {

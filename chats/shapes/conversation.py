@@ -77,8 +77,8 @@ class Conversation(Shape):
     customer: ConversationCustomer = Field(description="The customer.")
     is_preview: bool = Field(
         False,
-        description="Whether your team is trying the bot in this conversation: it notifies nobody"
-        " and is not counted.",
+        description="Whether this is a preview, in which your team tries the bot: it notifies"
+        " nobody and is not counted.",
     )
     waiting_since: Moment | None = Field(
         None, description="When the customer began to wait for an agent; null if nobody waits."
@@ -89,13 +89,17 @@ class Conversation(Shape):
     )
     handoff_reason: str | None = Field(
         None,
-        description="Why it was handed over: `no_answer`, `customer_asked`, `engine_failed`,"
-        " `bot_disabled`, `agents_reply`, `staff_request`, `agent_silent`, `credits_used_up`,"
-        " `agent_gone` (its agent was disabled or became a viewer), `files_only`,"
-        " `unreadable` (something besides words that only a person can deal with),"
-        " `approval_needed` (an agent must approve a function call), `procedure` (a procedure left"
-        " the rest to a person), `answered_elsewhere` (a person answered with the channel's own"
-        " tools).",
+        description="Why the conversation went to your team; null if it did not. `no_answer`: the"
+        " bot had no answer. `customer_asked`: the customer asked for a person. `engine_failed`:"
+        " the bot's engine failed. `bot_disabled`: the bot is off. `agents_reply`: the bot's"
+        " `agent_reply` leaves its conversations to agents. `staff_request`: someone on your team"
+        " put it in the queue. `agent_silent`: the agent did not reply within"
+        " `return_after_seconds`. `credits_used_up`: there were not enough credits for a reply."
+        " `agent_gone`: its agent was disabled or became a viewer. `files_only`: the customer sent"
+        " files that the bot cannot read. `unreadable`: the customer sent something else that only"
+        " a person can deal with, such as an order. `approval_needed`: an agent must approve a"
+        " function call. `procedure`: a procedure handed over. `answered_elsewhere`: a person"
+        " answered with the channel's own tools, or another app took over the conversation there.",
     )
     previous_chat_id: uuid.UUID | None = Field(
         None,
@@ -107,22 +111,24 @@ class Conversation(Shape):
         None, description="The customer's sentiment; null if it was not judged."
     )
     summary: str | None = Field(None, description="The newest summary; null if there is none.")
-    unread_count: int = Field(description="How many customer messages no agent has seen.")
+    unread_count: int = Field(description="How many of the customer's messages no agent has read.")
     message_count: int = Field(
-        description="How many messages the conversation has, without internal notes.",
+        description="How many messages the conversation has, without internal notes and welcome.",
     )
     last_message: SerializeAsAny[Message] | None = Field(
         None,
-        description="The newest message that the customer may see; null if there is none. While the"
-        " bot does not have the conversation, what it or the platform says does not count.",
+        description="The newest message that the customer may see; null if there is none. Messages"
+        " of the bot and the platform are left out while the bot does not have the conversation.",
     )
     last_message_at: Moment | None = Field(
-        None, description="When the newest message was stored, without notes and welcome."
+        None,
+        description="When the newest message was stored, apart from internal notes, the welcome and"
+        " imported history; null if there is none.",
     )
     first_response_at: Moment | None = Field(
         None,
-        description="When the bot or an agent first answered; the welcome does not count. Null: not"
-        " yet.",
+        description="When the bot or an agent first answered; the welcome does not count. Null"
+        " until then.",
     )
     ended_at: Moment | None = Field(
         None,
@@ -130,7 +136,12 @@ class Conversation(Shape):
     )
     ended_by: EndedBy | None = Field(
         None,
-        description="Who ended the conversation; `merged`: the customer goes on in another one.",
+        description="Who ended the conversation; null while it has not ended. `customer`: the"
+        " customer, or your server for them. `agent`: someone on your team. `bot`: a bot, only in"
+        " imported conversations."
+        " `inactivity`: there was no message for `inactivity_end_minutes`. `api`: your server, with"
+        " *End Conversation* or by blocking the customer. `merged`: the platform, because the"
+        " customer has another conversation.",
     )
     can_reply: bool = Field(
         description="Whether a message can be sent to the customer now: the conversation has not"
@@ -140,12 +151,12 @@ class Conversation(Shape):
         None, description="Until when the channel accepts free text; null if it sets no limit."
     )
     location: Location | None = Field(
-        None, description="Where the customer is, as the request that opened it said."
+        None, description="Where the customer is, as given when the conversation was opened."
     )
     metadata: FreeObject = Field(
         description="Your own keys and values, as given when the conversation was opened. A"
         " messaging channel adds `referral` (what led the customer here) and `consent` (how they"
-        " agreed to be written to)."
+        " agreed to receive messages)."
     )
     created_at: Moment = Field(description="When the conversation was opened.")
 
@@ -165,7 +176,7 @@ class Conversation(Shape):
 
 
 class ChatCreation(Shape):
-    """Opens a conversation."""
+    """A conversation to open."""
 
     model_config = example(
         customer={"external_id": "customer-17", "name": "Cara Diaz"},
@@ -173,16 +184,25 @@ class ChatCreation(Shape):
         language="en",
     )
 
-    bot_id: RowId | None = Field(None, description="The bot; required if the key serves several.")
+    bot_id: RowId | None = Field(
+        None,
+        description="The bot, from *Get All Bot*; required if the key serves several bots.",
+    )
     customer: CustomerInfo = Field(
-        default_factory=CustomerInfo.model_construct, description="The customer."
+        default_factory=CustomerInfo.model_construct,
+        description="The customer. A known `external_id` selects the existing customer; with a"
+        " public key it needs the `identity_signature`.",
     )
     identity_signature: IdentitySignature = None
     language: Language | None = Field(
-        None, description="The customer's language; if left out, the bot's default."
+        None,
+        description="The customer's language as a BCP 47 code; if left out, that of `message`, or"
+        " the bot's default if it cannot be detected.",
     )
     message: MessageText | None = Field(
-        None, description="The customer's first message; the answer comes as with `reply=async`."
+        None,
+        description="The customer's first message. The response does not wait for the answer: list"
+        " the conversation's messages later, or wait for the event `message.created`.",
     )
     channel: OwnChannel = Field(
         "api", description="Where the customer writes: website (`web`) or your server (`api`)."
@@ -209,7 +229,7 @@ class ConversationHistory(Shape):
     """A conversation with its customer and a page of its messages."""
 
     conversation: Conversation = Field(description="The conversation.")
-    customer: ConversationCustomer = Field(description="The customer's data.")
+    customer: ConversationCustomer = Field(description="The same as `conversation.customer`.")
     items: list[Message] = Field(description="The messages, oldest first.")
     next_cursor: str | None = Field(
         None, description="Cursor of the next page; null on the last page."
@@ -219,8 +239,8 @@ class ConversationHistory(Shape):
 ReadersTimeZone = Annotated[
     TimeZone | None,
     Field(
-        description="IANA time zone of the times in the text, such as the browser's; your"
-        " company's if left out.",
+        description="The IANA time zone of the times in the text, such as the browser's; if left"
+        " out, your company's.",
         examples=["Europe/Berlin"],
     ),
 ]
@@ -262,7 +282,7 @@ class Transcript(Shape):
 
 
 class TranscriptQuery(Shape):
-    """How a transcript is written."""
+    """How to write a transcript."""
 
     timezone: ReadersTimeZone = None
 
@@ -306,8 +326,8 @@ class ChatsQuery(Page):
     )
     mine: bool | None = Field(
         None,
-        description="true: only conversations assigned to you; false: only the others. With an API"
-        " key, a 422.",
+        description="true: only conversations assigned to you; false: only the others. An API key"
+        " gets a 422.",
     )
     is_assigned: bool | None = Field(
         None,
@@ -358,9 +378,9 @@ class ChatsQuery(Page):
     )
     sort: Literal["newest", "longest_wait", "priority"] = Field(
         "newest",
-        description="`newest`: the newest activity first. `longest_wait`: those whose customer has"
-        " waited longest for a person first, then the others by newest activity. `priority`: the"
-        " most urgent first, those of one priority as `longest_wait` has them.",
+        description="`newest`: the newest activity first. `longest_wait`: first the conversations"
+        " whose customer waits for a person, the longest wait first, then the others by newest"
+        " activity. `priority`: the most urgent first, and within a priority like `longest_wait`.",
     )
 
 
@@ -377,4 +397,7 @@ class ChatCounts(Shape):
     unread: int = Field(
         description="Open conversations with unread messages: `is_unread=true&status=open`.",
     )
-    mine_unread: int = Field(description="Those of the unread conversations that are yours.")
+    mine_unread: int = Field(
+        description="Open conversations that are yours and have unread messages:"
+        " `mine=true&is_unread=true&status=open`."
+    )

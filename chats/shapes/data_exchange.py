@@ -12,7 +12,8 @@ from chats.shapes.insight import FeedbackReason, Thumb
 from chats.shapes.message import Message
 from chats.shapes.people import Identity
 
-# Leaves room to count on below the largest value of the column.
+# The highest counter and `seq` that an import accepts. Below the maximum of the database's integer
+# columns, this leaves room for later messages.
 HIGHEST = 1_000_000_000
 Number = Annotated[int, Field(ge=0, le=HIGHEST)]
 
@@ -24,7 +25,7 @@ class PortableTag(Shape):
     source: Literal["agent", "ai", "customer"] = Field(description="Who added the tag.")
     confidence: float | None = Field(
         None,
-        description="How sure the engine was, from 0 to 1; null if a person added the tag.",
+        description="How well the tag fits, 0..1, if an engine added it; null if a person did.",
     )
     created_at: Moment = Field(description="When the tag was added.")
 
@@ -56,29 +57,35 @@ class PortableSummary(Shape):
     resolution: Text = Field("", description="How the customer's problem was solved.")
     message_count: int = Field(description="How many messages the summary covers.", ge=0)
     engine: str = Field(description="The engine that wrote the summary.", max_length=60)
-    created_at: Moment = Field(description="When the summary was made.")
+    created_at: Moment = Field(description="When the summary was written.")
 
 
 class ConversationEntity(Conversation):
     """A conversation with all its stored data except the messages."""
 
     version: Number = Field(description="Increases with each change of owner or status.")
-    unread_count: Number = Field(description="How many customer messages no agent has seen.")
+    unread_count: Number = Field(
+        description="How many of the customer's messages no agent has read."
+    )
     message_count: Number = Field(
         description="How many messages the conversation has. An import counts the messages that it"
-        " finds."
+        " finds instead."
     )
     customer_id: int = Field(description="Identifies the customer within this export.")
     assignee_email: str | None = Field(
-        None, description="The agent's address, by which an import finds the agent."
+        None, description="The agent's e-mail address, by which an import finds the agent."
     )
     provider: str = Field(
         "",
-        description="The system that the conversation comes from, as in the messaging API.",
+        description="The system that the conversation comes from, as given to the messaging API.",
     )
     group_id: str = Field("", description="Your own id for the conversation's group.")
-    requester: Identity | None = Field(None, description="The customer, by the caller's own id.")
-    responsible: Identity | None = Field(None, description="Who should answer, by the caller's id.")
+    requester: Identity | None = Field(
+        None, description="The customer, with the id given to the messaging API."
+    )
+    responsible: Identity | None = Field(
+        None, description="Who should answer, with the id given to the messaging API."
+    )
     external_id: str | None = Field(
         None,
         description="The conversation's id in the system from which it was imported.",
@@ -97,9 +104,11 @@ class ConversationEntity(Conversation):
     last_seq: Number = Field(
         0,
         description="The `seq` of the newest message, notes included. An import uses it only if"
-        " there are no messages, and otherwise numbers by them.",
+        " there are no messages.",
     )
-    read_from_seq: Number = Field(0, description="The bot reads only messages after this `seq`.")
+    read_from_seq: Number = Field(
+        0, description="The bot takes only messages after this `seq` into account."
+    )
     sentiment_score: float | None = Field(
         None, description="The sentiment as a number, from -1 (negative) to 1 (positive)."
     )
@@ -113,8 +122,9 @@ class ConversationEntity(Conversation):
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "ConversationEntity":
-        """`row` must come from `exporting.conversations`, which prefetches the related rows."""
-        agent, fetched = row.assignee, cast("Any", row)
+        """A conversation with its tags, rating and summaries; `row` must come from
+        `exporting.conversations`, which prefetches them."""
+        agent, prefetched = row.assignee, cast("Any", row)
         return cls.copy_from(
             row,
             # The newest message is exported with the other messages.
@@ -122,14 +132,17 @@ class ConversationEntity(Conversation):
             assignee_email=agent.email if agent else None,
             requester=_identity(row.requester),
             responsible=_identity(row.responsible),
-            taggings=[PortableTag.copy_from(tag) for tag in fetched.taggings.all()],
-            feedback=next(map(PortableFeedback.copy_from, fetched.chat_feedback), None),
-            summaries=[PortableSummary.copy_from(summary) for summary in fetched.summaries.all()],
+            taggings=[PortableTag.copy_from(tag) for tag in prefetched.taggings.all()],
+            feedback=next(map(PortableFeedback.copy_from, prefetched.chat_feedback), None),
+            summaries=[
+                PortableSummary.copy_from(summary) for summary in prefetched.summaries.all()
+            ],
         )
 
 
 def _identity(stored: dict[str, Any] | None) -> Identity | None:
-    """Omits our id of the agent, which means nothing in another system."""
+    """A stored person as `Identity`, or None. The agent's user id is left out, because it means
+    nothing in another system."""
     if stored is None:
         return None
     return Identity.model_construct(external_id=stored["external_id"], name=stored["name"])
@@ -139,15 +152,21 @@ class MessageEntity(Message):
     """A message with all its stored data."""
 
     seq: int = Field(
-        ge=1, le=HIGHEST, description="Number within the conversation. An import closes gaps."
+        ge=1,
+        le=HIGHEST,
+        description="The message's number in the conversation. An import closes gaps.",
     )
-    external_id: str | None = Field(None, description="Its id in the system it was imported from.")
+    external_id: str | None = Field(
+        None, description="The message's id in the system from which it was imported."
+    )
     sent_at: Moment | None = Field(
         None,
         description="When the message was sent, for imported history; null means `created_at`.",
     )
     receipt: JsonObject | None = Field(
-        None, description="For a bot's answer: engine, passages with scores, credits."
+        None,
+        description="For a message of the bot or the platform: what *Get Reply Receipt* explains,"
+        " such as the engine, the passages with scores, and the credits.",
     )
     feedback: PortableFeedback | None = Field(None, description="The rating of this message.")
 
@@ -182,6 +201,11 @@ class MessageEntitiesResponse(ExportPage[MessageEntity]):
 
 
 class MigratePage(Page):
-    """A page of an export."""
+    """The page of an export."""
 
-    limit: int = Field(100, ge=1, le=500, description="Rows per page, 1..500.")
+    cursor: Text | None = Field(
+        None,
+        description="`next_cursor` or `resume_cursor` of the previous page; omit it for the first.",
+        max_length=500,
+    )
+    limit: int = Field(100, ge=1, le=500, description="Rows on a page, 1..500.")

@@ -35,19 +35,22 @@ class ChatAssignDto(Shape):
     assign_type: AssignTypeEnum = Field(description="Who must act next.")
     user_id: RowId | None = Field(
         None,
-        description="The agent, if `assign_type` is `agent`; if left out, the caller, who can"
-        " claim a conversation that no agent has but cannot take one from another agent.",
+        description="The agent's user id, with `assign_type` `agent`. If left out, you get the"
+        " conversation, unless another agent has it: an admin who takes it over must send"
+        " `user_id` or `expected_version`.",
     )
     note: MessageText | None = Field(None, description="An internal note for the next assignee.")
     return_after_seconds: int | None = Field(
         None,
         ge=10,
         le=7 * 86_400,
-        description="Returns the conversation to the queue if the agent has not replied after this"
-        " many seconds.",
+        description="With `assign_type` `agent`: returns the conversation to the queue if the agent"
+        " has not replied after this many seconds. If left out, it stays with the agent.",
     )
     expected_version: RowId | None = Field(
-        None, description="The `version` that you last saw: 409 `stale_version` if it has changed."
+        None,
+        description="The conversation's `version` that you last saw: 409 `stale_version` if it has"
+        " changed since.",
     )
 
     @model_validator(mode="after")
@@ -124,7 +127,7 @@ class ChatPriorityDto(Shape):
 
 
 class ChatStep(Shape):
-    """Something that happened to a conversation other than a message."""
+    """Something other than a message that happened to a conversation."""
 
     _OF_CHAT: ClassVar = ("assignee", "assign_type", "priority", "snoozed_until", "ended_by")
 
@@ -144,7 +147,8 @@ class ChatStep(Shape):
     )
     reason: str | None = Field(
         None,
-        description="Why the conversation was handed over; null for other steps.",
+        description="Why the conversation was handed over, as its `handoff_reason`; null for other"
+        " steps.",
     )
     snoozed_until: Moment | None = Field(
         None,
@@ -158,29 +162,31 @@ class ChatStep(Shape):
     @classmethod
     def from_event(cls, event: Event) -> "ChatStep":
         """The step, with the conversation's state at that time."""
-        then = event.data["conversation"]
+        state = event.data["conversation"]
         return cls(
             id=event_id(event.pk),
             type=event.type,
             created_at=event.created_at,
             by=event.data.get("by"),
             reason=event.data.get("reason"),
-            **{name: then[name] for name in cls._OF_CHAT},
+            **{name: state[name] for name in cls._OF_CHAT},
         )
 
 
 class ChatSteps(Shape):
-    """The history of a conversation."""
+    """The steps of a conversation."""
 
     items: list[ChatStep] = Field(description="The newest 200 steps, oldest first.")
 
 
 class AssignNotification(Shape):
-    """Something for a person of the client to look at."""
+    """A notification for one person on your team."""
 
     id: uuid.UUID = Field(description="The notification's id, a UUIDv7.")
     chat_id: uuid.UUID = Field(description="The conversation that the notification is about.")
-    message_id: uuid.UUID | None = Field(None, description="The note that mentions you, if any.")
+    message_id: uuid.UUID | None = Field(
+        None, description="The note that mentions you, if `kind` is `mentioned`; else null."
+    )
     kind: Literal["assigned", "unassigned", "handoff", "unanswered", "mentioned"] = Field(
         description="`assigned`: the conversation was assigned to you. `unassigned`: you no longer"
         " have it. `handoff`: it waits for an agent. `unanswered`: its customer has waited too"
@@ -188,11 +194,11 @@ class AssignNotification(Shape):
     )
     assigned_by: Identity | None = Field(
         None,
-        description="Who caused the notification; null for the platform.",
+        description="The person who caused the notification; null for the platform.",
     )
     is_read: bool = Field(
-        description="Whether the notification was read; those of your own actions are read at"
-        " once.",
+        description="Whether the notification was read; a notification of your own action is read"
+        " from the start.",
     )
     created_at: Moment = Field(description="When it happened.")
 
@@ -221,7 +227,7 @@ def _browser_key(text: str) -> str:
 
 def _secret(text: str) -> str:
     if len(web_push.from_base64(text)) != 16:
-        raise ValueError("must be 16 bytes in Base64 for URLs")
+        raise ValueError("must be 16 bytes in URL-safe Base64")
     return text
 
 
@@ -229,10 +235,10 @@ class PushKeys(Shape):
     """The keys with which messages to a browser are encrypted."""
 
     p256dh: Annotated[Text, Field(max_length=100), AfterValidator(_browser_key)] = Field(
-        description="The browser's public key: a point of P-256 in Base64 for URLs."
+        description="The browser's public key: a P-256 point in URL-safe Base64."
     )
     auth: Annotated[Text, Field(max_length=40), AfterValidator(_secret)] = Field(
-        description="The shared secret: 16 bytes in Base64 for URLs."
+        description="The shared secret: 16 bytes in URL-safe Base64."
     )
 
 
@@ -249,7 +255,7 @@ class NewPushSubscription(Shape):
     )
 
     endpoint: Text = Field(
-        description="The address of the browser's push service: https.",
+        description="The https URL at the browser's push service.",
         max_length=1000,
         pattern=r"^https?://[^\s]+$",
     )
@@ -275,7 +281,7 @@ class PushSubscriptionsResponse(ListPage[PushSubscription]):
 class PushKey(Shape):
     """The key for `applicationServerKey` of the browser's `PushManager.subscribe()`."""
 
-    public_key: str = Field(description="A point of P-256 in Base64 for URLs.")
+    public_key: str = Field(description="A P-256 point in URL-safe Base64.")
 
 
 class NotificationsQuery(Page):
@@ -285,7 +291,7 @@ class NotificationsQuery(Page):
     personal: bool | None = Field(
         None,
         description="true: only what concerns you, such as your assignments and mentions; false:"
-        " only what everybody is told, such as new conversations in the queue.",
+        " only what the whole team is told, such as new conversations in the queue.",
     )
 
 
@@ -303,7 +309,7 @@ def _known_variables(text: str) -> str:
     for name, _ in VARIABLE.findall(text):
         if name not in VARIABLES and not name.startswith(_ATTRIBUTE):
             known = ", ".join([*VARIABLES, f"{_ATTRIBUTE}<name>"])
-            raise ValueError(f"there is no variable {name}; the known: {known}")
+            raise ValueError(f"there is no variable {name}; the variables are: {known}")
     if not text.strip():
         raise ValueError("text must not be blank")
     return text
@@ -311,7 +317,7 @@ def _known_variables(text: str) -> str:
 
 def _in_lower_case(shortcut: str) -> str:
     shortcut = shortcut.lower()
-    if len(shortcut) > MAX_SHORTCUT:  # a few letters become two in lower case
+    if len(shortcut) > MAX_SHORTCUT:  # Some letters become two letters in lower case.
         raise ValueError(f"must have at most {MAX_SHORTCUT} characters in lower case")
     return shortcut
 
@@ -348,11 +354,11 @@ class SavedReplyDto(Shape):
     )
     is_shared: bool = Field(
         False,
-        description="true: the whole team has the saved reply and only admins can change it;"
-        " false: only you have it.",
+        description="true: the whole team can use the saved reply, and only admins can change it;"
+        " false: only you see it.",
     )
     id: int | None = read_only("The saved reply's id.")
-    created_at: Moment | None = read_only("When the saved reply was made.")
+    created_at: Moment | None = read_only("When the saved reply was created.")
     updated_at: Moment | None = read_only("When the saved reply was last changed.")
 
     @classmethod
@@ -379,7 +385,9 @@ class SavedRepliesResponse(ListPage[SavedReplyDto]):
 class RenderQuery(Shape):
     """The language of a saved reply."""
 
-    language: Language | None = Field(None, description="By default the conversation's.")
+    language: Language | None = Field(
+        None, description="The language to use, BCP 47; by default the conversation's."
+    )
 
 
 class RenderedReply(Shape):
@@ -387,7 +395,7 @@ class RenderedReply(Shape):
 
     text: str = Field(description="The text with its variables filled in.")
     language: str = Field(
-        description="The text's language: the requested one if the reply has it, else the bot's"
+        description="The text's language: the wanted one if the reply has it, else the bot's"
         " default, else the reply's first."
     )
     missing: list[str] = Field(
@@ -396,7 +404,7 @@ class RenderedReply(Shape):
 
 
 class DeskView(Shape):
-    """A view of the inbox that a person keeps."""
+    """A saved view of the inbox."""
 
     model_config = example(
         name="Late refunds", query="view=unassigned&tag=refund&min_wait_seconds=900"
@@ -406,8 +414,8 @@ class DeskView(Shape):
         description="The view's name; saving under the same name replaces the view.", min_length=1,
                        max_length=60)  # fmt: skip
     query: Text = Field(
-        description="What the view shows, as the inbox writes it: its tab, and filters of *Get"
-        " Chats*.",
+        description="What the view shows, in the form of the inbox's own query string: `view`, the"
+        " name of a tab, and filters of *Get Chats*.",
         max_length=2000,
     )
     is_shared: bool = Field(False, description="Whether your colleagues see the view too.")
@@ -420,7 +428,7 @@ class DeskView(Shape):
 
 
 class DeskViews(Shape):
-    """The views of the inbox that a person can choose."""
+    """The saved views of the inbox that a person can choose from."""
 
     items: list[DeskView] = Field(description="The views, sorted by name; at most 120.")
 
@@ -453,8 +461,8 @@ class Typing(Shape):
 
     is_typing: bool = Field(
         True,
-        description="true while the person types, false when they stop. It ends by itself after 10"
-        " seconds.",
+        description="true while you or the visitor types, false once the typing stops. After 10"
+        " seconds it counts as stopped, so repeat true.",
     )
 
 
@@ -465,6 +473,6 @@ class Viewing(Shape):
 
     is_viewing: bool = Field(
         True,
-        description="true while the person has the conversation open: repeat it every 20"
-        " seconds, since it ends by itself after 45. false when they leave.",
+        description="true while you have the conversation open: repeat it every 20 seconds, since"
+        " the desk forgets it after 45 seconds. false when you leave.",
     )

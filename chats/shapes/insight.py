@@ -23,6 +23,7 @@ from chatplatform.api.shapes import (
 from chats import models
 from chats.shapes.message import Citation, MessageText, Sentiment
 
+# The maximum number of tags of a conversation.
 MAX_TAGS = 20
 MAX_TAG_CHARS = 60
 MAX_TRANSLATED_CHARS = 10_000
@@ -35,10 +36,8 @@ def key_of(name: str) -> str:
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """Names without duplicates, ignoring case and surrounding spaces; the first spelling wins.
-
-    A letter and its accent become one character (NFC).
-    """
+    """The names without duplicates; case and surrounding spaces are ignored, and the first
+    spelling is kept. Each letter is joined with its accent into one character (NFC)."""
     by_key: dict[str, str] = {}
     for name in names:
         trimmed = normalize("NFC", " ".join(name.split()))
@@ -47,16 +46,16 @@ def distinct(names: Iterable[str]) -> list[str]:
 
 
 def is_visible(name: str) -> bool:
-    """Whether the name has a visible character: a letter, a digit, punctuation or a symbol."""
+    """Whether a name has a visible character: a letter, a digit, punctuation or a symbol."""
     return any(category(char)[0] in "LNPS" for char in name)
 
 
 def _tag_names(values: Iterable[str]) -> list[str]:
     names = distinct(values)
     if any(not 1 <= len(name) <= MAX_TAG_CHARS for name in names):
-        raise ValueError(f"each tag has 1 to {MAX_TAG_CHARS} characters")
+        raise ValueError(f"each tag must have 1 to {MAX_TAG_CHARS} characters")
     if not all(map(is_visible, names)):
-        raise ValueError("each tag has a character that can be seen")
+        raise ValueError("each tag must have a visible character")
     return names
 
 
@@ -65,20 +64,22 @@ TagNames = Annotated[list[Text], Field(max_length=MAX_TAGS), AfterValidator(_tag
 
 
 class Tag(Shape):
-    """A tag. A request needs only the name; responses have the other fields too."""
+    """A tag of a conversation, or of your list of tags. A request needs only the name."""
 
-    id: RowId | None = Field(None, description="The tag's id; null in the tags of a conversation.")
+    id: RowId | None = Field(
+        None, description="The tag's id in your list; null in the tags of a conversation."
+    )
     name: Text = Field(
         description="The tag's name, 1 to 60 characters.", min_length=1, max_length=MAX_TAG_CHARS
     )
     source: Literal["agent", "ai", "customer"] | None = Field(
         None,
-        description="Who added the tag to the conversation; null in the client's list of tags.",
+        description="Who added the tag to the conversation; null in your list of tags.",
     )
     confidence: float | None = Field(
         None,
-        description="If an engine added it, 0..1: the similarity to its examples, or the model's"
-        " own rating. It is not a probability.",
+        description="How well the tag fits, 0..1, if an engine added it: its similarity to the"
+        " tag's examples, or the model's own rating, which is no probability. Else null.",
     )
     count: int | None = Field(
         None,
@@ -100,7 +101,8 @@ class Tag(Shape):
 
 
 def _as_tag(value: Any) -> Any:
-    """Turns a plain name into a tag; rejects any other type with a single error."""
+    """A tag from its plain name, or the value itself if it is a tag. For a value of any other type,
+    this raises one error instead of one for each alternative."""
     if isinstance(value, str):
         return {"name": value}
     if not isinstance(value, (dict, Tag)):
@@ -109,11 +111,11 @@ def _as_tag(value: Any) -> Any:
 
 
 class Tags(Shape):
-    """The tags of a conversation or of a client."""
+    """The tags of a conversation."""
 
     tags: list[Annotated[Tag, BeforeValidator(_as_tag, json_schema_input_type=Tag | Text)]] = Field(
-        description="The tags. A request may give plain strings. Case is ignored; a conversation"
-        f" has at most {MAX_TAGS}.",
+        description="The tags; a conversation has at most"
+        f" {MAX_TAGS}. A request may give names instead of objects; case is ignored.",
         max_length=100,
         examples=[["refund", "vip"]],
     )
@@ -123,7 +125,7 @@ class Tags(Shape):
     def _have_words(cls, tags: list[Tag]) -> list[Tag]:
         names = _tag_names(tag.name for tag in tags)
         if len(names) > MAX_TAGS:
-            raise ValueError(f"a chat has at most {MAX_TAGS} tags")
+            raise ValueError(f"a conversation has at most {MAX_TAGS} tags")
         return tags
 
     @property
@@ -139,11 +141,17 @@ class Tags(Shape):
         return cls.model_construct(tags=[Tag.from_tagging(tag, source="ai") for tag in suggested])
 
 
+class ClientTags(Shape):
+    """The tags of your list."""
+
+    tags: list[Tag] = Field(description="Your 1,000 most used tags, the most used first.")
+
+
 TagName = Annotated[Text, AfterValidator(lambda name: _tag_names([name])[0])]
 
 
 class ClientTagRequest(Shape):
-    """A tag of the client. Fields left out of an update keep their values."""
+    """A tag of your list. Fields left out of an update keep their values."""
 
     model_config = example(name="refund", colour="#d73a4a")
 
@@ -152,8 +160,8 @@ class ClientTagRequest(Shape):
     )
     colour: Text | None = Field(None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb` or null.")
     id: int | None = read_only("The tag's id.", path="tag_id")
-    source: str | None = read_only("Null in the client's list.")
-    confidence: float | None = read_only("Null in the client's list.")
+    source: str | None = read_only("Null in your list of tags.")
+    confidence: float | None = read_only("Null in your list of tags.")
     count: int | None = read_only("How many conversations have the tag.")
 
 
@@ -172,17 +180,22 @@ class ChatSummary(Shape):
     summary: str = Field(
         description="A model's prose; without a model, labelled lines from the conversation."
     )
-    language: str = Field(description="Language of the summary, BCP 47.")
-    key_points: list[str] = Field(description="The main points; without a model, open questions.")
+    language: str = Field(description="The summary's language as a BCP 47 code.")
+    key_points: list[str] = Field(
+        description="The main points; without a model, the customer's open questions."
+    )
     customer_intent: str = Field(
-        description="What the customer wants; with the extractive engine, the first request."
+        description="What the customer wants; without a model, their first request."
     )
     resolution: str = Field(
         description="How the customer's problem was solved; empty if it was not.",
     )
     message_count: int = Field(description="How many messages the summary covers.")
-    engine: str = Field(description="`extractive` or `openai_compatible`.")
-    created_at: Moment = Field(description="When the summary was made.")
+    engine: str = Field(
+        description="What wrote the summary: `extractive` (rules, without a model) or"
+        " `openai_compatible` (a language model)."
+    )
+    created_at: Moment = Field(description="When the summary was written.")
 
     @classmethod
     def from_row(cls, row: models.Summary) -> "ChatSummary":
@@ -190,7 +203,7 @@ class ChatSummary(Shape):
 
 
 class SummaryCalculateRequest(Shape):
-    """Conversations to summarise."""
+    """Which conversations to summarise; without any filter, all that have messages."""
 
     model_config = example(created_from="2026-11-01T00:00:00Z", created_to="2026-12-01T00:00:00Z")
 
@@ -201,21 +214,26 @@ class SummaryCalculateRequest(Shape):
     created_to: Moment | None = Field(
         None, description="Only conversations opened before this time."
     )
-    force: bool = Field(False, description="Also summarise conversations whose summary is current.")
+    force: bool = Field(
+        False, description="Whether to summarise even conversations whose summary is up to date."
+    )
 
 
 class SummaryJob(Shape):
-    """A job that summarises many conversations."""
+    """A run that summarises many conversations; `GET` it by its id to follow it."""
 
     id: uuid.UUID = Field(description="The run's id, a UUIDv7.")
     status: Literal["queued", "running", "done", "failed"] = Field(
-        description="`failed`: stopped early, because the credits ran out or the engine failed."
+        description="`done`: finished, even if some conversations failed. `failed`: stopped early,"
+        " because the credits ran out or the engine failed."
     )
-    total: int = Field(description="How many to summarise; at least `done` + `failed`.")
+    total: int = Field(
+        description="How many conversations to summarise; grows if more need it during the run."
+    )
     done: int = Field(description="How many conversations are summarised so far.")
     failed: int = Field(description="How many conversations could not be summarised.")
     created_at: Moment = Field(description="When the run was requested.")
-    finished_at: Moment | None = Field(None, description="When the run ended; null: not yet.")
+    finished_at: Moment | None = Field(None, description="When the run ended; null until then.")
 
 
 class ChatSentiment(Shape):
@@ -224,7 +242,10 @@ class ChatSentiment(Shape):
     chat_id: uuid.UUID = Field(description="The conversation's id.")
     sentiment: Sentiment = Field(description="The sentiment; `neutral` if unsure.")
     score: float = Field(description="From -1 (very negative) to 1 (very positive).")
-    engine: str = Field(description="`extractive` or `openai_compatible`.")
+    engine: str = Field(
+        description="What judged it: `extractive` (without a language model) or"
+        " `openai_compatible` (a language model)."
+    )
     created_at: Moment = Field(description="When the sentiment was judged.")
 
 
@@ -238,16 +259,24 @@ class ChatFeedBackDto(Shape):
     """A customer's rating of a conversation or of one message in it."""
 
     rating: int | None = Field(
-        None, ge=1, le=5, description="From 1 (bad) to 5 (good); null for a thumb.", examples=[5]
+        None,
+        ge=1,
+        le=5,
+        description="The stars, from 1 (bad) to 5 (good); null with `thumb`.",
+        examples=[5],
     )
     thumb: Thumb | None = Field(
         None,
         description="`up` or `down`, instead of `rating`, for one message.",
     )
     reason: FeedbackReason | None = Field(
-        None, description="What was wrong: one of the reasons that your website may offer."
+        None,
+        description="What was wrong; null if the customer did not say. Your website may offer these"
+        " reasons.",
     )
-    resolved: bool | None = Field(None, description="Whether the problem is solved, if known.")
+    resolved: bool | None = Field(
+        None, description="Whether the problem is solved; null if unknown."
+    )
     comment: Text | None = Field(None, description="The customer's comment.", max_length=2000)
     message_id: uuid.UUID | None = Field(
         None, description="The rated answer; null for the conversation as a whole."
@@ -322,15 +351,17 @@ class RewriteRequest(Shape):
 
     text: MessageText = Field(description="The text, 1 to 8,000 characters.")
     style: Literal["shorter", "friendlier", "spelling", "translated"] = Field(
-        description="`shorter`; `friendlier`; `spelling`: correct spelling and grammar;"
-        " `translated`: in the conversation's language."
+        description="How to rewrite the text: `shorter`, `friendlier`, `spelling` (with correct"
+        " spelling and grammar) or `translated` (in the conversation's language)."
     )
 
 
 class RewrittenText(Shape):
     """A rewritten text; nothing is sent or stored."""
 
-    text: str = Field(description="The text, with the same figures, links and addresses.")
+    text: str = Field(
+        description="The rewritten text, with all figures, links and addresses of the original."
+    )
 
 
 class TranslationRequest(Shape):
@@ -376,12 +407,14 @@ class SummarizeRequest(Shape):
     )
     messages: list[ChatGptMessage] | None = Field(
         None,
-        description=f"Instead of `text`: up to 200 messages, {MAX_SUMMARISED_CHARS:,} characters"
+        description=f"Instead of `text`: up to 200 messages of {MAX_SUMMARISED_CHARS:,} characters"
         " in all.",
         min_length=1,
         max_length=200,
     )
-    max_words: int = Field(120, ge=10, le=500, description="The longest summary, in words.")
+    max_words: int = Field(
+        120, ge=10, le=500, description="The maximum length of the summary, in words."
+    )
     language: Language | None = Field(
         None, description="Language of the summary; if left out, the language of the text."
     )
@@ -403,7 +436,10 @@ class SummarizeResponse(Shape):
 
     summary: str = Field(description="A model's prose; without a model, the beginning of the text.")
     key_points: list[str] = Field(
-        description="The main points; with the extractive engine, the beginning of each later"
-        " paragraph, or the open questions."
+        description="The main points; without a model, the beginning of each further paragraph of"
+        " a text, or the open questions in messages."
     )
-    engine: str = Field(description="`extractive` or `openai_compatible`.")
+    engine: str = Field(
+        description="What wrote the summary: `extractive` (rules, without a model) or"
+        " `openai_compatible` (a language model)."
+    )

@@ -27,9 +27,10 @@ TurnStatus = Annotated[
     Literal["answered", "asked_again", "pending", "handed_off", "not_expected"],
     Field(
         description="`answered`: the bot answered. `asked_again`: the bot has no answer and asked"
-        " the customer to rephrase. `pending`: the answer comes later. `handed_off`: an agent will"
-        " answer. `not_expected`: the bot will not answer, for example because you wanted no reply"
-        " or an agent has the conversation."
+        " the customer to rephrase. `pending`: the answer comes later, as a message of the"
+        " conversation: list its messages again, or wait for the event `message.created`, which"
+        " previews do not trigger. `handed_off`: an agent will answer. `not_expected`: the bot will"
+        " not answer, for example because `reply` is `none` or an agent has the conversation."
     ),
 ]
 ReplyMode = Literal["wait", "async", "stream", "none"]
@@ -37,8 +38,9 @@ MessageText = Annotated[Text, Field(min_length=1, max_length=8000)]
 ClientMessageId = Annotated[
     OwnId | None,
     Field(
-        description="Your own id for this message. If you send the same id twice, the message is"
-        " stored once."
+        description="Your own id for this message. If the conversation already has your message"
+        " with this id, nothing is stored and that message is returned. Unlike an"
+        " `Idempotency-Key`, it does not expire."
     ),
 ]
 
@@ -71,7 +73,7 @@ class Citation(Shape):
     )
     title: Text = Field(description="The document's title.", max_length=500)
     url: Text | None = Field(
-        None, description="The document's web address, if it has one.", max_length=2000
+        None, description="The document's URL; null if it has none.", max_length=2000
     )
     page: int | None = Field(
         None,
@@ -117,27 +119,35 @@ FILES = {"image", "file", "audio", "video"}
 class MessageContent(Shape):
     """One piece of a message."""
 
-    type: ContentType = Field(description="The kind of piece.", examples=["text"])
+    type: ContentType = Field(
+        description="The kind of piece, which decides where its content is. `text`: in `text`."
+        " `image`, `file`, `audio`, `video`: in `url`. `location`: in `location`. `template`: an"
+        " approved template of the channel, in `template`. `feedback`: the platform's request for"
+        " a rating, in `text` and `options`.",
+        examples=["text"],
+    )
     text: Text | None = Field(None, description="The plain text.", max_length=8000)
     url: Text | None = Field(
         None,
         max_length=2000,
         pattern=r"^(https?://|/)[^\s]+$",
-        description="The file's address. A file that we store has a signed link on this host,"
-        " valid for a day; read the message again for a new link. A link from the sender is passed"
-        " on unchanged and never fetched.",
+        description="The file's URL. For a file that the platform stores, a signed link on this"
+        " host, valid for a day; read the message again for a new one. A link from the sender is"
+        " passed on unchanged, and the platform never fetches it.",
     )
     file_name: Text | None = Field(
         None, description="The file's name, as the sender called it.", max_length=255
     )
     mime_type: Text | None = Field(
         None,
-        description="The media type, detected from the bytes of a file that we store.",
+        description="The media type; for a file that the platform stores, detected from its bytes.",
         max_length=120,
     )
     size_bytes: int | None = Field(None, description="Size in bytes.", ge=0, le=MAX_NUMBER)
     error: Text | None = Field(
-        None, description="Why a channel's file could not be stored; set by us.", max_length=300
+        None,
+        description="Why a file from a messaging channel could not be stored; null otherwise.",
+        max_length=300,
     )
     location: Location | None = Field(None, description="The location, if `type` is `location`.")
     options: list[MessageOption] | None = Field(
@@ -148,7 +158,7 @@ class MessageContent(Shape):
     )
     template: SentTemplate | None = read_only("The approved template; `text` has its words.")
     transcript: Text | None = read_only(
-        "What a customer says in a voice note, if a model has transcribed it. It may come later,"
+        "The words of a customer's voice note, if a model has transcribed it. They may come later,"
         " with the event `message.updated`.",
         max_length=8000,
     )
@@ -168,7 +178,7 @@ _PIECE_KEYS = tuple(MessageContent.model_fields)
 
 
 def _piece(stored: dict[str, Any]) -> dict[str, Any]:
-    """A stored piece as `MessageContent`: with every key, and a new link to a stored file."""
+    """A stored piece with every key of `MessageContent`, and with a new link to a stored file."""
     attachment_id = stored.get("attachment_id")
     piece = {name: stored.get(name) for name in _PIECE_KEYS}
     if attachment_id:
@@ -182,22 +192,27 @@ class Message(Shape):
     id: uuid.UUID = Field(description="The message's id, a UUIDv7.")
     conversation_id: uuid.UUID = Field(description="The conversation that the message belongs to.")
     seq: int = Field(
-        description="Number within the conversation: 1, 2, 3 … Internal notes have numbers too, so"
-        " where they are not shown, as with an API key, numbers are missing."
+        description="The message's number in the conversation, from 1. Internal notes have numbers"
+        " too, so a list without notes has gaps."
     )
     sender: Sender = Field(description="The sender.")
     recipient: Recipient | None = Field(
         None,
-        description="Who the message was for; null for a note, and if nobody had the conversation.",
+        description="Who the message was for; null for a note, and while the conversation was in"
+        " the queue.",
     )
     content: list[MessageContent] = Field(description="The content, piece by piece.")
     status: Literal["pending", "sent", "delivered", "read", "failed"] = Field(
-        description="The state of the message's delivery."
+        description="How far the message's delivery is. `pending`: to be sent by the channel."
+        " `sent`: accepted by the channel, or stored. `delivered`, `read`: reported by the channel,"
+        " the website, your app or the desk. `failed`: `error` says why."
     )
-    error: str | None = Field(None, description="Why the delivery failed; null if it did not.")
+    error: str | None = Field(
+        None, description="Why the delivery failed, or why its result is unknown; else null."
+    )
     in_reply_to: uuid.UUID | None = Field(
         None,
-        description="The id of the message that this one answers.",
+        description="The id of the message that this one answers; null if it answers none.",
     )
     is_note: bool = Field(
         False, description="Whether the message is an internal note, which the customer never sees."
@@ -207,10 +222,12 @@ class Message(Shape):
         description="Whether the message is the bot's welcome at the start of the conversation. A"
         " welcome has a `seq`, but no count includes it and it triggers no event.",
     )
-    client_message_id: str | None = Field(None, description="The sender's own id of the message.")
+    client_message_id: str | None = Field(
+        None, description="The id that the sender gave the message; null if none."
+    )
     provider_message_id: str | None = Field(
         None,
-        description="The message's id in the messaging channel.",
+        description="The message's id at the messaging channel's provider; null if it has none.",
     )
     language: str | None = Field(None, description="Language of the text, BCP 47.")
     translations: dict[str, str] = Field(description="Translations of the text, by language.")
@@ -223,27 +240,33 @@ class Message(Shape):
     created_at: Moment = Field(description="When the message was stored.")
     delivered_at: Moment | None = Field(
         None,
-        description="When the message reached the reader's device.",
+        description="When the message reached the reader's device; null until then.",
     )
-    read_at: Moment | None = Field(None, description="When the message was read.")
-    edited_at: Moment | None = Field(None, description="When the sender last edited the message.")
+    read_at: Moment | None = Field(None, description="When it was read; null until then.")
+    edited_at: Moment | None = Field(
+        None, description="When the sender last edited the message; null if never."
+    )
     deleted_at: Moment | None = Field(
-        None, description="When the sender deleted the message; its content is gone."
+        None,
+        description="When the sender deleted the message, which removed its content; null if it"
+        " was not deleted.",
     )
     customer_reaction: str | None = Field(
         None, description="The customer's reaction in the channel: an emoji, or a word for it."
     )
     metadata: FreeObject = Field(
         default_factory=dict,
-        description="Your keys and values; of a channel's message, what the channel told"
-        " besides the words. `lines`: what it is about or what came, each with a `kind`, a `text`"
-        " and perhaps a `url`. `no_words`: the customer wrote nothing, and the text says what came."
-        " `payload`: the value of a tapped option.",
+        description="Your own keys and values. On a messaging channel also what the channel"
+        " reported, such as `lines`: what the message refers to or contains besides text, each with"
+        " a `kind` and perhaps a `text` and a `url`; `no_words`: true if the customer wrote no"
+        " text, so that the message's text describes what they sent; `payload`: the value of the"
+        " option that they chose; `pricing`: the provider's price category, how many parts it"
+        " charges, and their `cost` if you have entered a price.",
     )
 
     @classmethod
     def from_row(cls, row: models.Message) -> dict[str, Any]:
-        """The row as a plain dict, built by hand for speed: every list of messages needs it."""
+        """The row as a plain dict; built by hand, because a pydantic model would be slower."""
         return {
             "id": str(row.pk),
             "conversation_id": str(row.conversation_id),
@@ -281,13 +304,13 @@ class ArrivalReport(Shape):
         None,
         ge=1,
         le=2**31 - 1,
-        description="The `seq` of the last message that arrived; all messages before it count as"
-        " well.",
+        description="The `seq` of the last message that was received or read; the report covers"
+        " all messages before it too.",
     )
     message_id: uuid.UUID | None = Field(
         None,
-        description="The id of the last message that arrived, instead of `seq`. Without either,"
-        " all messages have arrived.",
+        description="The id of the last message that was received or read, instead of `seq`. With"
+        " neither, the report covers all messages.",
     )
 
 
@@ -296,7 +319,7 @@ class MessagesResponse(ListPage[Message]):
 
 
 class HistoryQuery(Page):
-    """The order of the messages."""
+    """The page and the order of the messages."""
 
     sort: Literal["oldest", "newest"] = Field(
         "oldest",
@@ -306,15 +329,15 @@ class HistoryQuery(Page):
 
 
 class NewMessage(Shape):
-    """A message to store: a text, with files and locations given as links."""
+    """A message to store: a text, with links to files, and locations."""
 
     text: MessageText = Field(description="The text, 1 to 8,000 characters.")
     client_message_id: ClientMessageId = None
     attachments: list[MessageContent] = Field(
         default_factory=list,
         max_length=10,
-        description="Linked files and locations, at most 10. Links are passed on and never"
-        " fetched.",
+        description="Links to files, and locations; at most 10. The platform passes links on and"
+        " never fetches them. To upload a file, use the operation for messages with files.",
     )
 
     @model_validator(mode="after")
@@ -350,8 +373,9 @@ class ConvMessage(NewMessage):
     )
     reply: ReplyMode = Field(
         "wait",
-        description="`wait`: the response contains the answer, or is 202 `pending` after a minute."
-        " `async`: 202 at once. `stream`: server-sent events. `none`: you want no answer.",
+        description="`wait`: the response contains the answer, or is 202 `pending` after a minute"
+        " without one. `async`: the response comes at once, as 202 `pending` if an answer will"
+        " follow. `stream`: server-sent events. `none`: the bot does not answer.",
     )
 
 
@@ -361,7 +385,9 @@ class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat
     """A customer's message with files."""
 
     message: Text = Field("", max_length=8000, description="The customer's text; may be empty.")
-    reply: ReplyMode = Field("wait", description="As for a message without files.")
+    reply: ReplyMode = Field(
+        "wait", description="As in *Send message in existing chat conversation*."
+    )
 
     @property
     def words(self) -> ConvMessage:
@@ -381,11 +407,13 @@ class AttachmentQuery(Shape):
 
 
 class ChatTurn(Shape):
-    """A customer's message and its outcome."""
+    """A customer's message and what became of it, as your server and your team see it."""
 
     message: Message = Field(description="The customer's message, as it was stored.")
     reply: Message | None = Field(
-        None, description="The bot's answer, or the message that announces the handover."
+        None,
+        description="The bot's answer, or the message that announces the handover; null if there"
+        " is none, or none yet: see `status`.",
     )
     status: TurnStatus
     handoff_reason: str | None = Field(

@@ -20,15 +20,15 @@ _as_list = BeforeValidator(lambda value: [value] if isinstance(value, str) else 
 
 
 class ConversationRequest(Shape):
-    """Opens a conversation for a person that the calling system knows."""
+    """A conversation to open for a person whom your system knows."""
 
     requester: Identity = Field(
         description="The customer, by your own id; a known id selects the existing one."
     )
     responsible: Identity | None = Field(
         None,
-        description="Who should answer. A person of your team here, given by id or e-mail address,"
-        " gets the conversation; anyone else is only stored as a name.",
+        description="Who should answer. An agent on your team here, given by user id or e-mail"
+        " address, gets the conversation; anyone else is only stored.",
     )
     provider: Text = Field(
         "",
@@ -48,39 +48,48 @@ class ConversationRequest(Shape):
 
 
 class Responsible(Identity):
-    """Who answers a conversation, by your id for them if you gave one, and by ours."""
+    """The person who answers a conversation, or should."""
 
-    external_id: Text = Field(description="Your id or address, otherwise our id.", max_length=200)
+    external_id: Text = Field(
+        description="The id that you gave for the person; if you gave none, their user id.",
+        max_length=200,
+    )
     user_id: int | None = Field(
-        description="The person of your team here who has the conversation; null if none does.",
+        description="The user id of the agent who has the conversation; null if none does.",
     )
 
 
 class ConversationResponse(Shape):
     """A conversation as the messaging API shows it."""
 
-    id: uuid.UUID = Field(description="UUIDv7, the same everywhere in the API.")
-    requester: Identity = Field(description="The customer.")
-    responsible: Responsible | None = Field(description="Who answers, or is meant to.")
-    provider: str = Field(
-        description="The system that the conversation comes from; the channel if you named none.",
+    id: uuid.UUID = Field(
+        description="The conversation's id, a UUIDv7; the same as in all other operations."
     )
-    location: Location | None = Field(description="Where the requester is.")
+    requester: Identity = Field(description="The customer.")
+    responsible: Responsible | None = Field(
+        description="Who answers, or should; null if no agent has it and you gave nobody."
+    )
+    provider: str = Field(
+        description="The system that the conversation comes from; the channel if you gave none.",
+    )
+    location: Location | None = Field(description="Where the requester is; null if unknown.")
     tags: list[str] = Field(description="The conversation's tags.")
-    group_id: str | None = Field(description="Your own id for the conversation's group.")
+    group_id: str | None = Field(
+        description="Your own id for the conversation's group; null if you gave none."
+    )
     status: ConversationStatus
     created_at: Moment = Field(description="When the conversation was opened.")
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "ConversationResponse":
-        """If the messaging API did not open it, the requester is made from the customer's data."""
-        asks = row.requester or {
+        """The conversation; its customer is the requester if the messaging API did not open it."""
+        requester = row.requester or {
             "external_id": row.customer.external_id or str(row.customer_id),
             "name": row.customer.name,
         }
         return cls.copy_from(
             row,
-            requester=Identity.model_construct(**asks),
+            requester=Identity.model_construct(**requester),
             responsible=_responsible(row),
             provider=row.provider or row.channel,
             location=Location.from_stored(row.location),
@@ -89,19 +98,20 @@ class ConversationResponse(Shape):
 
 
 def _responsible(row: models.Conversation) -> Responsible | None:
-    """The agent who has it, by the other system's id if that system named this agent."""
-    named, agent = row.responsible, row.assignee
+    """The agent who has the conversation, with the other system's id if that system asked for this
+    agent; without an agent, the person whom that system asked for, or None."""
+    requested, agent = row.responsible, row.assignee
     if agent is None:
-        return Responsible.model_construct(**named | {"user_id": None}) if named else None
-    is_named = named is not None and named.get("user_id") == agent.pk
-    external_id = named["external_id"] if named and is_named else str(agent.pk)
+        return Responsible.model_construct(**requested | {"user_id": None}) if requested else None
+    is_requested = requested is not None and requested.get("user_id") == agent.pk
+    external_id = requested["external_id"] if requested and is_requested else str(agent.pk)
     return Responsible.model_construct(
         external_id=external_id, name=agent.full_name, user_id=agent.pk
     )
 
 
 class MessagingQuery(Page):
-    """Filters of conversations; all that are given must match."""
+    """Filters of conversations; all filters given must match."""
 
     group_id: OwnId | None = Field(
         None, description="Only conversations that were opened with this `group_id`."
@@ -114,7 +124,7 @@ class MessagingQuery(Page):
         description="Only conversations with all of these tags: `tags=a&tags=b`.",
     )
     requester_id: OwnId | None = Field(
-        None, description="Only conversations of the requester with this id of yours."
+        None, description="Only conversations of the customer with this external id."
     )
     created_from: Moment | None = Field(
         None, description="Only conversations opened at this time or later."
@@ -138,13 +148,16 @@ class MessageRequest(Shape):
     )
 
     sender: Sender = Field(
-        description="The sender. `customer`: the bot answers if `generate_reply` is set; an ended"
-        " or snoozed conversation reopens. `agent`: a person of your team here, given by id or"
-        " e-mail address, takes the conversation if no agent has it; anyone else is only stored as"
-        " a name. `bot`: your own assistant; refused while an agent has the conversation."
+        description="The sender. `customer`: the bot answers if `generate_reply` is set; a snoozed"
+        " conversation reopens, and an ended one too, or a new one follows it. `agent`: an agent on"
+        " your team here, given by user id or e-mail address, gets the conversation if no agent has"
+        " it; anyone else is only stored as the sender. `bot`: your own assistant; refused while an"
+        " agent has the conversation. `system`: an automatic message."
     )
     recipient: Recipient | None = Field(
-        None, description="Who the message is for; if left out, the other side."
+        None,
+        description="Who the message is for; if left out, the customer or, for a message of the"
+        " customer, whoever has the conversation.",
     )
     content: list[MessageContent] = Field(
         default_factory=list, max_length=20, description="At most 20 pieces, instead of `text`."
@@ -153,8 +166,8 @@ class MessageRequest(Shape):
     client_message_id: ClientMessageId = None
     in_reply_to: uuid.UUID | None = Field(
         None,
-        description="The message of this conversation that it answers. The bot or system can"
-        " answer a message only once: 409 `already_answered`.",
+        description="The id of the message of this conversation that it answers. The bot or system"
+        " can answer a message only once: 409 `already_answered`.",
     )
     sent_at: Moment | None = Field(
         None,
@@ -163,7 +176,9 @@ class MessageRequest(Shape):
         " of owner or status, nothing unread. An ended conversation accepts it too.",
     )
     generate_reply: bool = Field(
-        False, description="Whether the bot should answer this message; the reply comes by webhook."
+        False,
+        description="Whether the bot should answer this message. The response does not contain the"
+        " answer: list the messages later, or wait for the event `message.created`.",
     )
     metadata: FreeObject = Field(
         default_factory=dict,
@@ -180,7 +195,7 @@ class MessageRequest(Shape):
         if self.sent_at and self.sent_at > timezone.now():
             raise ValueError("sent_at must not lie in the future")
         if self.generate_reply and (self.sender.type != "customer" or self.sent_at):
-            raise ValueError("a reply is generated to a customer's message of now only")
+            raise ValueError("only a customer's new message can get a generated reply")
         return self
 
     @property

@@ -15,9 +15,11 @@ OwnId = Annotated[Text, Field(min_length=1, max_length=200)]
 
 
 class Identity(Shape):
-    """A person, with the id from the system they come from."""
+    """A person, with an id from the system that they come from."""
 
-    external_id: OwnId = Field(description="The id in that system.")
+    external_id: OwnId = Field(
+        description="The person's id in that system; for your team, their user id on the platform."
+    )
     name: Text = Field("", description="The person's name.", max_length=200)
 
     @classmethod
@@ -62,7 +64,7 @@ IdentitySignature = Annotated[
 
 
 class CustomerInfo(Shape):
-    """What the caller knows about a customer."""
+    """What is known about a customer."""
 
     model_config = example(
         external_id="customer-17",
@@ -73,9 +75,7 @@ class CustomerInfo(Shape):
 
     external_id: OwnId | None = Field(
         None,
-        description="The customer's id in your own system. A known id selects the existing"
-        " customer. With a public key it needs the `identity_signature`, because nothing else"
-        " proves who the visitor is.",
+        description="The customer's id in your own system; null if unknown.",
     )
     name: Text | None = Field(
         None, description="The customer's name as your team sees it.", max_length=200
@@ -97,7 +97,7 @@ class CustomerInfo(Shape):
     )
     attributes: FreeObject = Field(
         default_factory=dict,
-        description="Anything else you know, as your own keys and values: at most 200 of them and"
+        description="Anything else that is known, as your own keys and values: at most 200 keys and"
         " 16,384 bytes of JSON in all. Send numbers above 9007199254740991 as strings.",
     )
 
@@ -114,8 +114,8 @@ class ConversationCustomer(CustomerInfo):
     avatar_url: Text | None = Field(None, description="The picture's http(s) URL.")
     provider_user_id: str | None = Field(
         None,
-        description="On a messaging channel: the customer's id at the provider, which is the"
-        " `recipient_id` of messages. Null elsewhere, and if somebody else has the id now.",
+        description="The customer's id at the messaging channel's provider, to send as"
+        " `recipient_id`. Null on other channels, and if the id belongs to someone else now.",
     )
 
     @classmethod
@@ -125,7 +125,7 @@ class ConversationCustomer(CustomerInfo):
 
 
 class ChatCustomer(CustomerInfo):
-    """What the caller knows about a conversation's customer."""
+    """Data of a conversation's customer; with a public key, an `external_id` must be signed."""
 
     identity_signature: IdentitySignature = None
 
@@ -136,13 +136,13 @@ class CustomerDto(CustomerInfo):
     In a request, null clears a field; fields left out keep their values.
     """
 
-    id: int | None = read_only("The customer's number.", path="customer_id")
+    id: int | None = read_only("The customer's id on the platform.", path="customer_id")
     blocked_until: Moment | None = Field(
         None,
-        description="Until this time what the customer sends (messages, ratings, what they say of"
-        " themselves) is refused (`customer_blocked`) on the website and by the API, and ignored on"
-        " messaging channels. Null or a past time: not blocked. For a block without an end, send"
-        " `9999-01-01T00:00:00Z`.",
+        description="Until this time, what the customer sends (messages, ratings, data about"
+        " themselves) is refused with `customer_blocked` on the website and in the API, and ignored"
+        " on messaging channels. Null or a time in the past: not blocked. To block without an end,"
+        " send `9999-01-01T00:00:00Z`.",
     )
     block_reason: Text | None = Field(
         None,
@@ -151,8 +151,9 @@ class CustomerDto(CustomerInfo):
         " removed together with the block.",
     )
     opt_out: Literal["none", "offers", "all"] | None = read_only(
-        "What the customer wants no more of: `offers` (they told the channel) or `all` (they wrote"
-        " STOP). No template is sent, and with `all` the bot is silent until they write again."
+        "What the customer no longer wants. `offers`: offers, as they told the channel; no"
+        " marketing template is sent to them. `all`: any messages, since they wrote STOP; no"
+        " template is sent to them, and the bot is silent until they write again."
     )
     created_at: Moment | None = read_only("When the customer was created.")
 
@@ -167,7 +168,7 @@ class CustomersQuery(Page):
         min_length=1,
         max_length=200,
     )
-    external_id: OwnId | None = Field(None, description="Only the customer with this id of yours.")
+    external_id: OwnId | None = Field(None, description="Only the customer with this external id.")
 
 
 class CustomersResponse(ListPage[CustomerDto]):
@@ -178,11 +179,13 @@ class CustomerErasure(Shape):
     """The erasure of a customer, with its progress."""
 
     id: uuid.UUID = Field(description="The erasure's id, a UUIDv7.")
-    customer_id: int = Field(description="The customer's number.")
+    customer_id: int = Field(description="The customer's id on the platform.")
     status: Literal["queued", "running", "done", "failed"] = Field(
         description="`failed`: stopped early after erasing a part; request it again."
     )
-    chats_total: int = Field(description="How many conversations the customer had at the request.")
+    chats_total: int = Field(
+        description="How many conversations the customer had when the erasure was requested."
+    )
     chats_erased: int = Field(description="How many conversations have been erased so far.")
     created_at: Moment = Field(description="When the erasure was requested.")
     finished_at: Moment | None = Field(description="When the erasure ended; null until then.")

@@ -1,4 +1,4 @@
-"""The shapes of replayed replies."""
+"""The shapes of replays, in which a bot answers customers' past questions again."""
 
 import uuid
 from collections.abc import Iterable
@@ -11,11 +11,11 @@ from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import Moment, Shape, example
 from chats.models import Message, Replay, ReplayChange, ReplayedReply, ReplayStatus
 
-_DECISION = "As in the receipt: `answered`, or why there is no answer."
+_DECISION = "The `decision` in the reply's receipt: `answered`, or why there is no answer."
 
 
 def with_choices(text: str, choices: Iterable[str]) -> str:
-    """A message as plain text: its words, then each choice on its own line."""
+    """A message as plain text: its text, then each choice on its own line."""
     return "\n".join([text, *(f"▸ {choice}" for choice in choices)])
 
 
@@ -25,7 +25,7 @@ class OriginalReply(Shape):
     text: str = Field(description="The text, then each offered choice on its own line after `▸`.")
     is_answered: bool = Field(description="Whether the bot answered the question.")
     decision: str = Field(description=_DECISION)
-    sources: list[str] = Field(description="Titles of the cited sources.")
+    sources: list[str] = Field(description="The titles of the cited sources.")
 
     @classmethod
     def from_message(cls, row: Message) -> "OriginalReply":
@@ -51,8 +51,8 @@ class CurrentReply(OriginalReply):
     )
 
     @classmethod
-    def from_reply(cls, made: Any) -> "CurrentReply":
-        return cls.copy_from(made, sources=list(made.sources))
+    def from_reply(cls, reply: Any) -> "CurrentReply":
+        return cls.copy_from(reply, sources=list(reply.sources))
 
 
 class ReplayedTurn(Shape):
@@ -68,7 +68,7 @@ class ReplayedTurn(Shape):
     today: CurrentReply = Field(description="The bot's reply today, which is not sent.")
 
     @classmethod
-    def of(cls, reply: Message, made: Any) -> "ReplayedTurn":
+    def of(cls, reply: Message, current: Any) -> "ReplayedTurn":
         asked = reply.in_reply_to
         return cls.model_construct(
             message_id=reply.pk,
@@ -76,7 +76,7 @@ class ReplayedTurn(Shape):
             said_at=reply.created_at,
             called_functions=bool((reply.receipt or {}).get("calls")),
             then=OriginalReply.from_message(reply),
-            today=CurrentReply.from_reply(made),
+            today=CurrentReply.from_reply(current),
         )
 
 
@@ -90,13 +90,13 @@ class ReplayRequest(Shape):
         1000,
         ge=1,
         le=1000,
-        description="The maximum number of replies, starting with the earliest of the day,"
+        description="The maximum number of replies to replay, the earliest of the day first,"
         " 1..1,000.",
     )
 
 
 class ReplayDto(Shape):
-    """A replay of a bot's replies of one day."""
+    """A replay: the bot replies once more to its questions of one day, without sending anything."""
 
     id: uuid.UUID = Field(description="The replay's id.")
     day: date = Field(description="The day of the original replies, in the client's time zone.")
@@ -104,23 +104,35 @@ class ReplayDto(Shape):
     error: str | None = Field(
         description="Why the replay failed; null if it did not. Replies already replayed are kept."
     )
-    total: int = Field(description="How many replies are replayed.")
+    total: int = Field(description="How many replies the replay covers.")
     is_cut: bool = Field(description="Whether the day had more replies than `limit`.")
-    with_calls: int = Field(description="Replies of the day with function calls: not replayed.")
+    with_calls: int = Field(
+        description="How many replies of the day called functions; they are not replayed."
+    )
     done: int = Field(description="How many replies have been replayed so far.")
     gained: int = Field(
-        description="Answered today, but not then; a person must check whether the answer is right."
+        description="How many questions were not answered originally, but would be today; a person"
+        " must check whether the new answers are right."
     )
-    lost: int = Field(description="Answered by this bot then, not answered today.")
-    changed: int = Field(description="Answered both times from different sources: may be wrong.")
-    answered: int = Field(description="Answered then and today, with the same first source.")
-    unanswered: int = Field(description="Replies answered neither then nor today.")
-    engine: str | None = Field(description="The engine that answered; null until the replay ends.")
+    lost: int = Field(
+        description="How many questions were answered originally, but would not be today."
+    )
+    changed: int = Field(
+        description="How many questions are answered both times, but from another first source"
+        " today; a person must check which answer is right."
+    )
+    answered: int = Field(
+        description="How many questions are answered both times, from the same first source."
+    )
+    unanswered: int = Field(description="How many questions are answered neither time.")
+    engine: str | None = Field(
+        description="The engine that replied in the replay; null until the replay ends."
+    )
     knowledge_version: int | None = Field(
         description="The version of the bot's content; null until the replay ends."
     )
     created_at: Moment = Field(description="When the replay was requested.")
-    finished_at: Moment | None = Field(description="When the replay ended; null: not yet.")
+    finished_at: Moment | None = Field(description="When the replay ended; null until then.")
 
     @classmethod
     def from_row(cls, row: Replay) -> "ReplayDto":
@@ -142,9 +154,10 @@ class ReplayedQuery(Page):
 
     change: ReplayChange | None = Field(
         None,
-        description="Only replies with this outcome: `gained` (not answered then, answered today),"
-        " `lost` (the reverse), `changed` (answered both times, with another first source),"
-        " `answered` or `unanswered` (both times).",
+        description="Only replies with this outcome: `gained` (not answered originally, answered"
+        " today), `lost` (the reverse), `changed` (answered both times, but from another first"
+        " source today), `answered` (both times, from the same first source) or `unanswered`"
+        " (neither time).",
     )
 
 
@@ -154,7 +167,9 @@ class ReplayedReplyDto(Shape):
     chat_id: uuid.UUID = Field(description="The conversation's id.")
     chat_code: str = Field(description="The conversation's code.")
     message_id: uuid.UUID = Field(description="The id of the message with the reply.")
-    change: ReplayChange = Field(description="How the reply of today compares with the original.")
+    change: ReplayChange = Field(
+        description="How the reply of today compares with the original, as in the filter `change`."
+    )
     question: str = Field(description="What the customer asked.")
     then: OriginalReply = Field(description="The original reply.")
     today: OriginalReply = Field(description="The bot's reply today, cut at 4,000 characters.")
@@ -180,4 +195,4 @@ class ReplayedReplyDto(Shape):
 
 
 class ReplayedResponse(ListPage[ReplayedReplyDto]):
-    """A page of a replay's replies, in the order of the day."""
+    """A page of a replay's replies, in the order in which they were sent."""

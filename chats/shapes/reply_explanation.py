@@ -1,4 +1,4 @@
-"""The shape of a receipt, which explains a bot's message."""
+"""The shapes of a receipt, which explains a message of the bot or the platform."""
 
 import uuid
 from collections.abc import Iterable
@@ -69,7 +69,8 @@ class StoredReceipt(BaseModel):
 
     @classmethod
     def from_row(cls, row: models.Message) -> "StoredReceipt":
-        """Empty if the stored receipt does not fit: an imported message may have any."""
+        """The message's receipt; an empty one if the stored JSON does not fit the shape, since an
+        imported message may have any JSON."""
         try:
             return cls.model_validate(row.receipt)
         except ValidationError:
@@ -77,13 +78,14 @@ class StoredReceipt(BaseModel):
 
 
 class Passage(Shape):
-    """A passage that the search found. Its text is null if it was retrained or deleted since."""
+    """A passage that the search found. If its document was retrained or deleted since, only the
+    passage's id and score remain."""
 
     chunk_id: int = Field(description="The passage's id.")
     score: float = Field(description="The search's score; comparable only within one receipt.")
     document_id: int | None = Field(description="The id of the document that contains the passage.")
-    title: str | None = Field(description="The document's title.")
-    url: str | None = Field(description="The document's web address, if it has one.")
+    title: str | None = Field(description="The document's title, or its file name.")
+    url: str | None = Field(description="The document's URL; null if it has none.")
     page: int | None = Field(
         description="The page number in the document, from 1; null if it has no pages."
     )
@@ -104,31 +106,41 @@ class Passage(Shape):
 
 
 class ProcedureStep(Shape):
-    """What became of one step of a procedure."""
+    """A step of a procedure, with its result."""
 
-    line: int | None = Field(description="The step's line in the procedure; null for the end.")
+    line: int | None = Field(description="The step's line in the procedure; null for `end`.")
     kind: str = Field(description="`ask`, `call`, `if`, `confirm`, `say` or `end`.")
-    name: str | None = Field(description="The value asked for, or the function called.")
-    result: str = Field(
-        description="`asked`, `given` or `known` of a value; `asked` or `yes` of a confirmation;"
-        " `yes`, `no` or `unknown` of a condition; the status of a call, or `waiting` for its"
-        " approval; `done`, `declined`, `handed_over`, `failed`, `undecided` or `not_given` of the"
-        " end."
+    name: str | None = Field(
+        description="The name of the value that the step asks for, or of the function that it"
+        " calls; null for other steps."
     )
-    by: str | None = Field(description="Who decided a condition: `rule` or `model`.")
-    call_id: str | None = Field(description="The call's id in the log.")
-    error: str | None = Field(description="Why the values of a call were wrong.")
+    result: str = Field(
+        description="The result of an `ask`: `asked`, `given` (by the customer) or `known` (from"
+        " before). Of a `confirm`: `asked` or `yes`. Of an `if`: `yes`, `no` or `unknown`. Of a"
+        " `call`: the call's status, or `waiting` for an approval. Of the `end`: `done`,"
+        " `declined`, `handed_over`, `failed`, `undecided` (a condition could not be decided) or"
+        " `not_given` (the customer gave no usable value)."
+    )
+    by: str | None = Field(
+        description="What decided an `if`: `rule` or `model`; null for other steps."
+    )
+    call_id: str | None = Field(
+        description="The id of the function call in its log; null if none was made."
+    )
+    error: str | None = Field(
+        description="What was wrong with the values for a call; null if nothing was."
+    )
 
 
 class ProcedureTrace(Shape):
-    """The steps of a procedure that were taken for one message."""
+    """What a procedure did for one message."""
 
-    name: str = Field(description="The procedure's name then.")
+    name: str = Field(description="The procedure's name at that time.")
     waits_for: str | None = Field(
-        description="What the next message or an approval decides: `ask`, `confirm` or `call`;"
-        " null at the procedure's end."
+        description="The kind of the step at which the procedure waits for the customer (`ask`,"
+        " `confirm`) or for an approval (`call`); null at the procedure's end."
     )
-    steps: list[ProcedureStep] = Field(description="The steps taken for the message, in order.")
+    steps: list[ProcedureStep] = Field(description="The steps run for the message, in order.")
 
     @classmethod
     def of(cls, stored: StoredProcedure | None) -> "ProcedureTrace | None":
@@ -148,16 +160,25 @@ class ReplyReceipt(Shape):
         " reply."
     )
     decision: str | None = Field(
-        description="The decision: `answered`, `small_talk`, `below_gate` (the confidence was"
-        " below the threshold), `nothing_to_quote`, `no_answer`, `model_refused`, `engine_failed`,"
-        " `credits_used_up`, `approval_needed`, `customer_declined`, `agent_declined`,"
-        " `handoff_not_wanted`, `procedure`, `procedure_changed`, or how the customer responded to"
-        " a customer-info field: `info_given`, `info_declined`, `info_wrong`."
+        description="What decided the message. `answered`: the bot had an answer. `small_talk`: it"
+        " replied to a greeting, thanks or the like. No answer: `below_gate` (the confidence was"
+        " below the threshold), `nothing_to_quote` (no sentence of the passages answers the"
+        " question), `model_refused` (the model found no answer in the passages), `no_answer` (no"
+        " passage supports the model's answer), `engine_failed`, `credits_used_up`. Function calls:"
+        " `approval_needed`, `customer_declined`, `agent_declined`. `handoff_not_wanted`: a"
+        " handover would be due, but your settings exclude it. `procedure`: a procedure ran."
+        " `procedure_changed`: it was changed while it waited. Customer-info fields: `info_given`,"
+        " `info_declined`, `info_wrong`. `feedback_asked`: the request for a rating."
     )
-    asks_for: str | None = Field(description="The customer-info field that the message asks for.")
-    filled: list[str] = Field(description="The customer-info fields that the customer filled in.")
+    asks_for: str | None = Field(
+        description="The customer-info field that the message asks for; null if none."
+    )
+    filled: list[str] = Field(
+        description="The customer-info fields that the customer's message filled in."
+    )
     passed_over: str | None = Field(
-        description="The customer-info field that the customer ignored: asked for once more later."
+        description="The customer-info field that the customer ignored, which the bot will ask for"
+        " once more later; null if none."
     )
     asked_again: bool = Field(
         description="Whether the bot asks the customer to rephrase, instead of handing over.",
@@ -169,9 +190,13 @@ class ReplyReceipt(Shape):
     confidence: float | None = Field(
         description="The probability, 0..1, that the passages contain the answer."
     )
-    threshold: float | None = Field(description="The confidence that an answer needed then, 0..1.")
+    threshold: float | None = Field(
+        description="The confidence that an answer needed at that time, 0..1."
+    )
     passages: list[Passage] = Field(description="The passages that the search found, best first.")
-    knowledge_version: int | None = Field(description="The version of the bot's content then.")
+    knowledge_version: int | None = Field(
+        description="The version of the bot's content at that time."
+    )
     prompt_version: int | None = Field(
         description="The version of the bot's instructions, if a model was asked."
     )
@@ -190,7 +215,7 @@ class ReplyReceipt(Shape):
 
     @classmethod
     def of(cls, message: models.Message, receipt: StoredReceipt, chunks: Iterable[Chunk]) -> Self:
-        """The stored receipt, with the passages' current text."""
+        """The receipt of a message, with the passages' current text from `chunks`."""
         by_id = {chunk.pk: chunk for chunk in chunks}
         replied_to = [message.in_reply_to_id] if message.in_reply_to_id else []
         tokens = receipt.usage or StoredUsage()

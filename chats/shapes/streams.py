@@ -1,4 +1,4 @@
-"""The shapes of the events in reply streams and in the live feed."""
+"""The shapes of the events in reply streams and in the live feed of the desk."""
 
 import uuid
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ from webhooks.shapes.webhook import StoredEvent
 
 
 class ReplyDelta(Shape):
-    """The next piece of the reply."""
+    """The next piece of the reply's text."""
 
     text: str = Field(description="The text to append to the pieces before it.")
 
 
 class ReplyReset(Shape):
-    """Discards the pieces so far."""
+    """Tells the reader to discard all pieces so far."""
 
 
 class FeedReady(Shape):
@@ -39,10 +39,10 @@ class FeedPresence(Shape):
 
 
 class Typist(Shape):
-    """The person who is typing."""
+    """The agent or customer who is typing."""
 
     type: Literal["agent", "customer"] = Field(description="The side of the conversation.")
-    id: str = Field(description="The id of the person or the customer.")
+    id: str = Field(description="The agent's user id, or the customer's id.")
     name: str = Field(description="The typist's name.")
 
 
@@ -50,7 +50,7 @@ class FeedTyping(Shape):
     """Somebody started or stopped typing in a conversation."""
 
     conversation_id: uuid.UUID = Field(description="The conversation's id.")
-    sender: Typist = Field(description="The person.")
+    sender: Typist = Field(description="Who is typing, or has stopped.")
     is_typing: bool = Field(description="Whether the sender is typing; false if they stopped.")
 
 
@@ -66,7 +66,7 @@ class FeedViewing(Shape):
 
 
 class FeedDeleted(Shape):
-    """A conversation was deleted, with all that was said in it."""
+    """A conversation was deleted, with all of its messages."""
 
     conversation_id: uuid.UUID = Field(description="The conversation's id.")
 

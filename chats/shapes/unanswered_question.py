@@ -10,7 +10,11 @@ from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import Moment, Shape, Text, example
 from chats.models import GroupedQuestion, GroupStatus, QuestionGroup
 
-_FAULTS = "`below_gate`, `nothing_to_quote`, `model_refused`, `no_answer` or `engine_failed`"
+_FAULTS = (
+    "`below_gate` (the confidence was below the threshold), `nothing_to_quote` (no sentence of the"
+    " content answers the question), `model_refused` (the model found no answer in the content),"
+    " `no_answer` (the content does not support the model's answer) or `engine_failed`"
+)
 
 
 class UnansweredQuery(Page):
@@ -24,7 +28,7 @@ class UnansweredQuery(Page):
 class AskedQuestion(Shape):
     """A customer's question that got no answer."""
 
-    message_id: uuid.UUID = Field(description="The customer's message.")
+    message_id: uuid.UUID = Field(description="The id of the customer's message.")
     chat_id: uuid.UUID = Field(description="The conversation's id.")
     chat_code: str = Field(description="The conversation's code.")
     text: str = Field(description="The question.")
@@ -54,19 +58,27 @@ class UnansweredQuestion(Shape):
     count: int = Field(description="How often the question was asked in the last 30 days.")
     latest_at: Moment | None = Field(description="When the question was last asked.")
     status: GroupStatus = Field(
-        description="`open`: has no answer; `learning`: an answer was written, and is being"
-        " trained or is held back; `answered`: the bot answered when it was asked again. A new"
-        " unanswered question opens the group again."
+        description="`open`: there is no answer. `learning`: an answer was written, which is being"
+        " trained, or is held back because a golden question failed. `answered`: the bot answered"
+        " when it was asked again. A new unanswered question opens the group again."
     )
-    document_id: int | None = Field(description="The document with the written answer, if any.")
-    asked_again_at: Moment | None = Field(description="When the bot was last asked again.")
-    answer: str | None = Field(description="What the bot replied then; null if nothing.")
-    sources: list[str] = Field(description="Titles of the sources cited in that answer.")
-    fault: str | None = Field(description=f"Why the bot had no answer then: {_FAULTS}; else null.")
+    document_id: int | None = Field(
+        description="The document with the written answer; null if there is none."
+    )
+    asked_again_at: Moment | None = Field(
+        description="When the bot was last asked again; null if never."
+    )
+    answer: str | None = Field(
+        description="What the bot answered when it was last asked again; null if it had no answer."
+    )
+    sources: list[str] = Field(description="The titles of the sources that `answer` cites.")
+    fault: str | None = Field(
+        description=f"Why the bot had no answer when it was last asked again: {_FAULTS}; else null."
+    )
 
     @classmethod
     def from_row(cls, row: QuestionGroup) -> "UnansweredQuestion":
-        """`row` must come from `with_question`."""
+        """A group of questions; `row` must come from `question_groups.with_question`."""
         shown: Any = row
         return cls.copy_from(
             row,

@@ -15,14 +15,17 @@ from chats.shapes.people import IdentitySignature, OwnId
 from identity.models import User
 from identity.services import visitor_tokens
 
-LONGEST_BEGINNING = 80
+# The maximum length of a message's beginning in a list of conversations, in characters.
+_MAX_EXCERPT_CHARS = 80
 
 
 class VisitorAgent(Shape):
     """The agent who has the conversation."""
 
     name: str = Field(description="The agent's name.")
-    avatar_url: str | None = Field(description="The picture's http(s) URL; null if there is none.")
+    avatar_url: str | None = Field(
+        description="The http(s) URL of the agent's picture; null if there is none."
+    )
     is_typing: bool = Field(description="Whether the agent is typing to the visitor.")
 
     @classmethod
@@ -35,9 +38,9 @@ class VisitorAgent(Shape):
 class VisitorCustomer(Shape):
     """The visitor's name and contact data."""
 
-    name: str | None = Field(description="The customer's name.")
-    email: str | None = Field(description="The customer's e-mail address.")
-    phone: str | None = Field(description="Phone number, stored as given.")
+    name: str | None = Field(description="The visitor's name; null if unknown.")
+    email: str | None = Field(description="The visitor's e-mail address; null if unknown.")
+    phone: str | None = Field(description="The phone number, as given; null if unknown.")
 
     @classmethod
     def from_row(cls, row: models.Customer) -> "VisitorCustomer":
@@ -61,36 +64,43 @@ class VisitorMessage(Shape):
 
     id: uuid.UUID = Field(description="The message's id, a UUIDv7.")
     conversation_id: uuid.UUID = Field(description="The conversation that the message belongs to.")
-    seq: int = Field(description="Number in the conversation: increases, and may skip some.")
+    seq: int = Field(
+        description="The message's number in the conversation; increases, perhaps with gaps."
+    )
     sender: VisitorSender = Field(description="The sender.")
     content: list[MessageContent] = Field(description="The content, piece by piece.")
     in_reply_to: uuid.UUID | None = Field(
-        description="The id of the message that this one answers.",
+        description="The id of the message that this one answers; null if it answers none.",
     )
     is_welcome: bool = Field(description="Whether the message is the bot's welcome at the start.")
-    client_message_id: str | None = Field(description="The sender's own id of the message.")
+    client_message_id: str | None = Field(
+        description="The id that the sender gave the message; null if none."
+    )
     language: str | None = Field(description="Language of the text, BCP 47.")
     translations: dict[str, str] = Field(description="Translations of the text, by language.")
     citations: list[Citation] = Field(description="The passages that support a bot's answer.")
     is_seen: bool = Field(
-        description="Whether the message was read: by an agent, if it is the visitor's own, else"
-        " by the visitor."
+        description="Whether the message was read: the visitor's own by an agent, any other by the"
+        " visitor."
     )
     created_at: Moment = Field(description="When the message was stored.")
-    edited_at: Moment | None = Field(description="When the sender last edited the message.")
+    edited_at: Moment | None = Field(
+        description="When the sender last edited the message; null if never."
+    )
     deleted_at: Moment | None = Field(
-        description="When the sender deleted the message; its content is gone."
+        description="When the sender deleted the message, which removed its content; null if it"
+        " was not deleted."
     )
 
     @classmethod
     def from_message(cls, message: dict[str, Any]) -> dict[str, Any]:
         """The fields of a finished `Message` that the visitor sees."""
         sender = message["sender"]
-        own = message | {
+        values = message | {
             "sender": {"type": sender["type"], "name": sender["name"]},
             "is_seen": message["read_at"] is not None,
         }
-        return {name: own[name] for name in cls.model_fields}
+        return {name: values[name] for name in cls.model_fields}
 
 
 class VisitorMessages(ListPage[VisitorMessage]):
@@ -98,11 +108,12 @@ class VisitorMessages(ListPage[VisitorMessage]):
 
 
 class VisitorTurn(Shape):
-    """A visitor's message and its outcome."""
+    """A visitor's message and what became of it, as the visitor sees it: with fewer fields."""
 
     message: VisitorMessage = Field(description="The message as stored.")
     reply: VisitorMessage | None = Field(
-        description="The bot's answer, or the message that announces the handover."
+        description="The bot's answer, or the message that announces the handover; null if there"
+        " is none, or none yet: see `status`."
     )
     status: TurnStatus
 
@@ -127,12 +138,14 @@ class VisitorIdentity(Shape):
 
 
 class VisitorChat(Shape):
-    """A conversation in a list of a visitor's."""
+    """A conversation in a customer's list."""
 
     id: uuid.UUID = Field(description="The conversation's id, a UUIDv7.")
     status: ConversationStatus
     last_message_at: Moment = Field(description="When the newest message was stored.")
-    text: str = Field(description="The beginning of the newest message, or its file's name.")
+    text: str = Field(
+        description="The beginning of the newest message, or its file's name if it has no text."
+    )
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "VisitorChat":
@@ -140,15 +153,15 @@ class VisitorChat(Shape):
         pieces = row.last_message.content
         names = (piece.get("file_name") or "" for piece in pieces)
         words = row.last_message.text or next(filter(None, names), "")
-        return cls.copy_from(row, text=words[:LONGEST_BEGINNING])
+        return cls.copy_from(row, text=words[:_MAX_EXCERPT_CHARS])
 
 
 class KnownVisitor(Shape):
-    """A visitor whose id is proved."""
+    """A customer's newest conversations and, for their browser, a visitor token."""
 
     visitor_token: str | None = Field(
         description="The customer's token for the header `Visitor-Token`; null with a secret key,"
-        " and as long as the customer has not written."
+        " and if no customer has this `external_id` yet."
     )
     chats: list[VisitorChat] = Field(description="The newest conversations, newest first.")
 
@@ -180,8 +193,13 @@ class VisitorConversation(Shape):
         description="The conversation that this one continues; null if none.",
     )
     language: str = Field(description="The conversation's language as a BCP 47 code.")
-    message_count: int = Field(description="How many messages the conversation has.")
-    last_message_at: Moment | None = Field(description="When the newest message was stored.")
+    message_count: int = Field(
+        description="How many messages the conversation has, without the welcome."
+    )
+    last_message_at: Moment | None = Field(
+        description="When the newest message was stored, apart from the welcome and imported"
+        " history; null if there is none."
+    )
     last_event_seq: int = Field(
         description="Increases with every event of the conversation or its messages, such as a"
         " later translation. When it has increased, read the messages again."
@@ -201,7 +219,7 @@ class VisitorConversation(Shape):
     )
     can_reply: bool = Field(description="Whether a message can be sent to the visitor now.")
     is_blocked: bool = Field(
-        description="Whether the visitor is blocked: what they send, ratings too, is refused."
+        description="Whether the visitor is blocked: all that they send, ratings too, is refused."
     )
     created_at: Moment = Field(description="When the conversation was opened.")
 

@@ -26,8 +26,12 @@ IMPORT_MESSAGES = "chats.services.data_exchange.importing.import_messages"
         ("a.jsonl", b"[]\n{\n", "a.jsonl, line 2: not JSON"),
         ("a.json", b"[\n1,\n]", "a.json, line 3: not JSON"),
         ("a.json", b"", "a.json, line 1: not JSON"),
-        ("a.json", b"[" * 100_000 + b"]" * 100_000, "a.json, line 1: JSON nested too deep"),
-        ("a.json", b"1" * 5_000, "a.json, line 1: not JSON that can be read"),
+        (
+            "a.json",
+            b"[" * 100_000 + b"]" * 100_000,
+            "a.json, line 1: JSON that is nested too deeply",
+        ),
+        ("a.json", b"1" * 5_000, "a.json, line 1: JSON that cannot be read"),
     ],
     ids=["utf8-line", "utf8", "line", "whole", "empty", "deep", "digits"],
 )
@@ -136,7 +140,7 @@ def test_one_of_two_concurrent_imports_of_a_client_is_refused(bot, client_b, tmp
 
     with run_before(IMPORT_MESSAGES, meanwhile):
         import_rows(tmp_path, bot, [chat_row()], [message_row(1)])
-    assert outputs[0] == "Another import of this client is running: wait for its end."
+    assert outputs[0] == "Another import of this client is running. Wait until it has ended."
     assert "messages: 1 made" in outputs[1]
     assert Message.objects.filter(conversation=uuid_of(1)).count() == 1
     assert "1 were there already" in run_import(tmp_path, bot)

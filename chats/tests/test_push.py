@@ -144,7 +144,7 @@ def test_a_customers_message_calls_the_agent_once(service, device, own, server):
     assert service.bodies == []
     run_pushes()
     (body,) = service.bodies
-    assert device.read(body) == {"chat_id": str(own.pk), "title": "Zoe wrote"}
+    assert device.read(body) == {"chat_id": str(own.pk), "title": "New message from Zoe"}
     (headers,) = service.headers
     assert (headers["content-encoding"], headers["topic"]) == ("aes128gcm", own.pk.hex)
     scheme, _, parts = headers["authorization"].partition(" ")

@@ -172,7 +172,7 @@ def test_a_page_that_is_short_is_not_looked_at_for_every_visitor(
         assert say(1) == "handed_off"
     assert not Job.objects.exclude(state=JobState.DONE).exists()
     Subscription.objects.update(credits_left=9)
-    reply_policy._short_until.clear()  # as after a second
+    reply_policy._lacking_until.clear()  # as after a second
     assert say(1) == "pending"
 
 

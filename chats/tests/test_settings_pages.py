@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from bots.pages.settings_company import CompanyForm
 from bots.shapes.bot import BotLanguageConfigDto
-from chats.pages.automatic_messages import GROUPS
-from chats.shapes.automatic_messages import NAMES
+from chats.pages.platform_messages import GROUPS
+from chats.shapes.platform_messages import NAMES
 from identity.models import AuditEvent, CreditEntry, CreditOrder, EmailNotification
 from identity.pages.admin_site import SETTINGS_PAGES
 from identity.pages.settings import business_hours, conversations, notifications, plan

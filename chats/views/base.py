@@ -1,4 +1,4 @@
-"""The base of the viewsets of conversations, which show visitors less than the client."""
+"""The base of the viewsets of conversations, which show visitors fewer fields than the client."""
 
 import uuid
 

@@ -40,10 +40,12 @@ class InsightViewSet(ChatsViewSet):
         also={409: Error},
     )
     def calculate(self, body: insight_shapes.SummaryCalculateRequest) -> insight_shapes.SummaryJob:
-        """Have workers summarise every matching conversation that has no current summary.
+        """Start a run that summarises every matching conversation without an up-to-date summary;
+        without a body, every such conversation of your company, except previews.
 
-        A client has one run at a time: 409 `summary_running` with its `job_id` while one is
-        running.
+        Workers do it; a `GET` of this path with `/` and the returned `id` shows the progress. Each
+        summary costs 1 credit, or with a language model its tokens. A company has one run at a
+        time: 409 `summary_running` with its `job_id` while one is running.
         """
         return insight_shapes.SummaryJob.copy_from(
             summary_runs.start(self.client, by=self.user, given=body)
@@ -51,22 +53,23 @@ class InsightViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Chat Summary Calculate", access=BEARER)
     def calculation(self, job_id: uuid.UUID) -> insight_shapes.SummaryJob:
-        """Get the progress of a run."""
+        """Get the progress of a run that summarises conversations."""
         return insight_shapes.SummaryJob.copy_from(summary_runs.get(self.client, job_id))
 
     @operation("AI / chat", "Summarize Chat By Id", access=BEARER, also=PAID, waits=True)
     def summarize(self, chat_id: uuid.UUID) -> insight_shapes.ChatSummary:
-        """Get a conversation's summary; one is made and charged only if the last is outdated."""
+        """Get a conversation's summary. A new one is written and charged only if there is none that
+        covers all messages: 1 credit, or with a language model its tokens."""
         return insight_shapes.ChatSummary.from_row(chat_analysis.summarise(self._chat(chat_id)))
 
     @operation("AI / chat", "Get Client Tags", access=BEARER)
-    def client_tags(self) -> insight_shapes.Tags:
+    def client_tags(self) -> insight_shapes.ClientTags:
         """List your 1,000 most used tags, each with its number of conversations."""
         return tags.list_for_client(self.client)
 
     @operation("AI / chat", "Create Client Tag", access=ADMIN, status=201, also={409: Error})
     def create_tag(self, body: insight_shapes.ClientTagRequest) -> insight_shapes.Tag:
-        """Add a tag to your list; a tag is also added when a conversation first gets it.
+        """Add a tag to your list. A tag is also added when it is first given to a conversation.
 
         409 `tag_exists` if you have a tag of this name.
         """
@@ -82,12 +85,13 @@ class InsightViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Merge Client Tag", access=ADMIN)
     def merge_tag(self, tag_id: int, body: insight_shapes.TagMerge) -> insight_shapes.Tag:
-        """Replace a tag with another in all conversations and delete it; returns the other tag."""
+        """Delete a tag and have a job replace it with the tag `into` in all conversations; returns
+        that tag."""
         return tags.merge(self.user, tag_id, into=body.into)
 
     @operation("AI / chat", "Delete Client Tag", access=ADMIN, status=204)
     def delete_tag(self, tag_id: int) -> None:
-        """Delete a tag, and remove it from all conversations."""
+        """Delete a tag and have a job remove it from all conversations."""
         tags.delete(self.user, tag_id)
 
     @operation("AI / chat", "Create Tags For Chat", access=BEARER)
@@ -97,22 +101,35 @@ class InsightViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Update Tags For Chat", access=BEARER)
     def replace_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
-        """Replace all tags of a conversation, whatever their source."""
+        """Replace all tags of a conversation, also those that an engine added."""
         return insight_shapes.Tags.from_rows(tags.replace(self._chat(chat_id), names=body.names))
 
     @operation("AI / chat", "Auto Generate Tag With Ai", access=BEARER, also=PAID, waits=True)
     def auto_tag(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
-        """Have an engine add the tags it is sure of; returns all tags of the conversation."""
+        """Have an engine add the tags that it is sure of; returns all tags of the conversation.
+
+        A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
+        confidence of at least 0.6 are added; its tokens are charged. Without a model, at most one
+        of your tags is added, by its similarity to conversations that agents gave the tag; this
+        costs 1 credit. A conversation has at most 20 tags.
+        """
         return insight_shapes.Tags.from_rows(chat_analysis.auto_tag(self._chat(chat_id)))
 
     @operation("AI / chat", "Auto Generate Tag With Ai Temp", access=BEARER, also=PAID, waits=True)
     def propose_tags(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
-        """Get the tags that an engine would add to the conversation; nothing is stored."""
+        """Get the tags that an engine proposes for the conversation, best first; nothing is stored.
+
+        These include tags that are too uncertain for *Auto Generate Tag With Ai*; the costs are the
+        same.
+        """
         return insight_shapes.Tags.proposed(chat_analysis.propose_tags(self._chat(chat_id)))
 
     @operation("AI / chat", "Generate Sentiment Manual", access=BEARER, also=PAID, waits=True)
     def analyse_sentiment(self, chat_id: uuid.UUID) -> insight_shapes.ChatSentiment:
-        """Judge the customer's sentiment, and store it on the conversation and its messages."""
+        """Judge the customer's sentiment, and store it with the conversation and its messages.
+
+        This costs 1 credit, or with a language model its tokens.
+        """
         return chat_analysis.analyse_sentiment(self._chat(chat_id))
 
     @operation("AI / chat", "Rewrite Reply", access=BEARER, also=PAID, waits=True)
@@ -121,9 +138,8 @@ class InsightViewSet(ChatsViewSet):
     ) -> insight_shapes.RewrittenText:
         """Rewrite a reply before you send it: shorter, friendlier, corrected or translated.
 
-        Needs a model: 503 `engine_not_configured` without one. What the model returns in another
-        language, or without a figure, link or address of the text, is refused: 503
-        `engine_unavailable`.
+        Needs a model: 503 `engine_not_configured` without one. 503 `engine_unavailable` also if the
+        model's text is in another language, or lacks a figure, link or address of the original.
         """
         return language_tasks.rewrite(self._chat(chat_id), body)
 
@@ -133,9 +149,9 @@ class InsightViewSet(ChatsViewSet):
     ) -> insight_shapes.ChatFeedBackDto:
         """Rate a conversation in stars, or one answer in it in stars or by thumb.
 
-        A further rating of the same thing corrects the first, within the minutes of the client's
-        setting `feedback_edit_minutes`; after that 409 `feedback_given`. 403 `customer_blocked` if
-        your team has blocked the customer.
+        A further rating of the same conversation or answer corrects the first one, within the
+        `feedback_edit_minutes` of your settings; after that 409 `feedback_given`. 403
+        `customer_blocked` if your team has blocked the customer.
         """
         return insight_shapes.ChatFeedBackDto.from_row(feedback.submit(self._chat(chat_id), body))
 
@@ -162,7 +178,7 @@ class ClientLanguageViewSet(ChatsViewSet):
     ) -> insight_shapes.ReplySuggestions:
         """Suggest replies to the customer's open question, for an agent to choose from.
 
-        A model writes them from the bot's documents; without a model they are quotations from the
+        A model writes them from the bot's documents; without a model, they are quotations from the
         documents.
         """
         return language_tasks.suggest(self._chat(chat_id), body)
@@ -189,7 +205,8 @@ class ClientLanguageViewSet(ChatsViewSet):
     def translate_old(
         self, body: insight_shapes.TranslationRequest
     ) -> insight_shapes.TranslationResponse:
-        """Use POST /client/translate, which works the same: 503 `engine_not_configured` too."""
+        """Translate a text. Use POST /client/translate instead, which does the same; both need a
+        model: 503 `engine_not_configured` without one."""
         return language_tasks.translate(self.client, body)
 
     @operation(
@@ -202,7 +219,7 @@ class ClientLanguageViewSet(ChatsViewSet):
     def summarize(self, body: insight_shapes.SummarizeRequest) -> insight_shapes.SummarizeResponse:
         """Summarise a text or messages.
 
-        Without a model the summary is an extract: the first sentences of a text, or of messages the
-        first request, the last two and the open questions.
+        Without a model, the summary is an extract: the first sentences of a text; of messages, the
+        first request, the last two messages and the open questions.
         """
         return language_tasks.summarise(self.client, body)

@@ -1,4 +1,4 @@
-"""AI / client: conversations as the client's website or server uses them."""
+"""AI / client: the operations with which the client's website or server holds conversations."""
 
 import functools
 import io
@@ -73,9 +73,9 @@ class ClientChatViewSet(ChatsViewSet):
     def create(self, body: ChatCreation) -> HttpResponseBase:
         """Open a conversation, optionally with the customer's first message.
 
-        If your setting `reuse_open` is on and the customer's `external_id` has an open conversation
-        with this bot, the response is 200 with that conversation: the customer's data is updated
-        and the message stored there; all else stays unchanged.
+        If your setting `reuse_open` is on and the customer with this `external_id` has an open
+        conversation with this bot, the response is 200 with that conversation: the customer's data
+        is updated and the message is stored there; all else stays unchanged.
 
         With a public key the response is a `VisitorConversation`. Its `visitor_token` gives the
         visitor access to their conversations; sent with this operation, it opens another
@@ -90,7 +90,7 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Get chat conversation")
     def retrieve(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
-        """Get a conversation; with a public key it includes a new `visitor_token`."""
+        """Get a conversation; with a public key, the response includes a new `visitor_token`."""
         return self._shown(self._chat(chat_id))
 
     @visitor_operation(
@@ -100,11 +100,16 @@ class ClientChatViewSet(ChatsViewSet):
     def send(self, request: HttpRequest, chat_id: uuid.UUID, body: ConvMessage) -> HttpResponseBase:
         """Store a customer's message, and wait for the reply, stream it, or get it later.
 
-        The server-sent events are `message` (as stored), `delta` (the next piece of the answer),
-        `reset` (discard the pieces so far) and `done` (the complete turn, whose text is final). A
-        message to an ended conversation reopens it or begins the next one: see `conversation_id` of
-        the stored message. 409 `attachments_off` if the bot takes no files,
-        `client_message_id_taken` if another sender's message has this id; 403 `customer_blocked`.
+        After a 202, or a status `pending`, the reply appears in *Get chat conversation history*,
+        and the event `message.created` reports it. The server-sent events are `message` (as
+        stored), `delta` (the next piece of the answer), `reset` (discard the pieces so far) and
+        `done` (the complete turn, whose text is final). `done` always comes last: if the bot fails,
+        the turn's `status` says what happens instead.
+
+        A message to an ended conversation reopens it or begins the next one: see `conversation_id`
+        of the stored message. Without a `client_message_id`, an `Idempotency-Key` serves as one.
+        409 `attachments_off` if the bot takes no files, `client_message_id_taken` if another
+        sender's message has this id; 403 `customer_blocked` if your team has blocked the customer.
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         turn = incoming.receive_by(self.caller, chat_id, body)
@@ -117,32 +122,34 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Report Messages As Delivered", status=204, also={409: Error})
     def delivered(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
-        """Report messages of the bot and agents as delivered: one `message.delivered` for each.
+        """Report messages of the bot and agents as delivered to the customer.
 
-        409 `channel_reports` for a conversation on a messaging channel.
+        Each message that was not delivered yet triggers `message.delivered`. 409 `channel_reports`
+        on a messaging channel, which reports delivery itself.
         """
         message_status.report(self._chat(chat_id), body, MessageStatus.DELIVERED)
 
     @visitor_operation("Report Messages As Read", status=204, also={409: Error})
     def read(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
-        """Report messages of the bot and agents as read: one `message.read` for each.
+        """Report messages of the bot and agents as read by the customer.
 
-        409 `channel_reports` for a conversation on a messaging channel.
+        Each message that was not read yet triggers `message.read`. 409 `channel_reports` on a
+        messaging channel, which reports delivery itself.
         """
         message_status.report(self._chat(chat_id), body, MessageStatus.READ)
 
     @visitor_operation("Get Transcript", also={409: Error})
     def transcript(self, chat_id: uuid.UUID) -> Transcript:
-        """Get the transcript for the customer: each message, its sender and its time.
+        """Get the transcript for the customer: each message with its sender and time.
 
-        Internal notes are left out. A very long conversation is cut to its last 5,000 messages. 409
-        `export_off` if the bot's `export_enabled` is false.
+        Internal notes are left out, and only the last 5,000 messages are included. 409 `export_off`
+        if the bot's `export_enabled` is false.
         """
         return customer_transcripts.make(self._chat(chat_id))
 
     @visitor_operation("Download Transcript", returns=TRANSCRIPT, also={409: Error})
     def transcript_file(self, chat_id: uuid.UUID, query: TranscriptQuery) -> HttpResponseBase:
-        """Download the transcript as plain text; 409 `export_off` if the bot gives none."""
+        """Download the transcript as plain text; 409 `export_off` as in *Get Transcript*."""
         chat = self._chat(chat_id)
         transcript = customer_transcripts.make(chat)
         zone = ZoneInfo(query.timezone or chat.client.timezone)
@@ -157,9 +164,9 @@ class ClientChatViewSet(ChatsViewSet):
     def mail_transcript(self, chat_id: uuid.UUID, body: TranscriptMail) -> None:
         """Mail the transcript as a text file; the mail is in the conversation's language.
 
-        409 `export_off` as in Get Transcript; 503 `mail_not_configured` if the platform has no mail
-        server. Limits per day: 5 mails of a conversation, 5 to an address, 5 of a visitor and 20 of
-        all visitors with one IP address; beyond that 429.
+        202 means that the mail will be sent. 409 `export_off` as in *Get Transcript*; 503
+        `mail_not_configured` if the platform has no mail server. 429 above 5 mails a day per
+        conversation, 5 per recipient, 5 per visitor, and 20 for all visitors of an IP address.
         """
         customer_transcripts.ask_by_mail(
             self.caller, chat_id, email=body.email, timezone=body.timezone
@@ -171,19 +178,20 @@ class ClientChatViewSet(ChatsViewSet):
     ) -> Conversation | VisitorConversation:
         """Update the customer's data; fields left out keep their values.
 
-        With a public key, values that your server or team wrote stay unchanged too. A signed
-        `external_id` signs the visitor in: their conversations that belong to no identified
-        customer become that customer's, and the visitor continues with the `visitor_token` of the
-        response. 403 `customer_blocked` if your team has blocked the customer.
+        With a public key, values that your server or team wrote stay unchanged too, and an
+        `external_id` needs the `identity_signature` (401 `identity_not_signed` if it is wrong). It
+        signs the visitor in: their conversations that belong to no identified customer move to the
+        customer with this id, and the visitor continues with the `visitor_token` of the response.
+        403 `customer_blocked` if your team has blocked the customer.
         """
         return self._shown(conversations.update_customer(self.caller, chat_id, body))
 
     @operation("AI / client", "Identify Visitor", access=API_KEY)
     def identify(self, body: VisitorIdentity) -> KnownVisitor:
-        """Get the newest conversations of a customer, up to 10, by your id for them.
+        """Get the newest conversations, up to 10, of the customer with your `external_id`.
 
-        With a public key the id must be signed, the conversations are those that visitors opened
-        with this key, and the `visitor_token` gives access to them.
+        With a public key, the id must be signed (401 `identity_not_signed`), the conversations are
+        those that the customer opened with this key, and the `visitor_token` gives access to them.
         """
         return KnownVisitor.of(*conversations.identify_visitor(self.caller, body))
 
@@ -195,11 +203,13 @@ class ClientChatViewSet(ChatsViewSet):
     def send_files(
         self, request: HttpRequest, chat_id: uuid.UUID, body: FilesBody
     ) -> HttpResponseBase:
-        """Store a customer's message with files; it is answered like a message without files.
+        """Store a customer's message with files; the reply comes as in *Send message in existing
+        chat conversation*.
 
         The message's content has a signed link to each file, valid for a day. Files are always
         served as downloads. 409 `attachments_off` if the bot takes no files,
-        `client_message_id_taken` if another sender's message has this id; 403 `customer_blocked`.
+        `client_message_id_taken` if another sender's message has this id; 403 `customer_blocked`
+        if your team has blocked the customer.
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         chat = self._chat(chat_id)
@@ -215,7 +225,7 @@ class ClientChatViewSet(ChatsViewSet):
         returns=Message, status=201, also={409: Error},
     )  # fmt: skip
     def send_as_assistant(self, chat_id: uuid.UUID, body: ConvMessage) -> dict[str, Any]:
-        """Answer from your own system as the bot.
+        """Send a message from your own assistant as the bot; `reply` is ignored.
 
         409 `agent_has_chat` while an agent has the conversation, `chat_ended` if it has ended,
         `client_message_id_taken` if another sender's message has this id; on a messaging channel
@@ -229,10 +239,15 @@ class ClientChatViewSet(ChatsViewSet):
         also={202: TurnResponse, 409: Error}, streams=EventStreamResponse,
     )  # fmt: skip
     def auto_respond(self, request: HttpRequest, chat_id: uuid.UUID) -> HttpResponseBase:
-        """Have the bot answer the customer's last message, or return the existing reply.
+        """Have the bot answer the customer's last message, for example one that was stored with
+        `reply: none`; if the message has a reply already, get that.
 
-        409 `nothing_to_answer` if the customer has not written, `chat_ended` if the conversation
-        has ended; 403 `customer_blocked`.
+        The response waits for the reply: 200 with it, or 202 `pending` after a minute without one;
+        with the header `Accept: text/event-stream` it is a stream like that of *Send message in
+        existing chat conversation*. If an agent has the conversation, or it waits for one, the bot
+        does not answer: 200 with `not_expected` or `handed_off`. 409 `nothing_to_answer` if the
+        customer has not written, `chat_ended` if the conversation has ended; 403
+        `customer_blocked` if your team has blocked the customer.
         """
         chat = self._chat(chat_id)
         message = incoming.request_reply_again(
@@ -246,7 +261,7 @@ class ClientChatViewSet(ChatsViewSet):
         returns=ConversationsResponse,
     )  # fmt: skip
     def list(self, query: ChatsQuery) -> dict[str, Any]:
-        """List the conversations of the key's bot, or of all bots, by newest activity."""
+        """List the conversations of the key's bot, or of all bots if the key serves all."""
         return chat_list.list_page(self.caller, query)
 
     @operation(
@@ -266,11 +281,16 @@ class ClientChatViewSet(ChatsViewSet):
         chat = conversations.get(self.caller, chat_code=chat_code)
         return messages.history_page(self.caller, chat.pk, query)
 
-    def _respond(self, request: HttpRequest, turn: incoming.Turn, **more: Any) -> HttpResponseBase:
-        """The response to a stored message, reduced to what this caller may see."""
+    def _respond(
+        self, request: HttpRequest, turn: incoming.Turn, **options: Any
+    ) -> HttpResponseBase:
+        """The response to a stored message, with the fields that this caller may see."""
         if self.caller.is_public_key:
-            more |= {"shape": VisitorTurn.from_turn, "message_shape": VisitorMessage.from_message}
-        return reply_responses.respond(request, turn, **more)
+            options |= {
+                "shape": VisitorTurn.from_turn,
+                "message_shape": VisitorMessage.from_message,
+            }
+        return reply_responses.respond(request, turn, **options)
 
 
 class AttachmentViewSet(TenantViewSet):

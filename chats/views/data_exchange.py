@@ -32,8 +32,8 @@ class MigrationViewSet(TenantViewSet):
     def messages(self, query: exchange_shapes.MigratePage) -> dict[str, Any]:
         """List all messages of the key's conversations in a stable order, with internal notes.
 
-        Keep `resume_cursor` to continue after an interruption, or later with newer messages. A
-        message is listed 5 seconds after it was stored, so that none is skipped.
+        Send the last `resume_cursor` as `cursor` to continue after an interruption, or later with
+        newer messages. A message is listed 5 seconds after it was stored, so that none is skipped.
         """
         return page(
             exporting.messages(self.key, query),
@@ -51,8 +51,9 @@ class MigrationViewSet(TenantViewSet):
     def conversations(self, query: exchange_shapes.MigratePage) -> dict[str, Any]:
         """List all conversations of the key in a stable order, without their messages.
 
-        Keep `resume_cursor` to continue after an interruption, or later with newer conversations. A
-        conversation is listed 5 seconds after it was opened.
+        Send the last `resume_cursor` as `cursor` to continue after an interruption, or later with
+        newer conversations. A conversation is listed 5 seconds after it was opened, so that none is
+        skipped.
         """
         return page(
             exporting.conversations(self.key, query),
@@ -67,7 +68,7 @@ class ClientDocumentsViewSet(TenantViewSet):
     def destroy(self, query: KeyBotQuery) -> DeletedCount:
         """Delete all documents of the key's bot: files, crawled pages, texts and answers.
 
-        If there are none, it returns 0. Web addresses stay and are crawled again when due.
+        The addresses of websites to crawl stay, and the websites are crawled again when due.
         """
         bot = bots.for_key(self.key, bot_id=query.bot_id)
         return DeletedCount(deleted=documents.delete_all(bot, by=self.key))
@@ -88,12 +89,12 @@ class MessagingViewSet(ChatsViewSet):
     ) -> dict[str, Any]:
         """Store a message from any sender. With `sent_at` it is history and has no effects.
 
-        409 `chat_ended` if the conversation has ended, `agent_has_chat` for a message of the bot
-        while an agent has it, `already_answered` if the message in `in_reply_to` has a reply of the
-        bot, `attachments_off` for a customer's files if the bot takes none,
-        `client_message_id_taken` if another sender's message has this id; on a messaging channel
-        also `channel_not_connected` and `reply_window_closed`. 403 `customer_blocked` for a
-        message of a blocked customer.
+        409 `chat_ended` if the conversation has ended, except for messages of the customer;
+        `agent_has_chat` for a message of the bot while an agent has it; `already_answered` if the
+        bot or system has replied to the message in `in_reply_to` already; `attachments_off` for a
+        customer's files if the bot takes none; `client_message_id_taken` if another sender's
+        message has this id; on a messaging channel also `channel_not_connected` and
+        `reply_window_closed`. 403 `customer_blocked` for a message of a blocked customer.
         """
         return exchange_shapes.MessageEntity.from_row(
             messaging_api.send(self._chat(conversation_id), body)
@@ -156,14 +157,16 @@ class MessagingViewSet(ChatsViewSet):
 
     @operation("messaging", "Create Conversation Summary", access=SECRET_KEY, also=PAID, waits=True)
     def make_summary(self, conversation_id: uuid.UUID) -> insight_shapes.ChatSummary:
-        """Get the summary; a new one is made and charged only if the last is outdated."""
+        """Get the summary. A new one is written and charged only if there is none that covers all
+        messages: 1 credit, or with a language model its tokens."""
         return insight_shapes.ChatSummary.from_row(
             chat_analysis.summarise(self._chat(conversation_id))
         )
 
     @operation("messaging", "Create Conversation Ai Tags", access=SECRET_KEY, also=PAID, waits=True)
     def make_ai_tags(self, conversation_id: uuid.UUID) -> insight_shapes.Tags:
-        """Have an engine add the tags it is sure of; returns all tags that engines added."""
+        """Have an engine add the tags that it is sure of, as in *Auto Generate Tag With Ai*;
+        returns all tags that engines added."""
         return insight_shapes.Tags.from_rows(
             messaging_api.make_ai_tags(self._chat(conversation_id))
         )

@@ -18,7 +18,7 @@ from chats.services.data_exchange import erasing, exporting
 from chats.services.desk import (
     agent_actions,
     chat_list,
-    customer_records,
+    customer_editing,
     feed,
     inbox,
     inbox_views,
@@ -69,9 +69,9 @@ class ChatViewSet(ChatsViewSet):
         """Assign a conversation to an agent, the queue or the bot.
 
         If two agents claim it at once, one gets it and the other gets 409 `already_assigned`. Only
-        its agent or an admin can reassign an agent's conversation. 409 `stale_version` if it is not
-        at `expected_version` any more, `bot_disabled` if it cannot go to the bot, `agent_gone` if
-        the agent has just been disabled, `chat_ended` if it has ended.
+        its agent or an admin can reassign an agent's conversation. 409 `stale_version` if it is no
+        longer at `expected_version`, `bot_disabled` if it cannot go to the bot, `agent_gone` if the
+        agent has just been disabled, `chat_ended` if it has ended.
         """
         chat = self._chat(chat_id)
         return Conversation.from_row(agent_actions.assign(chat, body, by=self.user))
@@ -91,10 +91,11 @@ class ChatViewSet(ChatsViewSet):
     def manual(self, chat_id: uuid.UUID, body: desk_shapes.ManualChatMessageDto) -> dict[str, Any]:
         """Send a message to the customer, or add an internal note.
 
-        A conversation that no agent has is assigned to you; if another agent has it, only an admin
-        may write to the customer (409 `already_assigned`). 409 `chat_ended` if it has ended; on a
-        messaging channel also `channel_not_connected` and `reply_window_closed`.
-        `client_message_id_taken` if another sender's message, or a note, has this id.
+        A message to the customer assigns the conversation to you if no agent has it; if another
+        agent has it, only an admin may write to the customer (409 `already_assigned`). 409
+        `chat_ended` if it has ended; on a messaging channel also `channel_not_connected` and
+        `reply_window_closed`. Notes can always be added. 409 `client_message_id_taken` if another
+        sender's message, or a message of the other kind (note or not), has this id.
         """
         return Message.from_row(agent_actions.send(self._chat(chat_id), body, by=self.user))
 
@@ -123,8 +124,8 @@ class ChatViewSet(ChatsViewSet):
         """Replace the text of the latest message that you sent to the customer, who sees that it
         was edited.
 
-        409 `not_latest_message` for any other message, and `sent_by_channel` on a messaging
-        channel, which has sent it.
+        409 `not_latest_message` for any other message, `sent_by_channel` on a messaging channel,
+        which has already sent the message, `chat_ended` if the conversation has ended.
         """
         chat = self._chat(chat_id)
         return Message.from_row(agent_messages.edit(chat, message_id, body.text, by=self.user))
@@ -132,8 +133,10 @@ class ChatViewSet(ChatsViewSet):
     @operation("AI / chat", "Delete Message", access=BEARER, returns=Message, also={409: Error})
     def delete_message(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> dict[str, Any]:
         """Delete the text and files of the latest message that you sent to the customer, who sees
-        that it was deleted. Refused as editing is: 409 `not_latest_message`, `sent_by_channel` or
-        `chat_ended`."""
+        that it was deleted.
+
+        409 as in *Edit Message*: `not_latest_message`, `sent_by_channel` or `chat_ended`.
+        """
         chat = self._chat(chat_id)
         return Message.from_row(agent_messages.delete(chat, message_id, by=self.user))
 
@@ -145,7 +148,8 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Get Chat Steps", access=BEARER)
     def steps(self, chat_id: uuid.UUID) -> desk_shapes.ChatSteps:
-        """List what happened to a conversation: who was assigned, returned it, or ended it."""
+        """List what happened to a conversation besides messages, such as handover, assignment and
+        end: the newest 200 steps."""
         rows = inbox.steps(self._chat(chat_id))
         return desk_shapes.ChatSteps(items=[desk_shapes.ChatStep.from_event(row) for row in rows])
 
@@ -171,7 +175,7 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Get Chats", access=BEARER, returns=ChatsResponse)
     def list(self, query: ChatsQuery) -> dict[str, Any]:
-        """List the client's conversations, by newest activity, longest wait or priority."""
+        """List your conversations, by newest activity, longest wait or priority."""
         return chat_list.list_page(self.caller, query, finds_message=True)
 
     @operation("AI / chat", "Get Chat Counts", access=BEARER)
@@ -181,24 +185,26 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Get Chat By Id", access=BEARER)
     def retrieve(self, chat_id: uuid.UUID) -> Conversation:
-        """Get one conversation, in the form that lists and events have."""
+        """Get one conversation, with the same fields as in lists and events."""
         return Conversation.from_row(self._chat(chat_id))
 
     @operation("AI / chat", "End A Chat By Id", access=BEARER_OR_VISITOR, also={409: Error})
     def end(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
         """End a conversation: for the customer with an API key, as an agent with an access token.
 
-        409 `chat_ended` if it has already ended, `already_assigned` if another agent has it. 403
-        `customer_blocked` if a blocked customer ends it.
+        `ended_by` becomes `customer` or `agent`. 409 `chat_ended` if it has already ended,
+        `already_assigned` if another agent has it and you are not an admin. 403 `customer_blocked`
+        if an API key ends the conversation of a blocked customer.
         """
         chat = self._chat(chat_id)
         return self._shown(agent_actions.end(chat, by=self.caller.user))
 
     @operation("AI / chat", "Agent End A Chat By Id", access=BEARER, also={409: Error})
     def agent_end(self, chat_id: uuid.UUID) -> Conversation:
-        """End a conversation as an agent.
+        """End a conversation as an agent; `ended_by` becomes `agent`.
 
-        409 `chat_ended` if it has already ended, `already_assigned` if another agent has it.
+        409 `chat_ended` if it has already ended, `already_assigned` if another agent has it and you
+        are not an admin.
         """
         return Conversation.from_row(agent_actions.end(self._chat(chat_id), by=self.user))
 
@@ -206,7 +212,8 @@ class ChatViewSet(ChatsViewSet):
     def snooze(self, chat_id: uuid.UUID, body: desk_shapes.ChatSnoozeDto) -> Conversation:
         """Snooze a conversation until a given time; a customer's message reopens it sooner.
 
-        409 `chat_ended` if it has ended, `already_assigned` if another agent has it.
+        409 `chat_ended` if it has ended, `already_assigned` if another agent has it and you are not
+        an admin.
         """
         chat = self._chat(chat_id)
         return Conversation.from_row(agent_actions.snooze(chat, until=body.until, by=self.user))
@@ -221,10 +228,11 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Reopen Chat", access=BEARER, also={409: Error})
     def reopen(self, chat_id: uuid.UUID) -> Conversation:
-        """Reopen a conversation: a snoozed one as it was, an ended one as yours.
+        """Reopen a conversation. A snoozed one keeps its owner, an ended one is assigned to you,
+        and an open one stays as it is.
 
-        409 `already_assigned` if another agent has the snoozed one, `chat_continued` if the
-        customer goes on in a newer conversation. Nothing happens to an open one.
+        409 `already_assigned` if another agent has the snoozed conversation and you are not an
+        admin, `chat_continued` if the customer has a newer conversation.
         """
         return Conversation.from_row(agent_actions.reopen(self._chat(chat_id), by=self.user))
 
@@ -243,7 +251,7 @@ class SavedReplyViewSet(ChatsViewSet):
         "AI / chat", "Get Saved Replies", access=BEARER, returns=desk_shapes.SavedRepliesResponse
     )
     def list(self, query: desk_shapes.SavedRepliesQuery) -> dict[str, Any]:
-        """List your own and the shared saved replies, by shortcut."""
+        """List your own and the shared saved replies, sorted by shortcut."""
         rows = saved_replies.list_for_user(self.user, query)
         return page(rows, query, by=("shortcut", "id"), shape=desk_shapes.SavedReplyDto.from_row)
 
@@ -273,7 +281,7 @@ class SavedReplyViewSet(ChatsViewSet):
     def render(
         self, chat_id: uuid.UUID, saved_reply_id: int, query: desk_shapes.RenderQuery
     ) -> desk_shapes.RenderedReply:
-        """Fill in a saved reply's variables for a conversation. Nothing is sent."""
+        """Get a saved reply with its variables filled in for a conversation; nothing is sent."""
         chat = self._chat(chat_id)
         return saved_replies.render(self.user, saved_reply_id, chat, language=query.language)
 
@@ -281,15 +289,15 @@ class SavedReplyViewSet(ChatsViewSet):
 class DeskViewViewSet(TenantViewSet):
     @operation("AI / chat", "Get Inbox Views", access=BEARER_ANY_ROLE)
     def list(self) -> desk_shapes.DeskViews:
-        """List your saved views of the inbox and those that colleagues share, by name."""
+        """List your saved views of the inbox and those that colleagues share, sorted by name."""
         found = inbox_views.list_for_user(self.user)
         return desk_shapes.DeskViews(items=[desk_shapes.DeskView.of(*pair) for pair in found])
 
     @operation("AI / chat", "Save Inbox View", access=BEARER_ANY_ROLE, also={409: Error})
     def save(self, body: desk_shapes.DeskView) -> desk_shapes.DeskView:
-        """Save a view of the inbox, or replace yours of this name.
+        """Save a view of the inbox, or replace your view with the same name.
 
-        409 `too_many_views` if you have 30 already.
+        409 `too_many_views` if you already have 30 views.
         """
         return desk_shapes.DeskView.of(inbox_views.save(self.user, body), may_delete=True)
 
@@ -297,41 +305,43 @@ class DeskViewViewSet(TenantViewSet):
         "AI / chat", "Delete Inbox View", access=BEARER_ANY_ROLE, status=204, also={403: Error}
     )
     def destroy(self, view_id: int) -> None:
-        """Delete your view; admins can delete a shared one of a colleague."""
+        """Delete one of your views; admins can also delete a colleague's shared view."""
         inbox_views.delete(self.user, view_id)
 
 
 class CustomerViewSet(TenantViewSet):
     @operation("AI / chat", "Get Customers", access=BEARER_OR_SECRET_KEY, returns=CustomersResponse)
     def list(self, query: CustomersQuery) -> dict[str, Any]:
-        """List the customers, newest first; a key of one bot gets only those who wrote to it."""
-        rows = customer_records.list_(self.caller, query)
+        """List your customers, newest first; a key of one bot gets only that bot's customers."""
+        rows = customer_editing.list_(self.caller, query)
         return page(rows, query, by="-id", shape=CustomerDto.from_row)
 
     @operation("AI / chat", "Get Customer By Id", access=BEARER_OR_SECRET_KEY)
     def retrieve(self, customer_id: int) -> CustomerDto:
-        """Get a customer; 404 if they were merged into another one."""
-        return CustomerDto.from_row(customer_records.get(self.caller, customer_id))
+        """Get a customer; 404 if the customer was merged into another one."""
+        return CustomerDto.from_row(customer_editing.get(self.caller, customer_id))
 
     @operation("AI / chat", "Update Customer", access=BEARER_OR_SECRET_KEY, also={409: Error})
     def update(self, customer_id: int, body: CustomerDto) -> CustomerDto:
         """Change a customer's data; fields left out keep their values, null clears a field.
 
-        Attributes are merged; null removes one. 409 `external_id_taken` if another customer has
-        this `external_id`.
+        Attributes are merged; null removes one. Blocking the customer ends their conversations that
+        are in the queue or with an agent. 409 `external_id_taken` if another customer has this
+        `external_id`.
         """
-        return CustomerDto.from_row(customer_records.edit(self.caller, customer_id, body))
+        return CustomerDto.from_row(customer_editing.edit(self.caller, customer_id, body))
 
     @operation("AI / chat", "Merge Customers", access=BEARER_OR_SECRET_KEY, also={409: Error})
     def merge(self, customer_id: int, merged_id: int) -> CustomerDto:
-        """Merge two customers: conversations, channel identities and attributes move to the first.
+        """Merge the customer `merged_id` into `customer_id`, with conversations, channel identities
+        and attributes.
 
-        If both have a value, the first customer's is kept, also for the external id. The second id
-        answers 404 from then on; messages keep the sender's old id. 409 `same_customer` if both ids
-        are the same.
+        If both have a value for a field, that of `customer_id` is kept, even for the external id.
+        From then on, `merged_id` is a 404; messages keep the old id of their sender. 409
+        `same_customer` if both ids are the same.
         """
         return CustomerDto.from_row(
-            customer_records.merge(self.caller, customer_id, merged_id=merged_id)
+            customer_editing.merge(self.caller, customer_id, merged_id=merged_id)
         )
 
     @operation("AI / chat", "Export Customer", access=ADMIN, returns=CUSTOMER_FILE, waits=True)
@@ -351,8 +361,9 @@ class CustomerViewSet(TenantViewSet):
     def erase(self, customer_id: int) -> CustomerErasure:
         """Erase a customer permanently, with conversations, files, events and your exports.
 
-        A worker does it; `Get Customer Erasure` shows the progress. The audit log keeps the
-        customer's number and who asked. Repeated requests are one erasure.
+        A worker does it; *Get Customer Erasure* shows the progress. The audit log keeps the
+        customer's id and who requested the erasure. While it runs, a repeated request returns the
+        same erasure.
         """
         return CustomerErasure.copy_from(erasing.ask(self.caller, customer_id))
 
@@ -377,7 +388,8 @@ class PreviewViewSet(ChatsViewSet):
     ) -> HttpResponseBase:
         """Try a bot: open a preview conversation with these messages and generate the reply.
 
-        409 `preview_off` if the bot's `allow_preview` is false.
+        With 202 `pending`, the reply appears in *Get Chat History* of `chat_id`. 409 `preview_off`
+        if the bot's `allow_preview` is false.
         """
         message = preview_chats.open_preview(
             self.client, bot_id, body, by=self.user, client_message_id=idempotency.stable_id()
@@ -400,10 +412,12 @@ class PreviewViewSet(ChatsViewSet):
     def continue_preview(
         self, request: HttpRequest, chat_id: uuid.UUID, body: GenerateChatRequest
     ) -> HttpResponseBase:
-        """Generate the next reply: to further `messages` in a preview, else to the last message.
+        """Generate the next reply: to further `messages` in a preview, or without `messages` to the
+        customer's last message.
 
-        409 `not_a_preview` for `messages` in a customer's conversation, `nothing_to_answer` if the
-        customer has not written, `chat_ended` if the conversation has ended.
+        With 202 `pending`, the reply appears in *Get Chat History*. 409 `not_a_preview` for
+        `messages` in a customer's conversation, `nothing_to_answer` if the customer has not
+        written, `chat_ended` if the conversation has ended.
         """
         chat = self._chat(chat_id)
         message = preview_chats.continue_chat(
@@ -427,7 +441,7 @@ class NotificationViewSet(TenantViewSet):
         returns=desk_shapes.NotificationsResponse,
     )
     def list(self, query: desk_shapes.NotificationsQuery) -> dict[str, Any]:
-        """List the caller's own notifications, newest first."""
+        """List your notifications, newest first."""
         rows = team_notifications.list_for_user(
             self.user, unread=query.unread, personal=query.personal
         )
@@ -435,14 +449,14 @@ class NotificationViewSet(TenantViewSet):
 
     @operation("AI / chat", "Mark Notification As Read By Notification Id", access=BEARER_ANY_ROLE)
     def read(self, notification_id: uuid.UUID) -> desk_shapes.AssignNotification:
-        """Mark one of the caller's own notifications as read."""
+        """Mark one of your notifications as read."""
         return desk_shapes.AssignNotification.from_row(
             team_notifications.mark_read(self.user, notification_id)
         )
 
     @operation("AI / chat", "Mark All Notifications As Read", access=BEARER_ANY_ROLE)
     def read_all(self) -> desk_shapes.ReadCount:
-        """Mark all of the caller's own notifications as read."""
+        """Mark all of your notifications as read."""
         return desk_shapes.ReadCount(count=team_notifications.mark_all_read(self.user))
 
 
@@ -459,7 +473,7 @@ class PushViewSet(TenantViewSet):
         returns=desk_shapes.PushSubscriptionsResponse,
     )
     def list(self, query: Page) -> dict[str, Any]:
-        """List the browsers in which you get notifications, newest first."""
+        """List the browsers in which you get push notifications, newest first."""
         rows = push.list_for_user(self.user)
         return page(rows, query, by="-id", shape=desk_shapes.PushSubscription.from_row)
 
@@ -467,11 +481,13 @@ class PushViewSet(TenantViewSet):
     def create(
         self, request: HttpRequest, body: desk_shapes.NewPushSubscription
     ) -> desk_shapes.PushSubscription:
-        """Get push notifications in this browser for what you have not seen after five seconds.
+        """Subscribe this browser to push notifications about what you have not read within five
+        seconds.
 
         They tell you that a conversation was assigned to you, that a note mentions you, or that a
-        customer wrote in your conversation. They end with the sign-in that subscribed. Sending the
-        same `endpoint` again replaces the subscription; beyond 20 browsers, the oldest are dropped.
+        customer wrote in one of your conversations. The subscription ends when the sign-in that
+        created it ends. Sending the same `endpoint` again replaces the subscription; beyond 20
+        browsers, the oldest subscriptions are removed.
         """
         row = push.subscribe(
             self.user,
@@ -483,22 +499,23 @@ class PushViewSet(TenantViewSet):
 
     @operation("AI / chat", "Delete Push Subscription", access=BEARER_ANY_ROLE, status=204)
     def destroy(self, subscription_id: uuid.UUID) -> None:
-        """Stop notifications in one of your browsers."""
+        """Stop push notifications in one of your browsers."""
         push.unsubscribe(self.user, subscription_id)
 
 
 class FeedViewSet(ChatsViewSet):
     @operation("AI / chat", "Chat Events", access=BEARER_OR_TICKET, streams=FEED_EVENTS)
     def stream(self, request: HttpRequest, query: desk_shapes.FeedQuery) -> HttpResponseBase:
-        """Stream everything that happens at your client, live, as server-sent events.
+        """Stream your company's events, live, as server-sent events.
 
-        Stored events carry their type as `event`, their id (`evt_…`) as `id`, and the data of a
-        webhook. To miss nothing, reconnect with the last id as `Last-Event-ID`, as browsers do, or
-        as `last_event_id` in the query. Other events have no id: `ready` at the start with who is
-        `online`, `presence` when a colleague comes or goes, `typing`, and `viewing`.
-        `notification.created` contains only your own notifications. The stream ends when the
-        sign-in that opened it ends. Each person can have ten open streams and each client a
-        thousand: 429 `too_many_feeds`.
+        Stored events carry their type as `event`, their id (`evt_…`) as `id`, and the same data as
+        a webhook. To miss nothing, reconnect with the last id as `Last-Event-ID`, as browsers do,
+        or as `last_event_id` in the query. Other events have no id: `ready` at the start, with who
+        is `online`; `presence` when a colleague comes or goes; `typing`; `viewing`; and `deleted`
+        when a conversation was deleted. `notification.created` contains only your own
+        notifications. The stream ends when the sign-in that opened it ends. Each person can have
+        ten open streams, and each company a thousand unless its rate limits differ: 429
+        `too_many_feeds`.
         """
         in_header = request.headers.get("Last-Event-ID")
         location = ("header", "Last-Event-ID") if in_header else ("query", "last_event_id")
@@ -523,9 +540,10 @@ class FeedViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Set Typing", access=BEARER_OR_VISITOR, status=204)
     def typing(self, chat_id: uuid.UUID, body: desk_shapes.Typing) -> None:
-        """Show on the client's open screens that someone is typing; nothing is stored.
+        """Show your team in the live feed that you or the visitor is typing; nothing is stored.
 
-        If the agent who has the conversation types, its visitor sees it too (`agent.is_typing`).
+        If the agent who has the conversation types, its visitor sees it too (`agent.is_typing`),
+        and so does a customer on a messaging channel that can show it.
         """
         feed.publish_typing(self._chat(chat_id), by=self.caller, is_typing=body.is_typing)
 

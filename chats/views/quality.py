@@ -20,7 +20,7 @@ from identity.auth import BEARER, TRAINER, TenantViewSet
 class GoldenCollectViewSet(TenantViewSet):
     @operation("AI / train", "Collect Golden Questions", access=TRAINER)
     def collect(self, bot_id: int, body: GoldenCollectRequest) -> GoldenCollected:
-        """Collect golden questions from samples, your own answers or frequent questions."""
+        """Add golden questions from sample questions, your own answers or frequent questions."""
         bot = bots.get(self.client, bot_id)
         rows = golden_candidates.collect(bot, body=body, by=self.user)
         return GoldenCollected(added=[GoldenQuestionDto.from_row(row) for row in rows])
@@ -36,9 +36,9 @@ class UnansweredViewSet(TenantViewSet):
     def list(self, bot_id: int, query: question_shapes.UnansweredQuery) -> dict[str, Any]:
         """List the bot's unanswered questions of the last 30 days, most asked first.
 
-        Similar questions form one group, compared by their words or by the encoder. A worker groups
-        questions within seconds. Groups are never split, and a group leaves this list once its
-        question is answered.
+        Similar questions form one group; a worker groups new questions within seconds. Groups are
+        never split. Without a `status` filter, a group leaves this list once its question is
+        answered.
         """
         statuses = [query.status] if query.status else [GroupStatus.OPEN, GroupStatus.LEARNING]
         rows = question_groups.list_for_bot(bots.get(self.client, bot_id), statuses=statuses)
@@ -47,7 +47,7 @@ class UnansweredViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Unanswered Question", access=BEARER)
     def retrieve(self, bot_id: int, question_id: int) -> question_shapes.UnansweredQuestion:
-        """Get a group; once an answer was written, with the bot's reply when it was asked again."""
+        """Get a group of unanswered questions, with the result of asking the bot again."""
         group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         return question_shapes.UnansweredQuestion.from_row(group)
 
@@ -69,11 +69,11 @@ class UnansweredViewSet(TenantViewSet):
     def answer(
         self, bot_id: int, question_id: int, body: question_shapes.AddAnswerRequest
     ) -> question_shapes.UnansweredQuestion:
-        """Write the answer as a question-answer source of the bot.
+        """Store the right answer as a question-answer source of the bot.
 
-        Once it is trained, a worker asks the question again: get the group to see the bot's reply.
-        409 `source_exists` if the bot already has an answer to this exact question,
-        `document_limit` at the limit of 2,000.
+        Once it is trained, a worker asks the bot the question again: *Get Unanswered Question*
+        shows the bot's reply. 409 `source_exists` if the bot already has an answer to this exact
+        question, `document_limit` if it has 2,000 documents.
         """
         group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         group = taught_answers.add_answer(
@@ -83,9 +83,10 @@ class UnansweredViewSet(TenantViewSet):
 
     @operation("AI / train", "Ask Unanswered Question Again", access=TRAINER, status=202)
     def ask(self, bot_id: int, question_id: int) -> question_shapes.UnansweredQuestion:
-        """Have a worker ask the bot the question again.
+        """Have a worker ask the bot the question again; no customer notices it.
 
-        No customer notices. The extractive engine is free; a model's tokens are charged.
+        When it is done, *Get Unanswered Question* has a new `asked_again_at`, with the `answer` or
+        the `fault`. The extractive engine is free; a model's tokens are charged.
         """
         group = taught_answers.get(bots.get(self.client, bot_id), question_id)
         taught_answers.request_again(group)
@@ -97,25 +98,26 @@ class ReplayViewSet(ChatsViewSet):
         "AI / chat", "Replay Reply", access=TRAINER, also={402: Error, 409: Error}, waits=True
     )
     def reply(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> replay_shapes.ReplayedTurn:
-        """Replay a reply of the bot with today's documents, instructions, settings and engine.
+        """Replay a reply: have the bot answer the same question with today's documents,
+        instructions, settings and engine.
 
-        The response shows the new reply next to the original. Nothing is sent or stored: no
-        message, no event, no count, and no function is called. The extractive engine is free; a
-        model's tokens are charged. 409 `nothing_to_replay` if the message is not a reply to a
-        question.
+        The response shows the new reply next to the original. Nothing is sent, stored, announced or
+        counted, and no function is called. The extractive engine is free; a model's tokens are
+        charged. 409 `nothing_to_replay` if the message is not a reply to a question.
         """
         reply = reply_regeneration.get(self._chat(chat_id), message_id)
-        made = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
-        return replay_shapes.ReplayedTurn.of(reply, made)
+        current = reply_regeneration.regenerate(reply, reference=f"replay:{uuid.uuid4()}")
+        return replay_shapes.ReplayedTurn.of(reply, current)
 
     @operation("AI / train", "Start Replay", access=TRAINER, status=202, also={409: Error})
     def create(self, bot_id: int, body: replay_shapes.ReplayRequest) -> replay_shapes.ReplayDto:
-        """Replay all replies of a day that were answers or should have been.
+        """Replay a day: have the bot answer the questions that customers asked on this day again,
+        to compare its replies.
 
-        A worker does it and notifies nobody; `gained` and `lost` show what has changed. The
-        extractive engine is free; a model's tokens are charged, those of your own model at its
-        price. `limit` caps the number of replies, and without credits the replay fails. 409
-        `replay_running` while another replay of the bot is running.
+        A worker does it; nothing is sent to customers. *Get Replay* shows the progress, and its
+        `gained`, `lost` and `changed` show what differs. The extractive engine is free; a model's
+        tokens are charged, those of your own model at its price. If the credits run out, the replay
+        fails. 409 `replay_running` while another replay of the bot is running.
         """
         bot = bots.get(self.client, bot_id)
         replay = replays.start(bot, day=body.day, limit=body.limit, by=self.user)

@@ -1,4 +1,4 @@
-"""The response to a customer's message: with the reply, streamed, or before the reply."""
+"""The response to a customer's message: with the reply, as a stream, or before the reply."""
 
 import time
 from collections import Counter
@@ -24,7 +24,7 @@ Shaper = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def as_it_is(shown: dict[str, Any]) -> dict[str, Any]:
-    """The shaper for callers who may see everything."""
+    """The shaper for callers who may see all fields."""
     return shown
 
 
@@ -38,8 +38,9 @@ def respond(
 ) -> HttpResponseBase:
     """The response to a stored message; `reply` is `none`, `async`, `wait` or `stream`.
 
-    `shape` turns the `ChatTurn` into the body, `message_shape` the first message of a stream; by
-    default both stay unchanged. A client that accepts `text/event-stream` gets a stream for `wait`.
+    `shape` turns the `ChatTurn` into the body, and `message_shape` turns the message into the first
+    event of a stream; by default both stay unchanged. A caller that accepts `text/event-stream`
+    gets a stream for `wait`.
     """
     if reply == "wait" and "text/event-stream" in request.headers.get("Accept", ""):
         reply = "stream"
@@ -64,7 +65,8 @@ async def _follow(
 ) -> Events:
     """Yield the turn's events, ending with `done`.
 
-    It ends at the latest after `REPLY_WAIT_SECONDS`, or soon after the process was told to stop.
+    The stream ends at the latest after `REPLY_WAIT_SECONDS`, or soon after the process was told to
+    stop.
     """
     shape, message_shape = shapes
     message, shown = turn
@@ -103,7 +105,8 @@ async def _follow(
 
 
 def _refresh(turn: Turn) -> dict[str, Any]:
+    """The turn with its current outcome."""
     try:
         return turn.shown | incoming.outcome(turn.message)
     except Error:
-        return turn.shown  # The database does not answer; the next round asks again.
+        return turn.shown  # The database is unavailable; the next round tries again.

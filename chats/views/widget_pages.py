@@ -19,9 +19,10 @@ from identity.auth import LOOPBACK, origin_host, origin_matches
 from identity.models import KeyScope
 from identity.services import api_keys
 
-# How long the loader is cached. All other files have a hash of their content in the name.
+# How many seconds browsers cache the loader. All other files have a hash of their content in the
+# name.
 _LOADER_SECONDS = 300
-# `{framers}`: the hosts that may show the frame. Pictures of the bot, the agents and the
+# `{framers}`: the websites that may embed the frame. Pictures of the bot, the agents and the
 # conversation may come from any host.
 _FRAME_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
@@ -34,43 +35,45 @@ _SHOP_POLICY = (
 )
 
 
-# Matches string literals, comments, marks and line ends with the space around them, and other
-# space. A comment's line end is dropped with it, so code before a comment must end in a mark.
+# Matches string literals, comments, punctuation and line ends with the white space around them, and
+# other white space. The line end after a comment is removed with the comment, so the code before it
+# must end in punctuation.
 _TOKEN = re.compile(
     r"""("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)|/\*.*?\*/|//[^\n]*\n\s*"""
     r"""|\s*([{}()\[\]=<>?:;,|&+!*]|\n)\s*|(\s+)""",
     re.DOTALL,
 )
 # Matches an expression in a template string.
-_INSERTED = re.compile(r"\$\{[^`{}]*\}")
-_SHORTER = (
+_EXPRESSION = re.compile(r"\$\{[^`{}]*\}")
+_REPLACEMENTS = (
     (r"[;,]}", "}"), (r"\((\w+)\)=>", r"\1=>"), (r"\bconst\b", "let"),
-    # Names of variables that occur nowhere else.
+    # Variables whose names occur nowhere else in the script.
     (r"\bisReady\b", "r"), (r"\bisHidden\b", "h"), (r"\bisMoved\b", "m"), (r"\bwanted\b", "w"),
 )  # fmt: skip
 
 
 @cache
 def _loader() -> bytes:
-    """The loader without comments and needless space, because every page of a website loads it."""
+    """The loader's script, minified, because every page of a website loads it."""
     source = settings.BASE_DIR / "chats" / "static" / "widget" / "loader.js"
-    short = _TOKEN.sub(_kept, source.read_text())
-    for pattern, shorter in _SHORTER:
-        short = re.sub(pattern, shorter, short)
-    return short.strip().encode()
+    script = _TOKEN.sub(_minified, source.read_text())
+    for pattern, replacement in _REPLACEMENTS:
+        script = re.sub(pattern, replacement, script)
+    return script.strip().encode()
 
 
-def _kept(token: re.Match[str]) -> str:
-    text, mark, space = token.groups()
-    if text:
-        return _INSERTED.sub(lambda inserted: _TOKEN.sub(_kept, inserted[0]), text)
-    return mark or (" " if space else "")
+def _minified(token: re.Match[str]) -> str:
+    """The shorter text for a match of `_TOKEN`; empty for a comment."""
+    literal, punctuation, space = token.groups()
+    if literal:
+        return _EXPRESSION.sub(lambda found: _TOKEN.sub(_minified, found[0]), literal)
+    return punctuation or (" " if space else "")
 
 
 @require_safe
 @condition(etag_func=lambda request: f'"{hashlib.sha256(_loader()).hexdigest()[:32]}"')
 def loader(request: HttpRequest) -> HttpResponse:
-    """The script that adds the widget to a website. Its address never changes."""
+    """The script that adds the widget to a website. Its URL never changes."""
     return HttpResponse(
         _loader(),
         content_type="text/javascript; charset=utf-8",
@@ -92,7 +95,7 @@ def frame(request: HttpRequest) -> HttpResponse:
     hosts = [host.strip().lower() for host in bots.allowed_hosts(key.bot_id)]
     if not key.client.frozen_at:
         _note_website(request, key.bot_id, hosts)
-    # On any port, and over plain http only on this machine.
+    # The hosts may use any port, and plain http only on this machine.
     framers = " ".join(
         f"{'http' if host in LOOPBACK else 'https'}://{host}:*" for host in hosts if host
     )
@@ -104,7 +107,7 @@ def frame(request: HttpRequest) -> HttpResponse:
 
 
 def _note_website(request: HttpRequest, bot_id: int, hosts: list[str]) -> None:
-    """Note which allowed website shows the frame, by the origin that the browser sends."""
+    """Record which allowed website shows the frame, from the `Referer` that the browser sends."""
     try:
         parts = urlsplit(request.headers.get("Referer", ""))
     except ValueError:
@@ -116,20 +119,23 @@ def _note_website(request: HttpRequest, bot_id: int, hosts: list[str]) -> None:
 
 
 def _language(request: HttpRequest) -> str:
-    """The language of the widget's words: what the website names, else the browser's."""
-    named = request.GET.get("language")
+    """The language of the widget's texts: the one that the website asks for, or if it asks for none
+    the browser's; English if the widget does not have it."""
+    requested = request.GET.get("language")
     header = request.headers.get("Accept-Language", "")
-    wanted = [code for code, _ in parse_accept_lang_header(header)] if named is None else [named]
-    for code in wanted:
+    codes = (
+        [code for code, _ in parse_accept_lang_header(header)] if requested is None else [requested]
+    )
+    for code in codes:
         base = re.split("[-_]", code.lower())[0]
-        if base in _spoken():
+        if base in _translated_languages():
             return base
     return "en"
 
 
 @cache
-def _spoken() -> frozenset[str]:
-    """The languages that the widget's words are in."""
+def _translated_languages() -> frozenset[str]:
+    """The languages in which the widget has its texts."""
     folder = settings.BASE_DIR / "chats" / "static" / "widget" / "words"
     return frozenset({"en"} | {path.stem for path in folder.glob("*.js")})
 

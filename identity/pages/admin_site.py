@@ -67,7 +67,7 @@ SETTINGS_PAGES = {
     "company": "bots.pages.settings_company.page",
     "hours": "identity.pages.settings.business_hours.page",
     "handover": "identity.pages.settings.conversations.handover",
-    "messages": "chats.pages.automatic_messages.page",
+    "messages": "chats.pages.platform_messages.page",
     "after": "identity.pages.settings.conversations.after_conversation",
     "notifications": "identity.pages.settings.notifications.page",
     "privacy": "identity.pages.settings.notifications.privacy",

@@ -1,7 +1,8 @@
 """`manage.py import_conversations DIR`: import conversations and messages without side effects.
 
-DIR holds `conversations*.json` and `messages*.json` (or `.jsonl`): pages or rows of our own export,
-or, with --format chatwoot, responses of Chatwoot's API. Run again after a crash, it continues.
+DIR contains `conversations*.json` and `messages*.json` (or `.jsonl`): pages or rows of this
+platform's export or, with --format chatwoot, responses of Chatwoot's API. If the command is run
+again after a crash, it continues.
 """
 
 import csv
@@ -25,6 +26,7 @@ from chats.services.data_exchange.importing import ImportResult
 from chats.shapes.data_exchange import ConversationEntity, MessageEntity
 from identity.models import Client
 
+# The number of rows that are imported in one transaction.
 BATCH = 200
 KINDS = ("conversations", "messages")
 CORRECT_IT = "correct the file and run the command again"
@@ -47,15 +49,19 @@ class Command(BaseCommand):
         parser.add_argument("--bot", type=int, required=True, help="the bot that gets the chats")
         parser.add_argument("--format", choices=["portable", "chatwoot"], default="portable")
         parser.add_argument("--dry-run", action="store_true", help="import, then roll back")
-        parser.add_argument("--id-map", type=Path, help="write a CSV of kind, source id, our id")
+        parser.add_argument(
+            "--id-map",
+            type=Path,
+            help="write a CSV with the kind, source id and new id of each row",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             self._run(options)
         except (OperationalError, InterfaceError) as exc:
             raise CommandError(
-                f"The database failed ({_first_line(exc)}): run the command again, and it"
-                " goes on after what it has imported."
+                f"The database failed ({_first_line(exc)}): run the command again, which continues"
+                " after the rows that it has imported."
             ) from exc
 
     def _run(self, options: dict[str, Any]) -> None:
@@ -73,7 +79,9 @@ class Command(BaseCommand):
             transaction.atomic() if options["dry_run"] else nullcontext(),
         ):
             if not is_held:
-                raise CommandError("Another import of this client is running: wait for its end.")
+                raise CommandError(
+                    "Another import of this client is running. Wait until it has ended."
+                )
             result = self._import(client, bot, options["folder"], options["format"])
             if options["dry_run"]:
                 transaction.set_rollback(True)
@@ -86,11 +94,11 @@ class Command(BaseCommand):
         result = ImportResult()
         chats, messages = (_chatwoot if file_format == "chatwoot" else _portable)(folder, bot)
         for page in _pages(ConversationEntity, chats.rows):
-            with _database_errors_named(page):
+            with _database_errors_reported(page):
                 importing.import_conversations(client, page, bot=bot, result=result)
             self._show_progress("conversations", result, chats)
         for page in _pages(MessageEntity, messages.rows):
-            with _database_errors_named(page):
+            with _database_errors_reported(page):
                 importing.import_messages(client, page, result=result)
             self._show_progress("messages", result, messages)
         for chat_ids in _batches(result.chat_ids):
@@ -119,13 +127,14 @@ def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 def _pages(shape: type[Any], rows: Iterable[Any]) -> Iterator[list[Any]]:
-    """Rows as shapes, a batch at a time; an invalid row ends the import."""
+    """The rows as shapes, in batches; an invalid row ends the import."""
     return _batches(_validated(shape, row) for row in rows)
 
 
 @contextmanager
-def _database_errors_named(page: list[Any]) -> Iterator[None]:
-    """Report in one line what the database refuses: a value too long, a duplicate id or number."""
+def _database_errors_reported(page: list[Any]) -> Iterator[None]:
+    """Report in one line why the database refuses a row of the page, such as a value that is too
+    long or a duplicate id."""
     try:
         yield
     except (DataError, IntegrityError, UnicodeEncodeError) as exc:
@@ -145,14 +154,15 @@ def _validated(shape: type[Any], row: Any) -> Any:
     except ValidationError as exc:
         first = exc.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        named = row.get("id") if isinstance(row, dict) else repr(row)[:60]
+        row_id = row.get("id") if isinstance(row, dict) else repr(row)[:60]
         raise CommandError(
-            f"{shape.__name__} {named}: {where}: {first['msg']}. All earlier batches of"
+            f"{shape.__name__} {row_id}: {where}: {first['msg']}. All earlier batches of"
             f" {BATCH} rows were imported; {CORRECT_IT}."
         ) from exc
 
 
 def _portable(folder: Path, bot: Bot) -> tuple[Source, Source]:
+    """The conversations and the messages of an export of this platform."""
     files = {kind: _Files(folder, kind) for kind in KINDS}
 
     def rows(kind: str) -> Iterator[Any]:
@@ -165,9 +175,10 @@ def _portable(folder: Path, bot: Bot) -> tuple[Source, Source]:
 
 
 def _chatwoot(folder: Path, bot: Bot) -> tuple[Source, Source]:
-    """Read all rows first, since a chat needs the number of its messages."""
+    """The conversations and the messages of Chatwoot's API. All rows are read first, since a
+    conversation needs the number of its messages."""
     files = [_Files(folder, kind) for kind in KINDS]
-    with _chatwoot_errors_named():
+    with _chatwoot_errors_reported():
         chats, messages = (_chatwoot_rows(kind_files) for kind_files in files)
     language = bot.default_language
     translated = chatwoot.conversations(chats, messages, bot_id=bot.pk, language=language)
@@ -178,18 +189,20 @@ def _chatwoot(folder: Path, bot: Bot) -> tuple[Source, Source]:
 
 
 def _chatwoot_rows(files: "_Files") -> list[Any]:
-    """The rows without duplicates: pages overlap if chats changed during the export."""
+    """The rows of all files without duplicates: pages overlap if conversations changed during the
+    export."""
     return list(
         {row["id"]: row for page in files.documents() for row in chatwoot.rows(page)}.values()
     )
 
 
 def _counted(rows: Iterator[Any], total: int) -> Source:
+    """The rows, with the share of `total` that has been read."""
     done = 0
 
     def counting() -> Iterator[Any]:
         nonlocal done
-        with _chatwoot_errors_named():
+        with _chatwoot_errors_reported():
             for row in rows:
                 done += 1
                 yield row
@@ -198,7 +211,7 @@ def _counted(rows: Iterator[Any], total: int) -> Source:
 
 
 @contextmanager
-def _chatwoot_errors_named() -> Iterator[None]:
+def _chatwoot_errors_reported() -> Iterator[None]:
     """Report in one line that a row doesn't have the format of Chatwoot's API."""
     try:
         yield
@@ -210,7 +223,7 @@ def _chatwoot_errors_named() -> Iterator[None]:
 
 
 class _Files:
-    """The JSON files whose names begin with `kind`, in the order of their names."""
+    """The JSON files whose names begin with `kind`, sorted by name, `.json` before `.jsonl`."""
 
     def __init__(self, folder: Path, kind: str) -> None:
         self._paths = sorted(folder.glob(f"{kind}*.json")) + sorted(folder.glob(f"{kind}*.jsonl"))
@@ -236,7 +249,8 @@ class _Files:
 
 
 def _parsed(text: bytes, name: str, number: int) -> Any:
-    """The JSON value of a text that begins in line `number`, with or without a byte order mark."""
+    """The JSON value of a text, which may have a byte order mark. `number`: the line of the file in
+    which the text begins."""
     try:
         return json.loads(text.decode("utf-8-sig").rstrip())
     except UnicodeDecodeError as exc:
@@ -244,7 +258,7 @@ def _parsed(text: bytes, name: str, number: int) -> Any:
     except json.JSONDecodeError as exc:
         wrong, line = f"not JSON: {exc.msg} at character {exc.colno}", number + exc.lineno - 1
     except RecursionError:
-        wrong, line = "JSON nested too deep to be read", number
-    except ValueError as exc:  # a number of thousands of digits
-        wrong, line = f"not JSON that can be read: {exc}", number
+        wrong, line = "JSON that is nested too deeply", number
+    except ValueError as exc:  # A number with thousands of digits.
+        wrong, line = f"JSON that cannot be read: {exc}", number
     raise CommandError(f"{name}, line {line}: {wrong}; {CORRECT_IT}.")

@@ -21,10 +21,10 @@ from chats.services.core import (
     answer_mails,
     attachments,
     conversations,
+    enqueue_translations,
     lifecycle,
     message_status,
     messages,
-    translations,
 )
 from chats.shapes.desk import ManualChatMessageDto
 from identity.models import User
@@ -49,9 +49,10 @@ def send(
     files: Sequence[attachments.StoredFile] = (),
     tag: str | None = None,
 ) -> Message:
-    """Store an agent's message or note; a message wakes the chat and takes it if no agent has it.
-    409 if it has ended, another agent has it, or its reply window is closed. With the channel's
-    `tag` for a message outside the window, the channel decides."""
+    """Store an agent's message or note. A message reopens a snoozed chat, and assigns a chat that
+    no agent has. 409 if the chat has ended, another agent has it, or its reply window is closed;
+    with the channel's `tag` for a message outside the window, only the channel checks the window.
+    """
     with transaction.atomic():
         chat = conversations.lock(chat)
         author = messages.Author.from_user(by)
@@ -65,7 +66,7 @@ def send(
                 lifecycle.ensure_can_reply(chat)
             else:
                 lifecycle.ensure_reachable(chat)
-            _take(chat, by=by)
+            _claim(chat, by=by)
         message = messages.append_by_agent(
             chat,
             by=by,
@@ -82,15 +83,15 @@ def send(
 def send_template(
     chat: Conversation, template: dict[str, Any], *, by: User, client_message_id: str | None = None
 ) -> Message:
-    """Store a template message, which the channel accepts even if the reply window is closed. It
-    wakes and takes the chat as `send` does."""
+    """Store a template message, which the channel accepts even if the reply window is closed. Like
+    a message in `send`, it reopens and assigns the chat."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         existing = messages.find_existing(chat, client_message_id, messages.Author.from_user(by))
         if existing:
             return existing
         lifecycle.ensure_reachable(chat)
-        _take(chat, by=by)
+        _claim(chat, by=by)
         return messages.append_by_agent(
             chat, by=by, content=[template], client_message_id=client_message_id
         )
@@ -102,15 +103,15 @@ def edit(chat: Conversation, message_id: uuid.UUID, text: str, *, by: User) -> M
     with transaction.atomic():
         locked, message = _lock_latest_own(chat, message_id, by=by)
         messages.replace_text(message, text, at=timezone.now())
-        language = translations.language_of_agent(locked, text)
+        language = enqueue_translations.language_of_agent(locked, text)
         message_status.write(message, language=language)
-        translations.enqueue_for_customer(locked, message)
+        enqueue_translations.enqueue_for_customer(locked, message)
         _record_change(locked, message, "message.edited", by=by)
     return message
 
 
 def delete(chat: Conversation, message_id: uuid.UUID, *, by: User) -> Message:
-    """Clear the agent's latest message to the customer, who sees that one was deleted."""
+    """Clear the agent's latest message to the customer, who sees that a message was deleted."""
     with transaction.atomic():
         locked, message = _lock_latest_own(chat, message_id, by=by)
         messages.clear(message, at=timezone.now())
@@ -121,15 +122,16 @@ def delete(chat: Conversation, message_id: uuid.UUID, *, by: User) -> Message:
 def _lock_latest_own(
     chat: Conversation, message_id: uuid.UUID, *, by: User
 ) -> tuple[LockedConversation, Message]:
-    """The locked chat and the agent's message; 409 if it may not be changed any more."""
+    """The locked chat and the agent's message; 404 if the chat has no such message, 409 if the
+    agent may not change it."""
     locked = conversations.lock(chat)
     lifecycle.ensure_not_ended(locked)
     rows = Message.objects.filter(conversation=locked, is_note=False)
     message = first_or_404(rows.filter(pk=message_id))
     if locked.channel in MESSAGING_CHANNELS:
         raise SentByChannel
-    own = rows.filter(sender_type=SenderType.AGENT, sender_id=str(by.pk), deleted_at=None)
-    latest = own.order_by("-seq").first()
+    own_messages = rows.filter(sender_type=SenderType.AGENT, sender_id=str(by.pk), deleted_at=None)
+    latest = own_messages.order_by("-seq").first()
     if latest is None or latest.pk != message.pk:
         raise NotLatestMessage
     return locked, message
@@ -142,8 +144,9 @@ def _record_change(chat: LockedConversation, message: Message, action: str, *, b
     audit.record(chat.client_id, action, by=by, subject=f"message:{message.pk}")
 
 
-def _take(chat: LockedConversation, *, by: User) -> None:
-    """Wake the chat and, if no agent has it, assign it; 409 if it ended or another agent has it."""
+def _claim(chat: LockedConversation, *, by: User) -> None:
+    """Reopen the chat if it is snoozed, and assign it if no agent has it; 409 if it has ended or
+    another agent has it."""
     lifecycle.ensure_not_ended(chat)
     lifecycle.ensure_own_chat(chat, by=by)
     if chat.status == Status.SNOOZED:

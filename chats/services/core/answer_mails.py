@@ -1,4 +1,4 @@
-"""Mails with agents' answers to visitors of a website who have left it."""
+"""Mails agents' answers to visitors who have left the website."""
 
 from datetime import timedelta
 
@@ -12,16 +12,18 @@ from chats.services.core import message_status
 from identity.models import AttemptKind
 from identity.services import attempts, mails
 
-# Visitors who have not read an answer by then have left the website.
+# How long to wait before an answer is mailed. A visitor whom it has not reached by then has left
+# the website.
 WAIT = timedelta(minutes=3)
-# Maximum mails of a company per day, since anybody can register a company and name any mailbox as a
-# customer's.
+# The maximum number of mails per company and day, since anybody can register a company and enter
+# any address as a customer's.
 MAILS_A_DAY = 500
 
 
 def enqueue_for(chat: Conversation, message: Message) -> None:
-    """Have an agent's message mailed, together with those that follow it shortly, unless the bot
-    mails none, or the visitor reads it in time or has left no e-mail address."""
+    """Have an agent's message to a visitor mailed after `WAIT` if it has not reached them by then,
+    together with later ones. Notes are not mailed, nor anything if the bot's `mail_answers` is off
+    or the visitor has given no e-mail address."""
     is_visitors = chat.visitor_id is not None and not chat.is_preview
     is_wanted = is_visitors and chat.bot.mail_answers and chat.customer.email
     if is_wanted and not message.is_note and mails.is_enabled():
@@ -35,8 +37,8 @@ def enqueue_for(chat: Conversation, message: Message) -> None:
 
 
 def mail(conversation_id: str) -> None:
-    """Mail the agents' messages that have not reached the visitor, and mark them as delivered;
-    nothing if the chat, the mailbox or the company has reached its daily limit."""
+    """Mail the agents' messages that have not reached the visitor, and mark them as delivered. Does
+    nothing if the chat, the recipient or the company has reached its daily limit."""
     chat = Conversation.objects.select_related("bot", "client", "customer").filter(
         pk=conversation_id, visitor_id__isnull=False
     ).first()  # fmt: skip
@@ -50,7 +52,7 @@ def mail(conversation_id: str) -> None:
         status__in=[MessageStatus.PENDING, MessageStatus.SENT],
     )
     answers = list(rows.order_by("seq"))
-    if not answers or not _may_mail(chat):
+    if not answers or not _count_mail(chat):
         return
     mails.deliver(
         "answer",
@@ -59,7 +61,7 @@ def mail(conversation_id: str) -> None:
         context={
             "agent": answers[-1].sender_name,
             "company": chat.client.name,
-            "answer": "\n\n".join(_words(answer, chat.language) for answer in answers),
+            "answer": "\n\n".join(_plain_text(answer, chat.language) for answer in answers),
         },
     )
     reached, now = [answer.pk for answer in answers], timezone.now()
@@ -67,13 +69,15 @@ def mail(conversation_id: str) -> None:
         message_status.record_arrival(chat, reached, MessageStatus.DELIVERED, at=now)
 
 
-def _words(answer: Message, language: str) -> str:
+def _plain_text(answer: Message, language: str) -> str:
+    """A message as plain text in the language, if it was translated, with its files' names."""
     files = (piece.get("file_name") for piece in answer.content if piece["type"] != "text")
-    words = markdown_to_text.convert(answer.translations.get(language) or answer.text)
-    return "\n".join(filter(None, [words, *(f"[{name}]" for name in files if name)]))
+    text = markdown_to_text.convert(answer.translations.get(language) or answer.text)
+    return "\n".join(filter(None, [text, *(f"[{name}]" for name in files if name)]))
 
 
-def _may_mail(chat: Conversation) -> bool:
+def _count_mail(chat: Conversation) -> bool:
+    """Count a mail against the daily limits; False if one is reached."""
     quota = rate_limits.Quota(
         "answer_mails", str(chat.client_id), MAILS_A_DAY, rate_limits.DAY_SECONDS
     )

@@ -1,4 +1,5 @@
-"""Files of messages: typed by their bytes, stored under random names, served by signed links."""
+"""Files of messages: their types are detected from their bytes, they are stored under random names
+and served by signed links."""
 
 import logging
 import uuid
@@ -29,6 +30,7 @@ from identity.auth import Principal
 log = logging.getLogger(__name__)
 File: TypeAlias = "UploadedFile[Any]"
 LINK_LIFETIME = timedelta(days=1)
+# How many bytes at the beginning of a file its type is detected from.
 _HEAD_BYTES = 4096
 
 _OFFICE = {
@@ -37,9 +39,9 @@ _OFFICE = {
     b"ppt/": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }
 # The accepted types, each with file extensions and signatures (offset, bytes). A file's name and
-# declared type are not trusted. A browser executes none of these types, so HTML, SVG and scripts
-# are missing. Operating systems open the extensions as this type and never run them; any other name
-# gets the first of them: `a.bat` becomes `a.bat.txt`.
+# declared type are not trusted. Browsers execute none of these types: HTML, SVG and scripts are
+# left out. Operating systems open files with these extensions as this type and never run them. A
+# file with any other extension gets the type's first extension: `a.bat` becomes `a.bat.txt`.
 _TYPES: dict[str, tuple[tuple[str, ...], tuple[tuple[int, bytes], ...]]] = {
     "image/png": ((".png",), ((0, b"\x89PNG\r\n\x1a\n"),)),
     "image/jpeg": ((".jpg", ".jpeg"), ((0, b"\xff\xd8\xff"),)),
@@ -61,7 +63,7 @@ _TYPES: dict[str, tuple[tuple[str, ...], tuple[tuple[int, bytes], ...]]] = {
     ),
 }
 MIME_TYPES = (*sorted(_TYPES.keys() - {"text/plain"}), "text/plain")
-_MAX_NAME = 255
+_MAX_NAME_CHARS = 255
 _MARKUP = ("<!doctype", "<html", "<svg", "<?xml", "<script")
 
 
@@ -95,8 +97,8 @@ class StoredFile:
 
 @contextmanager
 def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[list[StoredFile]]:
-    """Store files, and remove at the end of the block those that were not attached. 429 if the
-    visitors of a public key have sent too much today."""
+    """Store files for a block, and remove those that the block attached to no message. 422 or 413
+    if a file is not accepted, 429 if a daily limit on the bytes of visitors' files is reached."""
     if len(files) > settings.MAX_MESSAGE_FILES:
         msg = f"Send up to {settings.MAX_MESSAGE_FILES} files per message."
         raise Invalid.field("body", "files", msg=msg)
@@ -117,12 +119,13 @@ def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[li
             if stored_file.id not in attached:
                 _remove(stored_file.name)
         if not attached:
-            # Count nothing if the store failed, or an earlier request has stored the message.
+            # Nothing counts if storing failed, or an earlier request has stored the message.
             rate_limits.give_back(counted)
 
 
 def _remove(name: str) -> None:
-    """Remove a file that belongs to no message. If this fails, the clean-up of `media` does it."""
+    """Remove a file that belongs to no message. If this fails, the clean-up of `media` removes it
+    later."""
     try:
         default_storage.delete(name)
     except OSError as exc:
@@ -130,8 +133,8 @@ def _remove(name: str) -> None:
 
 
 def _count_bytes(caller: Principal, size: int) -> Sequence[Quota]:
-    """Count a visitor's bytes against the daily quotas of the visitor, their address and the public
-    key; 429 if one is used up."""
+    """Count a visitor's bytes against the daily quotas of the visitor, of their IP address and of
+    the public key; return the quotas. 429 if one is used up."""
     assert caller.key
     factor, public_key = caller.client.rate_limit_factor, str(caller.key.pk)
     holders = (
@@ -149,19 +152,19 @@ def _count_bytes(caller: Principal, size: int) -> Sequence[Quota]:
 
 
 def inert_name(name: str, mime_type: str) -> str:
-    """The file's name with an extension that fits its bytes, so that no system runs the file."""
-    endings, _ = _TYPES[mime_type]
-    if name.lower().endswith(endings):
+    """The file's name with an extension of its type, so that no system runs the file."""
+    extensions, _ = _TYPES[mime_type]
+    if name.lower().endswith(extensions):
         return name
-    return f"{name[: _MAX_NAME - len(endings[0])]}{endings[0]}"
+    return f"{name[: _MAX_NAME_CHARS - len(extensions[0])]}{extensions[0]}"
 
 
 def ensure_allowed(
     chat: Conversation, pieces: Sequence[MessageContent], files: Sequence[object] = ()
 ) -> None:
-    """409 `attachments_off` if a customer sends a file and the bot accepts none. Files from
-    messaging channels are always accepted: the customer has already sent them. 403 if the customer
-    is blocked, before any of their files is stored."""
+    """409 `attachments_off` if a customer sends a file and the bot accepts none; 403 if the
+    customer is blocked. Files from messaging channels are always accepted, because the customer has
+    already sent them."""
     customers.ensure_not_blocked(chat.customer)
     has_files = bool(files) or any(piece.type in FILES for piece in pieces)
     if has_files and chat.channel not in MESSAGING_CHANNELS and not chat.bot.attach_enabled:
@@ -195,7 +198,8 @@ def remove_for_message(message: Message) -> None:
 def resolve_links(
     chat: Conversation, pieces: Sequence[MessageContent], *, field: str = "attachments"
 ) -> list[dict[str, Any]]:
-    """The content to store for the body's `field`; 422 if a link names a file of another chat."""
+    """The content to store for the pieces in the body's `field`: a link to a file on this host
+    becomes a reference to the file. 422 if it is not a file of this chat."""
     rows = Attachment.objects.for_client(chat.client).filter(conversation=chat)
     content = []
     for position, piece in enumerate(pieces):
@@ -214,7 +218,8 @@ def resolve_links(
 
 
 def open_by_link(attachment_id: uuid.UUID, *, signature: str) -> tuple[Attachment, IO[bytes]]:
-    """An attachment and its open file; 403 if the link is wrong or too old, 404 if it is gone."""
+    """An attachment and its open file; 403 if the link's signature is wrong or too old, 404 if the
+    file no longer exists."""
     try:
         TimestampSigner(salt=ATTACHMENT_SALT).unsign(
             f"{attachment_id}:{signature}", max_age=LINK_LIFETIME
@@ -229,6 +234,7 @@ def open_by_link(attachment_id: uuid.UUID, *, signature: str) -> tuple[Attachmen
 
 
 def _checked_type(position: int, file: File) -> str:
+    """The file's detected type; 413 if the file is too large, 422 if its type is not accepted."""
     if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
         raise TooLarge(f"Files can be up to {settings.MAX_UPLOAD_BYTES // 1_000_000} MB.")
     head = file.read(_HEAD_BYTES)

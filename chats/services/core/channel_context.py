@@ -15,13 +15,14 @@ Kind = Literal[
 
 
 class Line(TypedDict, total=False):
-    """A line as it is stored."""
+    """A line as stored in a message's metadata."""
 
     kind: Required[Kind]
     text: str
     url: str
 
 
+# The English text of a line of each kind.
 _TEXTS: dict[str, str] = {
     "quote": "Replying to: {text}",
     "product": "About: {text}",
@@ -40,13 +41,13 @@ _TEXTS: dict[str, str] = {
     "tapped": "Tapped a button: {text}",
     "unsupported": "Sent something that can't be shown here: {text}",
 }
-# Lines that say what a question is about; the bot gets them with the question.
+# Kinds of lines that say what a question is about; the bot gets these lines with the question.
 _ABOUT = {"quote", "product", "post"}
-# Nobody expects an answer to these.
+# Kinds of lines to which nobody expects an answer.
 _QUIET = {
     "story_mention", "call", "missed_call", "call_allowed", "call_refused", "advertisement", "link",
 }  # fmt: skip
-# Only a person can deal with these, whatever the text says.
+# Kinds of lines that only a person can deal with, whatever the message's text says.
 _FOR_PEOPLE = {"answer", "order", "contact"}
 
 
@@ -60,23 +61,25 @@ def to_text(lines: Sequence[Mapping[str, Any]]) -> str:
 
 def about(metadata: Mapping[str, Any]) -> list[str]:
     """The texts of the lines that say what a message is about."""
-    told = [line.get("text") for line in _read(metadata) if line["kind"] in _ABOUT]
-    return [text for text in told if isinstance(text, str) and text]
+    texts = [line.get("text") for line in _read(metadata) if line["kind"] in _ABOUT]
+    return [text for text in texts if isinstance(text, str) and text]
 
 
 def is_quiet(metadata: Mapping[str, Any]) -> bool:
-    """Whether nobody expects an answer to a message without words."""
+    """Whether a message has lines, to none of which anybody expects an answer; its text, if any, is
+    not considered."""
     lines = _read(metadata)
     return bool(lines) and all(line["kind"] in _QUIET for line in lines)
 
 
 def is_for_people(metadata: Mapping[str, Any]) -> bool:
-    """Whether only a person can deal with a message."""
+    """Whether only a person can deal with a message, because of one of its lines."""
     return any(line["kind"] in _FOR_PEOPLE for line in _read(metadata))
 
 
 def _read(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The lines; metadata of an import or an API call may hold anything."""
+    """The valid lines in a message's metadata, in which an import or an API call may store
+    anything."""
     lines = metadata.get("lines")
     found = [line for line in lines if isinstance(line, dict)] if isinstance(lines, list) else []
     return [line for line in found if isinstance(line.get("kind"), str) and line["kind"] in _TEXTS]

@@ -1,5 +1,5 @@
-"""Handles what messaging channels report besides new messages of customers, such as edits and
-reactions."""
+"""Handles what messaging channels report besides customers' new messages, such as edits, reactions
+and prices."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,10 +16,10 @@ from chatplatform.channel_names import MessagingChannel
 from chats.models import AssignType, Conversation, Message, SenderType, Status
 from chats.services.core import (
     conversations,
+    enqueue_translations,
     lifecycle,
     message_status,
     messages,
-    translations,
 )
 from chats.services.core.attachments import StoredFile
 from chats.shapes.message import ConvMessage, MessageContent
@@ -43,8 +43,8 @@ class ChannelMessage:
 def store_answer_elsewhere(
     chat: Conversation, message: ChannelMessage, *, author_name: str
 ) -> Message:
-    """Store what a person of the client wrote in another tool. If the bot has the chat, it moves to
-    the queue, so that the bot does not reply as well."""
+    """Store a message that someone on the client's team sent with another tool. If the bot has the
+    chat, the chat moves to the queue, so that the bot does not reply as well."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         if locked.status != Status.ENDED and locked.assign_type == AssignType.BOT:
@@ -66,32 +66,33 @@ def store_answer_elsewhere(
 
 
 def hand_thread(chat: Conversation, *, is_ours: bool) -> None:
-    """Let the bot step back when another app takes the customer's thread at the provider, and
-    continue when it gives the thread back, unless an agent has the chat."""
+    """Move the chat from the bot to the queue when another app takes over the customer's thread at
+    the provider, and back to the bot when the thread returns (`is_ours`), unless an agent has the
+    chat or the bot is off."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         if locked.status == Status.ENDED:
             return
-        was_taken = locked.handoff_reason == "answered_elsewhere"
+        was_elsewhere = locked.handoff_reason == "answered_elsewhere"
         if not is_ours and locked.assign_type == AssignType.BOT:
             lifecycle.to_queue(locked, reason="answered_elsewhere")
-        is_free = was_taken and locked.assign_type == AssignType.QUEUE
-        if is_ours and is_free and not conversations.bot_off_reason(locked.bot):
+        may_return = was_elsewhere and locked.assign_type == AssignType.QUEUE
+        if is_ours and may_return and not conversations.bot_off_reason(locked.bot):
             lifecycle.to_bot(locked, by=None)
 
 
 def note_offers(chat: Conversation, *, are_wanted: bool) -> None:
-    """Tell the agents what the customer told the provider about offers."""
+    """Add a note that the customer wants no more offers, or wants them again."""
     with transaction.atomic():
-        wish = "wants offers again" if are_wanted else "wants no more offers"
-        messages.append_note(conversations.lock(chat), f"The customer {wish}.", {})
+        change = "wants offers again" if are_wanted else "wants no more offers"
+        messages.append_note(conversations.lock(chat), f"The customer {change}.", {})
 
 
 def note_blocked(chat: Conversation, *, is_blocked: bool) -> None:
-    """Tell the agents that the customer blocked the channel's account, or ended that."""
+    """Add a note that the customer has blocked the channel's account, or no longer blocks it."""
     with transaction.atomic():
-        deed = "blocked this account" if is_blocked else "no longer blocks this account"
-        messages.append_note(conversations.lock(chat), f"The customer {deed}.", {})
+        change = "blocked this account" if is_blocked else "no longer blocks this account"
+        messages.append_note(conversations.lock(chat), f"The customer {change}.", {})
 
 
 def note_price(message: Message, *, category: str, charged: int) -> None:
@@ -115,8 +116,8 @@ def note_referral(chat: Conversation, referral: dict[str, Any]) -> None:
 
 
 def extend_reply_window(chat: Conversation, until: datetime | None) -> None:
-    """Allow free text until this time, or for ever. A message that arrives late never shortens the
-    window."""
+    """Allow free text until this time, or (None) without an end. The window is never shortened, not
+    even by a message that arrives late."""
     rows = Conversation.objects.filter(pk=chat.pk)
     if until:
         rows = rows.exclude(reply_window_expires_at__gte=until)
@@ -124,8 +125,8 @@ def extend_reply_window(chat: Conversation, until: datetime | None) -> None:
 
 
 def set_reachable(chats: QuerySet[Conversation], *, is_reachable: bool) -> None:
-    """Record whether the channel's account can send to these chats. Ended chats are updated when
-    their customers write again."""
+    """Record whether the channel's account can send to these chats. Ended chats are left out; they
+    are updated when their customers write again."""
     rows = chats.exclude(status=Status.ENDED).exclude(is_reachable=is_reachable)
     rows.update(is_reachable=is_reachable)
 
@@ -151,12 +152,12 @@ def edit(message: Message, text: str, *, at: datetime) -> None:
             return
         messages.replace_text(row, text, at=at)
         if row.sender_type == SenderType.CUSTOMER:
-            translations.enqueue_for_agents(chat, row)
+            enqueue_translations.enqueue_for_agents(chat, row)
         message_status.announce_message(chat, "message.updated", row)
 
 
 def unsend(message: Message, *, at: datetime) -> None:
-    """Clear a message that its sender unsent: its text and files go, the empty row stays."""
+    """Clear a message that its sender unsent: text and files are removed, the empty row stays."""
     with transaction.atomic():
         chat, row = message_status.lock(message)
         if row.deleted_at:
@@ -179,6 +180,7 @@ def react(message: Message, *, reaction: str | None, at: datetime) -> None:
 
 
 def history(client: Client, *, bot: Bot, channel: MessagingChannel) -> QuerySet[Message]:
-    """A bot's messages on a channel without notes, unordered; the caller orders and pages them."""
+    """All messages of a bot's chats on a channel, without notes; unordered, so the caller orders
+    and pages them."""
     rows = Message.objects.for_client(client)
     return rows.filter(conversation__bot=bot, conversation__channel=channel, is_note=False)

@@ -1,5 +1,5 @@
-"""The interface through which chats reach the messaging channels of `channels_app`, a higher
-app."""
+"""The interface through which this app calls the messaging channels of `channels_app`, which it
+must not import."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, TypedDict
@@ -9,14 +9,15 @@ from chats.models import Conversation, Customer, Message
 
 
 class ChannelSender(Protocol):
-    """Jobs that send to a provider (`channels_app.services.outbox`). Call each in the transaction
-    that stores what it reports, and only for chats of messaging channels."""
+    """Enqueues jobs that send to a provider; `channels_app.services.outbox` implements it. Call its
+    methods in the transaction that stores what they send, and only for chats on messaging channels.
+    """
 
     def enqueue_message(self, message: Message) -> None:
         """Send a message by the bot, an agent or the system to the customer."""
 
     def ordering_key(self, chat: Conversation) -> str:
-        """The key that keeps the jobs that send to this conversation's customer in order."""
+        """The ordering key of the jobs that send to this conversation's customer."""
 
     def enqueue_read_receipt(self, chat: Conversation) -> None:
         """Show the customer that an agent has read their messages."""
@@ -28,7 +29,8 @@ class ChannelSender(Protocol):
         """Ask the customer to rate an ended chat."""
 
     def forget(self, customer: Customer) -> Sequence[str]:
-        """Delete what providers reported about a customer; return the customer's ids there."""
+        """Delete what providers reported about a customer; return the customer's ids at the
+        providers."""
 
 
 class ChannelFields(TypedDict, total=False):

@@ -43,8 +43,8 @@ class ChatEnded(ApiError):
     detail = "This conversation has ended."
 
 
-# How many chats a visitor's list has.
-NEWEST = 10
+# The maximum number of chats in a visitor's list.
+_MAX_LISTED = 10
 
 
 class ConversationFields(TypedDict, total=False):
@@ -68,14 +68,14 @@ class ConversationFields(TypedDict, total=False):
 
 
 def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
-    """The chats of the key's client or, if the key is bound to one, of its bot; no previews."""
+    """The chats of the key's bot, or of its client if the key serves all bots; no previews."""
     of_bot = {"bot_id": key.bot_id} if key.bot_id else {}
     return Conversation.objects.for_client(key.client).filter(is_preview=False, **of_bot)
 
 
 def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
-    """The chats that the caller may see: a person all of the client, a secret key those of
-    `visible_to_key`, and a public key only those that it opened for this visitor."""
+    """The chats that the caller may see: a person sees all chats of the client, a secret key those
+    of `visible_to_key`, and a public key only those that it opened for this visitor."""
     if caller.key is None:
         return Conversation.objects.for_client(caller.client)
     rows = visible_to_key(caller.key)
@@ -137,8 +137,8 @@ def open_chat(
 
 
 def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -> Conversation:
-    """Update a chat's customer; fields that are left out keep their values. The external id of
-    another customer moves the chat to that customer; with a public key it must be signed."""
+    """Update a chat's customer; fields that are left out keep their values. With the external id of
+    another customer, the chat moves to that customer; from a public key, the id must be signed."""
     with transaction.atomic():
         if caller.key and caller.is_public_key and info.external_id:
             bot = bot_for_key(caller.key, None)
@@ -158,9 +158,9 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
 
 def sign_in(visitor: Principal, info: CustomerInfo) -> Principal:
     """Move the visitor's chats to the customer with the signed external id; return the caller with
-    that customer as its visitor. Chats of another customer who has an external id stay."""
-    own = Q(customer__external_id=None) | Q(customer__external_id=info.external_id)
-    rows = visible_to_caller(visitor).filter(own).select_for_update(no_key=True, of=("self",))
+    that customer as its visitor. Chats of a customer who has another external id stay there."""
+    may_move = Q(customer__external_id=None) | Q(customer__external_id=info.external_id)
+    rows = visible_to_caller(visitor).filter(may_move).select_for_update(no_key=True, of=("self",))
     chats = list(rows.order_by("pk").values_list("pk", flat=True))
     customer = customers.of_visitor(visitor, info)
     Conversation.objects.filter(pk__in=chats).update(customer=customer, visitor_id=customer.pk)
@@ -170,8 +170,9 @@ def sign_in(visitor: Principal, info: CustomerInfo) -> Principal:
 def identify_visitor(
     caller: Principal, identity: VisitorIdentity
 ) -> tuple[str | None, list[Conversation]]:
-    """The newest chats of the customer with this external id, and the customer's visitor token. 401
-    for a public key if the id is not signed."""
+    """The visitor token and the newest chats of the customer with this external id; (None, []) if
+    there is no such customer. A secret key gets no token; from a public key, the id must be signed,
+    else 401."""
     external_id, token = identity.external_id, None
     if caller.key and caller.is_public_key:
         bot = bot_for_key(caller.key, None)
@@ -183,16 +184,16 @@ def identify_visitor(
         caller = replace(caller, visitor_id=known.pk)
         token = visitor_tokens.issue(bot_id=bot.pk, visitor_id=known.pk)
     rows = visible_to_caller(caller).filter(customer=known, last_message__isnull=False)
-    return token, list(rows.select_related("last_message").order_by("-pk")[:NEWEST])
+    return token, list(rows.select_related("last_message").order_by("-pk")[:_MAX_LISTED])
 
 
 def lock(chat: Conversation) -> LockedConversation:
-    """The current row, locked until the transaction ends; 404 if it was deleted.
+    """The chat's current row, locked until the transaction ends; 404 if it was deleted.
 
-    Messages and events get their numbers under this lock. After a wait for the lock PostgreSQL
-    reads this row again, but joined rows as they were before the wait. So only rows that rarely
-    change are joined; the assignee is not one of them. If the chat moved to another customer during
-    the wait, the join finds nothing, and the second query finds the chat.
+    Messages and events get their numbers under this lock. After waiting for the lock, PostgreSQL
+    reads this row again, but the joined rows are still as they were before the wait. So only rows
+    that rarely change are joined; the assignee is not one of them. If the chat moved to another
+    customer during the wait, the join finds nothing, and the second query finds the chat.
     """
     row = fast_sql.lock_chat(chat.pk) or fast_sql.lock_chat(chat.pk)
     if row is None:
@@ -201,7 +202,7 @@ def lock(chat: Conversation) -> LockedConversation:
 
 
 class LockedForReply(NamedTuple):
-    """The chat of a message, and what the reply to the message depends on under the lock."""
+    """A message's locked chat, whether the message is answered, and what the bot may reply."""
 
     chat: LockedConversation
     is_answered: bool
@@ -209,7 +210,8 @@ class LockedForReply(NamedTuple):
 
 
 def lock_for_reply(message: Message) -> LockedForReply:
-    """`lock` for a reply to a message; the chat keeps the related rows that were loaded with it."""
+    """Lock a message's chat to store a reply; 404 if it was deleted. Related rows that were loaded
+    with the message are not read again."""
     found = fast_sql.lock_for_reply(message)
     if found is None:
         raise NotFound  # deleted meanwhile
@@ -217,26 +219,26 @@ def lock_for_reply(message: Message) -> LockedForReply:
     return LockedForReply(LockedConversation(chat), is_answered, scope)
 
 
-def announce_change(chat: LockedConversation, event_type: str, **more: Any) -> None:
+def announce_change(chat: LockedConversation, event_type: str, **extra: Any) -> None:
     """Write an event about the conversation itself; previews have no events."""
     if chat.is_preview:
         return
     sequence = next_event(chat)
     shown = conversation_shapes.Conversation.from_row(chat).model_dump(mode="json")
-    data = {"conversation": shown, **more}
+    data = {"conversation": shown, **extra}
     announce(chat.client_id, event_type, data, conversation_id=chat.pk, sequence=sequence)
 
 
 def next_event(chat: LockedConversation) -> int:
-    """Take the next number for an event of the conversation."""
+    """Count another event of the conversation, and return its number."""
     chat.last_event_seq += 1
     chat.save(update_fields=["last_event_seq"])
     return chat.last_event_seq
 
 
 def bot_for_key(key: ApiKey, bot_id: int | None) -> Bot:
-    """The bot that a key opens chats with: the key's own, or else the requested one. 404 if the key
-    belongs to another bot."""
+    """The bot with which a key opens a chat: the key's own bot or, if it has none, the requested
+    one. 404 if the key belongs to another bot."""
     if key.bot_id and bot_id not in {None, key.bot_id}:
         raise NotFound("This key serves another bot.", field="bot_id")
     return bots.for_key(key, bot_id=bot_id, location="body")

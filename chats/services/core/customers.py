@@ -34,8 +34,8 @@ MAX_ATTRIBUTES = 200
 # Prefix of the external ids of users who try a bot in the role of a customer.
 STAFF = "staff:"
 _FIELDS = ("name", "email", "phone", "avatar_url")
-# If a bot's customer-info field has one of these names, its value is the customer's own column.
-_ANSWERS = ("name", "email", "phone")
+# Values of customer-info fields with these names are stored in the customer's columns.
+_ANSWER_COLUMNS = ("name", "email", "phone")
 _SEARCHED = ("name", "email", "phone", "external_id")
 # The trigram index needs three letters or digits in a row to find anything.
 INDEXED = re.compile(r"[^\W_]{3}")
@@ -57,23 +57,23 @@ def ensure_not_blocked(customer: Customer) -> None:
 
 
 def ensure_may_write(customer: Customer, *, sender_id: str | None) -> None:
-    """403 `customer_blocked` while the customer of a chat is blocked, or another one whom
-    `sender_id` names, by the client's id or by ours."""
+    """403 `customer_blocked` while a chat's customer is blocked, or another customer who has
+    `sender_id` as external id or as id."""
     ensure_not_blocked(customer)
     if sender_id in {None, str(customer.pk), customer.external_id}:
         return
-    others = Customer.objects.filter(client_id=customer.client_id)
-    sender = others.filter(external_id=sender_id).first()
+    rows = Customer.objects.filter(client_id=customer.client_id)
+    sender = rows.filter(external_id=sender_id).first()
     if sender is None and sender_id.isdecimal() and int(sender_id) <= MAX_ID:
-        sender = others.filter(pk=int(sender_id)).first()
+        sender = rows.filter(pk=int(sender_id)).first()
     if sender:
         ensure_not_blocked(sender)
 
 
 def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> Customer:
-    """The customer of a chat that a visitor or the client's server opens, created if needed. 422,
-    with nothing changed, if an answer that the bot wants before a chat is missing or does not
-    fit."""
+    """The customer of a chat that a visitor or the client's server opens, created if needed. 422 if
+    a customer-info field that the bot requires before a chat is missing or invalid; then nothing is
+    changed."""
     with transaction.atomic():
         customer = of_visitor(by, info) if by.is_public_key else find_or_create(bot.client, info)
         _check_answers(bot, info, known=answers(customer))
@@ -81,7 +81,7 @@ def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> C
 
 
 def of_visitor(caller: Principal, info: CustomerInfo) -> Customer:
-    """The visitor's customer, updated with what the visitor says; a new one if needed."""
+    """The visitor's customer, updated with what the visitor entered; created if needed."""
     rows = Customer.objects.for_client(caller.client)
     known = rows.filter(pk=caller.visitor_id).first() if caller.visitor_id else None
     if known:
@@ -90,20 +90,20 @@ def of_visitor(caller: Principal, info: CustomerInfo) -> Customer:
 
 
 def check_update(bot: Bot, info: CustomerInfo, *location: str) -> None:
-    """422 if an answer does not fit the bot's fields."""
+    """422 if a value does not fit the bot's customer-info fields; `location`: where `info` is in
+    the body."""
     _check_answers(bot, info, at=("body", *location, "attributes"))
 
 
-def _check_answers(bot: Bot, info: CustomerInfo, **more: Any) -> None:
-    """422 if an answer does not fit the bot's fields."""
+def _check_answers(bot: Bot, info: CustomerInfo, **options: Any) -> None:
     country = time_zones.country_of(bot.client.timezone)
-    customer_info.check(bot.customer_info_fields, answers(info), country=country, **more)
+    customer_info.check(bot.customer_info_fields, answers(info), country=country, **options)
 
 
 def answers(known: Customer | CustomerInfo) -> dict[str, Any]:
-    """What is known about a customer, by the names that a bot's fields may have."""
-    own = {name: getattr(known, name) for name in _ANSWERS if getattr(known, name)}
-    return own | known.attributes
+    """The known values of customer-info fields, by the fields' names."""
+    columns = {name: getattr(known, name) for name in _ANSWER_COLUMNS if getattr(known, name)}
+    return columns | known.attributes
 
 
 def find_or_create(client: Client, info: CustomerInfo, *, by_public_key: bool = False) -> Customer:
@@ -121,8 +121,8 @@ def find_or_create(client: Client, info: CustomerInfo, *, by_public_key: bool = 
             with transaction.atomic():
                 return Customer.objects.create(client=client, external_id=info.external_id, **given)
         except IntegrityError:
-            # Another request may just have created this customer. If the customer was merged
-            # meanwhile, no row has this external id: try again.
+            # Another request may just have created this customer. If that customer was merged
+            # meanwhile, no row has this external id any more: try again.
             with suppress(Customer.DoesNotExist):
                 existing = Customer.objects.for_client(client).get(external_id=info.external_id)
                 return update(existing.pk, info, by_public_key=by_public_key)
@@ -131,29 +131,32 @@ def find_or_create(client: Client, info: CustomerInfo, *, by_public_key: bool = 
 def update(
     customer_id: int, info: CustomerInfo, *, has_new_id: bool = False, by_public_key: bool = False
 ) -> Customer:
-    """Overwrite the given fields and merge the attributes; null removes one. A visitor overwrites
-    only what visitors wrote (`Customer.self_reported_fields`), and nothing while blocked."""
+    """Overwrite the given fields and merge the attributes; null removes an attribute. With a public
+    key, only fields that visitors wrote (`Customer.self_reported_fields`) are overwritten, and 403
+    if the customer is blocked."""
     customer = _lock(customer_id)
     if by_public_key:
         ensure_not_blocked(customer)
-        info = _without_others_words(customer, info)
+        info = _overwritable(customer, info)
     attributes = merged_attributes(customer.attributes, info.attributes)
     self_reported = updated_self_reported(customer, _names(info), by_public_key=by_public_key)
     changes = {**_fields(info), "attributes": attributes, "self_reported_fields": self_reported}
-    return _change(customer, changes, is_news=has_new_id)
+    return _change(customer, changes, must_announce=has_new_id)
 
 
 def updated_self_reported(
     customer: Customer, names: Sequence[str], *, by_public_key: bool
 ) -> list[str]:
-    """`Customer.self_reported_fields` after a visitor or somebody else has written these fields."""
-    others = [name for name in customer.self_reported_fields if name not in names]
-    return [*others, *names] if by_public_key else others
+    """`Customer.self_reported_fields` after a visitor, or somebody else, has written the fields
+    `names`."""
+    unchanged = [name for name in customer.self_reported_fields if name not in names]
+    return [*unchanged, *names] if by_public_key else unchanged
 
 
-def _without_others_words(customer: Customer, info: CustomerInfo) -> CustomerInfo:
-    """The given fields that a visitor may overwrite, because nobody else wrote them."""
-    kept = {
+def _overwritable(customer: Customer, info: CustomerInfo) -> CustomerInfo:
+    """The given fields without those that a visitor may not overwrite, because somebody else wrote
+    them."""
+    protected = {
         name
         for name in _FIELDS
         if getattr(customer, name) and name not in customer.self_reported_fields
@@ -163,7 +166,7 @@ def _without_others_words(customer: Customer, info: CustomerInfo) -> CustomerInf
         for name, value in info.attributes.items()
         if name not in customer.attributes or f"attributes.{name}" in customer.self_reported_fields
     }
-    return info.model_copy(update={**dict.fromkeys(kept), "attributes": attributes})
+    return info.model_copy(update={**dict.fromkeys(protected), "attributes": attributes})
 
 
 def _names(info: CustomerInfo) -> list[str]:
@@ -172,8 +175,9 @@ def _names(info: CustomerInfo) -> list[str]:
 
 
 def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
-    """Fill in fields that the customer told the bot and return their names; known values are kept.
-    In a preview nothing is stored with the customer: the receipts name the fields."""
+    """Store customer-info fields that the customer told the bot, and return the names of those that
+    were stored; known values are kept. In a preview nothing is stored, and all names are returned.
+    """
     if chat.is_preview or not given:
         return list(given)
     customer = _lock(chat.customer_id)
@@ -183,7 +187,7 @@ def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
     columns = {
         name: value
         for name, value in new.items()
-        if name in _ANSWERS and isinstance(value, str) and len(value) <= limits[name]
+        if name in _ANSWER_COLUMNS and isinstance(value, str) and len(value) <= limits[name]
     }
     others = {name: value for name, value in new.items() if name not in columns}
     try:
@@ -200,62 +204,66 @@ def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
 
 
 def identify(customer_id: int, info: CustomerInfo, *, by_public_key: bool = False) -> Customer:
-    """Update and return the customer with the external id: this one, another one, or a new one. A
-    customer without an external id takes it; one who has one keeps it."""
+    """Update and return the customer whom `info` describes: the given one, unless it already has
+    another external id or somebody else has the given id; then the customer with that id, created
+    if needed."""
     customer = _lock(customer_id)
     is_new_id = info.external_id not in {None, customer.external_id}
     is_another = is_new_id and customer.external_id is not None
     if by_public_key and not is_another:
         ensure_not_blocked(customer)
-    if is_another or (is_new_id and not _take_id(customer, info.external_id)):
+    if is_another or (is_new_id and not _set_external_id(customer, info.external_id)):
         return find_or_create(customer.client, info, by_public_key=by_public_key)
     return update(customer_id, info, has_new_id=is_new_id, by_public_key=by_public_key)
 
 
 def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Customer:
-    """Merge a customer into another: chats, identities and attributes move, the row is deleted, and
-    the remaining customer's values win. `by` is None if a provider reports it. 404 if either was
-    merged meanwhile."""
+    """Merge the customer `merged_id` into `customer_id`: chats, identities and attributes move, and
+    the row is deleted. If both have a value, that of `customer_id` is kept. `by` is None if a
+    provider reports it. 404 if either was merged meanwhile."""
     with transaction.atomic():
-        # Lock chats before customers, as everywhere. With the customers locked, no new row can
-        # point to either of them until the end.
+        # Chats are locked before customers everywhere. While the customers are locked, no new row
+        # can reference either of them.
         chats = Conversation.objects.filter(customer_id=merged_id).order_by("pk")
         list(chats.select_for_update(no_key=True).values_list("pk"))
         rows = Customer.objects.select_for_update().filter(pk__in=[customer_id, merged_id])
         locked = {row.pk: row for row in rows.order_by("pk")}
         if len(locked) < 2:
             raise NotFound  # merged meanwhile
-        kept, gone = locked[customer_id], locked[merged_id]
+        remaining, merged = locked[customer_id], locked[merged_id]
         for relation in Customer._meta.related_objects:
-            pointing = relation.related_model._base_manager.filter(**{relation.field.name: gone})
-            pointing.update(**{relation.field.name: kept})
-        gone.delete()
+            pointing = relation.related_model._base_manager.filter(**{relation.field.name: merged})
+            pointing.update(**{relation.field.name: remaining})
+        merged.delete()
         for name in ("external_id", *_FIELDS, "import_source_id"):
-            setattr(kept, name, getattr(kept, name) or getattr(gone, name))
-        blocked = [row for row in (kept, gone) if row.blocked_until]
-        longest = max(blocked, key=attrgetter("blocked_until"), default=kept)
-        kept.blocked_until, kept.block_reason = longest.blocked_until, longest.block_reason
-        wishes = {kept.opt_out, gone.opt_out}
-        kept.opt_out = next(row for row in reversed(OptOut) if row in wishes)
-        kept.attributes = merged_attributes(gone.attributes, kept.attributes)
-        kept.save()
+            setattr(remaining, name, getattr(remaining, name) or getattr(merged, name))
+        blocked = [row for row in (remaining, merged) if row.blocked_until]
+        longest = max(blocked, key=attrgetter("blocked_until"), default=remaining)
+        remaining.blocked_until, remaining.block_reason = (
+            longest.blocked_until,
+            longest.block_reason,
+        )
+        opt_outs = {remaining.opt_out, merged.opt_out}
+        remaining.opt_out = next(row for row in reversed(OptOut) if row in opt_outs)
+        remaining.attributes = merged_attributes(merged.attributes, remaining.attributes)
+        remaining.save()
         audit.record(
-            kept.client_id, "customer.merged", by=by, subject=f"customer:{kept.pk}",
+            remaining.client_id, "customer.merged", by=by, subject=f"customer:{remaining.pk}",
             changes={"merged_id": merged_id},
         )  # fmt: skip
-        data = {"customer": CustomerDto.from_row(kept).model_dump(mode="json")}
-        announce(kept.client_id, "customer.merged", {**data, "merged_id": merged_id})
-    return kept
+        data = {"customer": CustomerDto.from_row(remaining).model_dump(mode="json")}
+        announce(remaining.client_id, "customer.merged", {**data, "merged_id": merged_id})
+    return remaining
 
 
 def set_opt_out(customer_id: int, opt_out: OptOut) -> None:
-    """Store what a customer wants no more of, and announce it if it is new."""
+    """Store which messages a customer no longer wants; announce the customer if that changed."""
     with transaction.atomic():
         _change(_lock(customer_id), {"opt_out": opt_out})
 
 
 def merged_attributes(known: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Known attributes, updated with the new ones; null removes one. 422 above the limits."""
+    """The known attributes, updated with the new ones; null removes one. 422 above the limits."""
     attributes = {name: value for name, value in {**known, **new}.items() if value is not None}
     if len(attributes) > MAX_ATTRIBUTES:
         raise Invalid.field("body", "attributes", msg=f"At most {MAX_ATTRIBUTES} in all.")
@@ -265,24 +273,24 @@ def merged_attributes(known: dict[str, Any], new: dict[str, Any]) -> dict[str, A
 
 
 def announce_update(customer: Customer) -> None:
-    """Announce a changed customer, except a user who tries a bot as one."""
+    """Announce a changed customer, unless it stands for a user who tries a bot."""
     if (customer.external_id or "").startswith(STAFF):
         return
     data = {"customer": CustomerDto.from_row(customer).model_dump(mode="json")}
     announce(customer.client_id, "customer.updated", data)
 
 
-def _change(customer: Customer, changes: Mapping[str, Any], *, is_news: bool = False) -> Customer:
-    """Write the columns that differ.
-
-    Announces the customer if any but `self_reported_fields` differs, or if `is_news`.
-    """
+def _change(
+    customer: Customer, changes: Mapping[str, Any], *, must_announce: bool = False
+) -> Customer:
+    """Write the columns that differ. The customer is announced if another column than
+    `self_reported_fields` differs, or if `must_announce`."""
     changed = [name for name, value in changes.items() if getattr(customer, name) != value]
     for name in changed:
         setattr(customer, name, changes[name])
     if changed:
         customer.save(update_fields=changed)
-    if is_news or set(changed) - {"self_reported_fields"}:
+    if must_announce or set(changed) - {"self_reported_fields"}:
         announce_update(customer)
     return customer
 
@@ -293,7 +301,7 @@ def _lock(customer_id: int) -> Customer:
     return customer
 
 
-def _take_id(customer: Customer, external_id: str | None) -> bool:
+def _set_external_id(customer: Customer, external_id: str | None) -> bool:
     """Give the customer this external id; False if another customer has it."""
     try:
         with transaction.atomic():

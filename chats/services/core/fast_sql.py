@@ -1,8 +1,8 @@
-"""The most frequent statements in SQL, and calls of the database functions that store messages.
+"""The most frequent statements in plain SQL, and calls of the database functions that store
+messages.
 
-`chats_store_message`, which stores messages one by one, is in
-`chats/migrations/0001_store_message.sql`, `chats_receive_message` in `0001_receive_message.sql`.
-docs/decisions/0038 gives the reasons.
+`chats_store_message` is in `chats/migrations/0001_store_message.sql`, `chats_receive_message` in
+`0001_receive_message.sql`. docs/decisions/0038 gives the reasons.
 """
 
 import json
@@ -34,7 +34,7 @@ from identity.auth import Principal
 from identity.models import Client, ClientConfig
 
 _MESSAGE = Columns(Message)
-# The rows that are loaded with a chat, by their alias; the statement selects them in this order.
+# The tables that are loaded with a chat, by alias; statements select their columns in this order.
 _OF_CHAT: dict[str, Columns[Any]] = {
     "chat": Columns(Conversation),
     "customer": Columns(Customer),
@@ -63,7 +63,7 @@ SELECT EXISTS (
 FROM {_CHAT_TABLES} JOIN chats_message message ON message.conversation_id = chat.id
 WHERE message.id = %s
 """
-# One statement, so one snapshot: if no job is left, it sees the job's reply.
+# A single statement reads a single snapshot: if the job is gone, the job's reply is visible.
 _OUTCOME = f"""
 SELECT chat.status, chat.assign_type, chat.handoff_reason, EXISTS (
     SELECT FROM chatplatform_job
@@ -124,7 +124,7 @@ WHERE message.conversation_id = %s AND NOT message.is_note AND message.seq < %s
 ORDER BY message.seq DESC LIMIT 1
 """
 
-# Returns no row if the key may not see the chat. Reads one message more than the limit, to know
+# Returns no row if the caller may not see the chat. Reads one message more than the limit, to know
 # whether there is a next page.
 _READ, _READ_BY_VISITOR = (
     f"""
@@ -149,26 +149,26 @@ WHERE {_VISIBLE}
 
 
 class LoadedMessage(NamedTuple):
-    """A message with its chat, which has the same related rows as in `lock_chat` but no lock."""
+    """A message with its chat, which is not locked but has the related rows as in `lock_chat`."""
 
     message: Message
-    # The bot or the platform has replied to it.
+    # Whether the bot or the platform has replied to it.
     is_answered: bool
-    # What the bot may say to it.
+    # What the bot may reply; None if nothing.
     reply_scope: ReplyScope | None
-    # The chat has at least one call of a function that its customer had to confirm.
+    # Whether the chat has a function call that its customer had to confirm.
     has_asked_for_call: bool
 
 
 class TurnState(NamedTuple):
     """The current state of the reply to a customer's message."""
 
-    # The state of the chat.
+    # The status and the owner of the chat.
     status: str
     assign_type: str
     handoff_reason: str | None
     is_reply_coming: bool
-    # The reply by the bot or the system; without one, these are None or False.
+    # About the reply by the bot or the system: None or False if there is no reply.
     replied_by: str | None
     asks_again: bool
     handed_over_for: str | None
@@ -194,9 +194,9 @@ class PlainMessage:
 
 
 def lock_chat(chat_id: uuid.UUID) -> Conversation | None:
-    """Lock a chat and load it with its customer, bot, client and config; None if none matches.
+    """Lock a chat and load it with its customer, bot, client and config; None if there is none.
 
-    After a wait for the lock the joined rows are still as they were before it. They rarely change.
+    After a wait for the lock, the joined rows are as they were before the wait. They rarely change.
     """
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, [chat_id])
@@ -205,7 +205,7 @@ def lock_chat(chat_id: uuid.UUID) -> Conversation | None:
 
 
 def load_message(message_id: str) -> LoadedMessage | None:
-    """A message with all that its reply needs at the start; None if it does not exist."""
+    """A message with what is needed to begin a reply to it; None if it does not exist."""
     with connection.cursor() as cursor:
         cursor.execute(_LOAD, [message_id])
         values = cursor.fetchone()
@@ -218,11 +218,11 @@ def load_message(message_id: str) -> LoadedMessage | None:
 
 
 def lock_for_reply(message: Message) -> tuple[Conversation, bool, ReplyScope | None] | None:
-    """Lock the chat of a message, and read whether the bot or the platform has replied to it and
-    what the bot may say; None if the chat was deleted.
+    """Lock the chat of a message; return the chat, whether the bot or the platform has replied to
+    the message, and what the bot may reply. None if the chat was deleted.
 
-    The chat has the related rows that were loaded with the message, except one that is another row
-    now. They rarely change.
+    The chat's customer, bot and client are those that were loaded with the message, unless the chat
+    has another one now. These rows rarely change.
     """
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_FOR_REPLY, [message.pk])
@@ -237,8 +237,8 @@ def lock_for_reply(message: Message) -> tuple[Conversation, bool, ReplyScope | N
 
 
 def turn_state(message: Message | PlainMessage, *, ordering_key: str) -> TurnState:
-    """The current state of the reply to a customer's message; `ordering_key`: of the jobs of its
-    chat."""
+    """The current state of the reply to a customer's message; `ordering_key` is that of the reply
+    jobs of its chat."""
     values: dict[str, Any] = {"message": message.pk, "text_id": str(message.pk)}
     values |= {"seq": message.seq, "key": ordering_key, "chat": message.conversation_id}
     with connection.cursor() as cursor:
@@ -252,7 +252,8 @@ def turn_state(message: Message | PlainMessage, *, ordering_key: str) -> TurnSta
 def latest_lines(
     chat_id: uuid.UUID, *, after: int, before: int, limit: int
 ) -> list[tuple[str, str]]:
-    """Sender type and text of the last messages between two seqs, oldest first, without notes."""
+    """Sender type and text of the last `limit` messages between two seqs, oldest first and without
+    notes."""
     with connection.cursor() as cursor:
         cursor.execute(_LINES, [chat_id, after, before, limit])
         rows: list[tuple[str, str]] = cursor.fetchall()
@@ -260,6 +261,7 @@ def latest_lines(
 
 
 def _chat_of(values: Sequence[Any]) -> Conversation:
+    """The chat, with its related rows, from the values of `_CHAT_COLUMNS`."""
     rows, first = {}, 0
     for alias, columns in _OF_CHAT.items():
         rows[alias] = columns.row(values[first : first + len(columns)])
@@ -271,12 +273,13 @@ def _chat_of(values: Sequence[Any]) -> Conversation:
 
 
 def find_message(chat: Conversation, client_message_id: str) -> Message | None:
-    """The message of the chat with this `client_message_id`."""
+    """The chat's message with this `client_message_id`; None if there is none."""
     return _message(_FIND, [chat.pk, client_message_id, chat.pk])
 
 
 def latest_of_ours(chat: Conversation, *, before_seq: int) -> Message | None:
-    """The latest message before `before_seq` that is neither the customer's nor a note."""
+    """The chat's latest message before `before_seq` that is neither the customer's nor a note; None
+    if there is none."""
     return _message(_LATEST_OF_OURS, [chat.pk, before_seq])
 
 
@@ -293,8 +296,8 @@ def store_message(
     """Append a message to its conversation, update the conversation's counters, and announce the
     message if `is_announced`.
 
-    `links`: signed links to its stored files, by their ids. The message's number, time and
-    recipient are set from the stored row.
+    `links` are the signed links to the message's stored files, by attachment id. The number, time
+    and recipient of `message` are set from the stored row.
     """
     event = uuid7() if is_announced else None
     with connection.cursor() as cursor:
@@ -318,7 +321,7 @@ def receive_message(
     *,
     is_short: Callable[[], bool],
 ) -> PlainMessage | None:
-    """Store a customer's message in a chat that the caller may see, and the job of its reply.
+    """Store a customer's message in a chat that the caller may see, and enqueue its reply.
 
     Returns None and changes nothing if the message needs more than the database function can do.
     `is_short` says whether a chat that waits for an agent for lack of credits still lacks them; it
@@ -352,9 +355,9 @@ def read_messages(
     caller: Principal, chat_id: uuid.UUID, *, after: int, limit: int
 ) -> tuple[str, int | None] | None:
     """The messages after a seq, without notes and oldest first, as comma-separated JSON objects in
-    the caller's shape; and the last one's seq if more follow, else None.
+    the caller's shape, with the last message's seq if more follow, else None.
 
-    Returns None in place of the pair if the caller may not see the chat.
+    Returns None instead of the pair if the caller may not see the chat.
     """
     statement = _READ_BY_VISITOR if caller.is_public_key else _READ
     with connection.cursor() as cursor:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chats.models import Conversation, Feedback, LockedConversation, Message, SenderType, Status
-from chats.services.core import automatic_messages, conversations, customers, messages
+from chats.services.core import conversations, customers, messages, platform_messages
 from chats.shapes.insight import ChatFeedBackDto, FeedbacksQuery
 from identity.models import Client
 
@@ -28,18 +28,18 @@ def submit(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
     first within the client's `feedback_edit_minutes`; after that it is a 409. 403 if the customer
     is blocked."""
     message = _rated_message(chat, body)
-    given = body.model_dump(include=set(_FIELDS)) | {"comment": body.comment or ""}
+    values = body.model_dump(include=set(_FIELDS)) | {"comment": body.comment or ""}
     with transaction.atomic():
         locked = conversations.lock(chat)
         customers.ensure_not_blocked(locked.customer)
         row = Feedback.objects.filter(conversation=locked, message=message).first()
         if row is None:
-            row = Feedback(client_id=chat.client_id, conversation=locked, message=message, **given)
+            row = Feedback(client_id=chat.client_id, conversation=locked, message=message, **values)
             row.save()
             row.refresh_from_db(fields=["created_at"])
             _announce(locked, "feedback.created", row)
         else:
-            _correct(locked, row, given)
+            _correct(locked, row, values)
     return row
 
 
@@ -50,11 +50,11 @@ def request_rating(chat: LockedConversation) -> None:
         return
     if chat.customer.is_blocked:
         return
-    asked = Message.objects.filter(conversation=chat, receipt__decision=_ASKED)
-    rated = Feedback.objects.filter(conversation=chat, message=None)
-    if chat.channel in MESSAGING_CHANNELS or asked.exists() or rated.exists():
+    requests = Message.objects.filter(conversation=chat, receipt__decision=_ASKED)
+    ratings = Feedback.objects.filter(conversation=chat, message=None)
+    if chat.channel in MESSAGING_CHANNELS or requests.exists() or ratings.exists():
         return
-    question = automatic_messages.sentence("survey_question", language=chat.language, chat=chat)
+    question = platform_messages.sentence("survey_question", language=chat.language, chat=chat)
     stars = [{"label": "★" * count, "value": str(count)} for count in range(5, 0, -1)]
     messages.append(
         chat,
@@ -67,8 +67,8 @@ def request_rating(chat: LockedConversation) -> None:
 
 def is_given(chat: Conversation) -> bool:
     """Whether an ended chat has its rating."""
-    given = Feedback.objects.filter(conversation=chat, message=None)
-    return chat.status == Status.ENDED and given.exists()
+    ratings = Feedback.objects.filter(conversation=chat, message=None)
+    return chat.status == Status.ENDED and ratings.exists()
 
 
 def list_for_client(client: Client, query: FeedbacksQuery) -> QuerySet[Feedback]:
@@ -87,11 +87,11 @@ def list_for_client(client: Client, query: FeedbacksQuery) -> QuerySet[Feedback]
     return rows.filter(**{name: value for name, value in filters.items() if value is not None})
 
 
-def _correct(chat: LockedConversation, row: Feedback, given: dict[str, Any]) -> None:
+def _correct(chat: LockedConversation, row: Feedback, values: dict[str, Any]) -> None:
     minutes = chat.client.config.feedback_edit_minutes
     if timezone.now() >= row.created_at + timedelta(minutes=minutes):
         raise FeedbackGiven
-    changed = {name: value for name, value in given.items() if value != getattr(row, name)}
+    changed = {name: value for name, value in values.items() if value != getattr(row, name)}
     if not changed:
         return
     for name, value in (changed | {"updated_at": timezone.now()}).items():

@@ -1,11 +1,12 @@
-"""Handovers from the bot to a person that do not reply to a message, as `reply.publishing` does."""
+"""Handovers from the bot to a person that are not replies to a message, and the message that the
+company is closed. `reply.publishing` hands over in a reply."""
 
 from django.db.models import Q
 from django.utils import timezone
 
 from bots.services import business_hours
 from chats.models import AssignType, LockedConversation, Message, SenderType
-from chats.services.core import automatic_messages, lifecycle, messages
+from chats.services.core import lifecycle, messages, platform_messages
 from identity.models import User
 
 
@@ -17,22 +18,20 @@ def hand_over(
     by: User | None = None,
 ) -> None:
     """Tell the customer that a person will answer, and move the chat from the bot to the queue.
-    Nothing happens if the bot does not have the chat, so the customer is told only once."""
+    Does nothing if the bot does not have the chat, so that the customer is told only once."""
     if chat.assign_type != AssignType.BOT:
         return
-    reply = automatic_messages.handover(
-        reason=reason, language=language or chat.language, chat=chat
-    )
+    reply = platform_messages.handover(reason=reason, language=language or chat.language, chat=chat)
     messages.append_sentence(chat, reply, receipt={"handoff_reason": reason})
     lifecycle.to_queue(chat, reason=reason, by=by)
 
 
 def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
-    """Outside business hours, tell a customer whose chat is not with the bot that it is closed:
-    once until the next opening, and not if an agent has answered since."""
+    """Outside business hours, tell a customer whose chat the bot does not have that the company is
+    closed: once until the next opening, and not if an agent has written since it closed."""
     if chat.assign_type == AssignType.BOT:
         return
-    reply = automatic_messages.out_of_hours(language=language, chat=chat)
+    reply = platform_messages.out_of_hours(language=language, chat=chat)
     since = business_hours.closed_since(chat.client.config, chat.bot, timezone.now())
     if reply is None or since is None:
         return

@@ -1,9 +1,9 @@
 """The life of a conversation: all changes of its status, its owner and its priority.
 
-`status` says whether it is worked on, paused or closed; `assign_type` says who must act next. Each
-function is one move: it refuses what is not allowed, adds 1 to `version`, and announces the change.
-A change of priority is no move: it leaves `version`, so that a reply being written still counts.
-No other module writes these columns of an existing row.
+`status` says whether it is being worked on, paused or closed; `assign_type` says who must act next.
+Each function is one move: it refuses what is not allowed, adds 1 to `version`, and announces the
+change. A change of priority is not a move: it keeps `version`, so that a reply that is being
+written is not dropped. No other module writes these columns of an existing row.
 """
 
 from datetime import datetime
@@ -28,8 +28,6 @@ from chats.services.core import channel_hooks, conversations, presence, team_not
 from chats.shapes.conversation import EndedBy
 from chats.shapes.people import Identity
 from identity.models import User
-
-# `merged`: the customer continues in another chat.
 
 
 class AgentGone(ApiError):
@@ -67,7 +65,7 @@ class BotDisabled(ApiError):
 
 
 def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
-    """Assign the chat to an agent; `by` is None if a strategy or another system does it."""
+    """Assign the chat to an agent; `by` is None if a strategy or another system assigns it."""
     ensure_not_ended(chat)
     _ensure_staff(agent, chat)
     before = chat.assignee
@@ -130,7 +128,7 @@ def to_bot(chat: LockedConversation, *, by: User | None) -> None:
 
 
 def prioritize(chat: LockedConversation, priority: Priority, *, by: User) -> None:
-    """Set the chat's priority, which lists and assignment strategies sort by."""
+    """Set the chat's priority, by which lists and assignment strategies sort."""
     chat.priority = priority
     chat.save(update_fields=["priority"])
     _announce(chat, "conversation.prioritized", by=by)
@@ -146,7 +144,7 @@ def snooze(chat: LockedConversation, *, until: datetime, by: User) -> None:
 
 
 def wake(chat: LockedConversation, *, by: User | None = None) -> None:
-    """Open a snoozed conversation again; its owner stays the same."""
+    """Reopen a snoozed conversation; its owner stays the same."""
     _move(chat, status=Status.OPEN, snoozed_until=None)
     _announce(chat, "conversation.reopened", by=by)
     if chat.assign_type == AssignType.QUEUE:
@@ -154,8 +152,8 @@ def wake(chat: LockedConversation, *, by: User | None = None) -> None:
 
 
 def end(chat: LockedConversation, *, by: EndedBy, agent: User | None = None) -> None:
-    """End the chat; its owner stays in the row. A job makes the insights, or asks for the rating,
-    that the client's settings want."""
+    """End the chat; the row keeps its owner. Jobs then create the insights and ask for the rating
+    that the client's settings require."""
     ensure_not_ended(chat)
     _move(
         chat,
@@ -169,18 +167,18 @@ def end(chat: LockedConversation, *, by: EndedBy, agent: User | None = None) -> 
     _announce(chat, "conversation.ended", by=agent)
     config = chat.client.config
     insights = config.auto_summary or config.auto_tag or config.auto_sentiment
-    asks = config.ask_feedback and not chat.customer.is_blocked
-    if (insights or asks) and not chat.is_preview:
+    asks_for_rating = config.ask_feedback and not chat.customer.is_blocked
+    if (insights or asks_for_rating) and not chat.is_preview:
         enqueue("chats.run_after_end", client_id=chat.client_id, conversation_id=str(chat.pk))
     if chat.assignee_id:
         presence.enqueue_assignment(chat.client)
-    if chat.channel in MESSAGING_CHANNELS and asks and by != "merged":
+    if chat.channel in MESSAGING_CHANNELS and asks_for_rating and by != "merged":
         channel_hooks.sender().enqueue_survey(chat)
 
 
 def reopen(chat: LockedConversation) -> None:
-    """Open an ended conversation again, because the customer writes soon after its end. The bot
-    gets it if it is on, else the queue; the bot does not read messages from before the end."""
+    """Reopen an ended conversation, because its customer writes soon after its end. The bot gets it
+    or, if the bot is off, the queue. The bot ignores the messages from before the end."""
     reason = conversations.bot_off_reason(chat.bot)
     _move(
         chat,
@@ -200,7 +198,7 @@ def reopen(chat: LockedConversation) -> None:
 
 
 def reopen_for_agent(chat: LockedConversation, *, by: User) -> None:
-    """Open an ended conversation again for an agent, who has it then."""
+    """Reopen an ended conversation and assign it to the agent."""
     _ensure_staff(by, chat)
     _move(
         chat,
@@ -216,11 +214,11 @@ def reopen_for_agent(chat: LockedConversation, *, by: User) -> None:
 
 
 def _announce(
-    chat: LockedConversation, event_type: str, *, by: User | None = None, **more: Any
+    chat: LockedConversation, event_type: str, *, by: User | None = None, **extra: Any
 ) -> None:
     """Announce a move, with the person who made it."""
     person = Identity.from_row(by).model_dump() if by else None
-    conversations.announce_change(chat, event_type, by=person, **more)
+    conversations.announce_change(chat, event_type, by=person, **extra)
 
 
 def ensure_not_ended(chat: LockedConversation) -> None:
@@ -240,7 +238,8 @@ def ensure_can_reply(chat: LockedConversation) -> None:
 
 
 def ensure_reachable(chat: LockedConversation) -> None:
-    """409 `channel_not_connected` if the channel's account was given up or its token expired."""
+    """409 `channel_not_connected` if the channel's account was disconnected or its token has
+    expired."""
     if not chat.is_reachable:
         raise ChannelNotConnected
 
@@ -252,8 +251,8 @@ def ensure_own_chat(chat: LockedConversation, *, by: User) -> None:
 
 
 def _ensure_staff(agent: User, chat: Conversation) -> None:
-    """409 `agent_gone` if the user may not have chats. The lock makes a change of their rights wait
-    for this move, so that the job that then takes their chats away finds this one."""
+    """409 `agent_gone` if the user may not have chats. The lock makes a change of the user's rights
+    wait for this move, so that the job that then moves their chats to the queue finds this chat."""
     rows = team_notifications.team(chat.client_id).filter(pk=agent.pk)
     if not rows.select_for_update(no_key=True).exists():
         raise AgentGone

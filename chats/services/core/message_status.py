@@ -1,9 +1,10 @@
 """The delivery status of a message.
 
-Channels report it, or else the customer's website or app and the desk. A status only moves forward,
-from pending to sent, delivered and read, in whatever order and however often the reports arrive.
-`failed` stays, unless the message turns out to have arrived, or it was uncertain and turns out to
-have been sent. An agent's message is `delivered` again if a translation comes after it was `read`.
+A messaging channel reports it; in all other chats, the customer's website or app and the desk do. A
+status only moves forward, from pending to sent, delivered and read, in whatever order and however
+often the reports arrive. `failed` stays, unless the message turns out to have arrived, or it was
+uncertain and turns out to have been sent. An agent's message becomes `delivered` again if its
+translation is stored after it was `read`.
 """
 
 import uuid
@@ -36,15 +37,16 @@ class ChannelReports(ApiError):
 
 def report(chat: Conversation, body: message_shapes.ArrivalReport, status: MessageStatus) -> None:
     """Record which messages the customer's website or app reports as delivered or read: all, or all
-    up to a given one. 409 for a chat on a messaging channel, 404 without such a message."""
+    up to a given one. 409 for a chat on a messaging channel, 404 if the chat has no such message.
+    """
     if chat.channel in MESSAGING_CHANNELS:
         raise ChannelReports
     rows = Message.objects.filter(conversation=chat, is_note=False)
     if body.message_id:
-        named = rows.filter(pk=body.message_id).first()
-        if named is None:
+        last = rows.filter(pk=body.message_id).first()
+        if last is None:
             raise NotFound("This conversation has no such message.", field="message_id")
-        rows = rows.filter(seq__lte=named.seq)
+        rows = rows.filter(seq__lte=last.seq)
     if body.seq:
         rows = rows.filter(seq__lte=body.seq)
     unread = _unread(rows.exclude(sender_type=SenderType.CUSTOMER))
@@ -52,21 +54,23 @@ def report(chat: Conversation, body: message_shapes.ArrivalReport, status: Messa
 
 
 def record_read_by_agent(chat: Conversation) -> None:
-    """Record that an agent has read the customer's messages; not in previews, nor on messaging
-    channels, which tell their customers themselves."""
+    """Record that an agent has read the customer's messages. Does nothing in previews, and on
+    messaging channels, which show this to their customers themselves."""
     if chat.channel not in MESSAGING_CHANNELS and not chat.is_preview:
         rows = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
         record_arrival(chat, _unread(rows), MessageStatus.READ, at=timezone.now())
 
 
 def record_translated(message: Message) -> None:
-    """Set an agent's message from read back to delivered: its translation has not been read."""
+    """Set an agent's message from read back to delivered, because the customer has not read its
+    translation."""
     if message.sender_type == SenderType.AGENT and message.status == MessageStatus.READ:
         write(message, status=MessageStatus.DELIVERED, read_at=None)
 
 
 def record_sent(message: Message, *, provider_message_id: str) -> None:
-    """Record that the provider accepted the message and gave it this id."""
+    """Record that the provider accepted the message and gave it this id, even if its status was
+    uncertain before."""
     with transaction.atomic():
         chat, row = lock(message)
         changes: dict[str, Any] = {"provider_message_id": provider_message_id}
@@ -89,8 +93,8 @@ def record_failed(message: Message, *, error: str) -> None:
 
 
 def record_uncertain(message: Message) -> bool:
-    """Record that it is unknown whether the message went out; it stays pending. False if it is no
-    longer pending or was uncertain before."""
+    """Record that it is unknown whether the message was sent; it stays pending. Returns False and
+    does nothing if it is no longer pending or was uncertain before."""
     with transaction.atomic():
         chat, row = lock(message)
         if row.status != MessageStatus.PENDING or row.error == UNCERTAIN:
@@ -116,12 +120,12 @@ def record_arrival(
 ) -> None:
     """Record that messages were delivered, or that they were read and so delivered too."""
     is_read = status == MessageStatus.READ
-    behind = {MessageStatus.PENDING, MessageStatus.SENT, MessageStatus.FAILED}
+    earlier = {MessageStatus.PENDING, MessageStatus.SENT, MessageStatus.FAILED}
     if is_read:
-        behind.add(MessageStatus.DELIVERED)
+        earlier.add(MessageStatus.DELIVERED)
     with transaction.atomic():
         locked = conversations.lock(chat)
-        rows = Message.objects.filter(conversation=locked, pk__in=message_ids, status__in=behind)
+        rows = Message.objects.filter(conversation=locked, pk__in=message_ids, status__in=earlier)
         for row in rows.order_by("seq"):
             changes = {"delivered_at": row.delivered_at or at} | (
                 {"read_at": at} if is_read else {}
@@ -136,7 +140,7 @@ def _unread(rows: QuerySet[Message]) -> QuerySet[Message, uuid.UUID]:
 
 
 def lock(message: Message) -> tuple[LockedConversation, Message]:
-    """Lock the conversation; return it and the message as it is now."""
+    """Lock the message's conversation; return it and the message as it is now."""
     chat = conversations.lock(message.conversation)
     return chat, Message.objects.get(pk=message.pk)
 

@@ -26,16 +26,16 @@ from chats.models import (
 )
 from chats.services.core import (
     attachments,
-    automatic_messages,
     channel_hooks,
     conversations,
     customers,
+    enqueue_translations,
     fast_sql,
     lifecycle,
     message_status,
+    platform_messages,
     row_json,
     team_notifications,
-    translations,
 )
 from chats.shapes import desk as desk_shapes
 from chats.shapes import message as message_shapes
@@ -95,8 +95,8 @@ def append(
     **fields: Unpack[MessageFields],
 ) -> Message:
     """Store a message at the end of a conversation, announce it and, on a messaging channel, send
-    it. History (`sent_at`), previews and the welcome are neither announced nor sent. 403
-    `customer_blocked` for what a blocked customer says, unless it is history."""
+    it. History (`sent_at`), messages of previews and the welcome are neither announced nor sent.
+    403 `customer_blocked` for a message of a blocked customer, unless it is history."""
     if author.type == SenderType.CUSTOMER and not fields.get("sent_at"):
         customers.ensure_may_write(chat.customer, sender_id=author.id)
     message = Message(
@@ -118,13 +118,14 @@ def append(
 
 def append_sentence(
     chat: LockedConversation,
-    reply: automatic_messages.ReplyText,
+    reply: platform_messages.ReplyText,
     *,
     author: Author = Author(SenderType.SYSTEM),
     **fields: Unpack[MessageFields],
 ) -> None:
-    """Store one of the platform's sentences, by default as the system; as a note if the client
-    wants none of the system's on this channel. Its first piece has the citations too."""
+    """Store one of the platform's sentences as a message, by default of the system. A message of
+    the system becomes a note on the client's `silent_channels`. The citations are also stored in
+    the first piece of the content."""
     fields["language"] = reply.language
     if author.type == SenderType.SYSTEM and chat.channel in chat.client.config.silent_channels:
         fields["is_note"] = True
@@ -135,7 +136,8 @@ def append_sentence(
 
 
 def store_in_bulk(rows: Collection[Message]) -> None:
-    """Store messages of any age as they are, and recount their chats, which must be locked."""
+    """Store messages of any age as they are, and update the counters of their chats, which must be
+    locked."""
     Message.objects.bulk_create(rows)
     count_stored({row.conversation_id for row in rows})
 
@@ -147,11 +149,12 @@ def count_stored(chat_ids: Iterable[uuid.UUID]) -> None:
 
 
 def append_welcome(chat: LockedConversation) -> None:
-    """Store the bot's welcome, if it has one, as the first message of a new chat. It has a number,
-    but changes no counters or times, and is not searched, announced or sent to a channel."""
-    words = automatic_messages.welcome(language=chat.language, chat=chat)
-    if words and not chat.bot.is_disabled:
-        append_sentence(chat, words, author=Author.bot_of(chat), is_welcome=True)
+    """Store the bot's welcome, if it has one and is on, as the first message of a new chat. The
+    welcome has a number, but changes no counters or times, and it is not searched, announced or
+    sent to a channel."""
+    welcome = platform_messages.welcome(language=chat.language, chat=chat)
+    if welcome and not chat.bot.is_disabled:
+        append_sentence(chat, welcome, author=Author.bot_of(chat), is_welcome=True)
 
 
 def append_note(chat: LockedConversation, text: str, receipt: dict[str, Any]) -> None:
@@ -180,7 +183,7 @@ def append_by_agent(
         chat,
         author=Author.from_user(by),
         content=content,
-        language=translations.language_of_agent(chat, text_of(content)),
+        language=enqueue_translations.language_of_agent(chat, text_of(content)),
         client_message_id=client_message_id,
         is_note=is_note,
         metadata=metadata or {},
@@ -191,7 +194,8 @@ def append_by_agent(
 
 
 def append_by_assistant(chat: Conversation, body: message_shapes.ConvMessage) -> Message:
-    """Store a reply that the client's own system sends as the bot; 409 if an agent has the chat."""
+    """Store a message that the client's own assistant sends as the bot; 409 if an agent has the
+    chat, or if nothing can be sent in it."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         author = Author.bot_of(chat)
@@ -218,8 +222,9 @@ def find_existing(
     *,
     is_note: bool = False,
 ) -> Message | None:
-    """The message that the author sent with this id; 409 if somebody else used the id. Agents are
-    told apart; the customer's own id is not compared, because a merge changes it."""
+    """The message that the author sent with this id; None if there is none, 409 if somebody else
+    used the id. Of an agent, the user id is compared too; a customer's id is not, because a merge
+    changes it."""
     if client_message_id is None:
         return None
     message = fast_sql.find_message(chat, client_message_id)
@@ -246,9 +251,9 @@ def build_content(
 
 
 def text_of(content: Sequence[dict[str, Any]]) -> str:
-    """All words of a message's content, for the bot and the search."""
-    words = (piece.get(name) for piece in content for name in ("text", "transcript"))
-    return "\n".join(filter(None, words))
+    """All text in a message's content, with transcripts, for the bot and the search."""
+    texts = (piece.get(name) for piece in content for name in ("text", "transcript"))
+    return "\n".join(filter(None, texts))
 
 
 def replace_text(message: Message, text: str, *, at: datetime) -> None:
@@ -279,7 +284,8 @@ def find_reply(message: Message | fast_sql.PlainMessage) -> Message | None:
 
 
 def answered_before(chat: Conversation, *, before_seq: int) -> tuple[str, ...]:
-    """The customer's three latest answered messages before `before_seq`, the latest first."""
+    """The texts of the customer's three latest answered messages before `before_seq`, the latest
+    first."""
     replies = Message.objects.filter(
         conversation=chat,
         seq__gt=chat.read_from_seq,
@@ -324,14 +330,15 @@ def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str
 
 
 def _enqueue_channel_send(chat: LockedConversation, message: Message) -> None:
-    """Have a message to the customer translated, if an agent wrote it, and sent by the channel,
-    unless it came from there (it has a provider's id)."""
+    """Have a message to the customer translated, if an agent wrote it, and sent, if the chat is on
+    a messaging channel. Does nothing for a message that came from the channel, which has a
+    provider's id."""
     if message.is_note or message.sender_type == SenderType.CUSTOMER or message.provider_message_id:
         return
     sender = channel_hooks.sender() if chat.channel in MESSAGING_CHANNELS else None
     if message.sender_type == SenderType.AGENT:
         key = sender.ordering_key(chat) if sender else None
-        translations.enqueue_for_customer(chat, message, ordering_key=key)
+        enqueue_translations.enqueue_for_customer(chat, message, ordering_key=key)
     if sender:
         message.status = MessageStatus.PENDING
         sender.enqueue_message(message)

@@ -1,8 +1,8 @@
-"""Which of a client's people are online, and which agent is typing in a chat, kept in Valkey; and
-how long people take to answer.
+"""Which of a client's people are online and which agent is typing in a chat, stored in Valkey; and
+how long agents usually take to answer.
 
-Presence only decides who is assigned and notified. Without Valkey nobody counts as online, so chats
-wait in the queue, and everyone is notified.
+Presence only decides who is assigned and notified. Without Valkey, nobody counts as online, so
+chats wait in the queue, and everyone is notified.
 """
 
 import math
@@ -24,9 +24,9 @@ from identity.models import AssignStrategy, Client, Role, User
 ONLINE_SECONDS = 90
 TYPING_SECONDS = 10
 _best_effort = valkey.BestEffort("presence unknown")
-# How many conversations of the last 30 days are examined, how many of them must have been handed
-# over, and how long the result is cached.
-_LOOKED_AT, _FEWEST, _CACHE_SECONDS = 1_000, 5, 600
+# The usual wait is computed from the newest `_MAX_EXAMINED` conversations of `_PERIOD`, of which an
+# agent must have answered `_MIN_ANSWERED` after a handover.
+_MAX_EXAMINED, _MIN_ANSWERED, _CACHE_SECONDS = 1_000, 5, 600
 _PERIOD = timedelta(days=30)
 _USUAL_WAIT = """
     SELECT percentile_cont(0.5) WITHIN GROUP (
@@ -48,14 +48,14 @@ _USUAL_WAIT = """
 
 
 def touch(user: User) -> None:
-    """Count a person as online for the next 90 seconds; never raises. If they were offline before,
-    waiting chats are assigned, provided that the client assigns by strategy. Viewers never
-    count."""
+    """Count a person as online for the next 90 seconds; does not fail without Valkey. If they were
+    offline before, waiting chats are assigned, if the client assigns by strategy. Viewers never
+    count as online."""
     client_id = user.client_id
     if user.role == Role.VIEWER or client_id is None:
         return
-    came = _best_effort(lambda client: _touch(client, client_id, user.pk), default=False)
-    if came:
+    was_offline = _best_effort(lambda client: _touch(client, client_id, user.pk), default=False)
+    if was_offline:
         enqueue_assignment(Client.objects.select_related("config").get(pk=client_id))
 
 
@@ -70,14 +70,14 @@ def online(client_id: int) -> set[int]:
 
 
 def usual_wait(bot_id: int) -> int | None:
-    """How many minutes an agent usually takes to answer the bot's customers (the median), at most
-    ten minutes old; None if too few were answered lately."""
+    """The median number of minutes from handover to an agent's answer, of the bot's latest chats;
+    cached for ten minutes. None if agents have answered too few."""
     key = f"usual-wait:{bot_id}"
     found = cache.get(key)
     if found is None:
         begin = first_id(datetime.now(UTC) - _PERIOD)
         with connection.cursor() as cursor:
-            cursor.execute(_USUAL_WAIT, [bot_id, begin, _LOOKED_AT, _FEWEST])
+            cursor.execute(_USUAL_WAIT, [bot_id, begin, _MAX_EXAMINED, _MIN_ANSWERED])
             row = cursor.fetchone()
         found = math.ceil(row[0] / 60) if row else 0
         cache.set(key, found, _CACHE_SECONDS)
@@ -85,7 +85,8 @@ def usual_wait(bot_id: int) -> int | None:
 
 
 def note_typing(chat: Conversation, *, by: User, is_typing: bool) -> None:
-    """Record that the agent is typing, for the next ten seconds, or has stopped. Never raises."""
+    """Record that the agent is typing, for the next ten seconds, or has stopped; does not fail
+    without Valkey."""
     key = _typing_key(chat)
     _best_effort(
         lambda client: (
@@ -113,7 +114,7 @@ def _key(client_id: int) -> str:
 
 
 def _touch(client: redis.Redis, client_id: int, user_id: int) -> bool:
-    """Record the user's activity; return whether they were away before."""
+    """Record the user's activity; return whether they were offline before."""
     now, key = time.time(), _key(client_id)
     with client.pipeline(transaction=True) as pipe:
         pipe.zscore(key, str(user_id))

@@ -18,13 +18,14 @@ from identity.models import RefreshToken, Role, SiteSession, User
 from identity.services import audit, tokens
 
 MAX_DEVICES = 20
-# People who look at the inbox have read the message by then, and get no push. `chats_store_message`
-# enqueues pushes too, for customers' messages.
+# People who look at the inbox have read the message by then, and get no push. For customers'
+# messages, `chats_store_message` enqueues the pushes.
 WAIT = timedelta(seconds=5)
-# A push without a notification: a customer's message in the person's own conversation.
+# The kind of a push for a customer's message in the person's own conversation; there is no
+# notification for it.
 MESSAGE = "message"
 _TITLES = {
-    MESSAGE: gettext_noop("%(name)s wrote"),
+    MESSAGE: gettext_noop("New message from %(name)s"),
     NotificationKind.ASSIGNED.value: gettext_noop("Assigned to you: %(name)s"),
     NotificationKind.MENTIONED.value: gettext_noop("You were mentioned: %(name)s"),
 }
@@ -33,15 +34,15 @@ _TITLES = {
 def subscribe(
     user: User, body: desk_shapes.NewPushSubscription, *, sign_in: uuid.UUID, device: str
 ) -> PushSubscription:
-    """Send pushes to this browser for the person, and no longer for anybody else; the oldest
-    devices above `MAX_DEVICES` are dropped."""
+    """Subscribe this browser to the person's pushes, and end other people's subscriptions in it;
+    the person's oldest subscriptions above `MAX_DEVICES` are deleted."""
     assert user.client
     try:
         is_safe = egress.keeps_secrets(body.endpoint, purpose=web_push.PURPOSE)
     except egress.Blocked:
         is_safe = False
     if not is_safe:
-        raise Invalid.field("body", "endpoint", msg="Must be an address with https.")
+        raise Invalid.field("body", "endpoint", msg="Must be an https URL.")
     with transaction.atomic():
         PushSubscription.objects.filter(endpoint=body.endpoint).exclude(user=user).delete()
         row, is_new = PushSubscription.objects.update_or_create(
@@ -59,13 +60,13 @@ def subscribe(
 
 
 def list_for_user(user: User) -> QuerySet[PushSubscription]:
-    """The browsers in which a person gets pushes."""
+    """The subscriptions of the browsers in which a person gets pushes."""
     assert user.client
     return PushSubscription.objects.for_client(user.client).filter(user=user)
 
 
 def unsubscribe(user: User, subscription_id: uuid.UUID) -> None:
-    """Send no more pushes to a browser of the person; 404 for another person's."""
+    """Delete one of the person's subscriptions; 404 for another person's."""
     row = first_or_404(list_for_user(user).filter(pk=subscription_id))
     with transaction.atomic():
         _record(row, "push_subscription.deleted", by=user)
@@ -73,7 +74,8 @@ def unsubscribe(user: User, subscription_id: uuid.UUID) -> None:
 
 
 def enqueue_pushes(chat: Conversation, kind: NotificationKind, to: Iterable[int]) -> None:
-    """Enqueue pushes for a notification; the job sends them if it is still unread in a moment."""
+    """Enqueue pushes for a notification to these people; a job sends them after `WAIT` if the
+    notification is still unread."""
     rows = PushSubscription.objects.filter(client_id=chat.client_id, user_id__in=list(to))
     for subscription_id in rows.order_by("id").values_list("pk", flat=True):
         jobs.enqueue(
@@ -88,8 +90,9 @@ def enqueue_pushes(chat: Conversation, kind: NotificationKind, to: Iterable[int]
 
 
 def send(subscription_id: str, conversation_id: str, kind: str) -> None:
-    """Send a push to one person in one browser, unless it is no longer wanted. A subscription ends
-    with its sign-in, with the person's account, and when the push service no longer knows it."""
+    """Send a push to one person in one browser, unless it is no longer wanted. Delete the
+    subscription if its sign-in or the person's account has ended, or if the push service no longer
+    accepts it."""
     rows = PushSubscription.objects.select_related("user")
     row = rows.filter(pk=subscription_id).first()
     if row is None:
@@ -97,13 +100,15 @@ def send(subscription_id: str, conversation_id: str, kind: str) -> None:
     person = tokens.find_user_by_claims((row.user_id, row.user.token_version, row.sign_in))
     chats = Conversation.objects.filter(pk=conversation_id, client_id=row.client_id)
     chat = chats.select_related("customer").first()
-    if person is None or not _is_accepted(row, chat, kind, person):
+    if person is None or not _send_if_wanted(row, chat, kind, person):
         with jobs.commit():
             row.delete()
 
 
-def _is_accepted(row: PushSubscription, chat: Conversation | None, kind: str, person: User) -> bool:
-    """Send the push if it is still wanted; False if the subscription is no longer of use."""
+def _send_if_wanted(
+    row: PushSubscription, chat: Conversation | None, kind: str, person: User
+) -> bool:
+    """Send the push if it is still wanted; False if the push service no longer accepts it."""
     if chat is None or not _is_wanted(chat, kind, person):
         return True
     message = as_json({"chat_id": chat.pk, "title": _title(chat, kind, person)})
@@ -130,7 +135,7 @@ def clean_up() -> None:
 
 
 def _is_wanted(chat: Conversation, kind: str, person: User) -> bool:
-    """Whether the person may still act on it and has not done so."""
+    """Whether the chat is still the person's or mentions them, and they have not read this yet."""
     is_own = chat.assignee_id == person.pk and chat.status == Status.OPEN
     if kind == MESSAGE:
         return is_own and person.role != Role.VIEWER and chat.unread_count > 0
@@ -141,7 +146,8 @@ def _is_wanted(chat: Conversation, kind: str, person: User) -> bool:
 
 
 def _title(chat: Conversation, kind: str, person: User) -> str:
-    """The text that the browser shows, in the person's language; it only names the customer."""
+    """The text that the browser shows, in the person's language; of the chat, it contains only the
+    customer's name."""
     with translation.override(person.language):
         return gettext(_TITLES[kind]) % {"name": str(chat.customer)}
 

@@ -1,4 +1,4 @@
-"""Whether the bot may reply: the rule of `chats_bot_may_reply`, and the credits."""
+"""Whether the bot may reply: the rule of `chats_bot_may_reply`, and whether the credits suffice."""
 
 import time
 import uuid
@@ -14,15 +14,16 @@ from identity.auth import Principal
 from identity.services import credits
 
 _RULE = "SELECT chats_bot_may_reply(chat, %s) FROM chats_conversation chat WHERE chat.id = %s"
-# Public keys that lacked credits, each with the monotonic time until which it is not checked again.
-_REMEMBERED_SECONDS = 1.0
-_short_until: dict[int, float] = {}
+# Public keys that lacked credits, each with the monotonic time until which this is not checked
+# again.
+_CACHE_SECONDS = 1.0
+_lacking_until: dict[int, float] = {}
 
 
 def bot_may_reply(chat: Conversation, *, is_approved: bool = False) -> ReplyScope | None:
-    """What the bot may say in the chat as stored now; None if nothing.
+    """What the bot may say in the chat as it is stored now; None if nothing.
 
-    `is_approved`: an agent has approved a call, and the bot wants to tell its result.
+    `is_approved`: whether the bot wants to report the result of a call that an agent has approved.
     """
     with connection.cursor() as cursor:
         cursor.execute(_RULE, [is_approved, chat.pk])
@@ -36,7 +37,8 @@ def may_begin(chat: Conversation, scope: ReplyScope | None) -> bool:
 
 
 def lacks_credits(chat: Conversation) -> bool:
-    """Whether the chat waits for an agent for lack of credits, which still don't cover a reply."""
+    """Whether the chat waits for an agent because the credits did not cover a reply, and they still
+    do not."""
     if chat.assign_type != AssignType.QUEUE or chat.handoff_reason != "credits_used_up":
         return False
     if current_attempt() > 1:
@@ -46,21 +48,21 @@ def lacks_credits(chat: Conversation) -> bool:
 
 
 def lacks_credits_for(caller: Principal, chat_id: uuid.UUID) -> bool:
-    """`lacks_credits` for a chat that the caller may see.
+    """`lacks_credits` for a chat that the caller may see; 404 for any other.
 
-    The answer for a public key without credits is cached for a second, since each message of each
-    of its visitors asks.
+    If a public key lacks credits, this is cached for a second, since it is checked for each message
+    of each of its visitors.
     """
     public_key = caller.key.pk if caller.key and caller.is_public_key else None
-    if public_key and _short_until.get(public_key, 0) > time.monotonic():
+    if public_key and _lacking_until.get(public_key, 0) > time.monotonic():
         return True
-    is_short = lacks_credits(conversations.get(caller, pk=chat_id))
-    if public_key and is_short:
-        _short_until[public_key] = time.monotonic() + _REMEMBERED_SECONDS
-    return is_short
+    is_lacking = lacks_credits(conversations.get(caller, pk=chat_id))
+    if public_key and is_lacking:
+        _lacking_until[public_key] = time.monotonic() + _CACHE_SECONDS
+    return is_lacking
 
 
 def highest_cost(engine: Engine) -> int:
-    """Maximum credits that a reply of the engine may cost."""
+    """The maximum number of credits that a reply of the engine costs."""
     is_model = Capability.WRITE in engine.capabilities
     return credits.MODEL_REPLY * engine.price if is_model else credits.EXTRACTIVE_TASK

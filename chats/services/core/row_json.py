@@ -1,7 +1,7 @@
 """Messages and chats as JSON that PostgreSQL builds, so that lists create no Python objects.
 
-The view `chats_api_message` has a column for each field of the shape `Message`, and
-`_CHAT_COLUMNS` one for each field of `Conversation`; tests keep them in step.
+The view `chats_api_message` has a column for each field of the shape `Message`, and `_CHAT_COLUMNS`
+has one for each field of `Conversation`; tests check that they match.
 """
 
 import json
@@ -21,13 +21,16 @@ from chats.shapes.message import Message
 from chats.shapes.people import Location
 from chats.shapes.visitor import VisitorMessage
 
-# Text in a message cannot look like this: its quotation marks are escaped.
+# The link to a stored file in a message's JSON. A text cannot match, since its quotation marks are
+# escaped.
 _STORED_FILE = re.compile(r'"url":"attachment:([0-9a-f-]{36})"')
 
 
-def _columns(shape: type[BaseModel], table: str = "", **made: str) -> str:
-    """The fields of a shape as a SELECT list: the table's columns, or expressions in `made`."""
-    return ", ".join(f"{made.get(name, table + name)} AS {name}" for name in shape.model_fields)
+def _columns(shape: type[BaseModel], table: str = "", **expressions: str) -> str:
+    """The fields of a shape as a SELECT list: the table's columns, or the given expressions."""
+    return ", ".join(
+        f"{expressions.get(name, table + name)} AS {name}" for name in shape.model_fields
+    )
 
 
 COLUMNS = _columns(Message)
@@ -41,7 +44,7 @@ _MOMENTS = (
     "waiting_since", "snoozed_until", "last_message_at", "first_response_at", "ended_at",
     "reply_window_expires_at", "created_at",
 )  # fmt: skip
-# The newest message of a conversation that has all words of a search.
+# The newest message of a conversation that has all words of a search; `{holds}` is this condition.
 _FOUND = f"""(SELECT row_to_json(shown) FROM (
         SELECT {COLUMNS} FROM chats_api_message WHERE id = (
             SELECT id FROM chats_message WHERE conversation_id = {_CHAT}id AND NOT is_welcome
@@ -81,12 +84,12 @@ _AS_JSON: dict[type[Model], str] = {
 
 
 def fragment(text: str) -> orjson.Fragment:
-    """JSON of messages for a response, with a new signed link to each stored file."""
+    """JSON of messages or conversations for a response, with new signed links to stored files."""
     return orjson.Fragment(_with_links(text))
 
 
 def parse(text: str) -> dict[str, Any]:
-    """A message from its JSON, as `Message.from_row` makes it of the row."""
+    """A message from its JSON, equal to what `Message.from_row` returns for its row."""
     # orjson would turn an integer beyond 64 bits into a float.
     message: dict[str, Any] = json.loads(_with_links(text))
     return message
@@ -99,8 +102,8 @@ def _with_links(text: str) -> str:
 
 
 def found_chat(terms: Sequence[str]) -> str:
-    """The SQL of a conversation's JSON with the newest message that has all of the words; `terms`
-    are the words' parameters."""
+    """The SQL of a conversation's JSON with `found_message`, its newest message that has all words
+    of a search; `terms` are the words' placeholders."""
     holds = " AND ".join(f"strpos(upper(text), upper({term})) > 0" for term in terms)
     found = _FOUND.format(holds=holds) if terms else "NULL"
     columns = f"{_CHAT_COLUMNS}, {found} AS found_message"

@@ -21,14 +21,14 @@ from chats.models import (
     TagSource,
 )
 from chats.services.core import conversations
-from chats.shapes.insight import MAX_TAGS, ClientTagRequest, Tag, Tags, key_of
+from chats.shapes.insight import MAX_TAGS, ClientTagRequest, ClientTags, Tag, Tags, key_of
 from identity.models import Client, User
 from identity.services import audit
 
 MAX_LISTED = 1_000
-# In how many chats one job renames a tag; the next job does the rest.
+# The maximum number of chats in which one job renames a tag; the next job does the rest.
 CHATS_A_JOB = 100
-# The vocabulary has at most this many of the client's tags, and this many examples of each.
+# The maximum number of tags in the vocabulary, and of examples of each tag.
 VOCABULARY_TAGS = 40
 EXAMPLES = 5
 
@@ -38,10 +38,10 @@ class TagExists(ApiError):
     detail = "A tag with this name already exists. Merge the two."
 
 
-def list_for_client(client: Client) -> Tags:
-    """The client's tags, each with its number of chats, the most used first."""
+def list_for_client(client: Client) -> ClientTags:
+    """The client's `MAX_LISTED` most used tags, each with its number of chats."""
     rows = _counted(ClientTag.objects.for_client(client)).order_by("-count", "name")
-    return Tags.model_construct(tags=[_shape(row) for row in rows[:MAX_LISTED]])
+    return ClientTags.model_construct(tags=[_shape(row) for row in rows[:MAX_LISTED]])
 
 
 def create(user: User, body: ClientTagRequest) -> Tag:
@@ -82,13 +82,13 @@ def merge(user: User, tag_id: int, *, into: str) -> Tag:
         row = _lock(user, tag_id)
         (into,) = canonical_names(row.client_id, [into])
         others = ClientTag.objects.filter(client_id=row.client_id, name=into)
-        kept = _counted(others.exclude(pk=tag_id)).first()
-        if kept is None:
+        target = _counted(others.exclude(pk=tag_id)).first()
+        if target is None:
             raise Invalid.field("body", "into", msg="No other tag has this name.")
         _record(row, "merged", by=user, changes={"name": [row.name, into]})
         _enqueue_rename(row.client_id, row.name, into)
         row.delete()
-    return _shape(kept)
+    return _shape(target)
 
 
 def delete(user: User, tag_id: int) -> None:
@@ -101,8 +101,8 @@ def delete(user: User, tag_id: int) -> None:
 
 
 def rename_in_chats(client_id: int, name: str, new_name: str | None, *, up_to: int) -> None:
-    """Rename a tag in the next chats that have it, or (None) remove it. `up_to`: the newest tagging
-    to change; a tag that was given later stays."""
+    """Rename a tag in the next chats that have it or, if `new_name` is None, remove it. Taggings
+    that are newer than `up_to` stay."""
     rows = Tagging.objects.filter(client_id=client_id, name=name, pk__lte=up_to)
     with jobs.commit():
         chats = Conversation.objects.filter(taggings__in=rows).order_by("pk")[:CHATS_A_JOB]
@@ -114,7 +114,7 @@ def rename_in_chats(client_id: int, name: str, new_name: str | None, *, up_to: i
 
 
 def for_chat(chat: Conversation) -> list[Tagging]:
-    """The chat's tags, in the order in which they were given."""
+    """The chat's tags, in the order in which they were added."""
     return list(Tagging.objects.for_client(chat.client).filter(conversation=chat).order_by("id"))
 
 
@@ -125,7 +125,8 @@ def store_initial(chat: LockedConversation) -> None:
 
 
 def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
-    """Add those of the tags that the chat does not have; 422 above `MAX_TAGS`."""
+    """Add the tags that the chat does not have yet; return all of its tags. 422 if it would have
+    more than `MAX_TAGS`."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         have = for_chat(locked)
@@ -139,12 +140,12 @@ def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
 
 
 def replace(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
-    """Replace the chat's tags by these; a tag that stays keeps its source."""
+    """Replace the chat's tags with these and return them; a tag that stays keeps its source."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         have = for_chat(locked)
-        kept = {key_of(name) for name in names}
-        removed = [row.pk for row in have if key_of(row.name) not in kept]
+        requested = {key_of(name) for name in names}
+        removed = [row.pk for row in have if key_of(row.name) not in requested]
         Tagging.objects.filter(pk__in=removed).delete()
         new = canonical_names(locked.client_id, _unknown(names, have))
         _store(_rows(locked, new, TagSource.AGENT))
@@ -152,7 +153,7 @@ def replace(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
 
 
 def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list[Tagging]:
-    """Add tags that an engine suggested, up to `MAX_TAGS` in all."""
+    """Add tags that an engine suggested, up to `MAX_TAGS` in all; return all tags of the chat."""
     confidence = {tag.name: tag.confidence for tag in suggested}
     with jobs.commit():
         locked = conversations.lock(chat)
@@ -166,7 +167,8 @@ def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list
 
 
 def vocabulary(chat: Conversation) -> list[KnownTag]:
-    """The client's most used tags, with examples: first messages of chats that agents tagged."""
+    """The client's most used tags, with examples: the first messages of other chats to which agents
+    gave the tag."""
     names = [tag.name for tag in list_for_client(chat.client).tags[:VOCABULARY_TAGS]]
     first_words = Message.objects.filter(
         conversation=OuterRef("conversation"), sender_type=SenderType.CUSTOMER
@@ -186,20 +188,23 @@ def vocabulary(chat: Conversation) -> list[KnownTag]:
 
 
 def canonical_names(client_id: int, names: Iterable[str]) -> list[str]:
-    """The names in the spelling of the client's list; names that it lacks stay. Two requests at
-    once can store two spellings: an exact match wins, else the oldest."""
-    wanted = list(names)
+    """The names in the spelling of the client's list; names that are not in it stay. If the list
+    has several spellings, which concurrent requests can cause, an exact match is used, else the
+    oldest spelling."""
+    requested = list(names)
     rows = ClientTag.objects.filter(client_id=client_id)
-    exact = set(rows.filter(name__in=wanted).values_list("name", flat=True)) if wanted else set()
-    if len(exact) == len(wanted):
-        return wanted
+    exact = (
+        set(rows.filter(name__in=requested).values_list("name", flat=True)) if requested else set()
+    )
+    if len(exact) == len(requested):
+        return requested
     known = {key_of(name): name for name in rows.order_by("-pk").values_list("name", flat=True)}
-    return [name if name in exact else known.get(key_of(name), name) for name in wanted]
+    return [name if name in exact else known.get(key_of(name), name) for name in requested]
 
 
 def register(client_id: int, names: Iterable[str]) -> None:
-    """Enter names in the client's list of tags."""
-    # Sorted, because two transactions that enter the same names in different orders would deadlock.
+    """Add names to the client's list of tags."""
+    # Sorted, because two transactions that add the same names in different orders could deadlock.
     rows = [ClientTag(client_id=client_id, name=name) for name in sorted(set(names))]
     ClientTag.objects.bulk_create(rows, ignore_conflicts=True)
 
@@ -211,11 +216,11 @@ def _store(rows: Sequence[Tagging]) -> None:
 
 
 def _counted(rows: QuerySet[ClientTag]) -> QuerySet[Any]:
-    """The tags, each annotated with its number of chats without previews."""
-    given = Tagging.objects.filter(
+    """The tags, each annotated with the number of chats that have it, without previews."""
+    taggings = Tagging.objects.filter(
         client=OuterRef("client"), name=OuterRef("name"), conversation__is_preview=False
     )
-    counts = given.order_by().values("name").annotate(count=Count("pk")).values("count")
+    counts = taggings.order_by().values("name").annotate(count=Count("pk")).values("count")
     return rows.annotate(count=Coalesce(Subquery(counts), 0))
 
 
@@ -242,7 +247,8 @@ def _record(row: ClientTag, action: str, *, by: User, changes: dict[str, Any]) -
 def _enqueue_rename(
     client_id: int, name: str, new_name: str | None, *, up_to: int | None = None
 ) -> None:
-    """Enqueue a rename; the client's renames run one after the other."""
+    """Enqueue a rename, or a removal if `new_name` is None. A client's renames run one after the
+    other."""
     if up_to is None:
         newest = Tagging.objects.filter(client_id=client_id, name=name).order_by("-pk").first()
         if newest is None:

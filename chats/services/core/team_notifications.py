@@ -19,23 +19,26 @@ from identity.models import Role, User
 from identity.services import mails
 from webhooks.services import announce
 
-# The notifications that are also pushed to people without an open inbox.
-_CALLS = {NotificationKind.ASSIGNED, NotificationKind.MENTIONED}
+# The kinds of notifications that are also pushed to people's browsers.
+_PUSHED = {NotificationKind.ASSIGNED, NotificationKind.MENTIONED}
+# The roles of the people who may have a chat.
 ROLES = (Role.OWNER, Role.ADMIN, Role.AGENT)
 
 
 def team(client_id: int) -> QuerySet[User]:
-    """The client's users who may have a chat: not those who are only invited."""
+    """The client's users who may have a chat: no viewers, and nobody who is disabled or has not
+    accepted the invitation yet."""
     rows = User.objects.filter(client_id=client_id, role__in=ROLES, is_disabled=False)
     return rows.exclude(last_login=None, password__startswith=UNUSABLE_PASSWORD_PREFIX)
 
 
 def enqueue_waiting(chat: Conversation) -> None:
-    """Notify the team that a chat entered the queue, and have it assigned. A job chooses whom:
-    Valkey, which knows who is online, must not be asked while the chat is locked."""
+    """Notify the team that a chat entered the queue, and have it assigned. A job chooses whom to
+    notify, because Valkey, which knows who is online, must not be called while the chat is locked.
+    """
     if chat.is_preview:
         return
-    # Before the replies that wait: agents are needed most when a model is slow.
+    # This job runs before waiting replies: agents are needed most when a model is slow.
     jobs.enqueue(
         "chats.notify_waiting",
         client_id=chat.client_id,
@@ -57,8 +60,8 @@ def notify_waiting(chat_id: str) -> None:
 
 
 def notify_unanswered(chat: Conversation, *, online: set[int]) -> None:
-    """Notify the chat's agent of a customer who waits too long; without an agent, those who
-    are online, or the whole team."""
+    """Notify the chat's agent of a customer who waits too long. If no agent has the chat, notify
+    the agents who are online or, if nobody is, the whole team."""
     to = [chat.assignee_id] if chat.assignee_id else _audience(chat, online)
     _notify(chat, NotificationKind.UNANSWERED, to)
     waited = timezone.now() - (chat.waiting_since or timezone.now())
@@ -67,20 +70,22 @@ def notify_unanswered(chat: Conversation, *, online: set[int]) -> None:
 
 
 def notify_assigned(chat: Conversation, *, to: User, by: User | None) -> None:
-    """Notify an agent of a chat that they got, as read if they took it themselves."""
+    """Notify an agent of a chat that was assigned to them; the notification is read from the start
+    if they took the chat themselves."""
     _notify(chat, NotificationKind.ASSIGNED, [to.pk], by=by)
     if by != to:
         _mail(chat, NotificationKind.ASSIGNED, assignee=to, agent=to.full_name)
 
 
 def notify_unassigned(chat: Conversation, *, from_: User, by: User | None) -> None:
-    """Notify an agent of a chat that they lost, as read if they gave it up themselves."""
+    """Notify an agent of a chat that they no longer have; the notification is read from the start
+    if they gave the chat up themselves."""
     _notify(chat, NotificationKind.UNASSIGNED, [from_.pk], by=by)
 
 
 def notify_mentioned(note: Message, *, by: User) -> None:
-    """Notify the people whom a note names after an `@`. A first name, or a name without accents, is
-    enough if only one person has it."""
+    """Notify the people whose names a note has after an `@`. A first name, or a name without
+    accents, is enough if only one person has it."""
     if "@" not in note.text:
         return
     people = User.objects.filter(client_id=note.client_id, is_disabled=False)
@@ -95,16 +100,16 @@ def _ids_by_name(people: Iterable[tuple[int, str]]) -> dict[str, set[int]]:
     """User ids by full name, and by first name or unaccented name if only one person has it."""
     full_names: dict[str, set[int]] = defaultdict(set)
     first_names: dict[str, set[int]] = defaultdict(set)
-    unmarked: dict[str, set[int]] = defaultdict(set)
+    unaccented: dict[str, set[int]] = defaultdict(set)
     for user_id, full_name in people:
         name = _plain(full_name)
         first_name = name.partition(" ")[0]
         full_names[name].add(user_id)
         first_names[first_name].add(user_id)
         for item in (name, first_name):
-            unmarked[fold(item)].add(user_id)
-    short = unmarked | first_names
-    ids = {name: found for name, found in short.items() if len(found) == 1} | full_names
+            unaccented[fold(item)].add(user_id)
+    by_short_name = unaccented | first_names
+    ids = {name: found for name, found in by_short_name.items() if len(found) == 1} | full_names
     return {name: found for name, found in ids.items() if name}
 
 
@@ -115,16 +120,17 @@ def _plain(text: str) -> str:
 def list_for_user(
     user: User, *, unread: bool | None, personal: bool | None = None
 ) -> QuerySet[Notification]:
-    """A person's notifications: the unread ones, the read ones, or (None) all. `personal`: only
-    what concerns this person, or only what everybody is told of the queue."""
+    """A person's notifications: the unread ones, the read ones, or (None) both. `personal`: only
+    those that concern this person, only those for the whole team, or (None) both."""
     assert user.client
     rows = Notification.objects.for_client(user.client).filter(user=user)
     if unread is not None:
         rows = rows.filter(is_read=not unread)
     if personal is not None:
-        late = Q(kind=NotificationKind.UNANSWERED)
-        own = ~late & ~Q(kind=NotificationKind.HANDOFF) | late & Q(conversation__assignee=user)
-        rows = rows.filter(own) if personal else rows.exclude(own)
+        unanswered = Q(kind=NotificationKind.UNANSWERED)
+        is_for_one = ~unanswered & ~Q(kind=NotificationKind.HANDOFF)
+        is_personal = is_for_one | unanswered & Q(conversation__assignee=user)
+        rows = rows.filter(is_personal) if personal else rows.exclude(is_personal)
     return rows.select_related("assigned_by")
 
 
@@ -143,17 +149,18 @@ def mark_all_read(user: User) -> int:
 
 
 def _audience(chat: Conversation, online: set[int]) -> list[int]:
+    """The ids of the team's members who are online or, if nobody is online, of the whole team."""
     everyone = set(team(chat.client_id).values_list("pk", flat=True))
     return sorted(everyone & online or everyone)
 
 
 def _mail(
-    chat: Conversation, kind: NotificationKind, *, assignee: User | None = None, **more: str
+    chat: Conversation, kind: NotificationKind, *, assignee: User | None = None, **details: str
 ) -> None:
     if chat.is_preview:
         return
-    about = {"chat_id": str(chat.pk), "customer": chat.customer.name, **more}
-    mails.notify(chat.client_id, kind.value, about, assignee=assignee)
+    details_of_chat = {"chat_id": str(chat.pk), "customer": chat.customer.name, **details}
+    mails.notify(chat.client_id, kind.value, details_of_chat, assignee=assignee)
 
 
 def _notify(
@@ -179,12 +186,12 @@ def _notify(
         for user_id in to
     )
     if rows:
-        # One event for all of them; each live feed shows its user only their own.
+        # One event for all notifications; each live feed shows its user only their own.
         shapes = [desk_shapes.AssignNotification.from_row(row) for row in rows]
         pairs = [
             {"user_id": row.user_id, "notification": shape.model_dump(mode="json")}
             for row, shape in zip(rows, shapes, strict=True)
         ]
         announce(chat.client_id, "notification.created", {"notifications": pairs})
-    if kind in _CALLS:
+    if kind in _PUSHED:
         push.enqueue_pushes(chat, kind, (row.user_id for row in rows if not row.is_read))

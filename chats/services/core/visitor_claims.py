@@ -1,4 +1,4 @@
-"""What a caller with a public key may claim about its visitor; anybody can read such a key."""
+"""Checks what a caller with a public key, which anybody can read, claims about its visitor."""
 
 from bots.models import Bot
 from bots.services import visitor_identity

@@ -14,7 +14,7 @@ from chatplatform.models import Job, JobState
 from chats.models import Conversation, Customer, CustomerErasure, ErasureStatus
 from chats.services.core import channel_hooks
 from chats.services.data_exchange import retention
-from chats.services.desk import customer_records
+from chats.services.desk import customer_editing
 from identity.auth import Principal
 from identity.models import AuditEvent, Client
 from identity.services import audit, saved_views
@@ -29,7 +29,7 @@ def ask(caller: Principal, customer_id: int) -> CustomerErasure:
     may not see the customer."""
     assert caller.user
     with transaction.atomic():
-        rows = customer_records.visible(caller).select_for_update(of=("self",))
+        rows = customer_editing.visible(caller).select_for_update(of=("self",))
         customer = first_or_404(rows.filter(pk=customer_id))
         running = CustomerErasure.objects.for_client(caller.client).filter(
             customer_id=customer.pk, status__in=_UNFINISHED

@@ -20,7 +20,7 @@ from chats.models import (
     Tagging,
 )
 from chats.services.core.conversations import visible_to_key
-from chats.services.desk import customer_records
+from chats.services.desk import customer_editing
 from chats.shapes.data_exchange import ConversationEntity, MessageEntity, MigratePage
 from chats.shapes.people import CustomerDto
 from identity.auth import Principal
@@ -71,7 +71,7 @@ def _record_start(key: ApiKey, noun: str, query: MigratePage) -> None:
 def write_customer(caller: Principal, customer_id: int) -> IO[bytes]:
     """A ZIP file with the customer as JSON, the chats and messages as JSON lines, and the files of
     the messages; the caller closes it. 404 if the caller may not see the customer."""
-    customer = customer_records.get(caller, customer_id)
+    customer = customer_editing.get(caller, customer_id)
     file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     try:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -21,10 +21,10 @@ from chats.services.core import (
     attachments,
     conversations,
     customers,
+    enqueue_translations,
     lifecycle,
     messages,
     tags,
-    translations,
 )
 from chats.services.insight import chat_analysis
 from chats.services.reply import incoming
@@ -167,7 +167,7 @@ def _append(chat: LockedConversation, body: MessageRequest, agent: User | None) 
         chat,
         author=_author(chat, body.sender, agent),
         content=content,
-        language=translations.language_of_agent(chat, text)
+        language=enqueue_translations.language_of_agent(chat, text)
         if is_agent
         else detection.detect(text, default=chat.language, offered=chat.bot.languages),
         in_reply_to=_answered_message(chat, body),

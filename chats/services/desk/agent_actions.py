@@ -1,7 +1,5 @@
-"""Agents' actions in a chat: take it, give it away, reply, leave a note, prioritize, snooze, end.
-
-`routing` assigns by the client's strategy.
-"""
+"""Agents' actions in a chat: assign or release it, reply, add a note, prioritize, snooze, end,
+reopen. `routing` assigns chats by the client's strategy."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -53,8 +51,8 @@ def send(
     by: User,
     files: Sequence[attachments.StoredFile] = (),
 ) -> Message:
-    """Store an agent's message to the customer or a note (see `agent_messages.send`), and show that
-    the agent is online and no longer typing."""
+    """Store an agent's message to the customer or a note (see `agent_messages.send`), and record
+    that the agent is online and, after a message, no longer typing."""
     message = agent_messages.send(chat, body, by=by, files=files)
     presence.touch(by)
     if not body.is_note:
@@ -63,7 +61,8 @@ def send(
 
 
 def snooze(chat: Conversation, *, until: datetime, by: User) -> Conversation:
-    """Snooze a chat until a time within the next year; 409 if another agent has it."""
+    """Snooze a chat until a time at most 366 days ahead; 409 if the chat has ended, or if another
+    agent has it and the caller is not an admin."""
     if not timezone.now() < until <= timezone.now() + MAX_SNOOZE:
         raise Invalid.field("body", "until", msg="Must be in the future, up to a year ahead.")
     with transaction.atomic():
@@ -75,7 +74,7 @@ def snooze(chat: Conversation, *, until: datetime, by: User) -> Conversation:
 
 
 def prioritize(chat: Conversation, *, priority: str, by: User) -> Conversation:
-    """Set a chat's priority, also a colleague's chat's; 409 if the chat has ended."""
+    """Set a chat's priority, even if a colleague has the chat; 409 if the chat has ended."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.ensure_not_ended(chat)
@@ -85,8 +84,9 @@ def prioritize(chat: Conversation, *, priority: str, by: User) -> Conversation:
 
 
 def reopen(chat: Conversation, *, by: User) -> Conversation:
-    """Open a chat again: a snoozed one as it was, an ended one for the agent. An open one stays as
-    it is. 409 if another agent has it, or if its customer goes on in a newer chat."""
+    """Reopen a chat: a snoozed one keeps its owner, an ended one is assigned to the agent, an open
+    one stays as it is. 409 if another agent has the snoozed one and the caller is not an admin, or
+    if the customer has a newer chat."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         if chat.status == Status.SNOOZED:
@@ -113,8 +113,8 @@ def mark_read(chat: Conversation) -> Conversation:
 
 
 def end(chat: Conversation, *, by: User | None) -> Conversation:
-    """End a chat; `by` is None if the customer ends it, which a blocked one cannot (403). 409 if it
-    has ended already, or if another agent has it and the caller is not an admin."""
+    """End a chat; `by` is None if the customer ends it. 403 for a blocked customer; 409 if it has
+    ended already, or if another agent has it and the caller is not an admin."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.ensure_not_ended(chat)
@@ -127,8 +127,9 @@ def end(chat: Conversation, *, by: User | None) -> Conversation:
 
 
 def assign(chat: Conversation, body: desk_shapes.ChatAssignDto, *, by: User) -> Conversation:
-    """Assign a chat to an agent, the queue or the bot. A chat moves from one agent to another only
-    if the request names the new agent or the version that the caller has seen; else 409."""
+    """Assign a chat to an agent, the queue or the bot. 409 if another agent has the chat, unless
+    the caller is an admin and, to assign it to an agent, sends that agent's id or the version that
+    they have seen."""
     agent = _agent_to_assign(by, body.user_id) if body.assign_type == "agent" else None
     with transaction.atomic():
         chat = conversations.lock(chat)
@@ -162,11 +163,11 @@ def unassign(chat: Conversation, *, by: User) -> Conversation:
 
 
 def return_chats_of_agent(user_id: int) -> None:
-    """Move a user's chats to the queue if the user is disabled or no longer on the team by now."""
-    gone = User.objects.filter(
+    """Move a user's chats to the queue, if the user is disabled or may no longer have chats."""
+    unavailable = User.objects.filter(
         Q(is_disabled=True) | ~Q(role__in=team_notifications.ROLES), pk=user_id
     )
-    rows = Conversation.objects.filter(assignee__in=gone).exclude(status=Status.ENDED)
+    rows = Conversation.objects.filter(assignee__in=unavailable).exclude(status=Status.ENDED)
     for chat in rows.order_by("id"):
         with jobs.commit():
             locked = conversations.lock(chat)
@@ -175,7 +176,7 @@ def return_chats_of_agent(user_id: int) -> None:
 
 
 def _release(chat: LockedConversation, to: str, *, by: User) -> None:
-    """Move the chat to the queue or the bot; nothing happens if it is there already."""
+    """Move the chat to the queue or the bot; does nothing if it is there already."""
     lifecycle.ensure_not_ended(chat)
     if chat.assign_type == to:
         return
@@ -189,8 +190,8 @@ def _release(chat: LockedConversation, to: str, *, by: User) -> None:
 
 
 def _agent_to_assign(by: User, user_id: int | None) -> User:
-    """The staff member with this id, or the caller if the request names nobody. 404 for anybody
-    outside the client, 422 for a person who takes no conversations."""
+    """The person with this id, or the caller if there is no id. 404 for a person of another client,
+    422 for a person who may not have conversations."""
     if user_id is None:
         return by
     assert by.client_id

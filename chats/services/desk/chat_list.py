@@ -1,5 +1,5 @@
-"""The lists of chats: PostgreSQL filters, orders and writes them, by one statement for each set of
-filters, so that it is prepared once (docs/decisions/0028)."""
+"""The lists of chats, which PostgreSQL filters, orders and writes as JSON. Each combination of
+filters has its own statement, so that it can be prepared once (docs/decisions/0028)."""
 
 import re
 import uuid
@@ -19,6 +19,7 @@ from chats.services.desk import inbox
 from chats.shapes.conversation import ChatsQuery
 from identity.auth import Principal
 
+# The filters that compare the column of the same name.
 _EQUAL = (
     "status", "assign_type", "priority", "bot_id", "customer_id", "channel", "assignee_id",
     "sentiment", "language",
@@ -33,25 +34,26 @@ _FLAGS = {
 
 
 class _Key(NamedTuple):
-    """A value by which a list is ordered: its SQL, and how it is read from a cursor."""
+    """A value by which a list is ordered: its SQL, and a function that reads it from a cursor."""
 
     sql: str
     read: Callable[[Any], Any]
 
 
 _ACTIVITY = "coalesce(last_message_at, created_at)"
-_PLACES = ", ".join(f"'{name}'" for name in Priority.values)
+_PRIORITIES = ", ".join(f"'{name}'" for name in Priority.values)
 _KEYS = {
     "id": _Key("id", uuid.UUID),
     "activity": _Key(_ACTIVITY, datetime.fromisoformat),
-    # In microseconds since 1970; highest for the longest wait, since 10^17 minus any present time
-    # is still greater than any present time. Chats that do not wait follow by activity.
+    # 10^17 minus the start of the wait, in microseconds since 1970: highest for the longest wait.
+    # Chats that do not wait follow, since 10^17 minus a present time is still greater than any
+    # present time; their value is that of their activity.
     "urgency": _Key(
         "coalesce(100000000000000000 - (extract(epoch FROM waiting_since) * 1000000)::bigint,"
         f" (extract(epoch FROM {_ACTIVITY}) * 1000000)::bigint)",
         int,
     ),
-    "rank": _Key(f"array_position(ARRAY[{_PLACES}], priority::text) - 1", int),
+    "rank": _Key(f"array_position(ARRAY[{_PRIORITIES}], priority::text) - 1", int),
 }
 _ORDERS = {
     "newest": ("activity", "id"),
@@ -74,8 +76,8 @@ FROM (
 def list_page(
     caller: Principal, query: ChatsQuery, *, finds_message: bool = False
 ) -> dict[str, Any]:
-    """A list page of the chats that the caller may see and that match every filter of the query.
-    `finds_message`: each with its newest message that has all words of the search."""
+    """A list page of the chats that the caller may see and that match all filters of the query.
+    With `finds_message`, each has its newest message that contains all words of the search."""
     order, of = _ORDERS[query.sort], list_of(query)
     cursor_order = [f"-{name}" for name in order]
     where, values = _conditions(caller, query)
@@ -120,7 +122,7 @@ def _param(name: str) -> str:
 
 
 def _conditions(caller: Principal, query: ChatsQuery) -> tuple[list[str], dict[str, Any]]:
-    """The conditions of the caller's access and of the query, and their values."""
+    """The SQL conditions for the caller's access and the query's filters, and their parameters."""
     where = ["client_id = %(client)s", "is_preview" if query.previews else "NOT is_preview"]
     values: dict[str, Any] = {"client": caller.client_id}
     if caller.key:
@@ -136,8 +138,8 @@ def _conditions(caller: Principal, query: ChatsQuery) -> tuple[list[str], dict[s
             where.append(f"{name} = {_param(name)}")
             values[name] = value
     for name, (is_true, is_false) in _FLAGS.items():
-        if (wanted := getattr(query, name)) is not None:
-            where.append(is_true if wanted else is_false)
+        if (value := getattr(query, name)) is not None:
+            where.append(is_true if value else is_false)
     if query.mine is not None:
         values["me"] = caller.user and caller.user.pk
     if query.tag is not None:
@@ -153,14 +155,14 @@ def _conditions(caller: Principal, query: ChatsQuery) -> tuple[list[str], dict[s
         where.append("created_at < %(created_to)s")
         values["created_to"] = query.created_to
     if query.q:
-        found, more = _named(*inbox.search(caller.client, query.q).query.sql_with_params())
-        where.append(f"id IN ({found})")
-        values |= more
+        subquery, params = _named(*inbox.search(caller.client, query.q).query.sql_with_params())
+        where.append(f"id IN ({subquery})")
+        values |= params
     return where, values
 
 
 def _named(statement: str, params: Sequence[Any]) -> tuple[str, Mapping[str, Any]]:
-    """A statement of the ORM with its parameters by name."""
+    """A statement of the ORM with named parameters `q0`, `q1`, …, and their values."""
     names = (f"q{number}" for number in count())
     text = re.sub("%%|%s", lambda part: "%%" if part[0] == "%%" else _param(next(names)), statement)
     return text, {f"q{number}": value for number, value in enumerate(params)}

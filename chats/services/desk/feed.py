@@ -1,8 +1,8 @@
 """The live feed: new events of a client's event log, and transient events such as typing.
 
-In each process one reader follows a client's log in PostgreSQL, after a pub/sub message that it has
-grown, and all streams take events from its buffer. A stream with an older Last-Event-ID reads the
-log itself until it has caught up.
+In each process, one reader reads a client's log from PostgreSQL, whenever a pub/sub message says
+that the log has grown, and all streams take events from the reader's buffer. A stream with an older
+Last-Event-ID reads the log itself until it has caught up.
 """
 
 import asyncio
@@ -31,10 +31,14 @@ from identity.models import Client, Role, User
 from webhooks.services import events
 from webhooks.shapes.webhook import envelope, event_id
 
-BUFFER_SIZE = 1_000  # events of a client that a stream may lag behind without a query
+# The number of events of a client that a stream may lag behind without a query.
+BUFFER_SIZE = 1_000
+# The number of events that are read at once.
 PAGE_SIZE = 200
-MAX_TRANSIENT = 500  # transient events that a slow stream may lag behind before it loses some
-LogEntry = tuple[int, ServerSent]  # the event with its place in the feed
+# The number of transient events that a slow stream may lag behind before it loses some.
+MAX_TRANSIENT = 500
+# An event with its position in the feed.
+LogEntry = tuple[int, ServerSent]
 
 
 def publish(client_id: int, event: str, data: dict[str, Any]) -> None:
@@ -43,8 +47,8 @@ def publish(client_id: int, event: str, data: dict[str, Any]) -> None:
 
 
 def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> None:
-    """Show who is typing in a chat: an agent, or the customer if the caller is a key. Nobody sees a
-    blocked customer type."""
+    """Show who is typing in a chat, or has stopped: the agent, or the customer if the caller is a
+    key. Nobody sees a blocked customer type."""
     if not by.user and chat.customer.is_blocked:
         return
     sender = (
@@ -70,13 +74,13 @@ def publish_viewing(chat: Conversation, *, by: User, is_viewing: bool) -> None:
 
 
 def publish_deletion(chat: Conversation) -> None:
-    """Tell the open inboxes, once it is committed, that a chat is being deleted."""
+    """Tell the open inboxes that a chat is deleted, once the transaction is committed."""
     deleted = {"conversation_id": str(chat.pk)}
     transaction.on_commit(functools.partial(publish, chat.client_id, StreamEvent.DELETED, deleted))
 
 
 class Feed(NamedTuple):
-    """The events that a stream sends, and what to do when it has ended."""
+    """The events that a stream sends, and a function to call when it has ended."""
 
     follow: Callable[[Listener, InThread], Events]
     end: Callable[[], None]
@@ -90,30 +94,32 @@ def events_for(
     is_still_admitted: Callable[[], bool],
 ) -> Feed:
     """The events of the user's client, after `last_event_id` or from now on, until
-    `is_still_admitted` returns False or the feed's place is lost. 422 if `last_event_id`, which
-    stands at `error_location`, is unknown; 429 if too many feeds are open."""
+    `is_still_admitted` returns False or the feed no longer counts within the limits. 422 if
+    `last_event_id`, which the request has at `error_location`, is unknown; 429 if too many feeds
+    are open."""
     assert user.client
     client, now = user.client, events.end_of_feed(user.client)
-    place = events.position_of(client, last_event_id) if last_event_id else now
-    if place is None:
+    position = events.position_of(client, last_event_id) if last_event_id else now
+    if position is None:
         raise Invalid.field(*error_location, msg="There is no such event: start without one.")
-    held = Place(user)
-    held.take()
+    place = Place(user)
+    place.take()
     presence.touch(user)
 
     def may_continue() -> bool:
-        return _may_continue(user, is_still_admitted) and held.keep()
+        return _may_continue(user, is_still_admitted) and place.keep()
 
     def follow(listener: Listener, in_thread: InThread) -> Events:
         create_reader = functools.partial(_LogReader, client, listener, in_thread, now)
-        return _follow(create_reader, _Stream(user), place, may_continue)
+        return _follow(create_reader, _Stream(user), position, may_continue)
 
-    return Feed(follow, held.give_back)
+    return Feed(follow, place.give_back)
 
 
 @dataclass(eq=False)
 class _Stream:
-    """One open stream, with a queue of transient events; `wake` is set if there is more to send."""
+    """One open stream, with its queue of transient events; `wake` is set when there is something to
+    send."""
 
     user: User
     wake: asyncio.Event = field(default_factory=asyncio.Event)
@@ -123,15 +129,17 @@ class _Stream:
 class _LogReader:
     """The only reader of a client's log in this process; it ends with its last stream."""
 
-    def __init__(self, client: Client, listener: Listener, in_thread: InThread, place: int) -> None:
+    def __init__(
+        self, client: Client, listener: Listener, in_thread: InThread, position: int
+    ) -> None:
         self.client = client
         self.listener = listener
         self.in_thread = in_thread
-        self.place = place  # of the last event that was read
+        self.position = position  # of the last event that was read
         self.buffer: deque[LogEntry] = deque()
-        self.buffer_begins_after = place
+        self.buffer_begins_after = position
         self.streams: set[_Stream] = set()
-        self.streams_of: Counter[int] = Counter()  # by user, in this process
+        self.streams_of: Counter[int] = Counter()  # number of streams in this process, by user id
         self.task: asyncio.Task[None] | None = None
 
     def add(self, stream: _Stream) -> None:
@@ -151,12 +159,12 @@ class _LogReader:
             self.task.cancel()
             _readers.pop(self.client.pk, None)
 
-    def after(self, place: int) -> list[LogEntry] | None:
-        """Buffered events after `place`; None if the buffer no longer holds all of them."""
-        if place < self.buffer_begins_after:
+    def after(self, position: int) -> list[LogEntry] | None:
+        """The events after `position`; None if the buffer no longer has all of them."""
+        if position < self.buffer_begins_after:
             return None
         # Search backwards from the newest event: most streams lag by only a few.
-        entries = list(takewhile(lambda entry: entry[0] > place, reversed(self.buffer)))
+        entries = list(takewhile(lambda entry: entry[0] > position, reversed(self.buffer)))
         return entries[::-1]
 
     async def _run(self) -> None:
@@ -186,14 +194,14 @@ class _LogReader:
         """Read new events into the buffer."""
         while True:
             try:
-                entries = await self.in_thread(_read_page, self.client, self.place)
+                entries = await self.in_thread(_read_page, self.client, self.position)
             except Error:
-                return  # the database is unavailable: the next message or poll continues
+                return  # The database is unavailable: the next message or poll continues.
             self.buffer.extend(entries)
             while len(self.buffer) > BUFFER_SIZE:
                 self.buffer_begins_after = self.buffer.popleft()[0]
             if entries:
-                self.place = entries[-1][0]
+                self.position = entries[-1][0]
                 for stream in self.streams:
                     stream.wake.set()
             if len(entries) < PAGE_SIZE:
@@ -204,8 +212,9 @@ _readers: dict[int, _LogReader] = {}
 
 
 def _join_reader(stream: _Stream, create_reader: Callable[[], _LogReader]) -> _LogReader:
-    """Add the stream to the reader of its client's log. There must be no `await` between finding
-    the reader and joining it, because the reader could end meanwhile."""
+    """Add the stream to the reader of its client's log, which is created if needed; return the
+    reader. There must be no `await` between finding the reader and joining it, because the reader
+    could end meanwhile."""
     client_id = stream.user.client_id
     assert client_id
     reader = _readers.get(client_id) or create_reader()
@@ -226,7 +235,7 @@ def _read_page(client: Client, after: int) -> list[LogEntry]:
 async def _follow(
     create_reader: Callable[[], _LogReader],
     stream: _Stream,
-    place: int,
+    position: int,
     may_continue: Callable[[], bool],
 ) -> Events:
     reader = _join_reader(stream, create_reader)
@@ -239,15 +248,15 @@ async def _follow(
         yield ServerSent(StreamEvent.READY, ready)
         while True:
             stream.wake.clear()
-            entries = reader.after(place)
+            entries = reader.after(position)
             if entries is None:
-                entries = await in_thread(_read_page, reader.client, place)
-                place = place if entries else reader.buffer_begins_after
-                stream.wake.set()  # there may be more events than were read at once
+                entries = await in_thread(_read_page, reader.client, position)
+                position = position if entries else reader.buffer_begins_after
+                stream.wake.set()  # There may be more events than were read at once.
             for _, event in entries:
                 if visible := _visible_to(stream.user, event):
                     yield visible
-            place = entries[-1][0] if entries else place
+            position = entries[-1][0] if entries else position
             while stream.transient:
                 yield stream.transient.popleft()
             with contextlib.suppress(TimeoutError):
@@ -262,7 +271,8 @@ async def _follow(
 
 
 def _visible_to(user: User, event: ServerSent) -> ServerSent | None:
-    """The event as the user may see it: with only their own notifications, or None if none is."""
+    """The event as the user may see it. A `notification.created` has only their own notifications;
+    None if it has none of them."""
     if event.event != "notification.created":
         return event
     notifications = event.data["data"]["notifications"]
@@ -278,6 +288,6 @@ def _may_continue(user: User, is_still_admitted: Callable[[], bool]) -> bool:
         if not is_still_admitted():
             return False
     except Error:
-        return True  # the database is unavailable for a moment, which must not end streams
+        return True  # The database is unavailable for a moment, which must not end streams.
     presence.touch(user)
     return True

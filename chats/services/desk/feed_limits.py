@@ -1,4 +1,4 @@
-"""Limits on open live feeds, of a person and of a client, counted in Valkey if it is available."""
+"""Limits on open live feeds, per person and per client, counted in Valkey if it is available."""
 
 import uuid
 from typing import Any, ClassVar
@@ -10,14 +10,15 @@ from chatplatform.api.errors import ApiError
 from chatplatform.live import valkey
 from identity.models import User
 
-# A person opens one feed in each browser window. A client's limit is enough for a hundred people
-# with ten feeds each, and it grows with the client's rate limits.
+# The maximum number of open feeds per person and per client. A person opens one feed in each
+# browser window. The client's limit is enough for a hundred people with ten feeds each, and it
+# grows with the client's rate limits.
 OF_PERSON, OF_CLIENT = 10, 1_000
-# How long a place is kept beyond the time at which the next check of its feed is due.
+# How many seconds a place is kept after the next check of its feed is due.
 _SPARE_SECONDS = 30
-# Keeps a place, or takes one if no set is full; returns 1, or 0 if a set is full. KEYS: sets of
-# places, scored by the second at which each becomes free. ARGV: the place, the seconds to keep it,
-# and the limit of each set.
+# Keeps a place, or takes it if no set is full; returns 1, or 0 if a set is full. KEYS: sets of
+# places, scored by the second at which each place becomes free. ARGV: the place, the seconds to
+# keep it, and the limit of each set.
 _KEEP = """
 local now = tonumber(redis.call('time')[1])
 for at, key in ipairs(KEYS) do
@@ -49,7 +50,7 @@ class Place:
         assert user.client
         self._name = uuid.uuid4().hex
         self._keys = [f"feeds:person:{user.pk}", f"feeds:client:{user.client_id}"]
-        self._most = [OF_PERSON, max(1, round(OF_CLIENT * user.client.rate_limit_factor))]
+        self._limits = [OF_PERSON, max(1, round(OF_CLIENT * user.client.rate_limit_factor))]
 
     def take(self) -> None:
         """Take the place; 429 if none is free."""
@@ -57,12 +58,13 @@ class Place:
             raise TooManyFeeds
 
     def keep(self) -> bool:
-        """Keep the place until after the next check of the feed; False if it is lost."""
+        """Keep the place until after the next check of the feed; False if it was lost and no other
+        is free."""
         seconds = round(settings.SSE_REAUTH_SECONDS) + _SPARE_SECONDS
 
         def keep(client: redis.Redis) -> Any:
             count = len(self._keys)
-            return client.eval(_KEEP, count, *self._keys, self._name, seconds, *self._most)
+            return client.eval(_KEEP, count, *self._keys, self._name, seconds, *self._limits)
 
         return bool(_in_valkey(keep, default=True))
 

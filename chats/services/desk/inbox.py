@@ -1,4 +1,5 @@
-"""The search for chats, the numbers of chats in the desk's views, and what a chat has."""
+"""The search for chats, the number of chats in each view of the desk, and a chat's messages, steps
+and receipts."""
 
 import uuid
 from typing import Any
@@ -17,16 +18,18 @@ from identity.auth import Principal
 from identity.models import Client, User
 from webhooks.models import Event
 
-# Maximum words of a search that are used; more make it slower but not better.
+# The maximum number of words of a search that count; more would make it slower but not better.
 MAX_TERMS = 10
-# A search considers the newest MAX_MATCHES messages that match. If no index helps, it looks only at
-# the newest MAX_UNINDEXED messages. A small MAX_MATCHES lets the planner walk the newest messages
-# for a frequent word (bench/growth.py).
+# A search considers the newest MAX_MATCHES messages that match. If no index helps, it searches only
+# the newest MAX_UNINDEXED messages. Because MAX_MATCHES is small, the planner may search for a
+# frequent word by walking through the newest messages (bench/growth.py).
 MAX_MATCHES, MAX_UNINDEXED = 2_000, 10_000
-# Maximum customers that a search considers, and maximum chats of these customers.
+# The maximum number of customers that a search considers, and of chats of these customers.
 MAX_CUSTOMERS, MAX_FOUND = 1_000, 10_000
+# The highest count of a view.
 MAX_COUNTED = 10_000
 MAX_STEPS = 200
+# The types of events that are steps of a chat.
 STEPS = [
     f"conversation.{what}"
     for what in (
@@ -42,13 +45,13 @@ STEPS = [
 
 
 def terms_of(q: str | None) -> list[str]:
-    """The words of a search that count."""
+    """The first `MAX_TERMS` words of a search."""
     return (q or "").split()[:MAX_TERMS]
 
 
 def counts(user: User) -> ChatCounts:
-    """How many chats each view of a person's desk has, in one statement; previews are left out, and
-    each number is at most `MAX_COUNTED`."""
+    """The number of chats in each view of a person's desk, by one statement; previews are left out,
+    and each number is at most `MAX_COUNTED`."""
     assert user.client
     rows = Conversation.objects.for_client(user.client).filter(is_preview=False)
     is_open, is_mine = Q(status=Status.OPEN), Q(assignee=user)
@@ -69,7 +72,8 @@ def counts(user: User) -> ChatCounts:
 
 
 def chats_of(client: Client, owner: type[Customer | Bot], pk: int) -> QuerySet[Conversation]:
-    """All chats of a customer or a bot except previews; 404 for another client's."""
+    """All chats of a customer or a bot except previews; 404 for a customer or bot of another
+    client."""
     row: Any = first_or_404(owner.objects.for_client(client).filter(pk=pk))
     rows: QuerySet[Conversation] = row.conversations.filter(is_preview=False)
     return rows
@@ -81,20 +85,20 @@ def transcript(chat: Conversation) -> QuerySet[Message]:
 
 
 def transcript_for(caller: Principal, chat_id: uuid.UUID) -> QuerySet[Message]:
-    """`transcript` of a chat that the caller may see; 404 for any other."""
+    """Every message of a chat that the caller may see, as in `transcript`; 404 for other chats."""
     if not conversations.visible_to_caller(caller).filter(pk=chat_id).exists():
         raise NotFound
     return Message.objects.for_client(caller.client).filter(conversation_id=chat_id)
 
 
 def steps(chat: Conversation) -> list[Event]:
-    """The newest events of a chat that changed its owner or status, oldest first."""
+    """The newest events of a chat that changed its owner, status or priority, oldest first."""
     rows = Event.objects.for_client(chat.client).filter(conversation_id=chat.pk, type__in=STEPS)
     return list(rows.order_by("-sequence")[:MAX_STEPS])[::-1]
 
 
 def receipt(chat: Conversation, message_id: uuid.UUID) -> ReplyReceipt:
-    """Why a message of a chat says what it says; 404 if neither bot nor platform wrote it."""
+    """The receipt of a chat's message, which explains it; 404 if the message has none."""
     rows = Message.objects.for_client(chat.client).filter(conversation=chat, receipt__isnull=False)
     message = first_or_404(rows.filter(pk=message_id))
     stored = StoredReceipt.from_row(message)
@@ -105,7 +109,7 @@ def receipt(chat: Conversation, message_id: uuid.UUID) -> ReplyReceipt:
 
 
 class _Count(Func):
-    """How many rows a subquery has."""
+    """The number of rows of a subquery."""
 
     template = "(SELECT count(*) FROM %(expressions)s counted)"
     output_field = IntegerField()
@@ -120,20 +124,21 @@ class _SeenByPlanner(Value):
 
 
 def search(client: Client, q: str) -> QuerySet[Any, Any]:
-    """Ids of chats that have all words of `q` in a message, or whose code or customer matches."""
+    """The ids of chats that have all words of `q` in one message, or whose code or customer
+    matches."""
     terms, whole = terms_of(q), q.strip()
     is_indexed = bool(customers.INDEXED.search(q))
-    # Pass the customers' ids as values: if the planner does not know how few there are, it reads
+    # The customers' ids are passed as values: a planner that does not know how few there are reads
     # every chat.
     found_customers = customers.search(client, q).values_list("pk", flat=True)[:MAX_CUSTOMERS]
     chats = Conversation.objects.for_client(client)
     found = chats.filter(chat_code__startswith=whole.upper()).values("pk")
     of_customers = chats.filter(customer_id__in=list(found_customers))
     found = found.union(of_customers.order_by("-id").values("pk")[:MAX_FOUND])
-    # Like `for_client`, but with a bigint, the only type that the index can compare. The value too
-    # needs the type: a mere number is sent as an int4, which cuts ids above 2,147,483,647.
-    own = Cast(Value(client.pk, BigIntegerField()), BigIntegerField())
-    messages = Message.objects.filter(client_id=own, is_welcome=False)
+    # Like `for_client`, but with a bigint, the only type that the index can compare. The value
+    # needs its type too: a plain number is sent as an int4, which cuts ids above 2,147,483,647.
+    client_id = Cast(Value(client.pk, BigIntegerField()), BigIntegerField())
+    messages = Message.objects.filter(client_id=client_id, is_welcome=False)
     if not is_indexed:
         newest = messages.order_by("-id")[:MAX_UNINDEXED]
         messages = Message.objects.filter(pk__in=newest.values("pk"))

@@ -22,13 +22,13 @@ from chats.models import (
 from chats.services.core import conversations, lifecycle, presence, team_notifications
 from identity.models import AssignStrategy, ClientConfig, Role, User
 
-# Maximum chats that one call assigns; the others wait for the next call.
+# The maximum number of chats that one call assigns; the others wait for the next call.
 BATCH = 200
 
 
 def choose_agent(chat: Conversation, config: ClientConfig, online: set[int]) -> User | None:
-    """The agent who gets a waiting chat; None if no agent has capacity. The agent who last lost or
-    returned this chat gets it only if nobody else can."""
+    """The agent who gets a waiting chat; None if no agent has capacity. The agent who had it last,
+    and lost it or gave it up, gets it again only if no other agent has capacity."""
     agents = _agents_with_capacity(config, online)
     rows = Notification.objects.filter(conversation=chat, kind=NotificationKind.UNASSIGNED)
     last_owner = rows.order_by("-id").values_list("user_id", flat=True).first()
@@ -83,7 +83,8 @@ def assign_waiting(client_id: int) -> None:
 
 
 def _closed_bots(client_id: int) -> list[Bot]:
-    """The bots that are outside their business hours; their chats wait for the next opening."""
+    """The client's bots that are outside their business hours now; their chats wait for the next
+    opening."""
     now, config = (
         timezone.now(),
         ClientConfig.objects.select_related("client").get(client=client_id),
@@ -105,9 +106,9 @@ def _waiting() -> QuerySet[Conversation]:
 
 
 def _assign(row: Conversation, online: set[int]) -> bool:
-    """Assign one chat; False if no agent would be found for the chats after it either."""
+    """Assign one chat; False if none of the chats after it could be assigned either."""
     with transaction.atomic():
-        # Lock the config, so that two calls for a client never count the same capacity twice.
+        # The config is locked, so that two calls for a client never use the same capacity.
         config = ClientConfig.objects.select_for_update(no_key=True).get(client_id=row.client_id)
         if config.assign_strategy == AssignStrategy.MANUAL:
             return False
@@ -117,14 +118,14 @@ def _assign(row: Conversation, online: set[int]) -> bool:
         agent = choose_agent(chat, config, online)
         if agent is None:
             return False
-        # If the agent loses their rights at this moment, the timer soon chooses another.
+        # If the agent has just lost the right to have chats, the timer soon chooses another agent.
         with suppress(lifecycle.AgentGone):
             lifecycle.to_agent(chat, agent, by=None)
     return True
 
 
 def _lock_if_waiting(row: Conversation) -> LockedConversation | None:
-    """The chat; None if it was taken, ended, snoozed or deleted meanwhile."""
+    """Lock the chat and return it; None if it was assigned, ended, snoozed or deleted meanwhile."""
     try:
         chat = conversations.lock(row)
     except NotFound:

@@ -1,4 +1,4 @@
-"""Saved replies: texts that agents send often, owned by one agent or shared with everybody."""
+"""Saved replies: texts that agents send often, owned by one agent or shared with the whole team."""
 
 import re
 from typing import Any
@@ -30,15 +30,16 @@ def list_for_user(user: User, query: desk_shapes.SavedRepliesQuery) -> QuerySet[
 
 
 def create(user: User, body: desk_shapes.SavedReplyDto) -> SavedReply:
-    """Save a reply; 403 if it is shared and the user is not an admin."""
+    """Create a saved reply; 403 if it is shared and the user is not an admin, 409 if the shortcut
+    is in use."""
     assert user.client
     require(body, "shortcut", "texts")
     return _store(SavedReply(client=user.client, owner=user), body, by=user)
 
 
 def update(user: User, reply_id: int, body: desk_shapes.SavedReplyDto) -> SavedReply:
-    """Change the given fields; the reply may become shared, or the user's own. 403 if it is or
-    becomes shared and the user is not an admin."""
+    """Change the given fields of a saved reply; it may become shared, or the user's own. 403 if it
+    was shared or becomes shared and the user is not an admin, 409 if the shortcut is in use."""
     with transaction.atomic():
         return _store(_lock(user, reply_id), body, by=user)
 
@@ -55,20 +56,21 @@ def delete(user: User, reply_id: int) -> None:
 def render(
     user: User, reply_id: int, chat: Conversation, *, language: str | None
 ) -> desk_shapes.RenderedReply:
-    """A saved reply with its variables replaced by the values of a chat."""
+    """A saved reply with its variables replaced by the values of a chat, in the first of these
+    languages that it has: the requested one or the chat's, the bot's default, any."""
     row = first_or_404(_visible(user).filter(pk=reply_id))
-    wanted = (language or chat.language, chat.bot.default_language)
-    codes = (code for item in wanted for code in (item, item.split("-")[0]))
+    preferred = (language or chat.language, chat.bot.default_language)
+    codes = (code for item in preferred for code in (item, item.split("-")[0]))
     chosen: str = next((code for code in codes if code in row.texts), next(iter(row.texts)))
     values = _values(user, chat)
     missing: dict[str, None] = {}
 
     def value(found: re.Match[str]) -> str:
-        name, otherwise = found.groups()
+        name, fallback = found.groups()
         if name in values:
             return values[name]
         missing[name] = None
-        return otherwise or ""
+        return fallback or ""
 
     return desk_shapes.RenderedReply(
         text=desk_shapes.VARIABLE.sub(value, row.texts[chosen]),
@@ -121,7 +123,7 @@ def _record(action: str, row: SavedReply, *, by: User) -> None:
 
 
 def _values(user: User, chat: Conversation) -> dict[str, str]:
-    """The values of the variables, without empty ones."""
+    """The values of the variables in a saved reply, by name, without empty ones."""
     customer = chat.customer
     attributes: dict[str, Any] = {
         f"customer.attributes.{name}": value

@@ -1,8 +1,8 @@
-"""What happens to conversations as time passes.
+"""What happens to conversations as time passes, such as the end of a snooze.
 
 Each function may run in two processes at once, because it locks each row that it has found and
-checks it again. A second process skips a row while it is locked, and afterwards finds it changed.
-Times are compared with the database's clock.
+checks it again. A second process skips the row while it is locked, and no longer finds it
+afterwards. Times are compared with the database's clock.
 """
 
 import logging
@@ -44,20 +44,20 @@ from chats.services.desk import routing
 from identity.services import freezing
 
 log = logging.getLogger(__name__)
-# Maximum rows that one call processes; the others wait for the next call.
+# The maximum number of rows that one call processes; the others wait for the next call.
 BATCH = 500
-# A call ends after this many failures: the cause is then unlikely to be the rows.
+# A call ends after this many failures, since the rows are then unlikely to be the cause.
 MAX_FAILURES = 500
 
 
 def wake_snoozed() -> int:
-    """Open snoozed chats whose `snoozed_until` has passed."""
+    """Reopen snoozed chats whose `snoozed_until` has passed; return how many."""
     rows = Conversation.objects.filter(status=Status.SNOOZED, snoozed_until__lte=Now())
     return _process(rows, "snoozed_until", lifecycle.wake)
 
 
 def return_unanswered_to_queue() -> int:
-    """Return chats to the queue if their agents did not reply before `return_at`."""
+    """Move chats to the queue if their agents did not reply before `return_at`; return how many."""
     rows = Conversation.objects.filter(
         status=Status.OPEN, assign_type=AssignType.AGENT, return_at__lte=Now()
     )
@@ -65,8 +65,8 @@ def return_unanswered_to_queue() -> int:
 
 
 def warn_unanswered() -> int:
-    """Notify the staff of customers who wait too long within their bot's business hours, once for
-    each wait."""
+    """Notify the staff of customers who have waited too long within their bot's business hours,
+    once for each wait; return how many."""
     warned = Notification.objects.filter(
         conversation=OuterRef("pk"),
         kind=NotificationKind.UNANSWERED,
@@ -80,31 +80,30 @@ def warn_unanswered() -> int:
         default=F("client__config__first_response_target_seconds"),
         output_field=IntegerField(),
     )
-    # `max_wait` is an annotation, because a filter would use an inner join and leave out clients
-    # without settings for mails.
+    # `max_wait` is an annotation, because a filter would use an inner join, which leaves out
+    # clients without settings for mails.
     rows = Conversation.objects.annotate(max_wait=max_wait).filter(
         ~Exists(warned), status=Status.OPEN, is_preview=False,
         waiting_since__lte=before_now(F("max_wait"), seconds=1),
     )  # fmt: skip
-    # Ask Valkey before any row is locked, because it may be slow.
+    # Valkey is called before any row is locked, because it may be slow.
     clients = rows.values_list("client_id", flat=True).distinct()
     online = {client_id: presence.online(client_id) for client_id in clients}
 
     def notify(chat: LockedConversation) -> None:
         team_notifications.notify_unanswered(chat, online=online.get(chat.client_id, set()))
 
-    closing = _cutoffs(rows)
-    done = _process(rows.exclude(bot__in=closing), "waiting_since", notify)
-    for bot_id, cutoff in closing.items():
+    cutoffs = _cutoffs(rows)
+    done = _process(rows.exclude(bot__in=cutoffs), "waiting_since", notify)
+    for bot_id, cutoff in cutoffs.items():
         late = rows.filter(bot=bot_id, waiting_since__lte=cutoff)
         done += _process(late, "waiting_since", notify)
     return done
 
 
 def _cutoffs(rows: QuerySet[Any]) -> dict[int, datetime]:
-    """For each bot with business hours: the latest start of a wait that by now has lasted
-    `max_wait` seconds of business hours.
-    """
+    """By bot with business hours: the latest start of a wait that has lasted `max_wait` seconds of
+    business hours by now."""
     waits = dict(rows.values_list("bot_id", "max_wait").distinct())
     bots = Bot.objects.filter(pk__in=waits).select_related("client__config")
     now = timezone.now()
@@ -118,7 +117,8 @@ def _cutoffs(rows: QuerySet[Any]) -> dict[int, datetime]:
 
 
 def end_inactive() -> int:
-    """End open chats that have had no message for the client's `inactivity_end_minutes`."""
+    """End open chats that have had no message for the client's `inactivity_end_minutes`; return how
+    many."""
     idle_since = before_now(F("client__config__inactivity_end_minutes"), minutes=1)
     rows = Conversation.objects.filter(
         Q(last_message_at__lte=idle_since) | Q(last_message_at=None, created_at__lte=idle_since),
@@ -129,7 +129,7 @@ def end_inactive() -> int:
 
 
 def assign_waiting() -> None:
-    """Assign waiting chats by strategy, in case a job was lost or did not find an agent."""
+    """Assign waiting chats by strategy, in case a job was lost or found no agent."""
     frozen = freezing.frozen_ids()
     for client_id in (pk for pk in routing.clients_with_waiting() if pk not in frozen):
         try:
@@ -156,8 +156,8 @@ def before_now(count: Combinable, **unit: int) -> Combinable:
 def _process(
     due: QuerySet[Conversation], order: str | Combinable, act: Callable[[LockedConversation], None]
 ) -> int:
-    """Act on each due row under its lock, up to `BATCH`; return how many succeeded. Each row that
-    fails gives room to another, so rows that always fail do not keep the others waiting."""
+    """Act on the due rows under their locks, up to `BATCH`; return how many succeeded. For each row
+    that fails another one is tried, so that rows that always fail do not block the others."""
     due = due.exclude(client_id__in=freezing.frozen_ids())
     done, failed = 0, list[Any]()
     remaining = BATCH
@@ -180,7 +180,7 @@ def _process_rows(
             with transaction.atomic():
                 rows = Conversation.objects.filter(pk=chat_id)
                 row = rows.select_for_update(no_key=True, skip_locked=True).first()
-                # Check again under the lock, because another process may just have acted.
+                # Checked again under the lock, because another process may just have acted.
                 is_due = row is not None and due.filter(pk=chat_id).exists()
                 if row and is_due:
                     act(conversations.lock(row))

@@ -16,7 +16,7 @@ from bots.services import engines
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError
 from chats.models import Attachment, Conversation, LockedConversation, Message, SenderType
-from chats.services.core import message_status, messages, translations
+from chats.services.core import enqueue_translations, message_status, messages
 
 log = logging.getLogger(__name__)
 # The maximum number of pictures that the model gets for one reply: the latest ones.
@@ -129,7 +129,7 @@ def _store(message: Message, attachment_id: str, transcript: str) -> None:
         message_status.write(row, content=content, text=text, language=language)
         if not chat.is_preview:
             message_status.announce_message(chat, "message.updated", row)
-            translations.enqueue_for_agents(chat, row)
+            enqueue_translations.enqueue_for_agents(chat, row)
 
 
 def _untranscribed(message: Message) -> list[dict[str, Any]]:

@@ -32,6 +32,7 @@ from chats.services.core import (
     attachments,
     conversations,
     customers,
+    enqueue_translations,
     fast_sql,
     handoffs,
     lifecycle,
@@ -39,7 +40,6 @@ from chats.services.core import (
     reply_policy,
     row_json,
     tags,
-    translations,
     visitor_claims,
 )
 from chats.services.core.channel_hooks import ChannelFields
@@ -215,7 +215,7 @@ def follow_up(chat: LockedConversation, message: Message, *, wants_reply: bool) 
     """Enqueue the translation of a customer's new message, and the bot's reply or else transcripts
     of its voice notes. If the team is closed and the bot does not have the chat, tell the customer.
     Return whether a reply is coming."""
-    translations.enqueue_for_agents(chat, message)
+    enqueue_translations.enqueue_for_agents(chat, message)
     handoffs.tell_if_closed(chat, language=message.language)
     is_coming = wants_reply and _request_reply(chat, message)
     if not is_coming:

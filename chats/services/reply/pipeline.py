@@ -14,7 +14,7 @@ from bots.services import answers, engines, fallback_suggestions, function_runne
 from bots.services.answers import AnswerRequest, Unanswered
 from chatplatform import jobs
 from chats.models import Message, SenderType
-from chats.services.core import automatic_messages, fast_sql, messages, reply_policy
+from chats.services.core import fast_sql, messages, platform_messages, reply_policy
 from chats.services.reply import (
     billing,
     call_confirmations,
@@ -138,7 +138,7 @@ def request_for(
         approved_by=asking.approved_by,
         topics=messages.answered_before(chat, before_seq=before_seq) if may_follow_up else (),
         sentence=lambda name: (
-            automatic_messages.sentence(name, language=message.language, chat=chat).text
+            platform_messages.sentence(name, language=message.language, chat=chat).text
         ),
         wanted=facts.wanted,
         pictures=customer_media.pictures(chat, facts.picture_ids) if facts.picture_ids else (),

@@ -24,16 +24,16 @@ from chats.models import (
     Status,
 )
 from chats.services.core import (
-    automatic_messages,
     conversations,
     customers,
     enqueue_question_grouping,
     handoffs,
     lifecycle,
     messages,
+    platform_messages,
     reply_policy,
 )
-from chats.services.core.automatic_messages import ReplyText
+from chats.services.core.platform_messages import ReplyText
 from chats.services.reply import billing
 from chats.services.reply.decide import (
     Answer,
@@ -118,7 +118,7 @@ def render(message: Message, decision: Spoken) -> ReplyText:
     field = next((field for field in fields if field["name"] == field_name), None)
     if field is None:
         return reply
-    question = automatic_messages.ask_info(
+    question = platform_messages.ask_info(
         field, language=message.language, chat=message.conversation
     )
     return reply._replace(text=f"{reply.text}\n\n{question.text}")
@@ -128,7 +128,7 @@ def _sentence(message: Message, decision: Spoken) -> ReplyText:
     chat, language = message.conversation, message.language
     match decision:
         case CannedReply(name="unknown", offers=Offers() as offers):
-            return automatic_messages.ask_again(
+            return platform_messages.ask_again(
                 offers.headings, person=offers.person, language=language, chat=chat
             )
         case Answer():
@@ -136,19 +136,19 @@ def _sentence(message: Message, decision: Spoken) -> ReplyText:
         case Say():
             return ReplyText(decision.text, chat.bot.default_language, decision.choices)
         case AskCustomer():
-            return automatic_messages.confirm(
+            return platform_messages.confirm(
                 decision.call.description, language=language, chat=chat
             )
         case CannedReply(name="greeting"):
-            return automatic_messages.greeting(language=language, chat=chat)
+            return platform_messages.greeting(language=language, chat=chat)
         case CannedReply(name="brief_greeting"):
-            return automatic_messages.sentence("greeting", language=language, chat=chat)
+            return platform_messages.sentence("greeting", language=language, chat=chat)
         case CannedReply(name="about_bot"):
-            return automatic_messages.about_bot(language=language, chat=chat)
+            return platform_messages.about_bot(language=language, chat=chat)
         case CannedReply(name=str(name)) | HandOver(name=str(name)):
-            return automatic_messages.sentence(name, language=language, chat=chat)
+            return platform_messages.sentence(name, language=language, chat=chat)
         case HandOver():
-            return automatic_messages.handover(reason=decision.reason, language=language, chat=chat)
+            return platform_messages.handover(reason=decision.reason, language=language, chat=chat)
 
 
 def _store(

@@ -64,7 +64,7 @@ export function announce(event, before) {
   if (hasSound() && !(isForMe && isSeen)) beep();
   if (isSeen || !canNotify() || (isForMe && isPushed(before.me))) return;
   const name = customerName(chat);
-  notify(chat.id, isForMe ? t("{name} wrote", { name }) : t("A customer is waiting"), isForMe ? words(message) : name);
+  notify(chat.id, isForMe ? t("New message from {name}", { name }) : t("A customer is waiting"), isForMe ? words(message) : name);
 }
 
 /** Plays a sound, and shows the browser's notification if the agent is looking elsewhere. */

@@ -227,7 +227,7 @@ export function unblock({ customer_id: id }) {
 export function merge(id, merged_id) {
   return attempt(async () => {
     dispatch({ type: "merged", customer: await post(`/ai/customers/${id}/merge/${merged_id}`), merged_id });
-    toast(t("Merged."), { seconds: 3 });
+    toast(t("Customers merged."), { seconds: 3 });
   });
 }
 

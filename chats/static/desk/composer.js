@@ -302,7 +302,7 @@ function Suggestion({ suggestion, accept }) {
   if (!suggestion.found) return html`<p class="suggestion quiet" role="status">${t("Nothing in your content matches.")}</p>`;
   return html`
     <div class="suggestion" role="status">
-      <p class="quiet">${t("The bot suggests")}</p>
+      <p class="quiet">${t("Suggested by the bot")}</p>
       <p class="said" dir="auto">${suggestion.found.text}</p>
       <${Sources} citations=${suggestion.found.citations} />
       <button type="button" onClick=${accept}>${t("Use reply")} <kbd>Tab</kbd></button>

@@ -136,7 +136,7 @@ function Block({ state, ids: [id] }) {
   return html`
     <form>
       <p>${t("While blocked, they can't message you on any channel, and no one sees what they send.")}</p>
-      <p class="quiet">${t("On your website, they're told they can't send messages right now. They can still see the conversation.")}</p>
+      <p class="quiet">${t("On your website, they'll be told they can't send messages right now. They'll still see the conversation.")}</p>
       <label>${t("Reason (only your team sees it)")} <input name="reason" maxlength="300" dir="auto" /></label>
       <ul class="choices">
         ${blockPresets(state.now).map(([name, moment], place) => html`<li key=${name}><button type="button" autofocus=${place === 0} onClick=${until(moment)}>${t(name)}</button></li>`)}
@@ -170,7 +170,7 @@ function Merge({ customers }) {
       ${[kept, gone].map((one) => html`<tr><th scope="row"><bdi>${one.name || t("Customer {id}", { id: one.id })}</bdi></th>
         <td dir="auto">${[one.email, one.phone, one.external_id].filter(Boolean).join(" · ")}</td></tr>`)}
     </tbody></table>
-    <p>${t("The first customer will be kept, with the other's conversations and any missing details added.")} ${kept.external_id && gone.external_id && t("The other's ID will be removed.")}</p>
+    <p>${t("The first customer will be kept, with the other's conversations and any missing details added.")} ${kept.external_id && gone.external_id && t("The other customer's ID will be removed.")}</p>
     <p>${t("Only merge them if you're sure they're the same person. This can't be undone.")}</p>
     <p class="acts"><button type="button" class="first" onClick=${act}>${t("Merge")}</button>
       <button type="button" autofocus onClick=${close}>${t("Cancel")}</button></p>

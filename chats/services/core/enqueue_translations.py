@@ -1,4 +1,5 @@
-"""Translations between a customer and the agents, if the client wants them and a model is set."""
+"""Enqueues the translation of messages between a customer and the agents, if the client's
+`auto_translate` is on and there is a model."""
 
 from bots.engine import Capability
 from bots.language import detection
@@ -17,8 +18,8 @@ def enqueue_for_agents(chat: Conversation, message: Message) -> None:
 def enqueue_for_customer(
     chat: Conversation, message: Message, *, ordering_key: str | None = None
 ) -> None:
-    """Have an agent's message translated into the customer's language, templates excepted. With the
-    ordering key of the job that sends the message to a channel, that job waits for the
+    """Have an agent's message translated into the customer's language, unless it is a template. If
+    `ordering_key` is that of the job that sends the message to a channel, that job waits for the
     translation."""
     is_template = any(piece.get("template") for piece in message.content)
     if chat.client.config.auto_translate and not is_template:
@@ -26,9 +27,9 @@ def enqueue_for_customer(
 
 
 def language_of_agent(chat: Conversation, text: str) -> str:
-    """The language of an agent's text. A text too short to tell counts as the client's default
-    language if messages are translated, since the agent may not know the customer's; else as the
-    chat's."""
+    """The language of an agent's text. If it cannot be detected, it is the client's default
+    language if messages are translated, since the agent may not know the customer's language; else
+    the chat's language."""
     client = chat.client
     default = client.default_language if client.config.auto_translate else chat.language
     return detection.detect(text, default=default, offered=[chat.language])

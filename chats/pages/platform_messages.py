@@ -1,4 +1,4 @@
-"""The Settings page with the company's own words for what bots say by themselves."""
+"""The settings page with the company's own texts for the platform's messages to customers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from bots.services import supported_languages
 from chatplatform.admin_base import viewer
 from chatplatform.form_fields import language_name
 from chatplatform.forms import ServiceForm
-from chats.services.core import automatic_message_texts
-from chats.shapes.automatic_messages import MAX_TEXT, PlatformWord
+from chats.services.core import platform_message_texts
+from chats.shapes.platform_messages import MAX_TEXT, PlatformWord
 from identity.pages.settings.frame import Part, own_client, show, submitted_values
 
-# The sentences of each form, with labels for the people who write them.
+# The messages of each form, with labels for the people who write the texts.
 GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
     "small_talk": (
         gettext_lazy("Small talk"),
@@ -83,32 +83,33 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
 def _form(
     data: Any, *, group: str, language: str, words: Mapping[str, PlatformWord]
 ) -> ServiceForm:
-    """The sentences of a group in one language; an empty one is the platform's."""
-    fields, shown = dict[str, forms.Field](), dict[str, str]()
+    """The form for a group's messages in one language; for an empty field, customers get the
+    platform's text, which is its placeholder."""
+    fields, initial = dict[str, forms.Field](), dict[str, str]()
     for name, label in GROUPS[group][1].items():
-        standard = (words[name].default or {}).get(language.partition("-")[0], "")
-        area = forms.Textarea(attrs={"rows": 2, "lang": language, "placeholder": standard})
-        shown[name] = words[name].own.get(language, "")
+        default = (words[name].default or {}).get(language.partition("-")[0], "")
+        area = forms.Textarea(attrs={"rows": 2, "lang": language, "placeholder": default})
+        initial[name] = words[name].own.get(language, "")
         fields[name] = forms.CharField(
             label=label, widget=area, max_length=MAX_TEXT, required=False
         )
-    made: type[ServiceForm] = type("MessagesForm", (ServiceForm,), fields)
-    return made(data, initial=shown)
+    form_class: type[ServiceForm] = type("MessagesForm", (ServiceForm,), fields)
+    return form_class(data, initial=initial)
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """The bots' own sentences in one of the company's languages."""
+    """The page with the platform's messages in one of the company's languages."""
     client, by = own_client(request), viewer(request)
     words: dict[str, PlatformWord] = {
-        word.name: word for word in automatic_message_texts.of_config(client.config).words
+        word.name: word for word in platform_message_texts.of_config(client.config).words
     }
     languages = [language.code for language in supported_languages.of_client(client).languages]
     languages += sorted({code for word in words.values() for code in word.own} - {*languages})
-    asked = request.GET.get("language", "")
-    language = asked if asked in languages else client.default_language
+    requested = request.GET.get("language", "")
+    language = requested if requested in languages else client.default_language
 
     def save(data: dict[str, Any]) -> object:
-        return automatic_message_texts.change(client.config, data, language=language, by=by)
+        return platform_message_texts.change(client.config, data, language=language, by=by)
 
     parts = [
         Part(

@@ -1,4 +1,4 @@
-"""A client's own texts for the automatic messages."""
+"""A client's own texts for the platform's messages to customers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from bots.language import phrasebook
-from chats.shapes.automatic_messages import (
+from chats.shapes.platform_messages import (
     NAMES,
     SAID_WHEN,
     MessageName,
@@ -21,7 +21,7 @@ _COLUMNS = {"handover": "handoff_message", "closed": "out_of_hours_message"}
 
 
 def of_config(config: ClientConfig) -> PlatformWords:
-    """Every message with the platform's texts and the client's."""
+    """Every message of the platform, with the platform's texts and the client's own."""
     return PlatformWords.model_construct(words=[_message(config, name) for name in NAMES])
 
 
@@ -43,7 +43,7 @@ def replace(config: ClientConfig, body: PlatformWords, *, by: User) -> PlatformW
 def change(
     config: ClientConfig, texts: Mapping[str, str], *, language: str, by: User
 ) -> PlatformWords:
-    """Change the client's texts of some messages in one language; the others keep theirs."""
+    """Change the client's texts of some messages in one language; all others stay as they are."""
     with transaction.atomic():
         current = configs.lock(config)
         words = [

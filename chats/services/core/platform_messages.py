@@ -1,4 +1,4 @@
-"""What the platform itself tells customers, in the client's texts or those of `phrasebook`."""
+"""The platform's own messages to customers, in the client's texts or those of `phrasebook`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,8 +10,8 @@ from bots.language.phrasebook import base_of
 from bots.services import bots, business_hours, customer_info
 from chats.models import Conversation, text_content
 
-# Used if there is no text even in the client's default language.
-_LAST_RESORT = "en"
+# The language to use if there is no text even in the client's default language.
+_FALLBACK_LANGUAGE = "en"
 
 
 class ReplyText(NamedTuple):
@@ -19,7 +19,7 @@ class ReplyText(NamedTuple):
 
     text: str
     language: str
-    # Buttons below it; the customer sends the text of the one they choose.
+    # The texts of the buttons below it; the customer sends the text of the button that they choose.
     choices: tuple[str, ...] = ()
 
     @property
@@ -32,65 +32,70 @@ class ReplyText(NamedTuple):
 
 
 def sentence(name: str, *, language: str, chat: Conversation) -> ReplyText:
-    """The automatic message with this name, a key of the phrasebook's section `says`."""
-    return _in(language, chat, _own(name, chat), _ours(name))
+    """The platform's message with this name, which is a key of the phrasebook's section `says`."""
+    return _choose(language, chat, _client_texts(name, chat), _platform_texts(name))
 
 
 def greeting(*, language: str, chat: Conversation) -> ReplyText:
     """The bot's welcome message, or else the client's or the platform's greeting."""
-    own = _own("greeting", chat)
-    return _in(language, chat, chat.bot.welcome_message, own, _ours("greeting"))
+    client_texts = _client_texts("greeting", chat)
+    return _choose(
+        language, chat, chat.bot.welcome_message, client_texts, _platform_texts("greeting")
+    )
 
 
 def welcome(*, language: str, chat: Conversation) -> ReplyText | None:
-    """The bot's welcome message in the language or in its default one; None if there is none."""
-    own = chat.bot.welcome_message
-    return _find(own, language) or _find(own, chat.bot.default_language)
+    """The bot's welcome message in the language, or in the bot's default language; None if it has
+    neither."""
+    texts = chat.bot.welcome_message
+    return _find(texts, language) or _find(texts, chat.bot.default_language)
 
 
 def confirm(action: str, *, language: str, chat: Conversation) -> ReplyText:
-    """The question whether a function may be called, which the customer must confirm."""
+    """Asks the customer to confirm a function call, which `action` describes."""
     question = sentence("confirm", language=language, chat=chat)
-    # str.format() is not used, because the action contains customers' text.
+    # Not str.format(), because the action contains text that customers wrote.
     return question._replace(text=question.text.replace("{action}", action))
 
 
 def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> ReplyText:
-    """The question for a customer-info field: the client's, or ours with the field's label.
+    """Asks for a customer-info field: the client's own question, or else the platform's with the
+    field's label.
 
-    If the client's question is only in the default language but a label is in the wanted one, ours
-    is asked.
+    If the client's question is only in the bot's default language, but the label is in the
+    customer's language, the platform's question is asked.
     """
-    own: Mapping[str, str] = field.get("question") or {}
+    questions: Mapping[str, str] = field.get("question") or {}
     labels = customer_info.labels(field["name"], field["label"])
-    language, default = _offered(language, chat), chat.bot.default_language
-    for wanted in (language, default):
-        if reply := _find(own, wanted):
+    language, default = _supported_language(language, chat), chat.bot.default_language
+    for code in (language, default):
+        if reply := _find(questions, code):
             return reply
-        if _find(labels, wanted):
+        if _find(labels, code):
             break
     label = bots.in_language(labels, language, default=default) or field["name"]
     choices = [option["label"] for option in field.get("options") or []]
-    asked = label.rstrip("?？؟: ") + (f" ({', '.join(choices)})" if choices else "")
+    label_text = label.rstrip("?？؟: ") + (f" ({', '.join(choices)})" if choices else "")
     reply = sentence("ask_info", language=language, chat=chat)
-    return reply._replace(text=reply.text.replace("{label}", asked))
+    return reply._replace(text=reply.text.replace("{label}", label_text))
 
 
 def about_bot(*, language: str, chat: Conversation) -> ReplyText:
     """Says whose assistant the bot is and, if the client hands over on request, that the customer
     can ask for a person."""
     reply = sentence("about_bot", language=language, chat=chat)
-    words = reply.text.replace("{company}", chat.client.name)
+    text = reply.text.replace("{company}", chat.client.name)
     if chat.client.config.handoff_on_request:
         person = sentence("person_possible", language=reply.language, chat=chat)
-        words = f"{words} {person.text}"
-    return reply._replace(text=words)
+        text = f"{text} {person.text}"
+    return reply._replace(text=text)
 
 
 def ask_again(
     headings: Sequence[str], *, person: bool, language: str, chat: Conversation
 ) -> ReplyText:
-    """The request to rephrase the question, with headings and, if `person`, a person to choose."""
+    """Asks the customer to rephrase the question, or to choose one of the headings or, if `person`,
+    a person."""
 
     def say(name: str) -> str:
         return sentence(name, language=reply.language, chat=chat).text
@@ -107,62 +112,65 @@ def ask_again(
 def handover(*, reason: str, language: str, chat: Conversation) -> ReplyText:
     """Says that a person will answer or, outside business hours, that the company is closed."""
     if reason == "approval_needed":
-        # The client's own text is about questions that the bot could not answer.
+        # The client's `handoff_message` is about questions that the bot could not answer.
         return sentence(reason, language=language, chat=chat)
     if not _is_open(chat):
-        return _closed(language, chat)
-    own = chat.client.config.handoff_message
+        return _closed_message(language, chat)
+    texts = chat.client.config.handoff_message
     if reason != "no_answer":
-        return _in(language, chat, own, _ours("handover"))
+        return _choose(language, chat, texts, _platform_texts("handover"))
     name = "handover_no_answer"
-    return _in(language, chat, _own(name, chat), own, _ours(name))
+    return _choose(language, chat, _client_texts(name, chat), texts, _platform_texts(name))
 
 
 def out_of_hours(*, language: str, chat: Conversation) -> ReplyText | None:
-    """Says that the company is closed; None within business hours, or if the client set no text."""
-    own = chat.client.config.out_of_hours_message
-    return _closed(language, chat) if own and not _is_open(chat) else None
+    """Says that the company is closed; None within business hours, or if the client has no text for
+    it."""
+    texts = chat.client.config.out_of_hours_message
+    return _closed_message(language, chat) if texts and not _is_open(chat) else None
 
 
-def _closed(language: str, chat: Conversation) -> ReplyText:
+def _closed_message(language: str, chat: Conversation) -> ReplyText:
     config = chat.client.config
-    reply = _in(language, chat, config.out_of_hours_message, _ours("closed"))
-    words = business_hours.with_opening(
+    reply = _choose(language, chat, config.out_of_hours_message, _platform_texts("closed"))
+    text = business_hours.with_opening(
         reply.text, config, chat.bot, timezone.now(), language=reply.language
     )
-    return reply._replace(text=words)
+    return reply._replace(text=text)
 
 
 def _is_open(chat: Conversation) -> bool:
     return business_hours.is_open(chat.client.config, chat.bot, timezone.now())
 
 
-def _own(name: str, chat: Conversation) -> Mapping[str, str]:
+def _client_texts(name: str, chat: Conversation) -> Mapping[str, str]:
     texts: Mapping[str, str] = chat.client.config.automatic_messages.get(name, {})
     return texts
 
 
-def _ours(name: str) -> Mapping[str, str]:
+def _platform_texts(name: str) -> Mapping[str, str]:
     return {code: book.says[name] for code, book in phrasebook.all_books().items()}
 
 
-def _in(language: str, chat: Conversation, *sources: Mapping[str, str]) -> ReplyText:
-    """A text in the first language that any source has, from the first source that has it."""
-    language = _offered(language, chat)
-    for wanted in (language, chat.bot.default_language, chat.client.default_language):
-        if reply := next(filter(None, (_find(source, wanted) for source in sources)), None):
+def _choose(language: str, chat: Conversation, *sources: Mapping[str, str]) -> ReplyText:
+    """The text from the first source that has it in the language; else in the bot's default
+    language, in the client's, or in English."""
+    language = _supported_language(language, chat)
+    for code in (language, chat.bot.default_language, chat.client.default_language):
+        if reply := next(filter(None, (_find(source, code) for source in sources)), None):
             return reply
-    return ReplyText(sources[-1][_LAST_RESORT], _LAST_RESORT)
+    return ReplyText(sources[-1][_FALLBACK_LANGUAGE], _FALLBACK_LANGUAGE)
 
 
-def _offered(language: str, chat: Conversation) -> str:
-    """The language, or the bot's default one if the bot is not offered in it."""
+def _supported_language(language: str, chat: Conversation) -> str:
+    """The language, or the bot's default language if the bot does not support it."""
     offered = {base_of(code) for code in chat.bot.languages}
     return language if not offered or base_of(language) in offered else chat.bot.default_language
 
 
 def _find(source: Mapping[str, str], language: str) -> ReplyText | None:
-    """A text in the language, else without its region, else in another region; or None."""
+    """The source's text in the language, else in the language without its region, else in another
+    region of it; None if it has none of these."""
     base = base_of(language)
     regions = (code for code in source if code.startswith(f"{base}-"))
     codes = (language, base, *regions)

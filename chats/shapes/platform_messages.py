@@ -22,9 +22,10 @@ SAID_WHEN: Mapping[MessageName, str] = {
     "greeting": "In reply to a greeting, if the bot has no welcome message or has already sent it.",
     "thanks": "In reply to thanks.",
     "goodbye": "In reply to a goodbye.",
-    "about_bot": "If the customer asks what the bot is; `{company}` is your client's name.",
+    "about_bot": "If the customer asks what the bot is; `{company}` is your company's name.",
     "person_possible": "After `about_bot` or `unknown`, if `handoff_on_request` is on.",
-    "unknown": "If the bot has no answer, and asks again or `handoff_on_no_answer` is off.",
+    "unknown": "If the bot has no answer, and asks the customer to rephrase or"
+    " `handoff_on_no_answer` is off.",
     "nearest": "After `unknown`, above headings of your documents.",
     "person_button": "The button below `unknown` with which the customer asks for a person: at most"
     " 200 characters.",
@@ -50,20 +51,20 @@ SAID_WHEN: Mapping[MessageName, str] = {
     "not_number": "If the value is not a number; the field is asked for once more.",
     "not_date": "If the value is not a date; the field is asked for once more.",
     "not_option": "If the value is not one of the options; the field is asked for once more.",
-    "survey_question": "Title of a survey after a chat: at most 65 characters, no address.",
-    "survey_note": "Below the title of the survey: at most 80 characters, no address.",
-    "survey_button": "The button of the survey: at most 20 characters, no address.",
+    "survey_question": "The title of a survey after a chat: at most 65 characters, no URL.",
+    "survey_note": "Below the title of the survey: at most 80 characters, no URL.",
+    "survey_button": "The button of the survey: at most 20 characters, no URL.",
 }
-# Limits of the channels.
-_MAX_CHARACTERS: Mapping[str, int] = {
+# The channels' limits, in characters.
+_MAX_CHARS: Mapping[str, int] = {
     "survey_question": 65, "survey_note": 80, "survey_button": 20, "person_button": 200
 }  # fmt: skip
-# The placeholder that a text must contain.
-_PLACES: Mapping[str, str] = {
+# The placeholder that a text of each sentence must contain.
+_PLACEHOLDERS: Mapping[str, str] = {
     "confirm": "{action}", "ask_info": "{label}", "about_bot": "{company}",
     "part_unknown": "{question}",
 }  # fmt: skip
-_ADDRESS = re.compile(r"https?://|www\.", re.IGNORECASE)
+_URL = re.compile(r"https?://|www\.", re.IGNORECASE)
 
 OwnTexts = dict[Language, Annotated[Text, Field(max_length=MAX_TEXT)]]
 
@@ -73,7 +74,7 @@ class PlatformWord(Shape):
 
     name: MessageName = Field(description="The sentence's name.")
     said_when: str | None = read_only("When customers get this sentence.")
-    default: dict[str, str] | None = read_only("The platform's own text by language.")
+    default: dict[str, str] | None = read_only("The platform's text by language.")
     own: OwnTexts = Field(
         default_factory=dict,
         max_length=50,
@@ -85,15 +86,15 @@ class PlatformWord(Shape):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        limit = _MAX_CHARACTERS.get(self.name, MAX_TEXT)
+        limit = _MAX_CHARS.get(self.name, MAX_TEXT)
         for language, text in self.own.items():
             if len(text) > limit:
                 raise ValueError(f"own.{language} must have at most {limit} characters")
-            if self.name in _MAX_CHARACTERS and _ADDRESS.search(text):
-                raise ValueError(f"own.{language} must not contain an address")
-            place = _PLACES.get(self.name)
-            if place and text.strip() and place not in text:
-                raise ValueError(f"own.{language} must contain {place}")
+            if self.name in _MAX_CHARS and _URL.search(text):
+                raise ValueError(f"own.{language} must not contain a URL")
+            placeholder = _PLACEHOLDERS.get(self.name)
+            if placeholder and text.strip() and placeholder not in text:
+                raise ValueError(f"own.{language} must contain {placeholder}")
         return self
 
 
@@ -104,8 +105,7 @@ class PlatformWords(Shape):
 
     words: list[PlatformWord] = Field(
         max_length=len(NAMES),
-        description="The sentences, each at most once. In a request: those that you override; all"
-        " others return to the platform's texts.",
+        description="The sentences, each at most once.",
     )
 
     @model_validator(mode="after")

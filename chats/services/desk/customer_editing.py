@@ -1,4 +1,4 @@
-"""Finding, reading, editing and merging customers, for the desk and the client's own server."""
+"""Finding, editing, blocking and merging customers, for the desk and the client's own server."""
 
 from datetime import UTC, datetime
 
@@ -33,7 +33,8 @@ class SameCustomer(ApiError):
 
 
 def visible(caller: Principal) -> QuerySet[Customer]:
-    """The client's customers; for a key of one bot, only those who have a chat with that bot."""
+    """The customers that the caller may see: the client's; for a key of one bot, only those who
+    have a chat with that bot."""
     rows = without_staff(Customer.objects.for_client(caller.client))
     if caller.key and caller.key.bot_id:
         chats = Conversation.objects.filter(customer=OuterRef("pk"))
@@ -42,13 +43,13 @@ def visible(caller: Principal) -> QuerySet[Customer]:
 
 
 def without_staff(rows: QuerySet[Customer]) -> QuerySet[Customer]:
-    """The customers, except those that stand for staff members in previews."""
+    """The customers without those that stand for staff members in previews."""
     chats = Conversation.objects.filter(customer=OuterRef("pk"), is_preview=False)
     return rows.exclude(Q(external_id__startswith=customers.STAFF) & ~Exists(chats))
 
 
 def list_(caller: Principal, query: CustomersQuery) -> QuerySet[Customer]:
-    """The customers that the caller may see and the query finds, unordered."""
+    """The customers that the caller may see and that match the query, unordered."""
     rows = visible(caller)
     if query.external_id is not None:
         rows = rows.filter(external_id=query.external_id)
@@ -64,11 +65,12 @@ def get(caller: Principal, customer_id: int) -> Customer:
 
 def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
     """Change the given fields; null clears a field, and attributes are merged. A block ends the
-    conversations that wait for the team or that agents have. 422 if an answer does not fit a bot
-    that the customer has chatted with, 409 if another customer has the external id."""
+    customer's conversations that are in the queue or with an agent. 422 if a value does not fit a
+    customer-info field of a bot with which the customer has a conversation, 409 if another customer
+    has the external id."""
     is_block = body.blocked_until is not None and body.blocked_until > timezone.now()
     with transaction.atomic():
-        # Chats are locked before customers, as everywhere.
+        # Chats are locked before customers everywhere.
         with_team = _lock_with_team(get(caller, customer_id)) if is_block else []
         rows = visible(caller).select_for_update(no_key=True, of=("self",))
         customer = first_or_404(rows.filter(pk=customer_id))
@@ -101,7 +103,7 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
 
 
 def _lock_with_team(customer: Customer) -> list[LockedConversation]:
-    """The customer's conversations that wait for the team, or that agents have, locked."""
+    """Lock the customer's conversations that are in the queue or with an agent; return them."""
     rows = Conversation.objects.filter(customer=customer).exclude(status=Status.ENDED)
     of_team = rows.exclude(assign_type=AssignType.BOT).order_by("pk")
     locked = [conversations.lock(chat) for chat in of_team]
@@ -127,8 +129,8 @@ def _record(caller: Principal, customer: Customer, changed: list[str]) -> None:
 
 
 def merge(caller: Principal, customer_id: int, *, merged_id: int) -> Customer:
-    """Merge one customer into another, which the caller both may see (`customers.unite`); 409 if
-    they are the same."""
+    """Merge the customer `merged_id` into `customer_id`, as `customers.unite` does. 404 if the
+    caller may not see one of them, 409 if they are the same."""
     get(caller, customer_id)
     get(caller, merged_id)
     if merged_id == customer_id:

@@ -1,0 +1,25 @@
+"""The operations of the tag `config` that need this app; the others are in `identity`."""
+
+from chatplatform.api.operation import operation
+from chats.services.core import platform_message_texts
+from chats.shapes.platform_messages import PlatformWords
+from identity.auth import ADMIN, BEARER, TenantViewSet
+from identity.services import configs
+
+
+class PlatformMessagesViewSet(TenantViewSet):
+    @operation("config", "Get Platform Words", access=BEARER)
+    def retrieve(self, client_id: int) -> PlatformWords:
+        """Get the platform's messages to customers: its texts in every language, and your own."""
+        return platform_message_texts.of_config(configs.get(self.client, client_id))
+
+    @operation("config", "Update Platform Words", access=ADMIN)
+    def update(self, client_id: int, body: PlatformWords) -> PlatformWords:
+        """Replace the platform's messages to customers with your own texts, language by language.
+
+        The body holds all of your texts: sentences and languages that it leaves out get the
+        platform's texts again.
+        """
+        return platform_message_texts.replace(
+            configs.get(self.client, client_id), body, by=self.user
+        )
