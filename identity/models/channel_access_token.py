@@ -11,7 +11,7 @@ from identity.models.user import User
 class ChannelAccessToken(TenantModel):
     """A client's own access token at a messaging provider, encrypted; one for each channel."""
 
-    # Known before the insert, since the encryption binds the token to the row.
+    # Set before the insert, since the encryption binds the token to the row.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     channel = models.CharField(max_length=10)
     access_token = EncryptedTextField()
