@@ -1,4 +1,4 @@
-"""Clients' own OpenID providers: their form, and the list of the platform's staff."""
+"""Clients' own OpenID providers: the form for clients, and the list for platform staff."""
 
 from collections.abc import Collection
 from typing import Self
@@ -62,7 +62,7 @@ class ProviderForm(SettingsForm):
         return cls(data, initial=initial)
 
     def changed_together(self, name: str) -> Collection[str]:
-        """The secret belongs to the provider that it is sent to."""
+        """Issuer, application and secret belong together: the secret is for this provider only."""
         provider = ("issuer", "application_id", "application_secret")
         return provider if name in provider else (name,)
 
@@ -76,7 +76,7 @@ class ProviderForm(SettingsForm):
 
 @admin.register(SignInProvider)
 class SignInProviderAdmin(TenantAdmin):
-    """Shows a client's provider, but never its secret."""
+    """Shows clients' providers, but never their secrets."""
 
     read_by = PLATFORM
     list_display = ("issuer", "client", "domains", "required", "updated_at")

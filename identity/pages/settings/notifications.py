@@ -1,4 +1,4 @@
-"""Who gets which mail, and how customers' data is kept."""
+"""The settings pages of email notifications and of privacy."""
 
 from typing import Any
 
@@ -81,7 +81,7 @@ class PrivacyForm(ConfigForm):
 
 @calls_out
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """Who gets which mail, and a test."""
+    """The page of email notifications, with a button to send a test mail."""
     client, by = own_client(request), viewer(request)
     row = mails.get_notification(client, client.pk)
     shown = {item.name: getattr(row, item.name) for item in NotificationsForm.settings}
@@ -105,7 +105,8 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
 
 
 def privacy(site: Any, request: HttpRequest) -> HttpResponse:
-    """What language models may read, how long conversations are kept, and how to erase data."""
+    """The page that says what language models may read, how long conversations are kept, and how to
+    erase data."""
     return show_config(
         site, request, gettext("Privacy"), {"privacy": PrivacyForm}, template="settings/privacy"
     )
