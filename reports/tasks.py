@@ -1,7 +1,7 @@
 """The jobs of reports."""
 
 from chatplatform.jobs import Queue, job, periodic
-from reports.services import chat_rollup, exports
+from reports.services import message_counts, exports
 
 
 @job(
@@ -30,4 +30,4 @@ def clean_up() -> None:
 @periodic("reports.keep_figures")
 def keep_figures() -> None:
     """Count the messages of conversations, ahead of the reports."""
-    chat_rollup.keep()
+    message_counts.update()

@@ -22,7 +22,7 @@ from chatplatform.models import Job
 from chatplatform.templatetags.activity_log import MOST_SHOWN, Entry, client_id_of
 from chatplatform.templatetags.codes import change_words, codes_of, humanize_code
 from identity import models
-from identity.pages import audit_words
+from identity.pages import audit_labels
 from identity.services import cancel_job
 
 # The maximum number of characters of an event's changes that are shown. Some are long, such as
@@ -42,7 +42,7 @@ class EventsShown(RowsShown):
 
 def _with_subject_labels(rows: Any) -> list[models.AuditEvent]:
     events = list(rows)
-    labels = audit_words.subjects(events)
+    labels = audit_labels.subjects(events)
     for event in events:
         event.subject_label = labels.get((event.client_id, event.subject))
     return events
@@ -84,7 +84,7 @@ class AuditEventAdmin(TenantAdmin):
         if name == "action":
             found |= Q(action__in=codes_of(word))
         elif name == "subject":
-            found |= audit_words.filter_by_subject_text(viewer(request).client_id, word)
+            found |= audit_labels.filter_by_subject_text(viewer(request).client_id, word)
         return found
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.AuditEvent]:
@@ -129,7 +129,7 @@ class AuditEventAdmin(TenantAdmin):
 
 def _changes(row: models.AuditEvent) -> str:
     """The changes as text; settings have the labels that their pages show."""
-    return change_words(row.changes, audit_words.settings(row.action.partition(".")[0]))
+    return change_words(row.changes, audit_labels.settings(row.action.partition(".")[0]))
 
 
 def _actor(row: models.AuditEvent) -> str:

@@ -11,7 +11,7 @@ from chats.services.core import conversations
 from chats.services.data_exchange import retention
 from chats.testing import make_chat, put_message
 from reports.models import ChatStats
-from reports.services import chat_rollup
+from reports.services import message_counts
 from reports.testing import YEARS, check_figures, fill, late, questions
 
 QUESTION = {"date_from": "2026-03-28", "date_to": "2026-10-26", "timezone": "Europe/Berlin"}
@@ -25,7 +25,7 @@ def test_every_way_to_ask_counts_the_same(ann, bot, question):
     if not bot.conversations.exists():
         for began in YEARS:
             fill(bot, began, chats=24)
-        chat_rollup.keep()
+        message_counts.update()
         late(bot)
     check_figures(ann, question)
 
@@ -47,7 +47,7 @@ def test_figures_that_were_kept_are_added_to(ann, bot, client_b):
     for began in YEARS:
         fill(bot, began, chats=12)
     before = check_figures(ann, QUESTION)
-    chat_rollup.keep()
+    message_counts.update()
     assert ChatStats.objects.count() == Message.objects.values("conversation").distinct().count()
     assert ChatStats.objects.get(conversation=theirs.conversation_id).client == client_b
     assert check_figures(ann, QUESTION) == before
@@ -63,11 +63,11 @@ def test_figures_that_were_kept_are_added_to(ann, bot, client_b):
 def test_figures_are_kept_once_and_end_with_their_chat(ann, bot):
     chat = make_chat(bot)
     put_message(chat, "customer")
-    chat_rollup.keep()
+    message_counts.update()
     put_message(chat, "bot", receipt={"credits": 2})
     put_message(chat, "agent", is_note=True)
-    chat_rollup.keep()
-    chat_rollup.keep()
+    message_counts.update()
+    message_counts.update()
     (kept,) = ChatStats.objects.all()
     assert (kept.last_seq, kept.messages, kept.credits, kept.has_agent) == (3, 2, 2, False)
     assert kept.first_bot_message_at
@@ -76,5 +76,5 @@ def test_figures_are_kept_once_and_end_with_their_chat(ann, bot):
     put_message(preview, "customer")
     with transaction.atomic():
         retention.delete(conversations.lock(chat))
-    chat_rollup.keep()
+    message_counts.update()
     assert not ChatStats.objects.exists()

@@ -56,7 +56,7 @@ def bell(request: HttpRequest) -> dict[str, Any]:
         if found is None:
             found = failures.count(kinds.values(), client)
             cache.set(key, found, _CACHE_SECONDS)
-        return "99+" if found == failures.MOST_COUNTED else str(found or "")
+        return "99+" if found == failures.MAX_COUNTED else str(found or "")
 
     return {"failure_count": count}
 
