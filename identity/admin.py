@@ -258,7 +258,7 @@ class CreditOrderAdmin(TenantAdmin):
     @confirm_action("Reject these orders? Their credits won't be added. This can't be undone.")
     def refuse(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
         refuse = functools.partial(credit_orders.refuse, by=viewer(request))
-        each(request, rows.select_related("client"), refuse, done="refused")
+        each(request, rows.select_related("client"), refuse, done="rejected")
 
 
 @admin.register(models.CreditEntry)

@@ -124,4 +124,4 @@ class SignInProviderAdmin(TenantAdmin):
     )
     def remove(self, request: HttpRequest, rows: QuerySet[SignInProvider]) -> None:
         by = viewer(request)
-        each(request, rows, lambda row: sign_in_providers.remove(row.client, by=by))
+        each(request, rows, lambda row: sign_in_providers.remove(row.client, by=by), done="removed")

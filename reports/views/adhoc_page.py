@@ -148,13 +148,13 @@ def _reports(
         for row, may_delete in saved_views.seen_by(user, _LIST_NAME)
     ]
     built_in = [(None, gettext(name), question) for name, question in _BUILT_IN]
-    now = {
+    shown = {
         name: value
         for name, value in _without_default_days(client, form_values).items()
         if name != "cursor"
     }
     return [
-        (pk, name, path_to("adhoc", question), question == now)
+        (pk, name, path_to("adhoc", question), question == shown)
         for pk, name, question in [*built_in, *saved]
     ]
 
