@@ -63,7 +63,7 @@ class ClientForm(ModelForm):  # type: ignore[type-arg]
 
 
 class ServiceAdmin(TenantAdmin):
-    """An admin page that saves its form through a service; the form knows who saves it."""
+    """An admin page that saves its form through a service, on behalf of the form's user, `by`."""
 
     actions_list: Any = ()
     actions_detail: Any = ()
@@ -277,7 +277,7 @@ class ClientConfigAdmin(TenantAdmin):
     """The stored chat settings, read-only: the Settings pages change them."""
 
     read_by = PLATFORM
-    # The first column links to the row. `client` cannot be that column, so the row's text is.
+    # The first column links to the row. It is not `client`, which some lists do not show.
     list_display = (
         "__str__", "assign_strategy", "agent_capacity", "answer_threshold", "retention_days",
         "version",

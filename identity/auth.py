@@ -335,9 +335,9 @@ BEARER = Access(("bearer",), _person, _AGENTS, _VIEWER)
 BEARER_ANY_ROLE = Access(("bearer",), _person, _AGENTS + _VIEWER)
 # To revoke a token (RFC 7009). Without a header, the token in the form is the credential.
 BEARER_OR_TOKEN_IN_FORM = Access(("bearer",), _person_or_token_in_form, _AGENTS + _VIEWER)
-# For streams that a browser opens: EventSource cannot send headers, but a ticket in the URL.
+# For streams that a browser opens: EventSource cannot send headers, so the URL has a ticket.
 BEARER_OR_TICKET = Access(("bearer",), _person_or_ticket, _AGENTS + _VIEWER)
-# The content and behaviour of bots.
+# The content and behavior of bots.
 TRAINER = Access(("bearer",), _person, (*_ADMINS, "trainer"))
 # Bots, functions, webhooks, keys, people and settings.
 ADMIN = Access(("bearer",), _person, _ADMINS)

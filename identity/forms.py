@@ -224,8 +224,8 @@ class ProfileForm(ServiceForm):
 
 def languages_for(person: User) -> list[tuple[str, str]]:
     """The site's languages as choices, with the person's own even if the site lacks it."""
-    known = dict(settings.LANGUAGES)
-    return [*({person.language: person.language} | known).items()]
+    site_languages = dict(settings.LANGUAGES)
+    return [*({person.language: person.language} | site_languages).items()]
 
 
 def daily_credits_field() -> forms.IntegerField:

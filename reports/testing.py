@@ -140,8 +140,8 @@ def check_figures(person: Any, question: dict[str, Any]) -> dict[str, int]:
             assert {name: _total(table, name) for name in _COUNTED} == totals, (form, by, question)
     period = {name: question[name] for name in ("date_from", "date_to", "timezone")}
     if set(question) == set(period):
-        found = person.get("/report/chat-overview", period).json()
-        assert {name: found["current"][name] for name in _COUNTED} == totals
+        overview = person.get("/report/chat-overview", period).json()
+        assert {name: overview["current"][name] for name in _COUNTED} == totals
         for series in ("series", "by_hour"):
-            assert sum(row["chats"] for row in found[series]) == totals["chats"], series
+            assert sum(row["chats"] for row in overview[series]) == totals["chats"], series
     return totals

@@ -40,8 +40,8 @@ class AuditEvent(TenantModel):
         ]
 
     def __str__(self) -> str:
-        words = f"{self.action} of {self.subject}" if self.subject else self.action
-        return words.translate(_SPACES).capitalize()
+        text = f"{self.action} of {self.subject}" if self.subject else self.action
+        return text.translate(_SPACES).capitalize()
 
 
 class AuditLink(TenantModel):

@@ -81,7 +81,7 @@ class ClientConfig(TenantModel):
 
 
 class EmailNotification(TenantModel):
-    """Which notifications a client gets by mail, and who gets them. None if there is no row."""
+    """Which notifications are mailed to a client, and to whom. Without a row, none are mailed."""
 
     client = models.OneToOneField(
         Client, on_delete=models.CASCADE, related_name="email_notification"

@@ -32,7 +32,7 @@ class RefreshToken(TenantModel):
 
 
 class SiteSession(AbstractBaseSession):
-    """One sign-in to the site: a Django session with a reference to its person.
+    """One sign-in to the site: a Django session with a reference to its user.
 
     `session_key` is a hash of the browser's key, so a reader of the table cannot use any session.
     """

@@ -39,7 +39,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     # In lower case, so that an address belongs to one account.
     email = models.EmailField(max_length=254, unique=True)
     full_name = models.CharField(max_length=200)
-    # Shown to customers beside the name.
+    # Shown to customers next to the name.
     avatar_url = models.CharField(max_length=500, default="", blank=True)
     # The uploaded picture that `avatar_url` points to, if any.
     avatar_file = models.FileField(

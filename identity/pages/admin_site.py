@@ -156,12 +156,12 @@ class Site(UnfoldAdminSite):
     login_form = SignInForm
 
     def extra_urls(self) -> list[URLPattern]:
-        own = self.admin_view
+        signed_in = self.admin_view
         forgot_password = self._open(mailed_links.forgot_password)
         second_factor_page = functools.partial(second_factor_pages.own_page, self)
         return [
-            path("desk/", own(self.desk), name="desk"),
-            path("desk/token/", own(self.desk_token), name="desk_token"),
+            path("desk/", signed_in(self.desk), name="desk"),
+            path("desk/token/", signed_in(self.desk_token), name="desk_token"),
             # Browsers fetch these two by themselves, even after a sign-out.
             path("desk/worker.js", _file("desk_worker.js", "text/javascript"), name="desk_worker"),
             path(
@@ -169,12 +169,12 @@ class Site(UnfoldAdminSite):
                 _file("desk.webmanifest", "application/manifest+json"),
                 name="desk_manifest",
             ),
-            path("profile/", own(functools.partial(profile.page, self)), name="profile"),
-            path("sign-ins/", own(self.sign_ins), name="sign_ins"),
-            path("second-factor/", own(second_factor_page), name="second_factor"),
-            path("views/save/", own(saved_views.save), name="save_view"),
-            path("views/delete/", own(saved_views.delete), name="delete_view"),
-            path("view/leave/", own(impersonation.leave), name="leave_view"),
+            path("profile/", signed_in(functools.partial(profile.page, self)), name="profile"),
+            path("sign-ins/", signed_in(self.sign_ins), name="sign_ins"),
+            path("second-factor/", signed_in(second_factor_page), name="second_factor"),
+            path("views/save/", signed_in(saved_views.save), name="save_view"),
+            path("views/delete/", signed_in(saved_views.delete), name="delete_view"),
+            path("view/leave/", signed_in(impersonation.leave), name="leave_view"),
             path("login/code/", self._open(second_factor_pages.sign_in_page), name="login_code"),
             path("register/", self._open(registration.page), name="register"),
             path("register/again/", self._open(registration.send_again), name="register_again"),
@@ -211,7 +211,7 @@ class Site(UnfoldAdminSite):
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
         """Wrap a view that needs a sign-in. Platform staff without a required second factor are
         redirected to its set-up. During an impersonation, writes and the views of a person's own
-        account are refused; and everything is for a frozen client."""
+        account are refused. For a frozen client, everything is refused."""
         admin_view = super().admin_view(view, cacheable)
 
         @functools.wraps(admin_view)
@@ -246,8 +246,8 @@ class Site(UnfoldAdminSite):
         self, request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any
     ) -> TemplateResponse:
         """A page of the site with its own template and title."""
-        shown = self.each_context(request) | {"title": title, **context}
-        return TemplateResponse(request, f"admin/{template}.html", shown, status=status)
+        full_context = self.each_context(request) | {"title": title, **context}
+        return TemplateResponse(request, f"admin/{template}.html", full_context, status=status)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """The home of the client or of the platform. Agents are redirected to their desk."""
@@ -291,8 +291,8 @@ class Site(UnfoldAdminSite):
             if site_sessions.end_own(user, request.POST.get("end", "")):
                 messages.success(request, gettext("Signed out."))
             return redirect("admin:sign_ins")
-        own = site_sessions.list_own(user, current=current)
-        return self.page(request, "sign_ins", gettext("Active sessions"), sign_ins=own)
+        listed = site_sessions.list_own(user, current=current)
+        return self.page(request, "sign_ins", gettext("Active sessions"), sign_ins=listed)
 
     def saved_views_of(self, request: HttpRequest, page: str) -> list[tuple[SavedView, bool]]:
         """The saved views of a list that the reader may use, each with whether they may delete

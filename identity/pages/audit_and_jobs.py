@@ -80,12 +80,12 @@ class AuditEventAdmin(TenantAdmin):
             oldest = newest[_MAX_EVENTS_SEARCHED:].first() or 0
             text = Cast("changes", TextField())
             return Q(pk__gt=oldest) & Q(IContains(text, word))
-        found = super()._contains_word(request, name, word)
+        condition = super()._contains_word(request, name, word)
         if name == "action":
-            found |= Q(action__in=codes_of(word))
+            condition |= Q(action__in=codes_of(word))
         elif name == "subject":
-            found |= audit_labels.filter_by_subject_text(viewer(request).client_id, word)
-        return found
+            condition |= audit_labels.filter_by_subject_text(viewer(request).client_id, word)
+        return condition
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.AuditEvent]:
         """Prefetch the client: a join would drop the platform's own events, which have none."""

@@ -44,8 +44,8 @@ def sign_out_first(site: Any, request: HttpRequest) -> HttpResponse | None:
         return None
     status = 409 if request.method == "POST" else 200
     title = gettext("You're already signed in")
-    shown: HttpResponse = site.page(request, "sign_out_first", title, status=status)
-    return shown
+    response: HttpResponse = site.page(request, "sign_out_first", title, status=status)
+    return response
 
 
 def forgot_password(site: Any, request: HttpRequest) -> HttpResponse:
@@ -76,8 +76,8 @@ def _email_form_page(
         except attempts.TooManyAttempts as exc:
             form.add_error(None, gettext(str(exc)))
             status = 429
-    shown: HttpResponse = page(form=form, is_sent=is_sent, status=status)
-    return shown
+    response: HttpResponse = page(form=form, is_sent=is_sent, status=status)
+    return response
 
 
 def choose_password(site: Any, request: HttpRequest) -> HttpResponse:

@@ -260,8 +260,8 @@ def _save_handler(form: ServiceForm, person: User, by: User) -> Callable[[dict[s
     platform staff may change."""
 
     def act(data: dict[str, Any]) -> None:
-        own = {name: data.get(name, getattr(person, name)) for name in _OWN_FIELDS}
-        changed = form.only_changed(UserDto(**own).model_dump(include=set(own)))
+        fields = {name: data.get(name, getattr(person, name)) for name in _OWN_FIELDS}
+        changed = form.only_changed(UserDto(**fields).model_dump(include=set(fields)))
         # If one service refuses, the changes made by the other are rolled back.
         with transaction.atomic():
             users.update(person, changed, by=by)

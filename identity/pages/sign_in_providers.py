@@ -55,8 +55,8 @@ class ProviderForm(SettingsForm):
     @classmethod
     def of(cls, data: QueryDict | None, row: SignInProvider | None) -> Self:
         """The form with the values of a stored provider, except its secret."""
-        shown = ("issuer", "application_id", "is_required", "creates_agents")
-        initial = {name: getattr(row, name) for name in shown} if row else {}
+        names = ("issuer", "application_id", "is_required", "creates_agents")
+        initial = {name: getattr(row, name) for name in names} if row else {}
         if row:
             initial["email_domains"] = " ".join(row.email_domains)
         return cls(data, initial=initial)

@@ -137,7 +137,8 @@ def get_valid(presented: str) -> ApiKey | None:
     prefix, secret = parts.groups()
     until, cached = _cache.get(prefix, (0.0, None))
     is_fresh = time.monotonic() < until
-    # Most requests find a cached key: merely building a query would take a tenth of their time.
+    # Most requests find the key in the cache. Even building a query that is not run would take a
+    # tenth of a request's time.
     key = cached if is_fresh else _find(prefix)
     if key is None or not constant_time_equal(key.secret_hash, hash_secret(secret)):
         return None

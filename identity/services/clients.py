@@ -74,7 +74,7 @@ def store_channel_access_token(
     user_external_id: str,
     by: User,
 ) -> ChannelAccessToken:
-    """Store the client's own access token for a provider, encrypted, in place of an earlier one."""
+    """Store a person's access token at a provider for the client, in place of an earlier one."""
     expires_at = timezone.now() + timedelta(seconds=expires_in) if expires_in else None
     with transaction.atomic():
         token, _ = ChannelAccessToken.objects.update_or_create(

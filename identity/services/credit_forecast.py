@@ -6,7 +6,7 @@ from django.db.models import Sum
 
 from identity.models import CreditEntry, EntryKind, Plan, Subscription
 
-# The use in this period before now is extrapolated, for at most so many periods: ten years.
+# The use in the last period is extrapolated, for at most this many periods: ten years.
 _PERIOD, _MAX_PERIODS = timedelta(days=7), 520
 _USE_KINDS = (EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE)
 

@@ -106,8 +106,8 @@ def price_of_tokens(count: int, *, price: int = 1) -> int:
 def charge(
     client_id: int, *, cost: int, reference: str, key_id: int | None = None
 ) -> Iterator[Reservation]:
-    """Reserve `cost` credits for an AI call, the block. Afterwards charge the `used` credits of the
-    yielded reservation, or nothing if the block raises.
+    """Reserve `cost` credits for the AI call in the block. Afterwards charge the `used` credits of
+    the yielded reservation, or nothing if the block raises.
 
     A `reference` that was charged before is not charged again. For `key_id`, see `reserve`. Do not
     call this in a transaction: the balance would stay locked during the whole AI call.
@@ -136,7 +136,7 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
         return
     # There may be a smaller reservation, a cap, an unlimited plan or a lack of credits.
     with transaction.atomic():
-        if _try_to_reserve(values):  # perhaps possible by now; this locks the account
+        if _try_to_reserve(values):  # once more, since this keeps the account locked
             return
         # An earlier attempt may have reserved less.
         _, account = _end_reservation(client_id, EntryKind.RELEASE, reference, used=0)
@@ -153,7 +153,7 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
 
 
 def _try_to_reserve(values: list[Any]) -> bool:
-    """Reserve credits in the simple cases. Whether they are reserved now, or were charged before;
+    """Reserve credits in the simple cases. True if they are reserved now or were charged before;
     False, with nothing changed, in any other case."""
     with connection.cursor() as cursor:
         cursor.execute(_RESERVE, values)

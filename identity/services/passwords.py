@@ -139,7 +139,8 @@ def _make_token(
     assert user.client_id
     token = secrets.token_urlsafe(32)
     with jobs.commit():
-        # The lock makes concurrent calls void each other's links, and use the current address.
+        # Locked, so that each of several concurrent calls sees the links of the earlier ones, and
+        # the mail goes to the current address.
         user.email = User.objects.select_for_update(no_key=True).get(pk=user.pk).email
         earlier = _links(user)
         if protects_recent:

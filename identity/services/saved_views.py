@@ -34,8 +34,8 @@ def save(user: User, page: str, *, name: str, query: str, is_shared: bool) -> Sa
     """Save a view, or replace the person's view of that name; 409 if they have too many."""
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
-        own = SavedView.objects.filter(user=user, list_name=page)
-        if own.exclude(name=name).count() >= MAX_VIEWS:
+        views = SavedView.objects.filter(user=user, list_name=page)
+        if views.exclude(name=name).count() >= MAX_VIEWS:
             raise TooManyViews
         parameters = QueryDict(query.removeprefix("?"), mutable=True)
         parameters.pop("p", None)  # the page number: which rows are on a page changes

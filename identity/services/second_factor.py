@@ -89,7 +89,7 @@ def set_up(user: User, *, signed: str, code: str, sign_in: uuid.UUID | None) -> 
 
 
 def accept(user: User, code: str) -> bool:
-    """Whether this is a right code from the app or a recovery code. Each works once."""
+    """Use a code from the app, or a recovery code; whether it was right. Each works once."""
     with transaction.atomic():
         factor = SecondFactor.objects.select_for_update(no_key=True).filter(user=user).first()
         if factor is None:

@@ -82,8 +82,8 @@ def ask_link(*, email: str, address: str) -> None:
     """Enqueue a mail with a client's sign-in link, for the person with this address at a client
     that has a provider.
 
-    The job looks up the address, so that the response does not reveal accounts. The link is not a
-    redirect: with a redirect, a client could send strangers to its own provider.
+    The job looks up the address, so that the response does not reveal accounts. The person is not
+    redirected at once: otherwise a client could send strangers to its own provider.
     """
     attempts.start(AttemptKind.ASK_LINK, address=address, account=email)
     jobs.enqueue("identity.send_sign_in_link", client_id=None, email=email)

@@ -1,6 +1,6 @@
-"""Sign-ins to the site: Django sessions, stored with a reference to their person.
+"""Sign-ins to the site: Django sessions, stored with a reference to their user.
 
-The settings name this module as the session engine, so the store is called `SessionStore`.
+This module is the SESSION_ENGINE, so the store must be called `SessionStore`.
 """
 
 import time

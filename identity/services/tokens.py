@@ -1,4 +1,4 @@
-"""Issues, rotates and revokes access and refresh tokens, and makes one-time tickets."""
+"""Issues, rotates and revokes access and refresh tokens, and creates one-time tickets."""
 
 import logging
 import secrets

@@ -67,10 +67,10 @@ def create(
     if by:
         _check_may_give(by, role)
         attempts.start(AttemptKind.ADD_USER, address=current_address(), account=f"{client.pk}")
-    taken = EmailTaken(_TAKEN if by else None)
+    email_taken = EmailTaken(_TAKEN if by else None)
     # Checked first, so that no password is hashed for an address in use.
     if User.objects.filter(email=email.lower()).exists():
-        raise taken
+        raise email_taken
     try:
         with transaction.atomic():
             rights = {"role": role, "can_train": can_train}
@@ -82,7 +82,7 @@ def create(
                 _welcome(user, by, invited=password is None)
     except IntegrityError as exc:
         if "user_email" in str(exc):
-            raise taken from exc
+            raise email_taken from exc
         raise
     user.refresh_from_db(fields=["created_at"])
     return user
@@ -313,7 +313,7 @@ def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool
 
 def _lock_anybody(person: User, *, by: User) -> User:
     """Lock a client's person or a member of the platform staff, and return the row. Whether `by`
-    may change a member of staff is not checked here: only staff see them."""
+    may change a member of staff is not checked here: only staff can open their page."""
     if person.client:
         return lock_for_change(person.client, user_id=person.pk, by=by)
     return User.objects.select_for_update(no_key=True).get(pk=person.pk)

@@ -239,7 +239,7 @@ def metric_column(name: str) -> shapes.ReportColumn:
 
 
 def _plain(row: Row) -> Row:
-    """The row with values that JSON has."""
+    """The row with JSON values: dates and times become text."""
     return {name: _value(value) for name, value in row.items()}
 
 

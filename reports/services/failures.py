@@ -52,7 +52,7 @@ class Kind:
     cause: tuple[str, ...]
     words: Callable[..., str]
     link: Callable[..., str]
-    # Retries a row; whether it did so. None: rows of this kind cannot be retried.
+    # Retries a row, and says whether it did. None: rows of this kind cannot be retried.
     again: Callable[[Any], bool] | None = None
     # Returns the result of a retried row.
     result: Callable[[Any], "Result"] | None = None

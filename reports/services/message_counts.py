@@ -12,8 +12,8 @@ from django.db import connection
 from chatplatform import jobs
 
 _BATCH_SIZE = 1000
-# The figures of the messages after those in the stored figures, without notes and welcomes. `chat`
-# is the conversation, and `kept` its stored figures, if there are any.
+# The figures of the messages that the stored figures do not cover, without notes and welcomes.
+# `chat` is the conversation, and `kept` its stored figures, if there are any.
 _LATER = """
 SELECT count(*) FILTER (WHERE sender_type IN ('customer', 'bot', 'agent')) AS messages,
     bool_or(sender_type = 'agent') AS has_agent,

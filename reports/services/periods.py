@@ -19,7 +19,7 @@ _ZONES_BY_ABBREVIATION = {
 
 @dataclass(frozen=True)
 class Period:
-    """From the start of one day to the end of another, in a time zone."""
+    """A period from the start of one day to the end of another, in a time zone."""
 
     first: date
     last: date

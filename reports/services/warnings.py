@@ -77,16 +77,16 @@ def dashboard(client: Client, user: User) -> shapes.WarningDashboard:
 def list_for_client(client: Client) -> list[Found]:
     """The client's warnings, critical ones first, muted ones last."""
     now = timezone.now()
-    found = [item for rule in _RULES if (item := _by_rule(rule, client, now))]
-    found += _of_credits(client, now)
+    warnings = [item for rule in _RULES if (item := _by_rule(rule, client, now))]
+    warnings += _of_credits(client, now)
     muted = mutes.current(client)
-    for item in found:
+    for item in warnings:
         if mute := muted.get(item.warning.code):
             item.warning.muted_until, item.warning.muted_by = (
                 mute.muted_until,
                 mute.muted_by.full_name,
             )
-    return sorted(found, key=lambda item: item.place)
+    return sorted(warnings, key=lambda item: item.place)
 
 
 def _by_rule(rule: _Rule, client: Client, now: datetime) -> Found | None:

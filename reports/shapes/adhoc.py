@@ -169,7 +169,7 @@ class AdhocQuestion(PeriodQuery):
 
 
 class SearchAdhocReportParam(AdhocQuestion):
-    """The parameters of an ad-hoc report, and the page of it."""
+    """The parameters of an ad-hoc report, and which page of it to return."""
 
     cursor: Text | None = Field(
         None,
@@ -181,7 +181,7 @@ class SearchAdhocReportParam(AdhocQuestion):
 
 
 class ExportAdhocReportParam(AdhocQuestion):
-    """The parameters of an ad-hoc report, and the file to write."""
+    """The parameters of an ad-hoc report, and those of the file."""
 
     model_config = example(
         date_from="2026-11-01", date_to="2026-11-30", format="csv", columns=["chat_id", "rating"]

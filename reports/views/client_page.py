@@ -27,7 +27,7 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
         return navigation.of_client(path, client.pk)
 
     figures = home.figures(client)
-    shown: HttpResponse = site.page(
+    response: HttpResponse = site.page(
         request, "client", str(client),
         client=client,
         page=clients,
@@ -42,7 +42,7 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
             for group in navigation.for_client(request, client.pk)
         ],
     )  # fmt: skip
-    return shown
+    return response
 
 
 def _path_for_staff(path: str) -> str:

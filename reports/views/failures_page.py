@@ -37,11 +37,11 @@ def page(request: HttpRequest) -> HttpResponse:
         if (groups := failures.of_kind(kind, client))
     ]
     site: Any = admin.site
-    shown: HttpResponse = site.page(
+    response: HttpResponse = site.page(
         request, "failures", "Failures", found=kinds, tried=_latest_retry(request, user),
         parts=health.check_all() if user.is_superuser else None,
     )  # fmt: skip
-    return shown
+    return response
 
 
 def bell(request: HttpRequest) -> dict[str, Any]:

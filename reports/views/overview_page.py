@@ -154,8 +154,8 @@ def _cards(figures: ChatOverview, chosen: dict[str, Any]) -> list[KpiCard]:
 
 
 def _with_share(name: str, now: Figures, before: Figures) -> dict[str, Any]:
-    """The fields of a count's card that differ since the card also shows the count's share of all
-    conversations, and compares the shares."""
+    """The fields with which a count's card also shows the count's share of all conversations, and
+    compares the shares."""
     shares = [formatting.share(getattr(part, name), part.chats) for part in (now, before)]
     card = compared(f"{name}_share", *shares)
     value = formatting.number(getattr(now, name))

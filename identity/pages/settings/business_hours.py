@@ -109,10 +109,10 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
         return configs.update(config, body, by=viewer(request))
 
     def add_country(data: dict[str, Any]) -> object:
-        found = public_holidays.of_country(
+        days = public_holidays.of_country(
             data["country"], years=[today.year, today.year + 1], language=client.default_language
         )
-        return replace(_merged(stored, [day for day in found if day.date >= f"{today}"]))
+        return replace(_merged(stored, [day for day in days if day.date >= f"{today}"]))
 
     def add_day(data: dict[str, Any]) -> object:
         return replace(_merged([_holiday(data)], stored))

@@ -58,8 +58,8 @@ class ConfigForm(SettingsForm):
 
     def __init__(self, request: HttpRequest, name: str) -> None:
         self.config, self.by = own_client(request).config, viewer(request)
-        shown = {item.name: getattr(self.config, item.name) for item in self.settings}
-        super().__init__(submitted_values(request, name), initial=shown)
+        initial = {item.name: getattr(self.config, item.name) for item in self.settings}
+        super().__init__(submitted_values(request, name), initial=initial)
 
     def save(self, data: dict[str, Any]) -> object:
         """Change the settings that the person has changed."""
@@ -67,8 +67,7 @@ class ConfigForm(SettingsForm):
 
 
 def own_client(request: HttpRequest, roles: frozenset[str] = ADMINS) -> Client:
-    """The client of the request's user; refused if the user has none of these roles, or no
-    client."""
+    """The client of the request's user; a 403 if the user has no client or none of these roles."""
     user = viewer(request)
     if user.client_id is None or user.role not in roles:
         raise PermissionDenied
@@ -109,7 +108,8 @@ def show(
 def carry_out(
     request: HttpRequest, parts: Sequence[Part], *, then: str | None = None
 ) -> HttpResponse | None:
-    """The redirect to the same page, or to `then`, if one of the forms was sent and accepted."""
+    """The redirect to the same page, or to `then`, if one of the forms was sent and accepted. None
+    if no form was sent, or if it is invalid."""
     part = next((part for part in parts if part.form.is_bound), None)
     if part is None:
         if request.method == "POST":

@@ -84,10 +84,10 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     """The page of email notifications, with a button to send a test mail."""
     client, by = own_client(request), viewer(request)
     row = mails.get_notification(client, client.pk)
-    shown = {item.name: getattr(row, item.name) for item in NotificationsForm.settings}
+    initial = {item.name: getattr(row, item.name) for item in NotificationsForm.settings}
     # Until recipients are saved, the form suggests the viewer's own address.
-    shown["recipients"] = ", ".join(row.recipients if row.pk else [by.email])
-    form = NotificationsForm(submitted_values(request, "notifications"), initial=shown)
+    initial["recipients"] = ", ".join(row.recipients if row.pk else [by.email])
+    form = NotificationsForm(submitted_values(request, "notifications"), initial=initial)
 
     def save(data: dict[str, Any]) -> object:
         return mails.update_notification(row, EmailNotificationRequest(**data), by=by)

@@ -115,17 +115,17 @@ class WeekField(forms.Field):
             return []
         if not value.hours:
             raise forms.ValidationError(gettext("Choose at least one open day, or “Always open”."))
-        found: list[Entry] = []
+        entries: list[Entry] = []
         for entry in value.hours:
             day, opens, closes = entry["weekday"], entry["opens"], entry["closes"]
             if not opens or not closes or opens == closes:
                 words = gettext("{day}: enter both an opening and a closing time.")
                 raise forms.ValidationError(words.format(day=WEEKDAYS[day]))
             if closes > opens:
-                found.append(entry)
+                entries.append(entry)
                 continue
-            found.append({**entry, "closes": END_OF_DAY})
+            entries.append({**entry, "closes": END_OF_DAY})
             if closes != MIDNIGHT:
                 after = (day + 1) % 7
-                found.append({"weekday": after, "opens": MIDNIGHT, "closes": closes})
-        return found
+                entries.append({"weekday": after, "opens": MIDNIGHT, "closes": closes})
+        return entries
