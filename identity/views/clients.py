@@ -71,7 +71,7 @@ class ClientViewSet(TenantViewSet):
 
         The response is the same whether or not there is one. The previous link becomes invalid. A
         registration is kept for three days. Each request counts towards the limits of *Register
-        Trial*, and has the same errors.
+        Trial*; 403 `registration_closed` and 503 `mail_not_configured` as there.
         """
         registrations.ask_again(email=body.email, address=current_address())
 
