@@ -363,13 +363,13 @@ def drop_months(clients: list[Any]) -> list[str]:
 
 def main() -> None:
     with database(DEBUG="false", ALLOWED_HOSTS="*,127.0.0.1"):
-        from reports.services import chat_rollup  # noqa: PLC0415
+        from reports.services import message_counts  # noqa: PLC0415
 
         execute("CREATE EXTENSION IF NOT EXISTS tsm_system_rows")
         clients, had, results = set_up(), 0, {}
         for size in SIZES:
             fill(clients, had, size)
-            chat_rollup.keep()
+            message_counts.update()
             execute("VACUUM ANALYZE reports_chatstats")
             results[size] = measure(clients)
             had = size

@@ -109,9 +109,9 @@ def drop_indexes() -> list[str]:
 
 def keep() -> str:
     """Count the figures of all chats as the worker does: first all, then only what is new."""
-    from reports.services import chat_rollup  # noqa: PLC0415
+    from reports.services import message_counts  # noqa: PLC0415
 
-    first, again = took(chat_rollup.keep), took(chat_rollup.keep)
+    first, again = took(message_counts.update), took(message_counts.update)
     execute("VACUUM ANALYZE reports_chatstats")
     each = 1000 * first / CHATS / MESSAGES
     return (

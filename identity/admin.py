@@ -1,4 +1,5 @@
-"""Clients, users, keys and credits on the admin site, which shows no secrets."""
+"""The admin pages of clients, API keys, plans, credits and chat settings. None shows a stored
+secret."""
 
 import functools
 import json
@@ -39,7 +40,7 @@ from identity.services import (
 )
 from identity.shapes.clients import ApiKeyDto, ClientChange, CompanyDto
 
-# Importing them registers their pages.
+# Importing these modules registers their admin pages.
 __all__ = ["audit_and_jobs", "people", "sign_in_providers"]
 
 # Rights come from roles, so groups are not used.
@@ -47,7 +48,7 @@ admin.site.unregister(Group)
 
 
 class ClientForm(ModelForm):  # type: ignore[type-arg]
-    """A form whose values a shape checks, as the API does."""
+    """A form that validates its values with the shape of the service's argument."""
 
     by: models.User
 
@@ -62,7 +63,7 @@ class ClientForm(ModelForm):  # type: ignore[type-arg]
 
 
 class ServiceAdmin(TenantAdmin):
-    """A page whose form is saved by a service."""
+    """An admin page that saves its form through a service, on behalf of the form's user, `by`."""
 
     actions_list: Any = ()
     actions_detail: Any = ()
@@ -74,7 +75,7 @@ class ServiceAdmin(TenantAdmin):
         change: bool = False,  # noqa: FBT001 - Django's signature
         **kwargs: Any,
     ) -> Any:
-        # Django creates the class for each request.
+        # Django creates a form class per request, so the class can carry the user.
         form: Any = super().get_form(request, obj, change, **kwargs)
         form.by = request.user
         return form
@@ -82,7 +83,8 @@ class ServiceAdmin(TenantAdmin):
 
 @admin.register(models.Client)
 class ClientAdmin(ServiceAdmin):
-    """Clients are added with owner, config and plan: by registration, or by platform staff."""
+    """Clients. Each is created with an owner, chat settings and a plan: by a registration, or by
+    platform staff here."""
 
     client_path = "pk"
     changed_by = PLATFORM
@@ -99,16 +101,16 @@ class ClientAdmin(ServiceAdmin):
         """Add a company on trial; its owner is mailed a link to choose a password."""
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            made = clients.register(CompanyDto(**data), password=None, by=viewer(request))
+            client = clients.register(CompanyDto(**data), password=None, by=viewer(request))
             messages.success(request, f"Invitation sent to {data['email']}.")
-            return redirect("client", made.pk)
+            return redirect("client", client.pk)
 
         form = forms.CompanyForm(request.POST or None)
         return self.form_page(request, form, act, title="New company", button="Add company")
 
     @button("Overview", permissions=["platform"], icon="home")
     def overview(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The client's home, as the platform's staff see it."""
+        """Redirect to the client's overview page."""
         return redirect("client", self.row(request, object_id).pk)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
@@ -138,15 +140,16 @@ class ApiKeyAdmin(TenantAdmin):
 
     @button(gettext_lazy("Create key"), permissions=["create"], icon="add")
     def new_key(self, request: HttpRequest) -> HttpResponse:
-        """Create a key and show it once in the reply: a message would store it in a cookie."""
+        """Create a key, and show its secret once in this response: a Django message could store
+        it in a cookie."""
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
             days = data.pop("days")
-            ends = timezone.now() + timedelta(days=days) if days else None
+            expires_at = timezone.now() + timedelta(days=days) if days else None
             hosts = data.pop("allowed_domain")
             key, secret = api_keys.create_with_hosts(
-                by.client, hosts=hosts, expires_at=ends, created_by=by, **data
+                by.client, hosts=hosts, expires_at=expires_at, created_by=by, **data
             )
             return self.page(
                 request, "admin/identity/new_key.html",
@@ -161,7 +164,7 @@ class ApiKeyAdmin(TenantAdmin):
 
     @button(gettext_lazy("Edit"), url_path="edit", permissions=["manage"], icon="edit")
     def change_key(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Change the name, and what the key may cost or do."""
+        """Change the key's name, and its daily cap or its right to write over MCP."""
         key: models.ApiKey = self.row(request, object_id)
         form = forms.KeyChangeForm(request.POST or None, key=key)
 
@@ -176,8 +179,8 @@ class ApiKeyAdmin(TenantAdmin):
     @admin.action(description=cast("str", gettext_lazy("Revoke")), permissions=["manage"])
     @confirm_action(
         gettext_lazy(
-            "Revoke these keys? Anything that uses them stops working right away. This can't be"
-            " undone."
+            "Revoke these keys? Anything that uses them will stop working right away. This can't"
+            " be undone."
         )
     )
     def revoke(self, request: HttpRequest, rows: QuerySet[models.ApiKey]) -> None:
@@ -189,7 +192,8 @@ class ApiKeyAdmin(TenantAdmin):
 
 @admin.register(models.Subscription)
 class SubscriptionAdmin(ServiceAdmin):
-    """Staff choose the plan; only the ledger changes the balance."""
+    """Platform staff edit the plan and its period here, but not the balance: it changes only by
+    entries of the ledger."""
 
     changed_by = PLATFORM
 
@@ -215,13 +219,13 @@ class SubscriptionAdmin(ServiceAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        shown: models.Subscription | None = self.get_object(request, object_id)
-        days = credits.daily_balances(shown.client_id) if shown else {}
-        line = {"label": "Credits left", "data": list(days.values()), "borderColor": "#2563eb"}
-        chart = json.dumps({"labels": [short_day(day) for day in days], "datasets": [line]})
-        context = (extra_context or {}) | {"balance_chart": chart if days else ""}
-        found: HttpResponse = super().change_view(request, object_id, form_url, context)
-        return found
+        account: models.Subscription | None = self.get_object(request, object_id)
+        balances = credits.daily_balances(account.client_id) if account else {}
+        line = {"label": "Credits left", "data": list(balances.values()), "borderColor": "#2563eb"}
+        chart = json.dumps({"labels": [short_day(day) for day in balances], "datasets": [line]})
+        context = (extra_context or {}) | {"balance_chart": chart if balances else ""}
+        response: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return response
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
         # Save only edited fields: the balance may change while the form is open.
@@ -244,7 +248,7 @@ class CreditOrderAdmin(TenantAdmin):
 
     @admin.action(description="Mark as paid", permissions=["platform"])
     @confirm_action(
-        "Mark these orders as paid? Their credits are added to the companies' balances."
+        "Mark these orders as paid? Their credits will be added to the companies' balances."
     )
     def mark_paid(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
         pay = functools.partial(credit_orders.pay, by=viewer(request))
@@ -254,7 +258,7 @@ class CreditOrderAdmin(TenantAdmin):
     @confirm_action("Reject these orders? Their credits won't be added. This can't be undone.")
     def refuse(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
         refuse = functools.partial(credit_orders.refuse, by=viewer(request))
-        each(request, rows.select_related("client"), refuse, done="refused")
+        each(request, rows.select_related("client"), refuse, done="rejected")
 
 
 @admin.register(models.CreditEntry)
@@ -270,10 +274,10 @@ class CreditEntryAdmin(TenantAdmin):
 
 @admin.register(models.ClientConfig)
 class ClientConfigAdmin(TenantAdmin):
-    """Chat settings as they are stored; the pages of Settings change them."""
+    """The stored chat settings, read-only: the Settings pages change them."""
 
     read_by = PLATFORM
-    # The first column is the link, so it cannot be the client.
+    # The first column links to the row. It is not `client`, which some lists do not show.
     list_display = (
         "__str__", "assign_strategy", "agent_capacity", "answer_threshold", "retention_days",
         "version",

@@ -8,13 +8,13 @@ class Config(AppConfig):
     default = True
 
     def ready(self) -> None:
-        from identity.services import audit_chain  # noqa: PLC0415 - it needs the apps
+        from identity.services import audit_chain  # noqa: PLC0415 - it imports models
 
-        register(audit_chain.role, Tags.security)
+        register(audit_chain.check_role, Tags.security)
 
 
 class SiteConfig(admin_apps.AdminConfig):
-    """Django's admin site, with our own sign-in and views for every role."""
+    """Replaces Django's admin site by our own, with its own sign-in and views for every role."""
 
     default = False
     default_site = "identity.pages.admin_site.Site"

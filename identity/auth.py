@@ -25,12 +25,12 @@ LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 @dataclass(frozen=True)
 class Principal:
-    """The caller: a client with its user or API key, and perhaps the visitor of a public key."""
+    """The caller: a user or an API key of a client and, with a public key, perhaps a visitor."""
 
     client: Client
     user: User | None = None
     key: ApiKey | None = None
-    # The id of the visitor whose token came with a public key.
+    # The id in the visitor token sent with a public key; None if none was sent.
     visitor_id: int | None = None
     client_id: int = field(init=False)
     # Whether the caller's key is public.
@@ -48,48 +48,54 @@ class Principal:
 
     @property
     def rights(self) -> tuple[str, ...]:
-        """The person's role, and `trainer` if they may train bots; or the scope of the key."""
+        """What `Access` compares: a person's role, and `trainer` if they have `can_train`; or the
+        kind of key, `secret key` or `public key`."""
         if self.key:
             return (f"{self.key.scope} key",)
         assert self.user
         return (self.user.role, "trainer") if self.user.can_train else (self.user.role,)
 
     def quotas(self, address: str, *, costs_credits: bool) -> tuple[Quota, ...]:
-        """The caller's request limits: one for a person or a secret key. A public key also has one
-        for each address and, if the request costs credits, limits on replies. Known visitors have
-        their own for all else, so that many can wait behind one address."""
+        """The request limits that apply to the caller.
+
+        A person or a secret key has one limit. A public key also has one for each IP address and,
+        if the request costs credits, limits on replies. Requests of visitors with a token that
+        cost no credits have limits per visitor instead, so that many visitors can share an
+        address.
+        """
         factor = self.client.rate_limit_factor
         if self.key is None:
             return (Quota("person", str(self), scaled(rate_limits.PERSON, factor)),)
-        whole = rate_limits.PUBLIC_KEY if self.is_public_key else rate_limits.SECRET_KEY
-        amount = scaled(whole, factor)
+        base = rate_limits.PUBLIC_KEY if self.is_public_key else rate_limits.SECRET_KEY
+        amount = scaled(base, factor)
         of_key = Quota("key", str(self.key.pk), min(amount, self.key.requests_per_minute or amount))
         if not self.is_public_key:
             return (of_key,)
-        place = f"{self.key.pk}:{counted_address(address)}"
+        key_and_address = f"{self.key.pk}:{counted_address(address)}"
         if self.visitor_id is not None and not costs_credits:
-            own = scaled(rate_limits.VISITOR, factor)
-            together = min(scaled(rate_limits.VISITORS_AT_ADDRESS, factor), of_key.amount)
+            of_visitor = scaled(rate_limits.VISITOR, factor)
+            of_address = min(scaled(rate_limits.VISITORS_AT_ADDRESS, factor), of_key.amount)
             return (
-                Quota("visitor", str(self), own),
-                Quota("address_visitors", place, together),
+                Quota("visitor", str(self), of_visitor),
+                Quota("address_visitors", key_and_address, of_address),
                 of_key,
             )
-        each = scaled(rate_limits.PUBLIC_KEY_AND_ADDRESS, factor)
-        quotas = (Quota("page", place, min(each, of_key.amount)), of_key)
-        return (*self._quotas_of_replies(place), *quotas) if costs_credits else quotas
+        of_address = min(scaled(rate_limits.PUBLIC_KEY_AND_ADDRESS, factor), of_key.amount)
+        quotas = (Quota("page", key_and_address, of_address), of_key)
+        return (*self._reply_quotas(key_and_address), *quotas) if costs_credits else quotas
 
-    def _quotas_of_replies(self, place: str) -> tuple[Quota, ...]:
-        """Limits on requests that may cause a reply; `place` is the public key and the address."""
+    def _reply_quotas(self, key_and_address: str) -> tuple[Quota, ...]:
+        """The limits on requests of a public key that may cause a reply."""
         factor = self.client.rate_limit_factor
-        together = Quota("visitors", place, scaled(rate_limits.ADDRESS_REPLIES, factor))
+        of_address = Quota("visitors", key_and_address, scaled(rate_limits.ADDRESS_REPLIES, factor))
         if self.visitor_id is None:
-            return (Quota("newcomers", place, scaled(rate_limits.NEWCOMERS, factor)), together)
+            newcomers = scaled(rate_limits.NEWCOMERS, factor)
+            return (Quota("newcomers", key_and_address, newcomers), of_address)
         burst = scaled(rate_limits.VISITORS_BURST, factor)
         return (
             Quota("replies", str(self), scaled(rate_limits.VISITORS_REPLIES, factor)),
             Quota("burst", str(self), burst, rate_limits.BURST_SECONDS),
-            together,
+            of_address,
         )
 
     def __str__(self) -> str:
@@ -100,9 +106,9 @@ class Principal:
 
 
 class TenantViewSet(OperationViewSet):
-    """A viewset with the caller of the request, and the caller's `client`, `user` and `key`."""
+    """A viewset that knows the request's caller, and the caller's `client`, `user` and `key`."""
 
-    # Not set in a public operation.
+    # Unset in operations that anybody may call.
     caller: Principal
 
     @property
@@ -121,8 +127,8 @@ class TenantViewSet(OperationViewSet):
 
 
 class Argon2(Argon2PasswordHasher):
-    """Argon2id, 2 passes over 48 MiB in one lane: about 80 ms on one core. Django's default would
-    take a small machine's cores and memory for a few sign-ins."""
+    """Argon2id with two passes over 48 MiB in one lane: about 80 ms on one core. With Django's
+    defaults, a few sign-ins at once would use up a small machine's cores and memory."""
 
     time_cost = 2
     memory_cost = 49_152  # KiB
@@ -138,7 +144,7 @@ class Argon2(Argon2PasswordHasher):
 
 
 class SiteBackend(ModelBackend):
-    """Sign-in to the site; its failures and those of the API count against the same limit."""
+    """Checks passwords for the site. Failures here and at the API count against the same limit."""
 
     def authenticate(
         self,
@@ -159,14 +165,14 @@ class SiteBackend(ModelBackend):
 
 
 class MissingApiKey(NotAuthenticated):
-    """There is no key."""
+    """The request has no API key."""
 
     detail = "Send the header API-KEY."
     headers: ClassVar[dict[str, str]] = {"WWW-Authenticate": "API-KEY"}
 
 
 class InvalidApiKey(NotAuthenticated):
-    """The key is unknown, wrong, expired, revoked, or of a disabled client."""
+    """The key is unknown, wrong, expired or revoked, or belongs to a disabled client."""
 
     detail = "Invalid API key"
     headers: ClassVar[dict[str, str]] = {"WWW-Authenticate": "API-KEY"}
@@ -191,7 +197,8 @@ def _principal(user: User) -> Principal:
 
 
 def _person(request: HttpRequest) -> Principal | None:
-    """The person of the access token; None without a token, 401 if it is not valid."""
+    """The person whom the access token belongs to; None if there is no token. Raises a 401 if the
+    token is invalid."""
     token = bearer_token(request)
     if not token:
         return None
@@ -222,8 +229,8 @@ def _person_or_token_in_form(request: HttpRequest) -> Principal | None:
 
 
 def session_check(request: HttpRequest) -> Callable[[], bool]:
-    """A function for streams to call later: whether the sign-in of this request is still valid, and
-    the client is not frozen."""
+    """Return a function that says whether the request's sign-in is still valid and its client not
+    frozen. Streams call it from time to time."""
     claims = getattr(request, "claims", None) or tokens.parse_claims(bearer_token(request))
 
     def is_still_admitted() -> bool:
@@ -234,10 +241,12 @@ def session_check(request: HttpRequest) -> Callable[[], bool]:
 
 
 def _api_key(request: HttpRequest) -> Principal | None:
-    """The key in the `API-KEY` header, never from the query or the body; 401 if it is not valid.
+    """The caller with the key in the `API-KEY` header; None if there is no header. Raises a 401 if
+    the key is invalid.
 
-    A public key is accepted from websites that its bot allows, from our own widget, and without an
-    `Origin`, which only browsers send. That keeps other websites out, but proves nobody's identity.
+    Raises a 403 if a public key comes from a website that its bot does not allow. Our own widget
+    may use it, and so may requests without an `Origin`, which only browsers send: the check keeps
+    other websites out, but proves nobody's identity.
     """
     presented = request.headers.get("API-KEY")
     if not presented:
@@ -247,7 +256,7 @@ def _api_key(request: HttpRequest) -> Principal | None:
         raise InvalidApiKey
     ensure_not_frozen(key.client)
     origin = request.headers.get("Origin")
-    # The widget's own policy limits which pages may frame it.
+    # Which pages may embed the widget is limited by the widget's Content-Security-Policy.
     is_own = origin is not None and origin.partition("://")[2] == request.get_host()
     if key.scope == KeyScope.PUBLIC and origin is not None and not is_own:
         if not (key.bot_id and origin_matches(origin, bots().allowed_hosts(key.bot_id))):
@@ -257,7 +266,8 @@ def _api_key(request: HttpRequest) -> Principal | None:
 
 
 def _visitor_or_key(request: HttpRequest) -> Principal | None:
-    """The key and, for a public key, the visitor named by the `Visitor-Token`."""
+    """The caller with the API key and, for a public key, the visitor whom the `Visitor-Token`
+    identifies; None if there is no key. Raises a 401 if the key or the token is invalid."""
     principal = _api_key(request)
     token = request.headers.get(visitor_tokens.HEADER)
     if principal is None or principal.key is None or token is None or not principal.is_public_key:
@@ -271,7 +281,8 @@ def _visitor_or_key(request: HttpRequest) -> Principal | None:
 def _person_or(
     find_key: Callable[[HttpRequest], Principal | None],
 ) -> Callable[[HttpRequest], Principal | None]:
-    """A function that finds a person by the `Authorization` header, else a key."""
+    """Return a function that finds the caller: a person if there is an `Authorization` header,
+    otherwise a key by `find_key`."""
 
     def find(request: HttpRequest) -> Principal | None:
         if "Authorization" in request.headers:
@@ -288,7 +299,7 @@ def _any_bot_allows(origin: str) -> bool:
 
 
 def origin_matches(origin: str, patterns: Iterable[str]) -> bool:
-    """Whether `origin` is at one of the hosts; `*.` stands for any subdomain."""
+    """Whether the host of `origin` matches one of the patterns; `*.` stands for any subdomain."""
     host = origin_host(origin)
     hosts = [pattern.lower().strip() for pattern in patterns]
     return host is not None and any(
@@ -300,7 +311,7 @@ def origin_matches(origin: str, patterns: Iterable[str]) -> bool:
 
 def origin_host(origin: str) -> str | None:
     """The host name of an https `Origin`, without the port; None for any other. Plain http is
-    accepted from this machine only, for development."""
+    accepted only from the same machine, for development."""
     try:
         parts = urlsplit(origin)
         host = (parts.hostname or "").rstrip(".")
@@ -322,11 +333,11 @@ _KEYS = (*_SECRET_KEY, "public key")
 BEARER = Access(("bearer",), _person, _AGENTS, _VIEWER)
 # A person's own account, such as signing out.
 BEARER_ANY_ROLE = Access(("bearer",), _person, _AGENTS + _VIEWER)
-# To end a sign-in, by the form of RFC 7009: the token in it is a credential too.
+# To revoke a token (RFC 7009). Without a header, the token in the form is the credential.
 BEARER_OR_TOKEN_IN_FORM = Access(("bearer",), _person_or_token_in_form, _AGENTS + _VIEWER)
-# For streams that a browser opens: EventSource cannot send headers.
+# For streams that a browser opens: EventSource cannot send headers, so the URL has a ticket.
 BEARER_OR_TICKET = Access(("bearer",), _person_or_ticket, _AGENTS + _VIEWER)
-# The content and behaviour of bots.
+# The content and behavior of bots.
 TRAINER = Access(("bearer",), _person, (*_ADMINS, "trainer"))
 # Bots, functions, webhooks, keys, people and settings.
 ADMIN = Access(("bearer",), _person, _ADMINS)
@@ -336,7 +347,7 @@ SECRET_KEY = Access(("api_key",), _api_key, _SECRET_KEY, (), MissingApiKey)
 BEARER_OR_SECRET_KEY = Access(
     ("bearer", "api_key"), _person_or(_api_key), _AGENTS + _SECRET_KEY, _VIEWER
 )
-# Everybody but visitors; what they may do is decided for each tool.
+# For MCP: everybody except visitors. Each tool decides what the caller may do.
 ANY_ROLE_OR_SECRET_KEY = Access(
     ("bearer", "api_key"), _person_or(_api_key), _AGENTS + _VIEWER + _SECRET_KEY
 )

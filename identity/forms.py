@@ -17,8 +17,9 @@ from identity.services.bot_hooks import bots
 from identity.shapes.clients import MAX_DAILY_CREDITS
 from identity.shapes.fields import time_zones
 
-# Default cap of a public key. A day's misuse costs at most half of a trial's credits, and a small
-# shop's day fits: 500 quoted replies, or 50 of a model's most expensive replies.
+# The default daily cap of a public key, in credits: half of a trial's, so that one day of misuse
+# cannot use them up. It suffices for a small shop: 500 quoted replies, or 50 of a model's most
+# expensive ones.
 PAGES_DAILY_CREDITS = 500
 _LIFETIMES = [
     (0, gettext_lazy("Never")),
@@ -29,15 +30,15 @@ _LIFETIMES = [
 
 
 def check_own_password(user: User, password: str) -> None:
-    """Raise a ValidationError unless this is the password of the signed-in person. A wrong one
-    counts as a failed sign-in, so that an open session does not help to guess it."""
+    """Raise a ValidationError unless this is the password of the signed-in person. A wrong password
+    counts as a failed sign-in, so that nobody can guess it without limit in an open session."""
     try:
-        known = logins.authenticate(
+        authenticated = logins.authenticate(
             email=user.email, password=password, address=current_address(), admits_staff=True
         )
     except (attempts.TooManyAttempts, logins.ProviderRequired) as exc:
         raise forms.ValidationError(gettext(str(exc))) from exc
-    if known is None:
+    if authenticated is None:
         raise forms.ValidationError(gettext("Incorrect password."))
 
 
@@ -59,7 +60,7 @@ class CompanyForm(ServiceForm):
 
 
 def new_password_field(label: Any) -> forms.CharField:
-    """A field for a password that a person chooses; each form needs a new one."""
+    """Return a new form field for a password that a person chooses."""
     return forms.CharField(
         label=label,
         max_length=128,
@@ -73,7 +74,8 @@ def new_password_field(label: Any) -> forms.CharField:
 
 
 def token_field() -> forms.CharField:
-    """A mailed link's token, which a script reads from the address; each form needs a new one."""
+    """Return a new hidden form field for the token of a mailed link. A script copies the token from
+    the URL."""
     return forms.CharField(
         max_length=200,
         widget=forms.HiddenInput,
@@ -97,18 +99,18 @@ class RegistrationForm(CompanyForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # A mistake in another field does not cost the password; the page is never cached.
+        # Keep the typed password if another field has an error; the page is never cached.
         password: Any = self.fields["password"].widget
         password.render_value = True
 
     def clean_password(self) -> str:
-        """The password, judged together with the other fields."""
+        """Check the password's strength here, so that all errors of the form show at once."""
         password: str = self.cleaned_data["password"]
         validate_password(password)
         return password
 
     def clean_timezone(self) -> str:
-        """The browser's time zone, or UTC if we do not know it: the field is hidden."""
+        """The browser's time zone, or UTC if it is unknown: nobody could correct a hidden field."""
         name: str = self.cleaned_data["timezone"]
         return name if name in time_zones() else "UTC"
 
@@ -160,8 +162,11 @@ class RightsForm(ServiceForm):
     def offer_roles(self, by: User) -> None:
         """Offer only the roles that this person may give."""
         field: Any = self.fields["role"]
-        may = by.is_superuser or by.role == Role.OWNER
-        self.offer("role", [one for one in field.choices if may or one[0] != Role.OWNER])
+        may_make_owners = by.is_superuser or by.role == Role.OWNER
+        self.offer(
+            "role",
+            [choice for choice in field.choices if may_make_owners or choice[0] != Role.OWNER],
+        )
 
 
 class InviteForm(RightsForm):
@@ -171,7 +176,7 @@ class InviteForm(RightsForm):
 
 
 class PersonForm(RightsForm):
-    """A person as their company's admins change them; the platform's staff change more."""
+    """Changes a person. Only platform staff may change the email address and the language."""
 
     email = forms.EmailField(label=gettext_lazy("Email address"), max_length=254)
     language = forms.ChoiceField(label=gettext_lazy("Language"))
@@ -209,22 +214,22 @@ class ProfileForm(ServiceForm):
         label=gettext_lazy("Language"), help_text=gettext_lazy("Used for pages and emails.")
     )
 
-    def __init__(self, *sent: Any, person: User) -> None:
+    def __init__(self, *submitted: Any, person: User) -> None:
         stored = {name: getattr(person, name) for name in self.base_fields}
-        super().__init__(*sent, initial=stored | {"avatar_url": person.picture_url})
+        super().__init__(*submitted, initial=stored | {"avatar_url": person.picture_url})
         self.offer("language", languages_for(person))
         self.add_field("file", picture_field(gettext("Photo"), person.avatar_file))
         self.order_fields(self.field_order)
 
 
 def languages_for(person: User) -> list[tuple[str, str]]:
-    """The languages of the site; a person's own stays among them."""
-    known = dict(settings.LANGUAGES)
-    return [*({person.language: person.language} | known).items()]
+    """The site's languages as choices, with the person's own even if the site lacks it."""
+    site_languages = dict(settings.LANGUAGES)
+    return [*({person.language: person.language} | site_languages).items()]
 
 
 def daily_credits_field() -> forms.IntegerField:
-    """A form field for the daily cap of a public key; each form needs a new one."""
+    """Return a new form field for the daily cap of a public key."""
     return forms.IntegerField(
         label=gettext_lazy("Credits per day"),
         min_value=0,
@@ -240,7 +245,7 @@ def daily_credits_field() -> forms.IntegerField:
 
 
 def mcp_write_field() -> forms.BooleanField:
-    """A form field for what MCP clients may do with a secret key; each form needs a new one."""
+    """Return a new form field for whether MCP clients may write with a secret key."""
     return forms.BooleanField(
         label=gettext_lazy("MCP clients can reply to customers"),
         required=False,
@@ -293,7 +298,7 @@ class KeyForm(ServiceForm):
         self.offer("bot_id", [("", gettext("All bots")), *bots().names(client).items()])
 
     def clean(self) -> dict[str, Any]:
-        """Drop the other type's fields: the form offers them before it knows the type."""
+        """Drop the field that the chosen type of key does not have: the form shows both."""
         if self.cleaned_data.get("scope") == KeyScope.PUBLIC:
             self.cleaned_data["mcp_write"] = False
         else:

@@ -54,7 +54,7 @@ class Person:
         return self.browser.delete(path, headers={**self.headers, **headers})
 
     def upload(self, path: str, **fields: Any) -> Any:
-        """A multipart body: file objects, lists of them, and plain fields."""
+        """Send a multipart body: file objects, lists of these, and plain fields."""
         return self.browser.post(path, fields, headers=self.headers)
 
     def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> Any:
@@ -94,12 +94,13 @@ def sign_in(screen: Page, user: User) -> None:
 
 
 def fill_in_sign_in(screen: Page, user: User) -> None:
-    """Sign in where the form is, with a password hashed as in production."""
+    """Fill in and submit the sign-in form of the open page. The password is hashed as in
+    production."""
     user.password = make_password(PASSWORD, hasher=Argon2())
     user.save(update_fields=["password"])
     screen.get_by_label("Email").fill(user.email)
     screen.get_by_label("Password").fill(PASSWORD)
-    # Wait for the answer: navigating earlier would interrupt the sign-in.
+    # Wait for the response: navigating earlier would interrupt the sign-in.
     with screen.expect_navigation(wait_until="commit"):
         screen.get_by_role("button", name="Sign in").click()
 
@@ -116,7 +117,7 @@ def enter_site(screen: Page, user: User) -> None:
 
 
 def signed_in(user: User | None) -> Browser:
-    """A client of Django's with which a person is signed in to the site."""
+    """A Django test client in which a person is signed in to the site."""
     assert user
     browser = Browser()
     browser.force_login(user)
@@ -124,7 +125,7 @@ def signed_in(user: User | None) -> Browser:
 
 
 def sign_out(screen: Page) -> None:
-    """Sign out of the site, and wait until it is done."""
+    """Sign out of the site, and wait until that is done."""
     with screen.expect_navigation(wait_until="commit"):
         screen.locator("#logout-form").evaluate("form => form.submit()")
 

@@ -48,7 +48,7 @@ urlpatterns = [
     path("identity/sign-in-provider", sign_in_provider),
     path("identity/audit", audit.AuditViewSet.as_view({"get": "list"})),
     path("identity/audit/export", audit.AuditViewSet.as_view({"get": "export"})),
-    # The address in mails sent until 2026; the browser keeps the token after the `#`.
+    # The URL in mails that were sent until 2026; browsers keep the token after the `#`.
     path("reset-password", RedirectView.as_view(pattern_name="admin:choose_password")),
     # config
     path(

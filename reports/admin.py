@@ -1,4 +1,4 @@
-"""The site's pages of exports, read-only."""
+"""The site's read-only pages of large exports."""
 
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ COLORS: dict[str, str] = {
 
 @admin.register(Export)
 class ExportAdmin(TenantAdmin):
-    """Reports that a worker writes or has written."""
+    """Exports that a worker writes or has written."""
 
     list_display = ("file_name", "client", "shown_status", "progress", "rows", "created_by",
                     "created_at", "expires_at")  # fmt: skip

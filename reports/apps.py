@@ -1,4 +1,4 @@
-"""Reports and warnings about all lower apps."""
+"""The configuration of the reports app: reports and warnings about the rows of all other apps."""
 
 from django.apps import AppConfig
 

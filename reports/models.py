@@ -23,10 +23,10 @@ class Export(TenantModel):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     created_by = models.ForeignKey(User, on_delete=models.CASCADE)
-    # The body of the request, with the period as fixed days.
+    # The question, with the first and the last day of its period.
     param = models.JSONField()
     status = models.CharField(max_length=7, choices=ExportStatus, default=ExportStatus.QUEUED)
-    # The number of rows, counted at the request; the percentage written.
+    # The number of rows when the export was requested, and the percentage of them written so far.
     rows = models.PositiveIntegerField()
     progress = models.PositiveSmallIntegerField(default=0)
     file = models.FileField(upload_to="reports/", max_length=200, default="", blank=True)
@@ -46,7 +46,7 @@ class Export(TenantModel):
 
 
 class WarningMute(TenantModel):
-    """A warning that a client's admin muted for a while, whatever its rows."""
+    """A kind of warning that an owner or admin of a client has muted for some time."""
 
     code = models.CharField(max_length=30)
     muted_until = models.DateTimeField()
@@ -62,19 +62,19 @@ class WarningMute(TenantModel):
 
 
 class ChatStats(TenantModel):
-    """The counts of a conversation's messages up to `last_seq`.
+    """Figures of a conversation's messages up to `last_seq`.
 
-    A report reads only later messages. A worker updates it; without it, a report counts all
-    messages.
+    A periodic job updates the row, so that reports read only later messages. If there is no row, a
+    report reads all messages of the conversation.
     """
 
     conversation = models.OneToOneField(Conversation, on_delete=models.CASCADE, primary_key=True)
     last_seq = models.PositiveIntegerField()
-    # Messages of customer, bot and agents, without notes and welcomes.
+    # The number of messages of the customer, bot and agents, without notes and welcomes.
     messages = models.PositiveIntegerField()
     has_agent = models.BooleanField()
     credits = models.BigIntegerField()
-    # When the bot and an agent first wrote.
+    # When the bot and an agent sent their first messages.
     first_bot_message_at = models.DateTimeField(null=True)
     first_agent_message_at = models.DateTimeField(null=True)
 

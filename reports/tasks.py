@@ -1,7 +1,7 @@
 """The jobs of reports."""
 
 from chatplatform.jobs import Queue, job, periodic
-from reports.services import chat_rollup, exports
+from reports.services import exports, message_counts
 
 
 @job(
@@ -17,7 +17,7 @@ def write_export(*, export_id: str) -> None:
 
 @job("reports.delete_exports", queue=Queue.EXPORT, max_attempts=5)
 def delete_exports(*, client: int) -> None:
-    """Delete a client's exports, which may name an erased customer."""
+    """Delete a client's exports, which may contain the data of an erased customer."""
     exports.delete_all(client)
 
 
@@ -29,5 +29,5 @@ def clean_up() -> None:
 
 @periodic("reports.keep_figures")
 def keep_figures() -> None:
-    """Count the messages of conversations, ahead of the reports."""
-    chat_rollup.keep()
+    """Update the stored figures of conversations' messages, which reports use."""
+    message_counts.update()

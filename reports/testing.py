@@ -1,4 +1,4 @@
-"""Helpers for tests of reports: parsing exported files, random questions and their answers."""
+"""Helpers for tests of reports: parsing exported files, random filters, and checks of figures."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ def rows_of_csv(data: bytes) -> list[list[str]]:
 
 
 def rows_of_xlsx(data: bytes) -> list[list[str]]:
-    """The lines of a workbook's sheet as text, column names first; none is a formula."""
+    """The lines of a workbook's sheet as text, headings first. Fails if a cell is a formula."""
     with zipfile.ZipFile(io.BytesIO(data)) as book:
         sheet = ElementTree.fromstring(book.read("xl/worksheets/sheet1.xml"))
     table = []
@@ -40,8 +40,8 @@ def rows_of_xlsx(data: bytes) -> list[list[str]]:
 
 PARSERS = {"csv": rows_of_csv, "xlsx": rows_of_xlsx}
 
-# Just before the clock goes forward and back in Berlin.
-YEARS = (datetime(2026, 3, 28, 20, tzinfo=UTC), datetime(2026, 10, 24, 20, tzinfo=UTC))
+# Just before the clocks go forward and back in Berlin.
+CLOCK_CHANGES = (datetime(2026, 3, 28, 20, tzinfo=UTC), datetime(2026, 10, 24, 20, tzinfo=UTC))
 CHANNELS, TAGS, SENTIMENTS = ["api", "web", "chatapp"], ["vip", "late"], ["positive", "negative"]
 _DAYS = ["2026-03-28", "2026-03-29", "2026-03-30", "2026-10-24", "2026-10-25", "2026-10-26"]
 _COUNTED = ("chats", "messages", "credits_used", "rating_count", "handed_off", "bot_resolved")
@@ -50,7 +50,7 @@ _NAMES |= {"Conversation": "chat_id", "Rating": "rating"}
 
 
 def fill(bot: Any, began: datetime, *, chats: int) -> None:
-    """Make conversations around a time, with messages, credits, ratings and handovers."""
+    """Create conversations after a time, with messages, credits, ratings and handovers."""
     for number in range(chats):
         at = began + timedelta(minutes=47 * number)
         is_ended = number % 3 == 0
@@ -71,7 +71,7 @@ def fill(bot: Any, began: datetime, *, chats: int) -> None:
             )
 
 
-def late(bot: Any) -> None:
+def change_old_chat(bot: Any) -> None:
     """Add a message, a rating and a handover to an old conversation."""
     chat = bot.conversations.filter(handed_off_at=None, status="open").order_by("created_at")[0]
     put_message(chat, "bot", receipt={"credits": 5})
@@ -102,9 +102,9 @@ def questions() -> Any:
 
 
 def _total(table: list[list[str]], name: str) -> int:
-    """The sum of a column; for a yes/no column, the number of yes."""
-    place = table[0].index(name)
-    cells = [row[place] for row in table[1:]]
+    """The sum of a column; of a column of yes and no, the number of yes."""
+    index = table[0].index(name)
+    cells = [row[index] for row in table[1:]]
     is_yes_or_no = name in {"handed_off", "bot_resolved"} and "chat_id" in table[0]
     return sum(
         cell in {"True", "1", "TRUE", "yes"} if is_yes_or_no else int(float(cell or 0))
@@ -112,8 +112,8 @@ def _total(table: list[list[str]], name: str) -> int:
     )
 
 
-def _of_rows(table: list[list[str]]) -> dict[str, int]:
-    """The figures of a table with a row for each conversation."""
+def _totals_of_rows(table: list[list[str]]) -> dict[str, int]:
+    """The totals, computed from a table with a row for each conversation."""
     rated = [row for row in table[1:] if row[table[0].index("rating")]]
     summed = ("messages", "credits_used", "handed_off", "bot_resolved")
     return {"chats": len(table) - 1, "rating_count": len(rated)} | {
@@ -122,25 +122,26 @@ def _of_rows(table: list[list[str]]) -> dict[str, int]:
 
 
 def check_figures(person: Any, question: dict[str, Any]) -> dict[str, int]:
-    """Check that totals, groups and both files agree, and without filters also the overview."""
+    """Check that the totals agree with the groups and both files and, if there are no filters, with
+    the overview. Returns the totals."""
 
-    def file(form: str, **more: Any) -> list[list[str]]:
+    def exported(form: str, **more: Any) -> list[list[str]]:
         reply = person.post("/report/adhoc/export", question | more | {"format": form})
         heading, *rows = PARSERS[form](b"".join(reply.streaming_content))
         # A sheet has headings for people instead of column names.
         return [[_NAMES.get(cell, cell) for cell in heading], *rows]
 
-    asked = question | {"metrics": list(_COUNTED)}
-    totals: dict[str, int] = person.post("/report/adhoc/search", asked).json()["totals"]
+    body = question | {"metrics": list(_COUNTED)}
+    totals: dict[str, int] = person.post("/report/adhoc/search", body).json()["totals"]
     for form in PARSERS:
-        assert _of_rows(file(form)) == totals, (form, question)
+        assert _totals_of_rows(exported(form)) == totals, (form, question)
         for by in ("day", "hour", "channel"):
-            table = file(form, group_by=[by], metrics=list(_COUNTED))
+            table = exported(form, group_by=[by], metrics=list(_COUNTED))
             assert {name: _total(table, name) for name in _COUNTED} == totals, (form, by, question)
     period = {name: question[name] for name in ("date_from", "date_to", "timezone")}
     if set(question) == set(period):
-        found = person.get("/report/chat-overview", period).json()
-        assert {name: found["current"][name] for name in _COUNTED} == totals
+        overview = person.get("/report/chat-overview", period).json()
+        assert {name: overview["current"][name] for name in _COUNTED} == totals
         for series in ("series", "by_hour"):
-            assert sum(row["chats"] for row in found[series]) == totals["chats"], series
+            assert sum(row["chats"] for row in overview[series]) == totals["chats"], series
     return totals

@@ -1,4 +1,4 @@
-"""Paths of reports."""
+"""The paths of the tag `report`, and of the site's pages of reports, warnings and failures."""
 
 from django.contrib import admin
 from django.urls import path
@@ -33,7 +33,7 @@ urlpatterns = [
     path("admin/failures/", page(failures_page.page), name="failures"),
     path("admin/steps/dismiss/", page(home.dismiss_steps), name="dismiss_steps"),
     path("admin/clients/<int:client_id>/", page(client_page.page), name="client"),
-    # Replaces the site's own search, so it must come first.
+    # Replaces Unfold's search, so it must come before the paths of the admin site.
     path("admin/search/", page(command_palette.page)),
     path("admin/reports/", page(overview_page.page), name="reports_overview"),
     path("admin/reports/adhoc/", page(adhoc_page.page), name="reports_adhoc"),

@@ -18,7 +18,7 @@ from chatplatform.api.outgoing_call_limits import OF_CLIENT, SHARED, WAITING_THR
 from chatplatform.testing.web_process import wait_until_idle
 from chatplatform.web.turns import THREADS
 from identity.models import SignInProvider
-from identity.services.provider_sign_in import _AT_ONCE
+from identity.services.provider_sign_in import _MAX_CONCURRENT_CALLS
 from identity.testing import PASSWORD, make_client, make_person
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
@@ -106,7 +106,7 @@ def test_an_issuer_that_stalls_delays_nobody_else(ann, web_port, outside_ports):
     with stalling(outside_ports, web_port) as issuer:
         links = []
         # So many that without threads of their own they would hold all that there are.
-        for number in range(THREADS // _AT_ONCE + 1):
+        for number in range(THREADS // _MAX_CONCURRENT_CALLS + 1):
             client = make_client(f"Stalled{number}")
             SignInProvider.objects.create(
                 client=client, issuer=f"http://{issuer.host_port}", application_id="x",
@@ -117,16 +117,16 @@ def test_an_issuer_that_stalls_delays_nobody_else(ann, web_port, outside_ports):
         # One client's link, by more than serve all others: it gets its share.
         for _ in range(2 * THREADS):
             flood.send("POST", links[0], page)
-        flood.wait_for_answers(2 * THREADS - _AT_ONCE)
+        flood.wait_for_answers(2 * THREADS - _MAX_CONCURRENT_CALLS)
         assert set(flood.statuses()) == {429}
         assert "Retry-After" in flood.answers[0][1]
         assert "<html" in flood.answers[0][2]
-        assert len(issuer.held) == _AT_ONCE
+        assert len(issuer.held) == _MAX_CONCURRENT_CALLS
         others = Callers(web_port)
         for link in links[1:]:
-            for _ in range(_AT_ONCE):
+            for _ in range(_MAX_CONCURRENT_CALLS):
                 others.send("POST", link, page)
-        issuer.wait_for(len(links) * _AT_ONCE)
+        issuer.wait_for(len(links) * _MAX_CONCURRENT_CALLS)
         assert flood.ask("GET", "/identity/users/me", ann.headers)[0] == 200
         assert others.answers == [], "the issuer still holds them"
         issuer.hang_up()

@@ -13,29 +13,30 @@ class KeyScope(models.TextChoices):
 
 
 class ApiKey(TenantModel):
-    """A key for a server (`secret`) or a website (`public`, one bot): its prefix and keyed hash."""
+    """An API key for a server (`secret`), or for a website and one bot (`public`). Of a secret key,
+    only the prefix and a keyed hash are stored."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="api_keys")
-    # The key's bot; bots are in a higher app, so there is no foreign key. A secret key without one
-    # serves every bot of the client.
+    # The id of the key's bot; not a foreign key, since bots are in a higher app. Null: a secret key
+    # for all of the client's bots.
     bot_id = models.BigIntegerField(null=True)
     name = models.CharField(max_length=100)
     scope = models.CharField(max_length=10, choices=KeyScope)
     prefix = models.CharField(max_length=12, unique=True)
     secret_hash = models.CharField(max_length=64)
     # The full text of a public key, which every visitor of its website can read. Empty for a secret
-    # key, and for a public key created before this column.
+    # key, and for a public key that is older than this column.
     public_key = models.CharField(max_length=100, db_default="", blank=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())
     last_used_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
-    # A request limit below the scope's; null: the scope's limit.
+    # A lower request limit than the scope's usual one; null: the usual one.
     requests_per_minute = models.PositiveIntegerField(null=True)
-    # Credits that chats opened with the key may cost in a day (UTC); null: no cap of its own.
+    # The credits that chats opened with the key may cost in a day (UTC); null: no cap.
     daily_credits = models.PositiveIntegerField(null=True)
-    # Whether tools of the MCP server that write to customers may be called with the key.
+    # Whether MCP tools that message customers may be called with the key.
     mcp_write = models.BooleanField(db_default=False)
 
     class Meta:

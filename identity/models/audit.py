@@ -13,20 +13,20 @@ _SPACES = str.maketrans("._:", "   ")
 
 
 class AuditEvent(TenantModel):
-    """Who granted, revealed or changed what. Append-only; holds no secrets.
+    """Who granted, revealed or changed what. Append-only; contains no secrets.
 
-    An event outlives the rows that it names, so its ids have no foreign key constraints.
+    An event outlives the rows that it references, so there are no foreign key constraints.
     """
 
     client = models.ForeignKey(Client, on_delete=models.DO_NOTHING, db_constraint=False)
-    # Null if the platform itself acted.
+    # Null if an API key or the platform itself acted.
     user = models.ForeignKey(User, on_delete=models.DO_NOTHING, null=True, db_constraint=False)
     api_key = models.ForeignKey(ApiKey, on_delete=models.DO_NOTHING, null=True, db_constraint=False)
     # For example "user.role_changed".
     action = models.CharField(max_length=60)
     # The object of the action, for example "user:12".
     subject = models.CharField(max_length=100, default="", blank=True)
-    # The changed fields, with their values unless they are secret or a customer's.
+    # The changed fields, with their values unless those are secret or a customer's data.
     changes = models.JSONField(default=dict)
     address = models.CharField(max_length=64, default="", blank=True)
     request_id = models.CharField(max_length=64, default="", blank=True)
@@ -40,12 +40,12 @@ class AuditEvent(TenantModel):
         ]
 
     def __str__(self) -> str:
-        words = f"{self.action} of {self.subject}" if self.subject else self.action
-        return words.translate(_SPACES).capitalize()
+        text = f"{self.action} of {self.subject}" if self.subject else self.action
+        return text.translate(_SPACES).capitalize()
 
 
 class AuditLink(TenantModel):
-    """A link of a client's chain: a hash of an event and the previous link's hash.
+    """A link of a client's hash chain: a hash over an event and the previous link's hash.
 
     A trigger writes the links one after the other at commit; the application may only read them.
     """
@@ -71,10 +71,10 @@ class AuditAnchor(TenantModel):
     client = models.ForeignKey(Client, on_delete=models.DO_NOTHING, db_constraint=False)
     # The first day of the month.
     month = models.DateField()
-    # How many rows were removed, and the hash of the last of them.
+    # The number of removed rows, and the hash of the last one.
     rows = models.PositiveIntegerField()
     hash = models.CharField(max_length=64)
-    # The signature: `statement()`, encrypted with FIELD_KEYS, which also proves who wrote it.
+    # The text of `statement()`, encrypted with FIELD_KEYS: only the platform can have written it.
     seal = EncryptedTextField()
 
     class Meta:

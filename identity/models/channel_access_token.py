@@ -1,4 +1,4 @@
-"""Clients' own access tokens at messaging providers."""
+"""Access tokens of clients' people at messaging providers."""
 
 from django.db import models
 
@@ -9,9 +9,10 @@ from identity.models.user import User
 
 
 class ChannelAccessToken(TenantModel):
-    """A client's own access token at a messaging provider, encrypted; one for each channel."""
+    """The access token of a person of the client at a messaging provider, with which accounts are
+    connected. Encrypted; a client has one for each channel."""
 
-    # Known before the insert, since the encryption binds the token to the row.
+    # Set before the insert, since the encryption binds the token to the row.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     channel = models.CharField(max_length=10)
     access_token = EncryptedTextField()

@@ -16,13 +16,14 @@ class Client(models.Model):
     name = models.CharField(max_length=200)
     code = models.SlugField(max_length=60, unique=True)
     default_language = models.CharField(max_length=20, default="en")
-    # The languages that its bots offer and a new bot gets; empty: those of all its enabled bots.
+    # The languages that the client's bots offer and that new bots start with; empty: the languages
+    # of all its enabled bots.
     languages = ArrayField(models.CharField(max_length=20), default=list, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
     is_disabled = models.BooleanField("disabled", default=False)
-    # Set while the client is moved to another cell: its requests are refused and its jobs wait.
+    # Set while the client is being moved to another cell: its requests are refused, its jobs wait.
     frozen_at = models.DateTimeField(null=True, editable=False)
-    # Multiplies the request limits of its people and keys.
+    # Multiplies the request limits of the client's people and keys.
     rate_limit_factor = models.FloatField(
         default=1,
         db_default=1,
@@ -54,8 +55,8 @@ class TenantQuerySet(models.QuerySet[Row]):
 class TenantModel(models.Model):
     """A row that belongs to one client."""
 
-    # No reverse relation: `for_client` finds a client's rows, and Django need not walk through
-    # dozens of reverse relations in every query that defers a column of the client.
+    # No reverse relation: `for_client` finds a client's rows, and Django would go through dozens of
+    # reverse relations in every query that defers a column of the client.
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="+")
 
     objects = TenantQuerySet.as_manager()

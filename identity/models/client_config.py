@@ -7,7 +7,7 @@ from identity.models.client import Client, TenantModel
 
 
 class AssignStrategy(models.TextChoices):
-    """How a waiting chat gets its agent."""
+    """How waiting chats are assigned to agents."""
 
     MANUAL = "manual"
     ROUND_ROBIN = "round_robin"
@@ -15,19 +15,19 @@ class AssignStrategy(models.TextChoices):
 
 
 class ClientConfig(TenantModel):
-    """A client's chat settings; `version` grows with every change."""
+    """A client's chat settings; `version` increases with every change."""
 
     client = models.OneToOneField(Client, on_delete=models.CASCADE, related_name="config")
     # [{"weekday": 0..6 (Monday first), "opens": "09:00", "closes": "17:00"}]; empty: always open.
     business_hours = models.JSONField(default=list)
     # [{"date": "2026-12-25", "name": "", "hours": [{"opens", "closes"}]}]; no hours: closed.
     holidays = models.JSONField(default=list)
-    # Language to text, like handoff_message.
+    # Texts by language; `handoff_message` as well.
     out_of_hours_message = models.JSONField(default=dict)
     assign_strategy = models.CharField(
         max_length=12, choices=AssignStrategy, default=AssignStrategy.MANUAL
     )
-    # A strategy assigns an agent at most this many open chats; the agent may still take more.
+    # Automatic assignment stops at this many open chats of an agent; the agent may take more.
     agent_capacity = models.PositiveSmallIntegerField(default=5)
     handoff_on_request = models.BooleanField(default=True)
     handoff_on_no_answer = models.BooleanField(default=True)
@@ -37,27 +37,27 @@ class ClientConfig(TenantModel):
     # Whether the bot goes on answering while a chat waits for an agent.
     answer_while_waiting = models.BooleanField(default=True, db_default=True)
     handoff_message = models.JSONField(default=dict)
-    # Other automatic messages that the client has replaced: name to language to text.
+    # The client's own texts for other automatic messages: by message name, then by language.
     automatic_messages = models.JSONField(default=dict)
-    # Lowest probability (0..1) at which the bot answers; below it the bot hands over.
+    # The lowest probability (0..1) of being right at which a bot still answers.
     answer_threshold = models.FloatField(default=0.77)
-    # Whether the extractive answer replaces that of a failed model; if not, the bot hands over.
+    # Whether the extractive engine answers if the model fails; if not, the bot hands over.
     fallback_to_extractive = models.BooleanField(default=True)
     # Whether a second model call checks that the documents support each answer.
     confirm_answers = models.BooleanField(default=True, db_default=True)
-    # Whether a model that can read pictures or transcribe voice notes gets those of customers.
+    # Whether customers' pictures and voice notes go to a model that can read or transcribe them.
     read_attachments = models.BooleanField(default=True, db_default=True)
-    # Customer messages within this time get one common reply; 0: one reply for each.
+    # All messages that a customer sends within this time get a single reply; 0: one reply each.
     burst_wait_ms = models.PositiveIntegerField(default=0)
     # An open chat ends after this many minutes without a message; 0: never.
     inactivity_end_minutes = models.PositiveIntegerField(default=1440)
-    # For this many minutes after its end a customer's message reopens a chat; 0: never.
+    # A customer's message reopens a chat that ended at most this many minutes ago; 0: never.
     reopen_window_minutes = models.PositiveIntegerField(default=1440)
     # Whether an identified customer has at most one open chat with a bot.
     reuse_open = models.BooleanField(default=False)
     # Whether customers are asked for a rating when their chat has ended.
     ask_feedback = models.BooleanField(default=True)
-    # For how many minutes a customer may correct a rating; 0: never.
+    # A customer may change a rating for this many minutes; 0: never.
     feedback_edit_minutes = models.PositiveIntegerField(default=60)
     first_response_target_seconds = models.PositiveIntegerField(default=300)
     auto_summary = models.BooleanField(default=False)
@@ -65,9 +65,9 @@ class ClientConfig(TenantModel):
     auto_sentiment = models.BooleanField(default=False)
     auto_translate = models.BooleanField(default=False)
     mask_personal_data = models.BooleanField(default=False)
-    # Messaging channels on which customers do not get the platform's own sentences.
+    # The messaging channels on which the platform sends no automatic messages.
     silent_channels = models.JSONField(default=list)
-    # What a provider charges for a message, by the category that it reports.
+    # What a provider charges for a message, by the message category that the provider reports.
     message_prices = models.JSONField(default=dict)
     # Days for which ended chats are kept; null: forever.
     retention_days = models.PositiveIntegerField(null=True)
@@ -81,7 +81,7 @@ class ClientConfig(TenantModel):
 
 
 class EmailNotification(TenantModel):
-    """Who gets which notifications by mail. Without a row nobody gets any."""
+    """Which notifications are mailed to a client, and to whom. Without a row, none are mailed."""
 
     client = models.OneToOneField(
         Client, on_delete=models.CASCADE, related_name="email_notification"
@@ -92,7 +92,7 @@ class EmailNotification(TenantModel):
     on_handoff = models.BooleanField(default=False)
     on_channel_error = models.BooleanField(default=False)
     on_low_credit = models.BooleanField(default=False)
-    # Whether the agent of a chat gets the mails about it too.
+    # Whether a chat's agent also gets the mails about the chat.
     to_assignee = models.BooleanField(default=True)
     unanswered_after_minutes = models.PositiveIntegerField(default=15)
 

@@ -24,7 +24,8 @@ class Subscription(TenantModel):
     # Changed only by identity.services.credits, which writes a CreditEntry with each change.
     credits_left = models.PositiveBigIntegerField(default=0)
     credits_used = models.PositiveBigIntegerField(default=0)
-    # The lowest warning level (per cent of credits_included) since credits were added; null: none.
+    # The lowest level, in per cent of credits_included, that a warning was sent for since credits
+    # were last added; null: none was sent.
     lowest_warning_level = models.PositiveSmallIntegerField(null=True)
     period_start = models.DateTimeField(db_default=Now())
     # Null: the period does not end.
@@ -50,13 +51,13 @@ class EntryKind(models.TextChoices):
     GRANT = "grant"  # included in a plan or its next period
     TOP_UP = "top_up"
     RESERVE = "reserve"  # before an AI call
-    SETTLE = "settle"  # the unused part of a reservation comes back (or 0)
-    RELEASE = "release"  # the call failed: the whole reservation comes back
+    SETTLE = "settle"  # the call succeeded: the unused part of a reservation is returned
+    RELEASE = "release"  # the call failed: the whole reservation is returned
 
 
 class CreditEntry(TenantModel):
-    """One change of a client's balance. Append-only: the amounts sum to `credits_left`.
-    Only `is_open` changes later, when the call of a reservation has ended.
+    """One change of a client's balance. Append-only: the amounts add up to `credits_left`.
+    Only `is_open` changes later, when the AI call of a reservation has ended.
     """
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="credit_entries")
@@ -64,7 +65,8 @@ class CreditEntry(TenantModel):
     # Added to the balance; negative for a reservation.
     amount = models.BigIntegerField()
     balance_after = models.BigIntegerField()
-    # What the credits are for, such as "reply:<message id>"; a repeated job finds its entry by it.
+    # What the credits are for, such as "reply:<message id>". A job that runs again finds its
+    # entry by the reference.
     reference = models.CharField(max_length=200)
     is_open = models.BooleanField("open", default=False)
     # The job that made a reservation; null if a request made it.
@@ -77,7 +79,7 @@ class CreditEntry(TenantModel):
     class Meta:
         verbose_name_plural = "credit entries"
         constraints = [
-            # Released credits may be reserved again; nothing is paid twice.
+            # After a release a reference may be reserved again, but it is never charged twice.
             models.UniqueConstraint(
                 fields=["client", "reference", "kind"],
                 condition=models.Q(kind__in=["grant", "top_up", "settle"]),
@@ -93,7 +95,7 @@ class CreditEntry(TenantModel):
             models.Index(fields=["client", "id"], name="credit_ledger"),
             models.Index(fields=["client", "reference"], name="credit_reference"),
             models.Index(fields=["client", "created_at"], name="credit_by_date"),
-            # The clean-up: reservations whose call never ended.
+            # For the clean-up of reservations whose call never ended.
             models.Index(
                 fields=["created_at"], condition=models.Q(is_open=True), name="credit_open"
             ),

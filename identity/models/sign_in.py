@@ -32,18 +32,18 @@ class RefreshToken(TenantModel):
 
 
 class SiteSession(AbstractBaseSession):
-    """One sign-in to the site: a Django session with a reference to its person.
+    """One sign-in to the site: a Django session with a reference to its user.
 
     `session_key` is a hash of the browser's key, so a reader of the table cannot use any session.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="sessions")
-    # The family of the access tokens issued for the session; they end with it.
+    # The family of the access tokens issued for the session, which become invalid with it.
     token_family = models.UUIDField(null=True, unique=True)
 
     @staticmethod
     def key_of(cookie: str | None) -> str:
-        """The key of the row for the key that a browser holds; empty without one."""
+        """The `session_key` for a browser's session cookie; empty if there is no cookie."""
         return hash_secret(f"session:{cookie}")[:40] if cookie else ""
 
 
@@ -60,9 +60,10 @@ class Impersonation(models.Model):
 
 
 class SecondFactor(models.Model):
-    """A person's TOTP secret and hashes of recovery codes; without a row a password suffices."""
+    """A person's TOTP secret and hashes of recovery codes. People without a row sign in by password
+    alone."""
 
-    # Known before the insert, since the encryption binds the secret to the row.
+    # Set before the insert, since the encryption binds the secret to the row.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="second_factor")
     # In base32, as authenticator apps expect it.
@@ -86,13 +87,13 @@ class AttemptKind(models.TextChoices):
     REGISTER = "register"
     CONFIRM = "confirm"
     PROVIDER = "provider"
-    # These need a credential, but anybody can register for one, and they send mail to strangers.
+    # These need a credential, but anybody can register to get one, and they mail any address.
     ADD_USER = "add_user"
     TEST_MAIL = "test_mail"
     # Requests for a company's sign-in link, and mails with a link that were sent to a mailbox.
     ASK_LINK = "ask_link"
     LINK_MAIL = "link_mail"
-    # Mailed transcripts, counted for each chat, mailbox and visitor.
+    # Mailed transcripts, counted per chat, per mailbox and per visitor.
     MAIL_CHAT = "mail_chat"
     MAIL_TO = "mail_to"
     MAIL_GUEST = "mail_guest"
@@ -108,7 +109,7 @@ class Attempt(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
-        # Recent attempts from an address, and for an account.
+        # For recent attempts from an IP address, and for an account.
         indexes = [
             models.Index(fields=["kind", "address", "created_at"], name="attempt_address"),
             models.Index(fields=["kind", "account_hash"], name="attempt_account"),
@@ -134,7 +135,7 @@ class PasswordReset(TenantModel):
 class SignInProvider(TenantModel):
     """A client's own OpenID provider, at which its people sign in."""
 
-    # Known before the insert, since the encryption binds the secret to the row.
+    # Set before the insert, since the encryption binds the secret to the row.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     client = models.OneToOneField(Client, on_delete=models.CASCADE, related_name="sign_in_provider")
     issuer = models.CharField(max_length=500)
@@ -145,9 +146,9 @@ class SignInProvider(TenantModel):
     email_domains = ArrayField(models.CharField(max_length=253))
     # Whether only owners may still sign in by password.
     is_required = models.BooleanField(default=False)
-    # Whether somebody without an account becomes an agent at the first sign-in.
+    # Whether people without an account become agents at their first sign-in.
     creates_agents = models.BooleanField(default=False)
-    # Whether owners can sign in with it: true if an owner made the latest change.
+    # Whether owners can sign in with this provider: true if an owner made the latest change.
     admits_owners = models.BooleanField(default=False)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -39,9 +39,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     # In lower case, so that an address belongs to one account.
     email = models.EmailField(max_length=254, unique=True)
     full_name = models.CharField(max_length=200)
-    # Shown to customers beside the name.
+    # Shown to customers next to the name.
     avatar_url = models.CharField(max_length=500, default="", blank=True)
-    # The file that `avatar_url` leads to, if it was uploaded.
+    # The uploaded picture that `avatar_url` points to, if any.
     avatar_file = models.FileField(
         upload_to="banners/", max_length=200, default="", db_default="", blank=True
     )
@@ -50,7 +50,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     # Whether the person may train bots regardless of the role.
     can_train = models.BooleanField(default=False)
     is_disabled = models.BooleanField("disabled", default=False)
-    # Incremented to end all access tokens issued before.
+    # Incremented to invalidate all access tokens issued before.
     token_version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -75,28 +75,29 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def picture_url(self) -> str:
-        """Where the picture is now; the platform's address may have changed since an upload."""
+        """The picture's current URL. That of an upload is computed, since the platform's URL may
+        have changed since then."""
         return media.public_url(str(self.avatar_file)) if self.avatar_file else self.avatar_url
 
     @property
     def is_active(self) -> bool:  # type: ignore[override]
-        """Whether the account may sign in, under the name that Django reads."""
+        """Whether the account may sign in. Django requires this name."""
         return not self.is_disabled and not (self.client and self.client.is_disabled)
 
     @property
     def is_invited(self) -> bool:
         """Whether a client's user has neither chosen a password nor signed in yet."""
-        never = self.last_login is None and not self.has_usable_password()
-        return never and self.client_id is not None and not self.is_disabled
+        has_never_entered = self.last_login is None and not self.has_usable_password()
+        return has_never_entered and self.client_id is not None and not self.is_disabled
 
     @property
     def is_staff(self) -> bool:
-        """Whether the user may enter the site, under Django's name: clients' users may too."""
+        """Whether the user may use the site, as clients' users may. Django requires this name."""
         return self.is_superuser or self.client_id is not None
 
     @property
     def is_admin(self) -> bool:
-        """Whether the user may change what belongs to the whole client."""
+        """Whether the user is an owner or an admin of the client."""
         return self.role in {Role.OWNER, Role.ADMIN}
 
 

@@ -54,7 +54,8 @@ from identity.services.impersonation import REFUSED
 # Views that platform staff can reach before they have set up a required second factor.
 _BEFORE_SECOND_FACTOR = {"second_factor", "logout", "jsi18n"}
 
-# Only the desk's own scripts run; nothing loads from elsewhere, and no text becomes markup.
+# The desk's Content-Security-Policy: only our own scripts run, nothing loads from elsewhere, and
+# scripts cannot insert text as markup.
 DESK_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; connect-src 'self';"
     " img-src 'self' blob:; media-src 'self'; manifest-src 'self'; worker-src 'self';"
@@ -62,7 +63,7 @@ DESK_POLICY = (
     " frame-ancestors 'none'; require-trusted-types-for 'script'"
 )
 
-# The pages of Settings, by name since those of higher apps are among them.
+# The views of the Settings pages, as import paths, since some are in higher apps.
 SETTINGS_PAGES = {
     "company": "bots.pages.settings_company.page",
     "hours": "identity.pages.settings.business_hours.page",
@@ -93,7 +94,8 @@ class SignInForm(AuthenticationForm):
 
 
 class SignIn(LoginView):
-    """The sign-in form; afterwards each role is sent to the place where it works."""
+    """The sign-in form. Afterwards people go to the page that they asked for, or to the home of
+    their role."""
 
     form_class = SignInForm
     template_name = "admin/sign_in.html"
@@ -119,7 +121,7 @@ class SignIn(LoginView):
 
 
 class OwnPasswordForm(AdminOwnPasswordChangeForm):
-    """Changes a person's own password as the API does: every other sign-in ends."""
+    """Asks for the current password, whose failures count as failed sign-ins, and for a new one."""
 
     user: User
 
@@ -130,6 +132,8 @@ class OwnPasswordForm(AdminOwnPasswordChangeForm):
 
 
 class OwnPassword(PasswordChangeView):
+    """Changes a person's own password and ends every other sign-in, as the API does."""
+
     form_class = OwnPasswordForm
     success_url = reverse_lazy("admin:password_change_done")
     template_name = "registration/password_change_form.html"
@@ -141,7 +145,7 @@ class OwnPassword(PasswordChangeView):
 
 
 def _file(name: str, content_type: str) -> Any:
-    """A view of a public file made from a template, such as a script; never cached."""
+    """A public view that renders a file, such as a script, from a template; never cached."""
     view = TemplateView.as_view(template_name=f"admin/{name}", content_type=content_type)
     return never_cache(view)
 
@@ -152,25 +156,25 @@ class Site(UnfoldAdminSite):
     login_form = SignInForm
 
     def extra_urls(self) -> list[URLPattern]:
-        own = self.admin_view
+        signed_in = self.admin_view
         forgot_password = self._open(mailed_links.forgot_password)
         second_factor_page = functools.partial(second_factor_pages.own_page, self)
         return [
-            path("desk/", own(self.desk), name="desk"),
-            path("desk/token/", own(self.desk_token), name="desk_token"),
-            # A browser fetches these two by itself, also after a sign-out.
+            path("desk/", signed_in(self.desk), name="desk"),
+            path("desk/token/", signed_in(self.desk_token), name="desk_token"),
+            # Browsers fetch these two by themselves, even after a sign-out.
             path("desk/worker.js", _file("desk_worker.js", "text/javascript"), name="desk_worker"),
             path(
                 "desk/app.webmanifest",
                 _file("desk.webmanifest", "application/manifest+json"),
                 name="desk_manifest",
             ),
-            path("profile/", own(functools.partial(profile.page, self)), name="profile"),
-            path("sign-ins/", own(self.sign_ins), name="sign_ins"),
-            path("second-factor/", own(second_factor_page), name="second_factor"),
-            path("views/save/", own(saved_views.save), name="save_view"),
-            path("views/delete/", own(saved_views.delete), name="delete_view"),
-            path("view/leave/", own(impersonation.leave), name="leave_view"),
+            path("profile/", signed_in(functools.partial(profile.page, self)), name="profile"),
+            path("sign-ins/", signed_in(self.sign_ins), name="sign_ins"),
+            path("second-factor/", signed_in(second_factor_page), name="second_factor"),
+            path("views/save/", signed_in(saved_views.save), name="save_view"),
+            path("views/delete/", signed_in(saved_views.delete), name="delete_view"),
+            path("view/leave/", signed_in(impersonation.leave), name="leave_view"),
             path("login/code/", self._open(second_factor_pages.sign_in_page), name="login_code"),
             path("register/", self._open(registration.page), name="register"),
             path("register/again/", self._open(registration.send_again), name="register_again"),
@@ -186,31 +190,32 @@ class Site(UnfoldAdminSite):
             ),
             path("signed-in/", self._open(provider_sign_in.callback), name="provider_signed_in"),
             *self._settings_urls(),
-            # The sign-in page links to the path of this name.
+            # Django's sign-in page links to the path with this name.
             path("forgot-password/", forgot_password, name="admin_password_reset"),
         ]
 
     def _settings_urls(self) -> list[URLPattern]:
-        found = []
-        for name, place in SETTINGS_PAGES.items():
-            page = import_string(place)
-            own = functools.update_wrapper(functools.partial(page, self), page)
-            found.append(path(f"settings/{name}/", self.admin_view(own), name=f"settings_{name}"))
-        return found
+        urls = []
+        for name, import_path in SETTINGS_PAGES.items():
+            page = import_string(import_path)
+            view = functools.update_wrapper(functools.partial(page, self), page)
+            urls.append(path(f"settings/{name}/", self.admin_view(view), name=f"settings_{name}"))
+        return urls
 
     def _open(self, view: Callable[..., HttpResponse]) -> Any:
-        """A view for everybody; never cached, and only our own pages may send it forms."""
-        # The wrapper carries the view's marks, such as whether it calls out.
-        own = functools.update_wrapper(functools.partial(view, self), view)
-        return never_cache(csrf_protect(own))
+        """Wrap a view that needs no sign-in: never cached, and protected against CSRF."""
+        # Keep the view's attributes, such as whether it makes outgoing calls.
+        wrapped = functools.update_wrapper(functools.partial(view, self), view)
+        return never_cache(csrf_protect(wrapped))
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
-        """Redirect platform staff without a required second factor to its set-up, and refuse writes
-        during an impersonation."""
-        shown = super().admin_view(view, cacheable)
+        """Wrap a view that needs a sign-in. Platform staff without a required second factor are
+        redirected to its set-up. During an impersonation, writes and the views of a person's own
+        account are refused. For a frozen client, everything is refused."""
+        admin_view = super().admin_view(view, cacheable)
 
-        @functools.wraps(shown)
-        def lead(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        @functools.wraps(admin_view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             match, user = request.resolver_match, request.user
             is_before = match is not None and match.url_name in _BEFORE_SECOND_FACTOR
             if not is_before and isinstance(user, User) and second_factor.is_missing(user):
@@ -220,20 +225,20 @@ class Site(UnfoldAdminSite):
             if isinstance(user, User):
                 ensure_not_frozen(user.client)
             try:
-                reply = shown(request, *args, **kwargs)
+                response = admin_view(request, *args, **kwargs)
             except InternalError as exc:
                 if not impersonation.is_write(exc):
                     raise
                 raise Forbidden(REFUSED) from exc
-            if reply.status_code == 302 and "Background" in request.headers:
+            if response.status_code == 302 and "Background" in request.headers:
                 # A script sent the form. It decides whether to follow the redirect.
-                return HttpResponse(status=204, headers={"Location": reply["Location"]})
-            return reply
+                return HttpResponse(status=204, headers={"Location": response["Location"]})
+            return response
 
-        return lead
+        return guarded
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """Add the client whose rows the platform's staff have chosen to every template."""
+        """Add `chosen_client`, the client that platform staff filter by, to every template."""
         chosen = navigation.chosen_client(request)
         return {**super().each_context(request), "chosen_client": chosen}
 
@@ -241,8 +246,8 @@ class Site(UnfoldAdminSite):
         self, request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any
     ) -> TemplateResponse:
         """A page of the site with its own template and title."""
-        shown = self.each_context(request) | {"title": title, **context}
-        return TemplateResponse(request, f"admin/{template}.html", shown, status=status)
+        full_context = self.each_context(request) | {"title": title, **context}
+        return TemplateResponse(request, f"admin/{template}.html", full_context, status=status)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """The home of the client or of the platform. Agents are redirected to their desk."""
@@ -253,12 +258,13 @@ class Site(UnfoldAdminSite):
         return super().index(request, {"title": title, **(extra_context or {})})
 
     def desk(self, request: HttpRequest) -> HttpResponse:
-        """The agents' desk, apart from the site's templates since it shows strangers' texts.
-        Impersonations get the list of chats: an open desk would make the agent present."""
+        """The agents' desk, which has its own template and a strict policy, since it shows texts
+        from strangers. An impersonation is redirected to the list of chats: an open desk would
+        make the agent appear present."""
         if is_impersonated(request):
             return redirect("admin:chats_conversation_changelist")
         user = viewer(request)
-        get_token(request)  # sets the cookie that the page sends back for its token
+        get_token(request)  # sets the CSRF cookie, which the page needs to request its token
         page = render(request, "admin/desk.html", {"has_desk": user.client_id is not None})
         page["Content-Security-Policy"] = DESK_POLICY
         return page
@@ -272,7 +278,7 @@ class Site(UnfoldAdminSite):
         if user.client_id is None:
             raise PermissionDenied
         session = request.session
-        assert isinstance(session, site_sessions.SessionStore), "SESSION_ENGINE names it"
+        assert isinstance(session, site_sessions.SessionStore), "SESSION_ENGINE sets it"
         session.is_unattended = "Unattended" in request.headers
         lifetime = int(settings.ACCESS_TOKEN_LIFETIME.total_seconds())
         token = site_sessions.access_token(request, user)
@@ -285,11 +291,12 @@ class Site(UnfoldAdminSite):
             if site_sessions.end_own(user, request.POST.get("end", "")):
                 messages.success(request, gettext("Signed out."))
             return redirect("admin:sign_ins")
-        own = site_sessions.list_own(user, current=current)
-        return self.page(request, "sign_ins", gettext("Active sessions"), sign_ins=own)
+        listed = site_sessions.list_own(user, current=current)
+        return self.page(request, "sign_ins", gettext("Active sessions"), sign_ins=listed)
 
     def saved_views_of(self, request: HttpRequest, page: str) -> list[tuple[SavedView, bool]]:
-        """The views of a list that the reader may choose, and whether they may delete each."""
+        """The saved views of a list that the reader may use, each with whether they may delete
+        it."""
         user = viewer(request)
         return saved_view_services.seen_by(user, page)
 

@@ -1,4 +1,5 @@
-"""The audit log and the jobs on the site: read-only, since services change the rows."""
+"""The audit log and the background jobs on the site. Nothing is edited here; jobs can be retried or
+cancelled."""
 
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -21,34 +22,35 @@ from chatplatform.models import Job
 from chatplatform.templatetags.activity_log import MOST_SHOWN, Entry, client_id_of
 from chatplatform.templatetags.codes import change_words, codes_of, humanize_code
 from identity import models
-from identity.pages import audit_words
+from identity.pages import audit_labels
 from identity.services import cancel_job
 
-# A list of what changed may be long, such as opening hours; an export of the log has all of it.
-_MOST_CHARACTERS = 600
-# How many of the newest rows a search in changes reads.
-_MOST_READ = 10_000
+# The maximum number of characters of an event's changes that are shown. Some are long, such as
+# opening hours; an export of the log has all of them.
+_MAX_CHANGES_CHARS = 600
+# How many of the newest events a search in the changes reads.
+_MAX_EVENTS_SEARCHED = 10_000
 
 
 class EventsShown(RowsShown):
-    """The log, with the names of what each row is about."""
+    """A page of the audit log, with the names of the events' subjects."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        self.result_list = _named(self.result_list)
+        self.result_list = _with_subject_labels(self.result_list)
 
 
-def _named(rows: Any) -> list[models.AuditEvent]:
-    found = list(rows)
-    names = audit_words.subjects(found)
-    for row in found:
-        row.subject_words = names.get((row.client_id, row.subject))
-    return found
+def _with_subject_labels(rows: Any) -> list[models.AuditEvent]:
+    events = list(rows)
+    labels = audit_labels.subjects(events)
+    for event in events:
+        event.subject_label = labels.get((event.client_id, event.subject))
+    return events
 
 
 @admin.register(models.AuditEvent)
 class AuditEventAdmin(TenantAdmin):
-    """Read-only, which the database also enforces."""
+    """The audit log: read-only, which the database enforces, too."""
 
     read_by = ADMINS
 
@@ -68,44 +70,45 @@ class AuditEventAdmin(TenantAdmin):
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
         row = super().get_object(request, object_id, from_field)
-        return row and _named([row])[0]
+        return row and _with_subject_labels([row])[0]
 
     def _contains_word(self, request: HttpRequest, name: str, word: str) -> Q:
-        """Also searches the shown words of actions and objects, and the text of changes."""
+        """A filter for the events whose field contains the word. It also searches the labels of
+        actions and subjects, and the text of recent changes."""
         if name == "changes":
             newest = self.get_queryset(request).order_by("-pk").values_list("pk", flat=True)
-            oldest = newest[_MOST_READ:].first() or 0
+            oldest = newest[_MAX_EVENTS_SEARCHED:].first() or 0
             text = Cast("changes", TextField())
             return Q(pk__gt=oldest) & Q(IContains(text, word))
-        found = super()._contains_word(request, name, word)
+        condition = super()._contains_word(request, name, word)
         if name == "action":
-            found |= Q(action__in=codes_of(word))
+            condition |= Q(action__in=codes_of(word))
         elif name == "subject":
-            found |= audit_words.filter_by_subject_text(viewer(request).client_id, word)
-        return found
+            condition |= audit_labels.filter_by_subject_text(viewer(request).client_id, word)
+        return condition
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.AuditEvent]:
-        """Prefetch the client: a join would drop the platform's own rows, which have none."""
+        """Prefetch the client: a join would drop the platform's own events, which have none."""
         return super().get_queryset(request).prefetch_related("client")
 
     def about(self, subject: str, row: Any) -> list[Entry]:
-        """The latest events about a row, for its history on the site."""
+        """The latest events about a row, for the row's history on the site."""
         client_id = client_id_of(row)
         rows = models.AuditEvent.objects.filter(subject=subject)
         rows = rows.filter(client_id=client_id) if client_id else rows
-        found = rows.select_related("user", "api_key").order_by("-id")[:MOST_SHOWN]
+        events = rows.select_related("user", "api_key").order_by("-id")[:MOST_SHOWN]
         return [
             Entry(
-                item.created_at,
-                humanize_code(item.action),
-                _actor(item),
-                _changes(item),
+                event.created_at,
+                humanize_code(event.action),
+                _actor(event),
+                _changes(event),
             )
-            for item in found
+            for event in events
         ]
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str]:
-        """The label and address of the whole log of a row."""
+        """The label and the URL of a link to the log, filtered by a row."""
         path = reverse("admin:identity_auditevent_changelist")
         label = gettext("View all in the audit log")
         return label, f"{path}?{urlencode({'subject__exact': subject})}"
@@ -117,20 +120,20 @@ class AuditEventAdmin(TenantAdmin):
     @display(description=cast("str", gettext_lazy("Item")))
     def shown_subject(self, row: models.AuditEvent) -> str:
         noun, _, row_id = row.subject.partition(":")
-        return getattr(row, "subject_words", None) or f"{humanize_code(noun)} {row_id}".strip()
+        return getattr(row, "subject_label", None) or f"{humanize_code(noun)} {row_id}".strip()
 
     @display(description=cast("str", gettext_lazy("Before → after")))
     def shown_changes(self, row: models.AuditEvent) -> str:
-        return Truncator(_changes(row)).chars(_MOST_CHARACTERS) or "–"
+        return Truncator(_changes(row)).chars(_MAX_CHANGES_CHARS) or "–"
 
 
 def _changes(row: models.AuditEvent) -> str:
-    """What was changed, in words; settings by the names of their pages."""
-    return change_words(row.changes, audit_words.settings(row.action.partition(".")[0]))
+    """The changes as text; settings have the labels that their pages show."""
+    return change_words(row.changes, audit_labels.settings(row.action.partition(".")[0]))
 
 
 def _actor(row: models.AuditEvent) -> str:
-    """The person, key or platform that did it."""
+    """Who caused the event: a person, an API key or the platform."""
     if row.user_id:
         return row.user.full_name or row.user.email if row.user else gettext("Former teammate")
     if row.api_key_id:
@@ -158,11 +161,12 @@ class JobAdmin(TenantAdmin):
     @admin.action(description="Retry failed jobs", permissions=["platform"])
     def requeue(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         count = sum(leases.requeue_dead(row) for row in rows)
-        self.message_user(request, f"{count} jobs wait to be tried again.", messages.SUCCESS)
+        noun = "job" if count == 1 else "jobs"
+        self.message_user(request, f"{count} {noun} queued to run again.", messages.SUCCESS)
 
     @admin.action(description="Cancel", permissions=["platform"])
     @confirm_action(
-        "Cancel these jobs? Their work won't be done, and anyone waiting for it is notified."
+        "Cancel these jobs? Their work won't be done, and anyone waiting for it will be notified."
     )
     def cancel(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         cancelled = [cancel_job.cancel(row, by=viewer(request)) for row in rows]

@@ -14,9 +14,10 @@ from chatplatform.api.middleware import Middleware
 from identity.models import User
 from identity.services import impersonation
 
-_READS = {"GET", "HEAD", "OPTIONS"}
-# Views of a person's own sign-in, and the desk's access to the API: closed to impersonation.
-_OWN = {
+_SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+# The views that are closed during an impersonation: those of a person's own account, and the one
+# that gives the desk access to the API.
+_CLOSED_VIEWS = {
     "profile",
     "password_change",
     "password_change_done",
@@ -29,8 +30,8 @@ _OWN = {
 class ViewAs(Middleware):
     """During an impersonation, makes the impersonated person the user of each request.
 
-    Nothing can be changed: methods that write are refused, and so are writes to the database. Only
-    leaving the impersonation and signing out still concern the platform staff.
+    Nothing can be changed: unsafe methods are refused, and so are writes to the database. Only in
+    requests to leave the impersonation or to sign out does the staff member stay the user.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
@@ -44,7 +45,7 @@ class ViewAs(Middleware):
             return self.get_response(request)
         request.user = person
         request.viewed_by = staff  # type: ignore[attr-defined]
-        if request.method not in _READS:
+        if request.method not in _SAFE_METHODS:
             return errors.refused(request, Forbidden(impersonation.REFUSED))
         with transaction.atomic():
             with connection.cursor() as cursor:
@@ -55,9 +56,9 @@ class ViewAs(Middleware):
 
 
 def is_closed(request: HttpRequest) -> bool:
-    """Whether the requested view is closed to impersonation."""
+    """Whether the requested view is closed because of an impersonation."""
     match = request.resolver_match
-    return is_impersonated(request) and match is not None and match.url_name in _OWN
+    return is_impersonated(request) and match is not None and match.url_name in _CLOSED_VIEWS
 
 
 def is_write(exc: InternalError) -> bool:

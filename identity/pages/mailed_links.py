@@ -38,14 +38,14 @@ class AddressForm(forms.Form):
 def sign_out_first(site: Any, request: HttpRequest) -> HttpResponse | None:
     """The page that asks somebody who is signed in to sign out; None for anybody else.
 
-    A link that signs in must not replace their sign-in: another person may have sent it.
+    A mailed link must not replace an existing sign-in: a stranger may have sent the link.
     """
     if not request.user.is_authenticated:
         return None
     status = 409 if request.method == "POST" else 200
     title = gettext("You're already signed in")
-    shown: HttpResponse = site.page(request, "sign_out_first", title, status=status)
-    return shown
+    response: HttpResponse = site.page(request, "sign_out_first", title, status=status)
+    return response
 
 
 def forgot_password(site: Any, request: HttpRequest) -> HttpResponse:
@@ -53,33 +53,36 @@ def forgot_password(site: Any, request: HttpRequest) -> HttpResponse:
     page = functools.partial(
         site.page, request, "forgot_password", gettext("Forgot your password?")
     )
-    return _ask(request, passwords.request_reset, page)
+    return _email_form_page(request, passwords.request_reset, page)
 
 
 def sign_in_link(site: Any, request: HttpRequest) -> HttpResponse:
     """Mails a person the sign-in link of their company."""
     title = gettext("Sign in with your company account")
     page = functools.partial(site.page, request, "provider_link", title)
-    return _ask(request, sign_in_providers.ask_link, page)
+    return _email_form_page(request, sign_in_providers.ask_link, page)
 
 
-def _ask(request: HttpRequest, ask: Callable[..., None], page: Callable[..., Any]) -> HttpResponse:
-    """A page that asks for an address; its answer reveals no account."""
+def _email_form_page(
+    request: HttpRequest, send: Callable[..., None], page: Callable[..., Any]
+) -> HttpResponse:
+    """A page that asks for an email address and passes it to `send`. The response does not reveal
+    whether the address has an account."""
     form, status, is_sent = AddressForm(request.POST or None), 200, False
     if form.is_valid():
         try:
-            ask(email=form.cleaned_data["email"], address=current_address())
+            send(email=form.cleaned_data["email"], address=current_address())
             is_sent = True
         except attempts.TooManyAttempts as exc:
             form.add_error(None, gettext(str(exc)))
             status = 429
-    shown: HttpResponse = page(form=form, is_sent=is_sent, status=status)
-    return shown
+    response: HttpResponse = page(form=form, is_sent=is_sent, status=status)
+    return response
 
 
 def choose_password(site: Any, request: HttpRequest) -> HttpResponse:
-    """Takes the password of a mailed link, and signs the person in. The token is in the URL's
-    fragment, which is not sent."""
+    """Sets the password of a person who has opened a mailed link, and signs them in if nothing else
+    is required. A script reads the token from the URL's fragment, which browsers do not send."""
 
     def act(data: dict[str, Any]) -> HttpResponse:
         person = passwords.use_reset(

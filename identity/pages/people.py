@@ -41,8 +41,8 @@ ROLES = {
 
 @dataclass(frozen=True)
 class AccountAction:
-    """An action on a person's account: the button, a description, the service, and the message
-    after success."""
+    """An action on a person's account: the button, a description, the service, the message after
+    success, and whether the action fits a person."""
 
     button: Any
     about: Any
@@ -54,7 +54,7 @@ class AccountAction:
 ACCOUNT_ACTIONS = {
     "invite": AccountAction(
         gettext_lazy("Resend invitation"),
-        gettext_lazy("Emails a new link to choose a password. Earlier links stop working."),
+        gettext_lazy("Emails a new link to choose a password. Earlier links will stop working."),
         users.invite_again,
         gettext_lazy("Invitation resent."),
         lambda person: person.is_invited,
@@ -76,7 +76,7 @@ ACCOUNT_ACTIONS = {
     "second_factor": AccountAction(
         gettext_lazy("Reset two-factor authentication"),
         gettext_lazy(
-            "For a lost phone. They're signed out everywhere and can sign in with just their"
+            "For a lost phone. They'll be signed out everywhere and can sign in with just their"
             " password. Make sure the request comes from them."
         ),
         users.reset_second_factor,
@@ -93,8 +93,8 @@ ACCOUNT_ACTIONS = {
     "disable": AccountAction(
         gettext_lazy("Disable"),
         gettext_lazy(
-            "They're signed out right away and can't sign in. Their conversations return to the"
-            " queue. You can enable them again."
+            "They'll be signed out right away and won't be able to sign in. Their conversations"
+            " will return to the queue. You can enable them again."
         ),
         lambda person, by: users.set_person_disabled(person, is_disabled=True, by=by),
         gettext_lazy("They can no longer sign in."),
@@ -124,18 +124,18 @@ class UserAdmin(TenantAdmin):
     actions_detail = ("view_as",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        about = AuditEvent.objects.filter(
+        reinvitations = AuditEvent.objects.filter(
             client_id=OuterRef("client_id"),
             subject=Concat(Value("user:"), Cast(OuterRef("pk"), CharField())),
             action="user.invited_again",
         )
-        again = Subquery(about.order_by("-id").values("created_at")[:1])
-        rows: QuerySet[Any] = super().get_queryset(request)
-        found: QuerySet[Any] = rows.annotate(
-            invited_at=Coalesce(again, "created_at"),
+        reinvited_at = Subquery(reinvitations.order_by("-id").values("created_at")[:1])
+        people: QuerySet[Any] = super().get_queryset(request)
+        annotated: QuerySet[Any] = people.annotate(
+            invited_at=Coalesce(reinvited_at, "created_at"),
             may_resend=Value(self.has_manage_permission(request)),
         )
-        return found
+        return annotated
 
     @display(description=cast("str", gettext_lazy("Role")), ordering="role")
     def role_name(self, person: User) -> str:
@@ -147,7 +147,8 @@ class UserAdmin(TenantAdmin):
 
     @display(description=cast("str", gettext_lazy("Status")), ordering="is_disabled")
     def state(self, person: Any) -> SafeString:
-        """Active, disabled, or invited (when, and a button to invite them again)."""
+        """The person's status as HTML: active, disabled or invited. For invited people it says
+        when, and has a button to invite them again."""
         return render_to_string(
             "admin/identity/person_state.html",
             {
@@ -166,11 +167,12 @@ class UserAdmin(TenantAdmin):
         return gettext("Yes") if hasattr(person, "second_factor") else gettext("No")
 
     def has_view_as_permission(self, request: HttpRequest, row_id: Any = None) -> bool:
-        """Platform staff may impersonate a client's people who may sign in."""
+        """Whether platform staff may impersonate this person: one of a client's people who may
+        sign in."""
         may = self.has_platform_permission(request)
         return may and (row_id is None or impersonation.may_be_viewed(self.row(request, row_id)))
 
-    @button("View as", permissions=["view_as"], url_path="view-as", icon="visibility")
+    @button("View as this person", permissions=["view_as"], url_path="view-as", icon="visibility")
     def view_as(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Impersonate this person until the viewer leaves or signs out."""
         person: User = self.row(request, object_id)
@@ -192,7 +194,7 @@ class UserAdmin(TenantAdmin):
 
     @button(cast("str", gettext_lazy("Invite teammate")), permissions=["create"], icon="person_add")
     def invite(self, request: HttpRequest) -> HttpResponse:
-        """Invite a teammate, who is mailed a link to choose a password."""
+        """Invite a teammate by mail, with a link to choose a password."""
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -221,15 +223,15 @@ class UserAdmin(TenantAdmin):
             parts = {
                 name: Part(
                     name, action.about, ServiceForm(submitted_values(request, name)),
-                    _doing(action, person, by), button=action.button, done=action.done,
+                    _action_handler(action, person, by), button=action.button, done=action.done,
                 )
                 for name, action in ACCOUNT_ACTIONS.items()
                 if action.fits(person)
             }  # fmt: skip
             form = forms.PersonForm(submitted_values(request, "person"), person=person, by=by)
-            parts["person"] = Part("person", "", form, _saving(form, person, by))
+            parts["person"] = Part("person", "", form, _save_handler(form, person, by))
         link = reverse("admin:identity_user_view_as", args=[person.pk])
-        view_as = {"title": gettext("View as"), "link": link, "icon": "visibility"}
+        view_as = {"title": gettext("View as this person"), "link": link, "icon": "visibility"}
         return show(
             self.admin_site, request, person.full_name or person.email, [*parts.values()],
             template="identity/person",
@@ -247,17 +249,20 @@ class UserAdmin(TenantAdmin):
         return True
 
 
-def _doing(action: AccountAction, person: User, by: User) -> Callable[[dict[str, Any]], object]:
+def _action_handler(
+    action: AccountAction, person: User, by: User
+) -> Callable[[dict[str, Any]], object]:
     return lambda data: action.act(person, by=by)
 
 
-def _saving(form: ServiceForm, person: User, by: User) -> Callable[[dict[str, Any]], object]:
-    """Saves a person's form: name and rights, and what only the platform's staff may change."""
+def _save_handler(form: ServiceForm, person: User, by: User) -> Callable[[dict[str, Any]], object]:
+    """Return a function that saves a person's form: name and rights, and the fields that only
+    platform staff may change."""
 
     def act(data: dict[str, Any]) -> None:
-        own = {name: data.get(name, getattr(person, name)) for name in _OWN_FIELDS}
-        changed = form.only_changed(UserDto(**own).model_dump(include=set(own)))
-        # If one of the services refuses, the changes of the other are rolled back.
+        fields = {name: data.get(name, getattr(person, name)) for name in _OWN_FIELDS}
+        changed = form.only_changed(UserDto(**fields).model_dump(include=set(fields)))
+        # If one service refuses, the changes made by the other are rolled back.
         with transaction.atomic():
             users.update(person, changed, by=by)
             if person.client and {"role", "can_train"}.intersection(form.changed_data):

@@ -14,7 +14,8 @@ from identity.shapes.users import OwnUser
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """What colleagues and customers see of a person, and the language of their pages and mails."""
+    """Changes what colleagues and customers see of a person, and the language of the person's pages
+    and mails."""
     by = viewer(request)
     data = submitted_values(request, "profile")
     form = ProfileForm(data, None if data is None else request.FILES, person=by)

@@ -18,7 +18,8 @@ from identity.services import provider_sign_in, sign_in_providers, site_sessions
 
 @posts_call_out
 def start_page(site: Any, request: HttpRequest, code: str) -> HttpResponse:
-    """A company's sign-in link: names company and provider, and leads there by a button."""
+    """The page of a company's sign-in link. It names the company and the provider; its button sends
+    the person to the provider."""
     row = sign_in_providers.find(code)
     if row is None:
         raise Http404
@@ -26,20 +27,20 @@ def start_page(site: Any, request: HttpRequest, code: str) -> HttpResponse:
         return refusal
     if request.method != "POST":
         title = gettext("Sign in to {company}").format(company=row.client.name)
-        asked: Any = site.page(
+        page: Any = site.page(
             request, "provider_start", title, company=row.client.name, issuer=row.issuer
         )
-        # Browsers hold a form's redirect to the policy of its page, too.
-        asked.form_targets = f" https: {_origin(row.issuer)}"
-        return cast(HttpResponse, asked)
+        # Browsers apply a page's form-action policy to the redirect of its form, too.
+        page.form_targets = f" https: {_origin(row.issuer)}"
+        return cast(HttpResponse, page)
     session: Any = request.session
     start = functools.partial(provider_sign_in.start, session, row, address=current_address())
-    return _shown(request, lambda: redirect(start()))
+    return _response(request, lambda: redirect(start()))
 
 
 @always_calls_out
 def callback(site: Any, request: HttpRequest) -> HttpResponse:
-    """Signs in a person whom a provider has sent back."""
+    """Signs in a person whom the provider has redirected back."""
     session: Any = request.session
     refusal = sign_out_first(site, request) if provider_sign_in.is_awaited(session) else None
     if refusal:
@@ -50,7 +51,7 @@ def callback(site: Any, request: HttpRequest) -> HttpResponse:
         site_sessions.begin(request, user)
         return redirect("admin:index")
 
-    return _shown(request, enter)
+    return _response(request, enter)
 
 
 def _origin(issuer: str) -> str:
@@ -58,11 +59,12 @@ def _origin(issuer: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _shown(request: HttpRequest, act: Any) -> HttpResponse:
+def _response(request: HttpRequest, act: Any) -> HttpResponse:
+    """The response of `act`, or the page of the error that it raises."""
     try:
-        page: HttpResponse = act()
+        response: HttpResponse = act()
     except ApiError as exc:
-        page = errors.refused(request, exc)
-    # The address holds a sign-in code, which must not leak to other sites.
-    page["Referrer-Policy"] = "same-origin"
-    return page
+        response = errors.refused(request, exc)
+    # The URL contains a sign-in code, which must not leak to other sites.
+    response["Referrer-Policy"] = "same-origin"
+    return response

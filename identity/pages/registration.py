@@ -17,15 +17,16 @@ from identity.shapes.clients import ConfirmRegistrationRequest, RegisterTrialDto
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """Registers a company, at once in development; 404 if self-registration is off."""
+    """Registers a company: in development at once, otherwise by a mailed link. 404 if
+    self-registration is off."""
     if not settings.REGISTRATION_OPEN:
         raise Http404
     if site.has_permission(request):
         return redirect("admin:index")
 
     def act(data: dict[str, Any]) -> HttpResponse:
-        made = registrations.ask(RegisterTrialDto(**data), address=current_address())
-        return _enter(request, made) if made else _sent(site, request, data["email"])
+        client = registrations.ask(RegisterTrialDto(**data), address=current_address())
+        return _enter(request, client) if client else _sent(site, request, data["email"])
 
     form = RegistrationForm(request.POST or None, initial={"language": get_language()})
     promise = gettext("{days}-day free trial with {credits} credits. No card required.")
@@ -39,7 +40,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
 
 
 def send_again(site: Any, request: HttpRequest) -> HttpResponse:
-    """Mails the link again; the answer reveals no account."""
+    """Mails a new link. The response does not reveal whether the address has an account."""
     if not settings.REGISTRATION_OPEN or request.method != "POST":
         raise Http404
     form = ResendForm(request.POST)
@@ -51,7 +52,8 @@ def send_again(site: Any, request: HttpRequest) -> HttpResponse:
 
 
 def confirm(site: Any, request: HttpRequest) -> HttpResponse:
-    """Creates the company of a mailed link, and signs in the owner, who repeats the password."""
+    """Creates the company that a mailed link confirms, and signs in its owner, who must enter the
+    password again."""
     if refusal := sign_out_first(site, request):
         return refusal
 

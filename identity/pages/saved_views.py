@@ -14,7 +14,7 @@ from identity.services import saved_views
 
 
 class SavedViewForm(forms.Form):
-    """The name of a view, and what the list sends along with it."""
+    """The name of a view, the list's identifier and query, and whether colleagues see the view."""
 
     page = forms.CharField(max_length=60)
     name = forms.CharField(max_length=60)
@@ -25,13 +25,13 @@ class SavedViewForm(forms.Form):
 @require_POST
 def save(request: HttpRequest) -> HttpResponse:
     """Save the filters, order and columns of a list under a name."""
-    form, back = SavedViewForm(request.POST), _list(request)
+    form, list_url = SavedViewForm(request.POST), _list_url(request)
     if not form.is_valid():
         messages.error(request, "Enter a name of up to 60 characters.")
-        return redirect(back)
+        return redirect(list_url)
     row = saved_views.save(viewer(request), **form.cleaned_data)
     messages.success(request, f"“{row.name}” is saved.")
-    return redirect(f"{back}?{row.query}")
+    return redirect(f"{list_url}?{row.query}")
 
 
 @require_POST
@@ -40,11 +40,11 @@ def delete(request: HttpRequest) -> HttpResponse:
     view_id = request.POST.get("view", "")
     saved_views.delete(viewer(request), int(view_id) if view_id.isdecimal() else 0)
     messages.success(request, "Saved view deleted.")
-    return redirect(_list(request))
+    return redirect(_list_url(request))
 
 
-def _list(request: HttpRequest) -> str:
-    """The address of the list that the form names; 404 if the reader may not read it."""
+def _list_url(request: HttpRequest) -> str:
+    """The URL of the list in the form's field `page`; 404 if the reader may not see that list."""
     try:
         model = apps.get_model(request.POST.get("page", ""))
         page = admin.site.get_model_admin(model)

@@ -29,7 +29,8 @@ class CodeForm(forms.Form):
 
 
 class OwnForm(CodeForm):
-    """A form that also asks for the password: an open session alone can't change the factor."""
+    """A form that also asks for the password, so that an open session alone cannot change the
+    second factor."""
 
     password = forms.CharField(
         label=gettext_lazy("Password"),
@@ -51,12 +52,12 @@ class OwnForm(CodeForm):
 
     @property
     def has_right_password(self) -> bool:
-        """Whether the password is right; only then is the code checked."""
+        """Whether the password was correct. Only then is the code checked."""
         return "password" in self.cleaned_data
 
 
 class SetUpForm(OwnForm):
-    """Asks for a first code, which proves that the app has the secret."""
+    """Asks for a first code, which proves that the person's app has the secret."""
 
     def __init__(self, user: User, sign_in: uuid.UUID | None, *args: Any) -> None:
         super().__init__(user, *args)
@@ -110,7 +111,7 @@ def _set_up(site: Any, request: HttpRequest, user: User) -> Any:
     return site.page(
         request, "second_factor_set_up", gettext("Two-factor authentication"),
         form=form, offer=offer,
-        qr_code=mark_safe(code),  # it holds only rectangles
+        qr_code=mark_safe(code),  # the SVG contains only shapes
         is_required=second_factor.is_missing(user),
     )  # fmt: skip
 

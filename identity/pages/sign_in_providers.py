@@ -1,4 +1,4 @@
-"""Clients' own OpenID providers: their form, and the list of the platform's staff."""
+"""Clients' own OpenID providers: the form for clients, and the list for platform staff."""
 
 from collections.abc import Collection
 from typing import Self
@@ -55,14 +55,14 @@ class ProviderForm(SettingsForm):
     @classmethod
     def of(cls, data: QueryDict | None, row: SignInProvider | None) -> Self:
         """The form with the values of a stored provider, except its secret."""
-        shown = ("issuer", "application_id", "is_required", "creates_agents")
-        initial = {name: getattr(row, name) for name in shown} if row else {}
+        names = ("issuer", "application_id", "is_required", "creates_agents")
+        initial = {name: getattr(row, name) for name in names} if row else {}
         if row:
             initial["email_domains"] = " ".join(row.email_domains)
         return cls(data, initial=initial)
 
     def changed_together(self, name: str) -> Collection[str]:
-        """The secret belongs to the provider that it is sent to."""
+        """Issuer, application and secret belong together: the secret is for this provider only."""
         provider = ("issuer", "application_id", "application_secret")
         return provider if name in provider else (name,)
 
@@ -76,7 +76,7 @@ class ProviderForm(SettingsForm):
 
 @admin.register(SignInProvider)
 class SignInProviderAdmin(TenantAdmin):
-    """Shows a client's provider, but never its secret."""
+    """Shows clients' providers, but never their secrets."""
 
     read_by = PLATFORM
     list_display = ("issuer", "client", "domains", "required", "updated_at")
@@ -124,4 +124,4 @@ class SignInProviderAdmin(TenantAdmin):
     )
     def remove(self, request: HttpRequest, rows: QuerySet[SignInProvider]) -> None:
         by = viewer(request)
-        each(request, rows, lambda row: sign_in_providers.remove(row.client, by=by))
+        each(request, rows, lambda row: sign_in_providers.remove(row.client, by=by), done="removed")

@@ -20,12 +20,12 @@ from identity.services import audit
 from identity.services.bot_hooks import bots
 from identity.shapes.clients import ApiKeyDto
 
-# Also how long other processes accept a key that is revoked here.
+# How long a key is cached, and so how long other processes still accept a key revoked here.
 _CACHE_SECONDS = 1.0
-_CACHED_KEYS = 1_000
+_MAX_CACHED_KEYS = 1_000
 _RECORD_USE_EVERY = timedelta(minutes=1)
 Row = TypeVar("Row", bound=Model)
-_PRESENTED = re.compile(r"([0-9A-Z]{12})\.([\w-]{20,100})", re.ASCII)
+_KEY_PATTERN = re.compile(r"([0-9A-Z]{12})\.([\w-]{20,100})", re.ASCII)
 
 _cache: OrderedDict[str, tuple[float, ApiKey]] = OrderedDict()
 
@@ -42,9 +42,10 @@ def create(
     daily_credits: int | None = None,
     mcp_write: bool = False,
 ) -> tuple[ApiKey, str]:
-    """A new key, and the text that its holder sends; the text of a secret key is not stored."""
+    """Create a key. Returns it and its full text, which callers send. The text of a secret key is
+    not stored."""
     _check_bot(client, scope, bot_id)
-    _check_kind(scope, daily_credits=daily_credits, mcp_write=mcp_write)
+    _check_scope(scope, daily_credits=daily_credits, mcp_write=mcp_write)
     if expires_at and expires_at <= timezone.now():
         raise Invalid.field("body", "expires_at", msg="Must be in the future.")
     prefix, secret = ids.short_code(12), secrets.token_urlsafe(32)
@@ -69,11 +70,11 @@ def create(
 
 
 def create_with_hosts(client: Client, *, hosts: str, **fields: Any) -> tuple[ApiKey, str]:
-    """A new key; for a public one also set the hosts of its bot, unless `hosts` is empty. 422 if
-    the bot then has no hosts."""
+    """Create a key like `create`. If it is public, also set the hosts that its bot allows, unless
+    `hosts` is empty; 422 if the bot then allows none."""
     bot_id = fields["bot_id"]
     with transaction.atomic():
-        made = create(client, **fields)
+        created = create(client, **fields)
         if fields["scope"] == KeyScope.PUBLIC:
             if hosts:
                 bots().allow_hosts(client, bot_id, hosts, by=fields.get("created_by"))
@@ -83,16 +84,16 @@ def create_with_hosts(client: Client, *, hosts: str, **fields: Any) -> tuple[Api
                     "allowed_domain",
                     msg="Add at least one allowed website. Without one, the key doesn't work.",
                 )
-    return made
+    return created
 
 
 def change(client: Client, *, api_key_id: int, change: ApiKeyDto, by: User) -> ApiKey:
-    """Change the fields that `change` names; 404 if the client has no such key."""
+    """Change the fields that are set in `change`; 404 if the client has no such key."""
     fields = {name: getattr(change, name) for name in change.model_fields_set}
     with transaction.atomic():
         rows = ApiKey.objects.for_client(client).select_for_update(no_key=True)
         key = first_or_404(rows.filter(pk=api_key_id))
-        _check_kind(
+        _check_scope(
             key.scope,
             daily_credits=fields.get("daily_credits"),
             mcp_write=fields.get("mcp_write", False),
@@ -108,10 +109,10 @@ def change(client: Client, *, api_key_id: int, change: ApiKeyDto, by: User) -> A
 
 
 def revoke(client: Client, *, api_key_id: int, by: User | None) -> None:
-    """Revoke a key; repeated, it does nothing. 404 if the client has no such key."""
+    """Revoke a key, unless it is revoked already. 404 if the client has no such key."""
     key = first_or_404(ApiKey.objects.for_client(client).filter(pk=api_key_id))
     with transaction.atomic():
-        # A repetition must not change the time of the first revocation.
+        # A second revocation must not change the time of the first.
         live = ApiKey.objects.for_client(client).filter(pk=key.pk, revoked_at=None)
         if live.update(revoked_at=timezone.now()):
             _record(key, "api_key.revoked", by=by)
@@ -119,7 +120,7 @@ def revoke(client: Client, *, api_key_id: int, by: User | None) -> None:
 
 
 def revoke_of_bot(client: Client, *, bot_id: int) -> int:
-    """Revoke every key of a bot, in the caller's transaction; returns how many."""
+    """Revoke every key of a bot, in the caller's transaction. Returns how many were revoked."""
     live = ApiKey.objects.for_client(client).filter(bot_id=bot_id, revoked_at=None)
     prefixes = list(live.values_list("prefix", flat=True))
     revoked = live.update(revoked_at=timezone.now())
@@ -129,30 +130,31 @@ def revoke_of_bot(client: Client, *, bot_id: int) -> int:
 
 
 def get_valid(presented: str) -> ApiKey | None:
-    """The key (with its client) for `prefix.secret`; None if it is not valid."""
-    parts = _PRESENTED.fullmatch(presented)
+    """The key (with its client) whose text is `presented`; None if there is no valid one."""
+    parts = _KEY_PATTERN.fullmatch(presented)
     if parts is None:
         return None
     prefix, secret = parts.groups()
     until, cached = _cache.get(prefix, (0.0, None))
     is_fresh = time.monotonic() < until
-    # Most requests end here: even a query that is only built takes a tenth of their time.
+    # Most requests find the key in the cache. Even building a query that is not run would take a
+    # tenth of a request's time.
     key = cached if is_fresh else _find(prefix)
     if key is None or not constant_time_equal(key.secret_hash, hash_secret(secret)):
         return None
     if key.expires_at and key.expires_at <= timezone.now():
         return None
     if not is_fresh:
-        # The rows of a frozen client must not change; the caller refuses the request next.
+        # The rows of a frozen client must not change. The caller then refuses the request.
         if not key.client.frozen_at:
             _record_use(key)
         _cache[prefix] = (time.monotonic() + _CACHE_SECONDS, key)
-        if len(_cache) > _CACHED_KEYS:
+        if len(_cache) > _MAX_CACHED_KEYS:
             _cache.popitem(last=False)
-    # A request may attach data to the client; the next request must not see it.
-    own = _copy(key)
-    own.client = _copy(key.client)
-    return own
+    # A copy: a request may attach data to the client, which other requests must not see.
+    key_copy = _copy(key)
+    key_copy.client = _copy(key.client)
+    return key_copy
 
 
 def _find(prefix: str) -> ApiKey | None:
@@ -169,8 +171,8 @@ def _check_bot(client: Client, scope: str, bot_id: int | None) -> None:
         raise NotFound("This bot doesn't exist.", field="bot_id")
 
 
-def _check_kind(scope: str, *, daily_credits: int | None, mcp_write: bool) -> None:
-    """422 if a key of this scope cannot have what is set."""
+def _check_scope(scope: str, *, daily_credits: int | None, mcp_write: bool) -> None:
+    """Raise a 422 if keys of this scope cannot have these settings."""
     if daily_credits is not None and scope != KeyScope.PUBLIC:
         raise Invalid.field("body", "daily_credits", msg="Only public keys have a daily limit.")
     if mcp_write and scope != KeyScope.SECRET:
@@ -196,7 +198,8 @@ def _record(
 
 
 def _copy(row: Row) -> Row:
-    """A copy of a row with its own relations. Django copies by pickling, ten times as slowly."""
+    """A copy of a row with its own related objects. `copy.copy` would pickle the row, which is ten
+    times slower."""
     row_copy = type(row).__new__(type(row))
     row_copy.__dict__.update(row.__dict__, _state=ModelState())
     row_copy._state.db, row_copy._state.adding = row._state.db, row._state.adding

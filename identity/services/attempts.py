@@ -1,7 +1,7 @@
-"""Limits on operations that anybody can call: attempts are counted in PostgreSQL.
+"""Limits on attempts at sensitive operations, counted in PostgreSQL.
 
-An attempt is stored before the check and deleted if it succeeds, so that concurrent attempts see
-each other in every process, even without Valkey.
+An attempt is stored before it is carried out, so that concurrent attempts see each other in every
+process, even without Valkey. Where only failures count, the attempt is deleted after a success.
 """
 
 import math
@@ -20,12 +20,12 @@ from identity.models import Attempt, AttemptKind
 
 @dataclass(frozen=True)
 class Limit:
-    """Attempts allowed within the window; further ones are refused."""
+    """The maximum number of attempts within a window of time; None: no limit."""
 
     window: timedelta
     from_address: int | None = None
     for_account: int | None = None
-    # Whether an account's attempts from all addresses count.
+    # Whether an account's attempts from all addresses count, rather than from one address.
     account_anywhere: bool = False
 
 
@@ -34,17 +34,17 @@ LIMITS = {
     AttemptKind.SIGN_IN: Limit(timedelta(minutes=15), from_address=100, for_account=10),
     # Somebody who tries codes already knows the password: all addresses share the limit.
     AttemptKind.CODE: Limit(timedelta(minutes=15), for_account=10, account_anywhere=True),
-    # By address, so that nobody can use up somebody else's requests.
+    # Counted per address, so that nobody can use up somebody else's requests.
     AttemptKind.ASK_RESET: Limit(timedelta(hours=1), from_address=30, for_account=5),
     AttemptKind.ASK_LINK: Limit(timedelta(hours=1), from_address=30, for_account=5),
     # Limits the mails to one mailbox, wherever they are requested from.
     AttemptKind.LINK_MAIL: Limit(timedelta(hours=1), for_account=10, account_anywhere=True),
     AttemptKind.TRY_RESET: Limit(timedelta(minutes=15), from_address=6),
-    # Each attempt mails the address, wherever it comes from.
+    # Each attempt sends a mail to the account's address, wherever the attempt comes from.
     AttemptKind.REGISTER: Limit(
         timedelta(hours=1), from_address=20, for_account=5, account_anywhere=True
     ),
-    # Somebody who tries passwords has the link: all addresses share the limit.
+    # Somebody who tries passwords already has the link: all addresses share the limit.
     AttemptKind.CONFIRM: Limit(
         timedelta(minutes=15), from_address=30, for_account=10, account_anywhere=True
     ),
@@ -66,7 +66,7 @@ class TooManyAttempts(TooManyRequests):
 
 
 def start(kind: AttemptKind, *, address: str, account: str = "") -> Attempt:
-    """Count an attempt; 429 if the limit of its account or address is reached already."""
+    """Store an attempt and return it; 429 if the limit of its account or address is reached."""
     limit, now = LIMITS[kind], timezone.now()
     attempt = Attempt.objects.create(
         kind=kind,
@@ -85,21 +85,21 @@ def start(kind: AttemptKind, *, address: str, account: str = "") -> Attempt:
         ),
     )
     if wait:
-        # Not counted: repeated attempts would extend the lock forever.
+        # Refused attempts do not count: otherwise, repeated ones would extend the lock forever.
         attempt.delete()
         raise TooManyAttempts(wait)
     return attempt
 
 
 def clear_failures(attempt: Attempt) -> None:
-    """Delete an attempt that succeeded, and the account's earlier failures."""
+    """Delete an attempt that succeeded, and the account's earlier failures from this address."""
     Attempt.objects.filter(
         kind=attempt.kind, account_hash=attempt.account_hash, address=attempt.address
     ).delete()
 
 
 def forget(kind: AttemptKind, *, account: str) -> None:
-    """Forget an account's attempts from all addresses."""
+    """Delete an account's attempts from all addresses."""
     Attempt.objects.filter(kind=kind, account_hash=hash_secret(account)).delete()
 
 
@@ -112,7 +112,7 @@ def reaches_limit(attempt: Attempt) -> bool:
 
 
 def purge_expired() -> None:
-    """Delete attempts that no limit counts any more."""
+    """Delete attempts that are too old to count."""
     for kind, limit in LIMITS.items():
         Attempt.objects.filter(kind=kind, created_at__lt=timezone.now() - limit.window).delete()
 
@@ -127,9 +127,11 @@ def _for_account(rows: QuerySet[Attempt], attempt: Attempt) -> QuerySet[Attempt]
 def _seconds_until_allowed(
     attempts: QuerySet[Attempt], limit: int | None, window: timedelta, now: datetime
 ) -> int:
-    """Seconds until fewer than `limit` attempts are in the window; 0 if fewer are in it now."""
+    """Seconds until fewer than `limit` attempts are in the window; 0 if there are fewer now."""
     if limit is None:
         return 0
-    moments = attempts.order_by("-created_at", "-pk").values_list("created_at", flat=True)
-    decisive = moments[limit - 1 : limit].first()
-    return max(1, math.ceil((decisive + window - now).total_seconds())) if decisive else 0
+    times = attempts.order_by("-created_at", "-pk").values_list("created_at", flat=True)
+    last_in_limit = times[limit - 1 : limit].first()
+    if last_in_limit is None:
+        return 0
+    return max(1, math.ceil((last_in_limit + window - now).total_seconds()))

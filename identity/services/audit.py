@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from chatplatform.api.request_context import REQUEST_ID, current_address
 from identity.models import ApiKey, AuditEvent, KeyScope, User
 
-# The log of the platform's own staff and rows: no client has this id.
+# The client id in the platform's own log, of its staff and rows. No client has this id.
 PLATFORM = 0
 
 
@@ -22,9 +22,9 @@ def record(
 ) -> None:
     """Record an action in the caller's transaction. `client_id` None: in the platform's own log.
 
-    `action` is `<noun>.<past participle>`, `subject` for example `user:12`. `changes` names the
-    changed fields, with values (old and new) unless they are secret or a customer's. `by` None: the
-    platform.
+    `action` is `<noun>.<past participle>`, `subject` for example `user:12`. `changes` maps changed
+    fields to their old and new values, or only lists the fields if the values are secret or a
+    customer's data. `by` None: the platform itself.
     """
     is_public_key = isinstance(by, ApiKey) and by.scope == KeyScope.PUBLIC
     AuditEvent.objects.create(
@@ -34,25 +34,25 @@ def record(
         action=action,
         subject=subject,
         changes=changes or {},
-        # With a public key the caller is a customer, whose address is not kept.
+        # The caller with a public key is a customer, whose address is not kept.
         address="" if is_public_key else current_address(),
-        # A caller may send a longer one.
+        # Callers may send a longer id.
         request_id=REQUEST_ID.get()[:64],
     )
 
 
 def changed_values(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that differ, each with its old and new value. Of texts by language, only those
-    that differ, as `welcome_message.en`."""
-    found = {}
+    """The fields of `after` that differ from `before`, each with its old and new value. A key of a
+    dict, such as a language, is a field of its own, such as `welcome_message.en`."""
+    values = {}
     for name in sorted(after):
         old, new = before[name], after[name]
         if isinstance(old, dict) and isinstance(new, dict):
             for key in {**old, **new}:
-                found[f"{name}.{key}"] = [old.get(key), new.get(key)]
+                values[f"{name}.{key}"] = [old.get(key), new.get(key)]
         else:
-            found[name] = [old, new]
-    return {name: pair for name, pair in found.items() if pair[0] != pair[1]}
+            values[name] = [old, new]
+    return {name: pair for name, pair in values.items() if pair[0] != pair[1]}
 
 
 def record_export(
@@ -64,8 +64,8 @@ def record_export(
     rows: int | None = None,
     subject: str = "",
 ) -> None:
-    """Record that rows were exported: `<noun>.exported`, with the names of the fields set in
-    `asked`, never their values. `rows` None: unknown."""
+    """Record an export as `<noun>.exported`, with the names of the filters set in `asked`, never
+    their values, and the number of rows, unless it is unknown (None)."""
     names = asked.model_fields_set if asked else set()
     fields = sorted(name for name in names if getattr(asked, name) not in (None, "", []))
     changes: dict[str, Any] = {"fields": fields}

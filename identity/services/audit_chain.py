@@ -32,7 +32,7 @@ WHERE NOT EXISTS (SELECT 1 FROM identity_auditlink WHERE event_id = event.id)
     AND event.client_id = COALESCE(%(client)s, event.client_id)
 ORDER BY event.id
 """
-_ONE_ROLE = Warning(
+_ROLE_MAY_CHANGE_LOG = Warning(
     "The application's database role may change the audit log.",
     hint="Set DATABASE_OWNER_URL for `migrate`, and give the application a role of its own.",
     id="identity.W001",
@@ -40,20 +40,20 @@ _ONE_ROLE = Warning(
 
 
 def faults(client_id: int | None = None, *, using: str = "default") -> Iterator[str]:
-    """A sentence for each changed, deleted or inserted row that the hashes of one client's chain,
-    or of all chains, reveal. Call it in a transaction."""
+    """Yield a sentence for each row that was changed, deleted or inserted, according to the hashes
+    of a client's chain; `client_id` None: of all chains. Call it in a transaction."""
     with connections[using].cursor() as cursor:
-        # Millions of rows may take longer than the time limit of a statement.
+        # Checking millions of rows may take longer than the statement timeout.
         cursor.execute("SET LOCAL statement_timeout = 0")
         yield from _anchor_faults(client_id, using)
         cursor.execute(_BROKEN, {"client": client_id})
-        for of, event_id, is_gone, is_first in cursor.fetchall():
-            before = "an anchor before it is missing" if is_first else "the link before it"
-            what = "is gone" if is_gone else f"was changed, or {before}"
-            yield f"Audit row {event_id} of {_owner(of)} {what}."
+        for owner_id, event_id, is_gone, is_first in cursor.fetchall():
+            other_cause = "an anchor before it is missing" if is_first else "the link before it"
+            fault = "is gone" if is_gone else f"was changed, or {other_cause}"
+            yield f"Audit row {event_id} of {_owner(owner_id)} {fault}."
         cursor.execute(_UNLINKED, {"client": client_id})
-        for of, event_id in cursor.fetchall():
-            yield f"Audit row {event_id} of {_owner(of)} is not in the chain."
+        for owner_id, event_id in cursor.fetchall():
+            yield f"Audit row {event_id} of {_owner(owner_id)} is not in the chain."
 
 
 def _owner(client_id: int) -> str:
@@ -61,28 +61,30 @@ def _owner(client_id: int) -> str:
 
 
 def _anchor_faults(client_id: int | None, using: str) -> Iterator[str]:
-    """A sentence for each anchor that differs from its seal."""
+    """Yield a sentence for each anchor that differs from its seal."""
     anchors = AuditAnchor.objects.using(using).order_by("client_id", "id")
     if client_id is not None:
         anchors = anchors.filter(client_id=client_id)
-    before: AuditAnchor | None = None
+    previous: AuditAnchor | None = None
     for anchor in anchors.iterator():
-        is_first = before is None or before.client_id != anchor.client_id
+        is_first = previous is None or previous.client_id != anchor.client_id
+        previous_hash = "" if is_first or not previous else previous.hash
         try:
-            fits = anchor.seal == anchor.statement("" if is_first or not before else before.hash)
+            is_genuine = anchor.seal == anchor.statement(previous_hash)
         except CryptoError:
-            fits = False
-        if not fits:
+            is_genuine = False
+        if not is_genuine:
             month = f"{anchor.month:%Y-%m} of {_owner(anchor.client_id)}"
             yield f"The anchor of {month} was changed, or the one before it is missing."
-        before = anchor
+        previous = anchor
 
 
-def role(databases: Any = None, **_: Any) -> list[CheckMessage]:
-    """Warn if the application's role may change the audit log (`check --database default`)."""
+def check_role(databases: Any = None, **_: Any) -> list[CheckMessage]:
+    """A system check (`check --database default`): warns if the application's database role may
+    change the audit log."""
     if not databases or "default" not in databases:
         return []
     with connections["default"].cursor() as cursor:
         cursor.execute("SELECT has_table_privilege(to_regclass('identity_auditevent'), 'UPDATE')")
         row = cursor.fetchone()
-    return [_ONE_ROLE] if row and row[0] else []
+    return [_ROLE_MAY_CHANGE_LOG] if row and row[0] else []

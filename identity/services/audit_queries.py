@@ -15,8 +15,8 @@ from identity.shapes import audit as audit_shapes
 
 MAX_EXPORTED = 100_000
 MIME_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv"}
-_EQUAL = ("action", "subject", "user_id", "api_key_id")
-_READ_AT_ONCE = 2_000
+_EXACT_FILTERS = ("action", "subject", "user_id", "api_key_id")
+_CHUNK_ROWS = 2_000
 
 
 class TooManyEvents(ApiError):
@@ -25,9 +25,11 @@ class TooManyEvents(ApiError):
 
 
 def find(client: Client, query: audit_shapes.AuditFilter) -> QuerySet[AuditEvent]:
-    """The client's rows that match, unordered."""
+    """The client's events that match the filters, unordered."""
     rows = AuditEvent.objects.for_client(client).select_related("link")
-    rows = rows.filter(**{name: value for name in _EQUAL if (value := getattr(query, name))})
+    rows = rows.filter(
+        **{name: value for name in _EXACT_FILTERS if (value := getattr(query, name))}
+    )
     if query.created_from:
         rows = rows.filter(created_at__gte=query.created_from)
     if query.created_to:
@@ -38,12 +40,12 @@ def find(client: Client, query: audit_shapes.AuditFilter) -> QuerySet[AuditEvent
 def export(
     client: Client, query: audit_shapes.AuditExportQuery, *, by: User | ApiKey | None
 ) -> IO[bytes]:
-    """The rows that match as a file, oldest first; 409 if they are too many."""
+    """A file with the events that match the filters, oldest first; 409 if there are too many."""
     rows = find(client, query)
     count = rows.order_by()[: MAX_EXPORTED + 1].count()
     if count > MAX_EXPORTED:
         raise TooManyEvents
-    events = map(audit_shapes.AuditEvent.from_row, rows.order_by("id").iterator(_READ_AT_ONCE))
+    events = map(audit_shapes.AuditEvent.from_row, rows.order_by("id").iterator(_CHUNK_ROWS))
     with csv_files.temporary_file() as file:
         if query.format == "csv":
             columns = list(audit_shapes.AuditEvent.model_fields)

@@ -1,4 +1,4 @@
-"""Removes old months of the audit log; each leaves a signed anchor that continues the chain.
+"""Removes old months of the audit log. A signed anchor replaces each, so that the chain goes on.
 
 Only the role that owns the tables may do this (docs/decisions/0019-audit-anchors.md).
 """
@@ -26,7 +26,8 @@ def clients_with_old_rows(*, using: str) -> list[int]:
 
 
 def purge_expired(client_id: int, *, using: str) -> Iterator[AuditAnchor]:
-    """Remove each month of a client's log that is no longer kept, the oldest first."""
+    """Remove each month of a client's log that is no longer kept, the oldest first. Yields the
+    anchor of each month; raises BrokenChain if the log was changed."""
     with transaction.atomic(using=using):
         faults = list(audit_chain.faults(client_id, using=using))
     if faults:
@@ -41,7 +42,8 @@ def retention_start() -> datetime:
 
 
 def _purge_month(client_id: int, *, using: str) -> AuditAnchor | None:
-    """Replace the oldest month of a chain with an anchor, if the month is old enough."""
+    """Replace the oldest month of a chain with an anchor, and return the anchor; None if no month
+    is old enough."""
     links = AuditLink.objects.using(using).filter(client_id=client_id).order_by("id")
     with transaction.atomic(using=using), connections[using].cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 0")
@@ -51,23 +53,24 @@ def _purge_month(client_id: int, *, using: str) -> AuditAnchor | None:
         if oldest is None or oldest.event.created_at >= retention_start():
             return None
         month = month_of(oldest.event.created_at)
-        # Remove only from the start of the chain: a row linked late goes with the next month.
-        next_one = links.filter(event__created_at__gte=month_after(month)).first()
-        if next_one:
-            links = links.filter(id__lt=next_one.pk)
-        anchor = _anchor(list(links), month, using=using)
+        # Remove only from the start of the chain: an event of this month that was linked after one
+        # of the next month is removed together with that month.
+        first_later = links.filter(event__created_at__gte=month_after(month)).first()
+        if first_later:
+            links = links.filter(id__lt=first_later.pk)
+        anchor = _create_anchor(list(links), month, using=using)
         cursor.execute("SET LOCAL chatplatform.changes_audit_log = 'on'")
         AuditEvent.objects.using(using).filter(id__in=links.values("event_id"))._raw_delete(using)
         links.order_by()._raw_delete(using)
     return anchor
 
 
-def _anchor(removed: list[AuditLink], month: datetime, *, using: str) -> AuditAnchor:
+def _create_anchor(removed: list[AuditLink], month: datetime, *, using: str) -> AuditAnchor:
     anchors = AuditAnchor.objects.using(using).filter(client_id=removed[0].client_id)
-    before = anchors.order_by("-id").first()
+    previous = anchors.order_by("-id").first()
     anchor = AuditAnchor(
         client_id=removed[0].client_id, month=month.date(), rows=len(removed), hash=removed[-1].hash
     )
-    anchor.seal = anchor.statement(before.hash if before else "")
+    anchor.seal = anchor.statement(previous.hash if previous else "")
     anchor.save(using=using)
     return anchor

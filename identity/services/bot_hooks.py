@@ -1,4 +1,4 @@
-"""What identity must know about bots, which are in a higher app; `bots.apps` installs it."""
+"""What identity needs to know about bots. They are in a higher app, so `bots.apps` installs it."""
 
 from typing import Protocol
 
@@ -13,10 +13,10 @@ class BotLookup(Protocol):
         """Whether the client has this bot."""
 
     def allowed_hosts(self, bot_id: int) -> list[str]:
-        """Hosts (`*.` for all subdomains) whose pages may use the bot's public key."""
+        """The hosts (`*.` for all subdomains) whose pages may use the bot's public key."""
 
     def any_allows(self, origin: str) -> bool:
-        """Whether a page of `origin` may use the public key of any bot at all."""
+        """Whether pages of `origin` may use the public key of at least one bot."""
 
     def names(self, client: Client) -> dict[int, str]:
         """The names of the client's bots, by their ids."""
@@ -25,7 +25,8 @@ class BotLookup(Protocol):
         """The languages of the client, or of its bots if it has set none; the default one first."""
 
     def allow_hosts(self, client: Client, bot_id: int, hosts: str, *, by: User | None) -> None:
-        """Set the hosts whose pages may use the bot's public key; 404, or 422 for no hosts."""
+        """Set the hosts whose pages may use the bot's public key; 404 if the client has no such
+        bot, 422 if the hosts are invalid."""
 
 
 bots = Hook[BotLookup]()

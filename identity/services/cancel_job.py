@@ -9,8 +9,8 @@ from identity.services import audit
 
 
 def cancel(job: Job, *, by: User) -> bool:
-    """Cancel a job that waits or is dead; False if it is neither, or the platform's own: no
-    client's audit log could record that."""
+    """Cancel a queued or dead job. False if the job is in another state, or if it belongs to no
+    client, so that no audit log could record it."""
     if job.client_id is None:
         return False
     with transaction.atomic():

@@ -17,10 +17,11 @@ TRIAL_CREDITS = 1000
 
 
 def register(body: CompanyDto, *, password: str | None, by: User | None = None) -> Client:
-    """A client with its owner, config and trial plan; 409 `email_taken`.
+    """Create a client with an owner, chat settings and a trial plan; 409 `email_taken` if the
+    owner's address is in use.
 
-    `by`: the member of the platform's staff who adds it. Without a password, the owner is mailed a
-    link.
+    `by` is the staff member who adds the client; None: a self-registration. If `password` is None,
+    the owner is mailed a link to choose one.
     """
     with transaction.atomic():
         client = _create_client(body)
@@ -43,7 +44,8 @@ def register(body: CompanyDto, *, password: str | None, by: User | None = None) 
 
 
 def update(client: Client, change: ClientChange | CompanyName, *, by: User) -> None:
-    """Change what the request names. A disabled client's people and keys are refused."""
+    """Set the client's fields to the values in `change`. A disabled client's people and keys are
+    refused."""
     with transaction.atomic():
         row = Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         changes = {
@@ -72,7 +74,7 @@ def store_channel_access_token(
     user_external_id: str,
     by: User,
 ) -> ChannelAccessToken:
-    """Store the client's own token at a provider, encrypted; it replaces the previous one."""
+    """Store a person's access token at a provider for the client, in place of an earlier one."""
     expires_at = timezone.now() + timedelta(seconds=expires_in) if expires_in else None
     with transaction.atomic():
         token, _ = ChannelAccessToken.objects.update_or_create(
@@ -90,7 +92,7 @@ def store_channel_access_token(
 
 
 def _create_client(body: CompanyDto) -> Client:
-    """The client with a unique code: the name's slug, with a suffix if that is taken."""
+    """Create a client. Its code is the slug of its name, with a suffix if another client has it."""
     slug = slugify(body.company_name)[:50].strip("-") or "client"
     client = Client(
         name=body.company_name, default_language=body.language, timezone=body.timezone, code=slug

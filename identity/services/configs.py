@@ -12,13 +12,13 @@ from identity.shapes.configs import CONFIG_FIELDS, ClientConfigDto
 
 
 def get(client: Client, client_id: int) -> ClientConfig:
-    """The client's own config; 404 for another client's."""
+    """The client's chat settings; 404 if `client_id` is another client's id."""
     rows = ClientConfig.objects.for_client(client).filter(client_id=client_id)
     return first_or_404(rows.select_related("client"))
 
 
 def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> ClientConfig:
-    """Change the fields that the request names; 409 if its `version` is outdated."""
+    """Change the fields that are set in `body`; 409 if its `version` is outdated."""
     with transaction.atomic():
         before = lock(config)
         if body.version not in {None, before.version}:
@@ -30,7 +30,7 @@ def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> C
 def replace_messages(
     config: ClientConfig, columns: dict[str, dict[str, Any]], *, by: User
 ) -> ClientConfig:
-    """Replace the columns that hold the client's own messages."""
+    """Replace columns with the client's own texts of automatic messages."""
     with transaction.atomic():
         before = lock(config)
         changes = {name: value for name, value in columns.items() if value != getattr(before, name)}
@@ -39,13 +39,13 @@ def replace_messages(
 
 
 def lock(config: ClientConfig) -> ClientConfig:
-    """The stored config, which nobody else changes before the transaction ends."""
+    """Read and lock the stored settings until the transaction ends."""
     rows = ClientConfig.objects.select_for_update(no_key=True, of=("self",))
     return rows.select_related("client").get(pk=config.pk)
 
 
 def _changes(before: ClientConfig, body: ClientConfigDto) -> dict[str, Any]:
-    """The fields that the request names, if their values differ."""
+    """The fields that are set in `body` and differ from the stored values."""
     names = (CONFIG_FIELDS | {"timezone"}) & body.model_fields_set
     current = ClientConfigDto.from_row(before).model_dump()
     return {

@@ -1,4 +1,4 @@
-"""Metrics of the credits that running calls have reserved, for all clients together."""
+"""Metrics of the credits reserved by running AI calls, for all clients together."""
 
 from chatplatform.observing import metrics
 from chatplatform.observing.metrics import Readings
@@ -11,5 +11,6 @@ FROM identity_creditentry WHERE is_open
 
 
 def read() -> Readings:
-    """Reserved credits and the oldest reservation; nothing if the database does not answer."""
+    """The reserved credits and the age of the oldest reservation; empty if the database is
+    unavailable."""
     return metrics.of_row(_OPEN, metrics.CREDITS_RESERVED, metrics.CREDITS_OLDEST)

@@ -29,7 +29,7 @@ class PaymentDiffers(ApiError):
 
 
 class PaymentsNotConfigured(NotConfigured):
-    """Without a secret no request of a payment provider can be verified."""
+    """Without a secret, no request from a payment provider can be verified."""
 
     code = "payments_not_configured"
     detail = "No payment provider is set up: set PAYMENT_WEBHOOK_SECRET on the server."
@@ -55,7 +55,7 @@ def create(client: Client, *, amount: int, reference: str, by: User | None) -> C
 
 
 def get(client: Client, order_id: uuid.UUID) -> CreditOrder:
-    """One of the client's orders; 404 for another client's."""
+    """The client's order with this id; 404 if it has none."""
     return first_or_404(CreditOrder.objects.for_client(client).filter(pk=order_id))
 
 
@@ -74,7 +74,8 @@ def refuse(order: CreditOrder, *, by: User | None) -> None:
 
 
 def receive_payment(body: CreditPayment, *, raw: bytes, headers: Mapping[str, str]) -> None:
-    """Pay or refuse the order that the payment provider's signed request names."""
+    """Pay or refuse the order in a payment provider's signed request. 403 if the signature is
+    wrong, 404 if the order is unknown, 409 if its amount, reference or final status differs."""
     if not settings.PAYMENT_WEBHOOK_SECRET:
         raise PaymentsNotConfigured(setting="PAYMENT_WEBHOOK_SECRET")
     if not is_signed(settings.PAYMENT_WEBHOOK_SECRET, headers=headers, body=raw):

@@ -1,8 +1,8 @@
 """Credits: a balance and its ledger. Reserve before an AI call, settle or release after it.
 
-A `reference` names what the credits are for ("reply:<message id>"). Each reference has at most one
-open reservation and is paid once, however often its job runs. Released credits can be reserved
-again. Every change holds the lock of the subscription's row and writes an entry.
+A `reference` says what the credits are for ("reply:<message id>"). Each reference has at most one
+open reservation and is charged once, however often its job runs. After a release, credits can be
+reserved for it again. Every change locks the subscription's row and writes an entry.
 """
 
 from collections.abc import Iterator
@@ -28,13 +28,13 @@ from identity.services import audit
 # Prices in credits (docs/credits.md).
 EXTRACTIVE_TASK = 1
 TOKENS_A_CREDIT = 1_000
-# Thousands of tokens reserved for a model's reply; it is never charged more.
+# Thousands of tokens that are reserved for a model's reply, which is never charged more.
 MODEL_REPLY = 10
 
-# Levels of warnings, in per cent of credits_included; each is sent once.
+# Levels at which a warning is sent once, in per cent of credits_included.
 LOW_PERCENT = 20
 USED_UP = 0
-# Longer than any request. An older reservation without an unfinished job is released.
+# Longer than any request takes. Older reservations without an unfinished job are released.
 ABANDONED_AFTER = timedelta(hours=1)
 
 _ACCOUNT = Columns(Subscription)
@@ -73,7 +73,7 @@ class InsufficientCredits(ApiError):
 
 
 class CapReached(InsufficientCredits):
-    """The rest of a public key's daily cap does not cover the call."""
+    """What is left of a public key's daily cap does not cover the call."""
 
 
 class SubscriptionInactive(InsufficientCredits):
@@ -97,7 +97,8 @@ class Reservation:
 
 
 def price_of_tokens(count: int, *, price: int = 1) -> int:
-    """`price` credits for each started thousand tokens of a model."""
+    """The price of a model's tokens: `price` credits for each thousand tokens or part of it, and at
+    least for one thousand."""
     return max(1, -(-count // TOKENS_A_CREDIT)) * price
 
 
@@ -105,10 +106,11 @@ def price_of_tokens(count: int, *, price: int = 1) -> int:
 def charge(
     client_id: int, *, cost: int, reference: str, key_id: int | None = None
 ) -> Iterator[Reservation]:
-    """Reserve `cost` credits for an AI call. Afterwards charge `used`, or nothing if it raises.
+    """Reserve `cost` credits for the AI call in the block. Afterwards charge the `used` credits of
+    the yielded reservation, or nothing if the block raises.
 
-    A `reference` that was paid is not charged again. `key_id` as in `reserve`. Do not call this in
-    a transaction: the balance would stay locked for the whole AI call.
+    A `reference` that was charged before is not charged again. For `key_id`, see `reserve`. Do not
+    call this in a transaction: the balance would stay locked during the whole AI call.
     """
     reserve(client_id, cost=cost, reference=reference, key_id=key_id)
     reservation = Reservation(cost)
@@ -121,19 +123,20 @@ def charge(
 
 
 def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = None) -> None:
-    """Reserve `cost` credits, or raise InsufficientCredits (CapReached if a key's cap refuses it).
+    """Reserve `cost` credits, or raise InsufficientCredits (CapReached if the key's daily cap does
+    not cover them).
 
-    Does nothing if `reference` has an open reservation of `cost` or more, or was paid. A smaller
-    one is replaced, and released if the account cannot pay the larger one. `key_id` is the key
-    whose daily cap applies, if it has one.
+    Does nothing if `reference` has an open reservation of at least `cost`, or was charged before. A
+    smaller reservation is replaced, or only released if the larger one is not possible. `key_id` is
+    the key whose daily cap applies, if it has one.
     """
     assert cost >= 0
     values: list[Any] = [client_id, cost, reference, current_job(), key_id]
-    if _has_reserved(values):
+    if _try_to_reserve(values):
         return
-    # A cap, an unlimited plan or a lack of credits decides.
+    # There may be a smaller reservation, a cap, an unlimited plan or a lack of credits.
     with transaction.atomic():
-        if _has_reserved(values):  # meanwhile; this locks the account
+        if _try_to_reserve(values):  # once more, since this keeps the account locked
             return
         # An earlier attempt may have reserved less.
         _, account = _end_reservation(client_id, EntryKind.RELEASE, reference, used=0)
@@ -149,14 +152,17 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
     raise refusal
 
 
-def _has_reserved(values: list[Any]) -> bool:
+def _try_to_reserve(values: list[Any]) -> bool:
+    """Reserve credits in the simple cases. True if they are reserved now or were charged before;
+    False, with nothing changed, in any other case."""
     with connection.cursor() as cursor:
         cursor.execute(_RESERVE, values)
         return bool(cursor.fetchone()[0])
 
 
 def has_enough(client_id: int, *, cost: int, key_id: int | None = None) -> bool:
-    """Whether `cost` credits could be reserved; without a lock, so this may change at once."""
+    """Whether `cost` credits could be reserved now. Nothing is locked, so this may change at any
+    time."""
     try:
         ensure_enough(client_id, cost=cost, key_id=key_id)
     except InsufficientCredits:
@@ -174,20 +180,21 @@ def ensure_enough(client_id: int, *, cost: int, key_id: int | None = None) -> No
 
 
 def settle(client_id: int, *, used: int, reference: str) -> int:
-    """Charge `used` credits, at most those reserved, and return the rest to the balance. Returns
-    what was charged; 0 if there is no open reservation."""
+    """Charge `used` credits, at most the reserved ones, and add the rest to the balance again.
+    Returns the charged credits; 0 if there is no open reservation."""
     return _end(client_id, EntryKind.SETTLE, reference, used=used)
 
 
 def release(client_id: int, *, reference: str) -> None:
-    """Return all reserved credits: the call failed. Does nothing after `settle`."""
+    """Add all reserved credits to the balance again, after a failed call. Does nothing after
+    `settle`."""
     _end(client_id, EntryKind.RELEASE, reference, used=0)
 
 
 def open_account(
     client: Client, *, included: int, period_end: datetime | None = None
 ) -> Subscription:
-    """A new client's trial plan, with its first grant."""
+    """Create a new client's trial plan, with its first grant of credits."""
     with transaction.atomic():
         account = Subscription.objects.create(
             client=client,
@@ -200,7 +207,7 @@ def open_account(
 
 
 def top_up(client_id: int, *, amount: int, reference: str, by: User | None) -> Subscription:
-    """Add bought credits. A repeated reference adds nothing; with another amount it is a 409."""
+    """Add bought credits, once for each reference; 409 if the reference has another amount."""
     with transaction.atomic():
         account = _lock(client_id)
         entries = CreditEntry.objects.filter(client_id=client_id, reference=reference)
@@ -221,7 +228,8 @@ def top_up(client_id: int, *, amount: int, reference: str, by: User | None) -> S
 
 
 def change_plan(account: Subscription, changes: dict[str, Any], *, by: User) -> None:
-    """Change the plan's own fields; only the ledger changes the balance."""
+    """Change the plan or its period. The balance is not changed here, but by entries of the
+    ledger."""
     with transaction.atomic():
         Subscription.objects.filter(pk=account.pk).update(**changes)
         audit.record(
@@ -234,7 +242,8 @@ def change_plan(account: Subscription, changes: dict[str, Any], *, by: User) -> 
 
 
 def renew_due() -> int:
-    """Start the next period of every plan whose period is over, or end it if it is a trial."""
+    """Start the next period of every plan whose period is over, or end the plan if it is a trial.
+    Returns the number of such plans."""
     now = timezone.now()
     due = Subscription.objects.filter(is_active=True, period_end__lte=now)
     clients = list(due.values_list("client_id", flat=True))
@@ -244,7 +253,8 @@ def renew_due() -> int:
 
 
 def release_abandoned() -> int:
-    """Release reservations of interrupted calls: over an hour old, without an unfinished job."""
+    """Release the reservations of interrupted calls: over an hour old, without an unfinished job.
+    Returns their number."""
     unfinished = Job.objects.filter(
         pk=OuterRef("job_id"), state__in=[JobState.QUEUED, JobState.RUNNING]
     )
@@ -255,7 +265,7 @@ def release_abandoned() -> int:
     for pk, client_id, reference in entries:
         with transaction.atomic():
             _lock(client_id)
-            # A new attempt may meanwhile have reserved credits with this reference.
+            # Check again: a new attempt may have reserved credits for this reference meanwhile.
             if abandoned.filter(pk=pk).exists():
                 release(client_id, reference=reference)
     return len(entries)
@@ -304,7 +314,8 @@ def _end(client_id: int, kind: EntryKind, reference: str, *, used: int) -> int:
 def _end_reservation(
     client_id: int, kind: EntryKind, reference: str, *, used: int
 ) -> tuple[int | None, Subscription]:
-    """What was charged, None if nothing was reserved; and the account, which is locked."""
+    """End an open reservation. Returns the charged credits (None if nothing was reserved) and the
+    account, which is locked."""
     with connection.cursor() as cursor:
         cursor.execute(_END, [client_id, str(kind), reference, used])
         charged, *values = cursor.fetchone()
@@ -317,8 +328,8 @@ def _grant(account: Subscription, amount: int, reference: str) -> None:
 
 
 def _ensure_within_cap(key_id: int | None, cost: int) -> int | None:
-    """The key's id if it has a daily cap; raises CapReached if the cap does not cover the cost.
-    `reserve` holds the account's lock, so no other reservation can be missed."""
+    """The key's id if the key has a daily cap, otherwise None. Raises CapReached if the cap does
+    not cover the cost. `reserve` has locked the account, so no other reservation is missed."""
     if key_id is None:
         return None
     today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
@@ -342,7 +353,7 @@ def _move(
     by: User | None = None,
     key_id: int | None = None,
 ) -> None:
-    """Change the balance of a locked row and write an entry."""
+    """Change the balance of a locked account and write an entry."""
     job_id = current_job() if kind == EntryKind.RESERVE else None
     values: list[Any] = [str(kind), amount, reference, job_id, key_id, by and by.pk, account.pk]
     with connection.cursor() as cursor:
@@ -354,8 +365,8 @@ def _level(account: Subscription) -> int | None:
     """The warning level of this balance; None if no warning is due."""
     if account.credits_left == 0:
         return USED_UP
-    low = account.credits_left * 100 < account.credits_included * LOW_PERCENT
-    return LOW_PERCENT if low else None
+    is_low = account.credits_left * 100 < account.credits_included * LOW_PERCENT
+    return LOW_PERCENT if is_low else None
 
 
 def _warn(account: Subscription, level: int) -> None:
@@ -391,7 +402,7 @@ def _renew(client_id: int, now: datetime) -> None:
             subject = f"subscription:{account.pk}"
             audit.record(client_id, "subscription.ended", by=None, subject=subject)
             return
-        # Periods that were skipped grant nothing: nothing could be used in them.
+        # Skipped periods grant no credits, since none could be used in them.
         length = end - account.period_start
         account.period_start = end + (now - end) // length * length
         account.period_end = account.period_start + length

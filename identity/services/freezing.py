@@ -1,4 +1,4 @@
-"""Freezes a client while it is moved: its requests are refused for a moment, its jobs wait."""
+"""Freezes a client while it is moved to another cell: its requests are refused, its jobs wait."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -12,7 +12,7 @@ from identity.services import audit
 
 
 class ClientFrozen(ApiError):
-    """Nothing of the request was carried out, so the caller can send it again later."""
+    """The request was not carried out, so the caller can send it again later."""
 
     code, status = "client_frozen", 503
     detail = "This company is being moved. Try again in a moment."
@@ -20,28 +20,28 @@ class ClientFrozen(ApiError):
 
 
 def ensure_not_frozen(client: Client | None) -> None:
-    """503 `client_frozen` for a client that is being moved."""
+    """Raise a 503 `client_frozen` if the client is being moved."""
     if client and client.frozen_at:
         raise ClientFrozen
 
 
 def freeze(client: Client, *, by: User | None) -> bool:
-    """Refuse the client's requests and let its jobs wait; False if it was already frozen.
-    `manage.py freeze_client` waits for those that have begun."""
-    return _set(client, timezone.now(), by=by)
+    """From now on, refuse the client's requests and hold its jobs; False if it was frozen already.
+    `manage.py freeze_client` also waits for requests and jobs that have begun."""
+    return _set_frozen(client, timezone.now(), by=by)
 
 
 def unfreeze(client: Client, *, by: User | None) -> bool:
-    """Let the client work again; False if it was not frozen."""
-    return _set(client, None, by=by)
+    """Accept the client's requests and run its jobs again; False if it was not frozen."""
+    return _set_frozen(client, None, by=by)
 
 
 def frozen_ids() -> list[int]:
-    """The ids of frozen clients: periodic tasks must not change their rows."""
+    """The ids of frozen clients, whose rows periodic tasks must not change."""
     return list(Client.objects.filter(frozen_at__isnull=False).values_list("pk", flat=True))
 
 
-def _set(client: Client, frozen_at: datetime | None, *, by: User | None) -> bool:
+def _set_frozen(client: Client, frozen_at: datetime | None, *, by: User | None) -> bool:
     action = "client.frozen" if frozen_at else "client.unfrozen"
     with transaction.atomic():
         rows = Client.objects.filter(pk=client.pk, frozen_at__isnull=frozen_at is not None)

@@ -1,5 +1,5 @@
-"""Impersonation: the platform's staff see the site as a client's person does, but change nothing.
-It belongs to a session and ends with it."""
+"""Impersonation: platform staff see the site as a client's person does, but change nothing. An
+impersonation belongs to a session and ends with it."""
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -9,7 +9,7 @@ from chatplatform.api.errors import Forbidden
 from identity.models import Impersonation, SiteSession, User
 from identity.services import audit
 
-# Said if somebody tries to change something while they impersonate another person.
+# The error if somebody tries to change something during an impersonation.
 REFUSED = gettext_noop(
     "You can't make changes while viewing as someone else. Exit this view first."
 )
@@ -17,13 +17,13 @@ _NOT_VIEWABLE = gettext_noop("You can only view as a company's active users.")
 
 
 def may_be_viewed(person: User) -> bool:
-    """Whether this is one of a client's people and may sign in."""
+    """Whether the person belongs to a client and may sign in."""
     return person.client_id is not None and not person.is_superuser and person.is_active
 
 
 def begin(session_key: str, person: User, *, by: User) -> None:
-    """Impersonate `person` in this session; 403 if that is not possible, or an impersonation is
-    active."""
+    """Impersonate `person` in this session; 403 if the person may not be impersonated, or if the
+    session has an impersonation already."""
     if not by.is_superuser or person.client_id is None or not may_be_viewed(person):
         raise Forbidden(_NOT_VIEWABLE)
     with transaction.atomic():
@@ -36,7 +36,8 @@ def begin(session_key: str, person: User, *, by: User) -> None:
 
 
 def viewed_in(session_key: str | None) -> User | None:
-    """The person who is impersonated in this session; ends it if they may no longer sign in."""
+    """The person who is impersonated in this session; None if nobody is. Ends the impersonation if
+    the person may no longer sign in."""
     views = Impersonation.objects.select_related("user__client")
     view = views.filter(session_id=SiteSession.key_of(session_key)).first()
     if view is None or may_be_viewed(view.user):
@@ -56,7 +57,7 @@ def end(sessions: QuerySet[SiteSession]) -> User | None:
     with transaction.atomic():
         views = Impersonation.objects.filter(session__in=sessions)
         for view in views.select_related("user", "session__user"):
-            # If two requests end it, only one records that.
+            # If two requests end the same impersonation, only one records that.
             if Impersonation.objects.filter(pk=view.pk).delete()[0]:
                 person = view.user
                 _record(person, "user.view_ended", by=view.session.user)
@@ -64,5 +65,5 @@ def end(sessions: QuerySet[SiteSession]) -> User | None:
 
 
 def _record(person: User, action: str, *, by: User | None) -> None:
-    assert person.client_id, "only people of a client are looked at"
+    assert person.client_id, "only a client's people are impersonated"
     audit.record(person.client_id, action, by=by, subject=f"user:{person.pk}")

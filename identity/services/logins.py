@@ -1,4 +1,4 @@
-"""Sign-in by password, with a guard against guessing (docs/decisions/0008)."""
+"""Sign-in by password, with a limit on wrong guesses (docs/decisions/0008)."""
 
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
@@ -14,7 +14,7 @@ from identity.shapes.users import TokenResponse
 
 
 class UnsupportedGrantType(tokens.OAuthError):
-    """400 instead of 422, as RFC 6749 (5.2) requires."""
+    """The `grant_type` is unknown: a 400 instead of a 422, as RFC 6749 (5.2) requires."""
 
     code, status = "unsupported_grant_type", 400
 
@@ -57,8 +57,9 @@ def _required(value: str | None, name: str) -> str:
 def sign_in(
     *, email: str, password: str, otp: str | None, address: str, scope: str = ""
 ) -> TokenResponse:
-    """Tokens for the right password and, if the person has a second factor, its code: else 401
-    `invalid_grant` or `otp_required`, or 429 after too many failures."""
+    """Tokens for a person who gives the right password and, if they have a second factor, its code.
+    Otherwise 401 `invalid_grant`, `otp_required` or `provider_required`, or 429 after too many
+    failures."""
     user = authenticate(email=email, password=password, address=address)
     if user is None:
         raise tokens.InvalidGrant(gettext_noop("Incorrect email or password."))
@@ -72,8 +73,9 @@ def sign_in(
 
 
 def begin(user: User) -> None:
-    """Record a sign-in in the caller's transaction; 401 if the password changed since its check,
-    503 `client_frozen`. Code that ends all sign-ins waits for this row, and ends this one too."""
+    """Record a sign-in in the caller's transaction. 401 if the password has changed or the user was
+    disabled since the check, 503 `client_frozen` if the client is being moved. This locks the
+    user's row, so code that ends all sign-ins waits for it, and ends this one, too."""
     ensure_not_frozen(user.client)
     is_unchanged = User.objects.filter(
         pk=user.pk, token_version=user.token_version, is_disabled=False
@@ -95,14 +97,15 @@ def check_code(user: User, code: str, *, address: str) -> None:
 def authenticate(
     *, email: str, password: str, address: str, admits_staff: bool = False
 ) -> User | None:
-    """The user of a client or the platform with this e-mail address and password, else None.
+    """The user with this e-mail address and password; None if they are wrong. Platform staff are
+    found only if `admits_staff` is set.
 
-    401 `provider_required` if their company requires its own provider; 429 after too many failures,
-    even for the right password.
+    401 `provider_required` if the user's company requires its own provider; 429 after too many
+    failures, even for the right password.
     """
     attempt = attempts.start(AttemptKind.SIGN_IN, address=address, account=email.lower())
     user = User.objects.select_related("client").filter(email=email.lower()).first()
-    if _is_right(user, password, admits_staff=admits_staff):
+    if _is_correct(user, password, admits_staff=admits_staff):
         attempts.clear_failures(attempt)
         if user and sign_in_providers.is_required(user):
             raise ProviderRequired(ProviderRequired.detail)
@@ -116,9 +119,9 @@ def takes_password(user: User) -> bool:
     return user.has_usable_password() and not sign_in_providers.is_required(user)
 
 
-def _is_right(user: User | None, password: str, *, admits_staff: bool) -> bool:
+def _is_correct(user: User | None, password: str, *, admits_staff: bool) -> bool:
     if user is None or not user.has_usable_password():
-        # As slow as a real check, so that the time does not reveal accounts.
+        # This takes as long as a real check, so that the time does not reveal accounts.
         make_password(password)
         return False
     is_admitted = bool(user.client_id) or (admits_staff and user.is_superuser)

@@ -1,8 +1,8 @@
 """Mails: rendered from text templates in the reader's language, sent by a job.
 
 Templates are `templates/identity/mail/<kind>.<language>.txt`: the subject, an empty line, the text.
-Those to customers, `CUSTOMERS_MAILS`, are in each language that bots speak, the others in
-`LANGUAGES`.
+Mails to customers, `CUSTOMERS_MAILS`, have a template in each language that bots speak; the others
+in each of `LANGUAGES`.
 """
 
 import logging
@@ -30,8 +30,8 @@ from identity.shapes.configs import EmailNotificationRequest
 log = logging.getLogger(__name__)
 LANGUAGES = ("en", "vi")
 CUSTOMERS_MAILS = ("answer", "transcript")
-# The notifications that a client can choose, and the context that their templates use (all
-# optional; chat_id and channel are identifiers, the others texts).
+# The kinds of notifications, and the context that their templates use. All values are optional;
+# chat_id and channel are identifiers, the others texts.
 NOTIFICATIONS = {
     "assigned": {"chat_id", "customer", "agent"},
     "unanswered": {"chat_id", "customer", "minutes"},
@@ -40,20 +40,22 @@ NOTIFICATIONS = {
     "channel_notice": {"channel", "account", "notice"},
     "low_credit": {"credits_left"},
 }
-# Kinds without a switch of their own, and the kind whose switch they share.
+# Kinds without a setting of their own, and the kind whose setting applies to them.
 _CHOSEN_WITH = {"channel_notice": "channel_error"}
-_MAX_VALUE = 300
-# Whole texts, which keep their lines.
+# The maximum number of characters of a value in a mail.
+_MAX_VALUE_CHARS = 300
+# Values that are whole texts: they keep their line breaks and may be longer.
 _TEXTS = {"answer"}
-_MAX_TEXT = 4_000
-# Written by the platform itself, so they may be links.
+_MAX_TEXT_CHARS = 4_000
+# Values written by the platform itself, which may be links.
 _LINKS = {"link", "url"}
-# Written by strangers, so they are quoted, lest readers take them for the platform's words.
+# Names written by others. They are quoted, so that nobody takes them for the platform's own words.
 _NAMES = {"name", "company", "customer", "agent", "bot", "provider", "inviter"}
-# Marks that change the reading direction: with one, a name could reverse a subject.
+# Characters that change the reading direction: a name with one could reverse a subject line.
 _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _QUOTES = re.compile('[“”„"]')
-# Characters that make a link for mail programs: in a URL or host name, not in a time such as 9:05.
+# The dots and colons by which mail programs recognize a link: those in a URL or a host name, but
+# not in a time such as 9:05.
 _LINK_SIGN = re.compile(r"(?<=\S)([.。．｡]|(?<!\d):|:(?!\d))(?=[/\\\w])")
 
 
@@ -77,10 +79,11 @@ class NoRecipients(ApiError):
 def notify(
     client_id: int, kind: str, context: dict[str, Any], *, assignee: User | None = None
 ) -> None:
-    """Enqueue the mail of a notification to the client's recipients, if the client has chosen this
-    kind, and to `assignee` unless the client has turned that off.
+    """Enqueue the mails of a notification, if the client has turned this kind on: to its recipients
+    and, unless the client has turned that off, to `assignee`.
 
-    NOTIFICATIONS lists the kinds and their context, which is stored with the job: no secrets.
+    NOTIFICATIONS lists the kinds and their context. The context is stored with the job, so it must
+    not contain secrets.
     """
     unknown = set(context) - NOTIFICATIONS[kind]
     if unknown:
@@ -96,7 +99,7 @@ def notify(
 
 
 def send_to(user: User, kind: str, context: dict[str, Any] | None = None) -> None:
-    """Mail a user in the user's language; enqueues one job in the caller's transaction."""
+    """Enqueue a mail to a user, in the user's language, in the caller's transaction."""
     context = {"name": user.full_name, **(context or {})}
     _send(user.client_id, kind, [user.email], user.language, context)
 
@@ -109,9 +112,10 @@ def deliver(
     context: dict[str, Any],
     attached: tuple[str, str] | None = None,
 ) -> None:
-    """Render and send a mail now; for jobs. `attached` is a text file: its name and its text.
+    """Render a mail and send it now, usually in a job. `attached` is a text file: its name and its
+    text.
 
-    Raises GiveUp or TryLater if the mail server does not accept it.
+    Raises GiveUp or TryLater if no mail server is set or the mail server does not accept the mail.
     """
     if not is_enabled():
         raise GiveUp("No mail is sent: EMAIL_URL is not set.")
@@ -119,7 +123,7 @@ def deliver(
     mail = EmailMessage(subject, text, to=list(to))
     if attached:
         mail.attach(*attached, "text/plain")
-    processor_turns.give_back()  # for the wait for the mail server
+    processor_turns.give_back()  # while waiting for the mail server
     try:
         mail.send()
     except smtplib.SMTPRecipientsRefused as exc:
@@ -134,9 +138,10 @@ def deliver(
 
 @contextmanager
 def counted(account: str) -> Iterator[bool]:
-    """Whether a mail that anybody can request is within its limit; counts it unless sending fails.
+    """Wraps the sending of a mail that anybody can request. Yields whether the mail is within the
+    account's limit, and counts it unless the block fails.
 
-    Over the limit nobody is told, since the earlier mails contain a working link.
+    Above the limit no error is shown, since earlier mails contain a working link.
     """
     try:
         attempt = attempts.start(AttemptKind.LINK_MAIL, address="", account=account)
@@ -151,7 +156,7 @@ def counted(account: str) -> Iterator[bool]:
 
 
 def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]:
-    """Subject and text of a mail; in English if there is no template in the language."""
+    """The subject and the text of a mail; in English if there is no template in the language."""
     language = language.partition("-")[0]
     names = [f"identity/mail/{kind}.{code}.txt" for code in (language, "en")]
     template: Any = select_template(names)
@@ -171,13 +176,14 @@ def is_enabled() -> bool:
 
 
 def check_configured() -> None:
-    """503 `mail_not_configured` if the platform sends no mail."""
+    """Raise a 503 `mail_not_configured` if the platform sends no mails."""
     if not is_enabled():
         raise MailNotConfigured(setting="EMAIL_URL")
 
 
 def get_notification(client: Client, client_id: int) -> EmailNotification:
-    """The client's choice of mails; no recipients if it never chose. 404 for another client."""
+    """The client's notification settings; an unsaved row without recipients if it has none. 404 if
+    `client_id` is another client's id."""
     if client_id != client.pk:
         raise NotFound
     row: EmailNotification | None = EmailNotification.objects.for_client(client).first()
@@ -185,7 +191,8 @@ def get_notification(client: Client, client_id: int) -> EmailNotification:
 
 
 def send_test(row: EmailNotification) -> list[str]:
-    """Mail a test to the recipients now; returns their addresses."""
+    """Send a test mail to the recipients now, and return their addresses. Raises an ApiError if no
+    mail server is set, there are no recipients, the limit is reached, or sending fails."""
     check_configured()
     if not row.recipients:
         raise NoRecipients
@@ -203,7 +210,7 @@ def send_test(row: EmailNotification) -> list[str]:
 def update_notification(
     before: EmailNotification, body: EmailNotificationRequest, *, by: User
 ) -> EmailNotification:
-    """Change the fields that the request names; the others keep their value."""
+    """Change the fields that are set in `body`; the others keep their value."""
     changes, client = body.model_dump(include=body.model_fields_set), before.client
     with transaction.atomic():
         rows = EmailNotification.objects.select_for_update()
@@ -233,20 +240,22 @@ def _send(
 
 
 def _later(error: OSError) -> TryLater:
-    """Log one line without a traceback: a mail server that is down is no fault of the platform."""
+    """Log one line without a traceback, since the fault is the mail server's, and return the
+    exception that makes the job try again."""
     reason = f"{type(error).__name__}: {error}"
-    log.warning("a mail was not taken, and is tried again: %s", reason)
+    log.warning("a mail was not accepted and will be tried again: %s", reason)
     return TryLater(reason)
 
 
 def _plain(key: str, value: Any) -> str:
-    """A value as the text shows it; only the platform's own addresses become links."""
+    """A value as it appears in a mail: cut to its maximum length, and so that mail programs turn
+    only the platform's own URLs into links."""
     is_text = key in _TEXTS
     value = _DIRECTIONS.sub("", str(value))
     lines = value.splitlines() if is_text else [value]
     text = "\n".join(" ".join(line.split()) for line in lines)
-    most = _MAX_TEXT if is_text else _MAX_VALUE
-    text = text if len(text) <= most else text[: most - 1] + "…"
+    max_chars = _MAX_TEXT_CHARS if is_text else _MAX_VALUE_CHARS
+    text = text if len(text) <= max_chars else text[: max_chars - 1] + "…"
     if key in _LINKS:
         return text
     text = _LINK_SIGN.sub(r"\1 ", text)

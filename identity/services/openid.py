@@ -1,5 +1,5 @@
-"""Requests to OpenID providers, and the checks of their answers (OpenID Connect Core). Clients
-choose the provider's address, so every request goes through `egress`."""
+"""Requests to OpenID providers, and the checks of their responses (OpenID Connect Core). Clients
+choose the provider's URL, so every request goes through `egress`."""
 
 import base64
 import logging
@@ -29,13 +29,13 @@ SCOPES = "openid email profile"
 LEEWAY_SECONDS = 30
 _TIMEOUT_SECONDS = 10
 _MAX_BYTES = 500_000
-# Seconds for which metadata and keys are cached; and the shortest pause between two requests for
-# keys, or between two to a provider that failed.
-_KEPT_SECONDS, _PAUSE_SECONDS = 3600, 60
+# How long metadata and keys are cached; and the minimum time between two requests for keys, and
+# between two requests for metadata that fail.
+_CACHE_SECONDS, _RETRY_SECONDS = 3600, 60
 
 
 class ProviderFault(Exception):
-    """The provider cannot be reached, or its answer is not acceptable."""
+    """The provider cannot be reached, or its response is not acceptable."""
 
 
 class Metadata(BaseModel):
@@ -49,7 +49,7 @@ class Metadata(BaseModel):
 
 
 def authorization_url(row: SignInProvider, *, state: str, nonce: str, verifier: str) -> str:
-    """The provider's address at which a person signs in."""
+    """The URL at the provider where a person signs in."""
     return str(
         prepare_grant_uri(
             metadata(row).authorization_endpoint,
@@ -66,8 +66,8 @@ def authorization_url(row: SignInProvider, *, state: str, nonce: str, verifier: 
 
 
 def exchange(row: SignInProvider, *, code: str, verifier: str) -> str:
-    """The ID token for a code."""
-    found = metadata(row)
+    """Exchange a code for the person's ID token."""
+    provider = metadata(row)
     form = {
         "grant_type": "authorization_code",
         "code": code,
@@ -75,21 +75,23 @@ def exchange(row: SignInProvider, *, code: str, verifier: str) -> str:
         "code_verifier": verifier,
     }
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
-    if "client_secret_basic" in found.token_endpoint_auth_methods_supported:
-        # RFC 6749, 2.3.1: both are encoded as in a form.
+    if "client_secret_basic" in provider.token_endpoint_auth_methods_supported:
+        # Id and secret are encoded as in a form (RFC 6749, 2.3.1).
         pair = f"{quote(row.application_id, safe='')}:{quote(row.application_secret, safe='')}"
         headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     else:
         form |= {"client_id": row.application_id, "client_secret": row.application_secret}
-    answer = _call("POST", found.token_endpoint, headers=headers, content=urlencode(form).encode())
-    token = answer.get("id_token")
+    content = urlencode(form).encode()
+    response = _call("POST", provider.token_endpoint, headers=headers, content=content)
+    token = response.get("id_token")
     if not isinstance(token, str):
-        raise ProviderFault("its answer holds no ID token")
+        raise ProviderFault("its response contains no ID token")
     return token
 
 
 def verify(row: SignInProvider, id_token: str, *, nonce: str) -> dict[str, Any]:
-    """The claims of an ID token, if this provider issued it for us and for this sign-in."""
+    """The claims of an ID token. Raises ProviderFault unless this provider issued it for our
+    application and for this sign-in."""
     try:
         decoded = jwt.decode(id_token, _keys(row, id_token), algorithms=ALGORITHMS)
         claims = CodeIDToken(
@@ -105,59 +107,60 @@ def verify(row: SignInProvider, id_token: str, *, nonce: str) -> dict[str, Any]:
     except (JoseError, ValueError, TypeError, KeyError) as exc:
         raise ProviderFault(f"its ID token is refused: {type(exc).__name__} {exc}") from exc
     if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= 255:
-        raise ProviderFault("its ID token names nobody")
+        raise ProviderFault("its ID token has no usable subject")
     return dict(claims)
 
 
 def metadata(row: SignInProvider) -> Metadata:
     """The provider's discovery document, cached for an hour; a fault is cached for a minute."""
-    name = f"openid:{row.pk}:{row.issuer}"
-    stored = cache.get(name)
+    cache_key = f"openid:{row.pk}:{row.issuer}"
+    stored = cache.get(cache_key)
     if isinstance(stored, str):
         raise ProviderFault(stored)
     if stored is not None:
         return Metadata(**stored)
     try:
-        found = _discovered(row)
+        discovered = _discover(row)
     except ProviderFault as fault:
-        cache.set(name, f"{fault}, a moment ago", _PAUSE_SECONDS)
+        cache.set(cache_key, f"{fault}, a moment ago", _RETRY_SECONDS)
         raise
-    cache.set(name, found.model_dump(), _KEPT_SECONDS)
-    return found
+    cache.set(cache_key, discovered.model_dump(), _CACHE_SECONDS)
+    return discovered
 
 
-def _discovered(row: SignInProvider) -> Metadata:
-    address = f"{row.issuer.rstrip('/')}/.well-known/openid-configuration"
+def _discover(row: SignInProvider) -> Metadata:
+    url = f"{row.issuer.rstrip('/')}/.well-known/openid-configuration"
     try:
-        found = Metadata(**_call("GET", address))
+        document = Metadata(**_call("GET", url))
     except ValidationError as exc:
         raise ProviderFault("its discovery document is not complete") from exc
-    if found.issuer != row.issuer:
-        raise ProviderFault("its discovery document is another issuer's")
-    for url in (found.authorization_endpoint, found.token_endpoint, found.jwks_uri):
-        _check(url)
-    return found
+    if document.issuer != row.issuer:
+        raise ProviderFault("its discovery document is from another issuer")
+    for endpoint in (document.authorization_endpoint, document.token_endpoint, document.jwks_uri):
+        _check_endpoint(endpoint)
+    return document
 
 
 def _keys(row: SignInProvider, id_token: str) -> KeySet:
-    """The provider's keys; requested again if the token names an unknown key."""
-    name = f"openid-keys:{row.pk}:{row.issuer}"
-    asked_at, stored = cache.get(name) or (0.0, None)
+    """The provider's public keys, from the cache unless the token refers to an unknown key."""
+    cache_key = f"openid-keys:{row.pk}:{row.issuer}"
+    requested_at, stored = cache.get(cache_key) or (0.0, None)
     wanted = extract_compact(id_token.encode()).headers().get("kid")
     kids = [key.get("kid") for key in stored["keys"]] if stored else []
-    # Tokens that name unknown keys must not cause a request each.
-    is_recent = time.time() - asked_at < _PAUSE_SECONDS
+    # Tokens with unknown keys must not cause a request each.
+    is_recent = time.time() - requested_at < _RETRY_SECONDS
     if stored is None or (wanted is not None and wanted not in kids and not is_recent):
         stored = _call("GET", metadata(row).jwks_uri)
         keys = stored.get("keys")
         if not isinstance(keys, list) or not all(isinstance(key, dict) for key in keys):
-            raise ProviderFault("it shows no keys")
-        cache.set(name, (time.time(), stored), _KEPT_SECONDS)
+            raise ProviderFault("it publishes no keys")
+        cache.set(cache_key, (time.time(), stored), _CACHE_SECONDS)
     return KeySet.import_key_set(cast("Any", stored))
 
 
-def _check(url: str) -> None:
-    """Endpoints must be https like the issuer: one receives the secret, another the person."""
+def _check_endpoint(url: str) -> None:
+    """Raise ProviderFault unless the endpoint is https, like the issuer: one endpoint receives the
+    client secret, and people are redirected to another."""
     try:
         is_safe = urlsplit(url).scheme in {"http", "https"} and egress.keeps_secrets(
             url, purpose=PURPOSE
@@ -165,22 +168,23 @@ def _check(url: str) -> None:
     except (egress.EgressError, ValueError):
         is_safe = False
     if not is_safe:
-        raise ProviderFault("one of its endpoints is no https address")
+        raise ProviderFault("one of its endpoints is not an https URL")
 
 
-def _call(method: str, url: str, **more: Any) -> dict[str, Any]:
+def _call(method: str, url: str, **options: Any) -> dict[str, Any]:
+    """The JSON object in the provider's response; ProviderFault if there is none."""
     try:
-        answer = egress.request(
+        response = egress.request(
             method,
             url,
             timeout_seconds=_TIMEOUT_SECONDS,
             max_bytes=_MAX_BYTES,
             purpose=PURPOSE,
-            **more,
+            **options,
         )
-        body = orjson.loads(answer.body) if answer.status == 200 else None
+        body = orjson.loads(response.body) if response.status == 200 else None
     except (egress.EgressError, orjson.JSONDecodeError) as exc:
         raise ProviderFault(f"{urlsplit(url).path}: {exc}") from exc
     if not isinstance(body, dict):
-        raise ProviderFault(f"{urlsplit(url).path} answered {answer.status}")
+        raise ProviderFault(f"{urlsplit(url).path} answered {response.status}")
     return body

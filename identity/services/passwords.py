@@ -1,5 +1,5 @@
-"""Passwords: their rules, changes, and resets by mail. A reset token is made inside the job that
-sends it and is stored only as a keyed hash."""
+"""Passwords: their rules, changes, and resets by mail. A reset token is created in the job that
+sends it, and only a keyed hash of it is stored."""
 
 import secrets
 from datetime import timedelta
@@ -22,8 +22,8 @@ from identity.services import attempts, audit, mails, tokens
 from identity.services.freezing import ensure_not_frozen
 
 RESET_LIFETIME = timedelta(hours=1)
-# How long a link stays valid although newer ones were requested.
-YOUNG = timedelta(minutes=10)
+# How long a reset link stays valid even if newer ones are requested.
+PROTECTED_FOR = timedelta(minutes=10)
 # Longer than for a reset, since nobody waits for an invitation.
 INVITATION_LIFETIME = timedelta(days=3)
 
@@ -34,7 +34,7 @@ class ResetTokenInvalid(ApiError):
 
 
 def check_rules(password: str, *, field: str = "password") -> None:
-    """422 for a password that is too short, too common or only digits."""
+    """Raise a 422 if the password is too short, too common or only digits."""
     try:
         validate_password(password)
     except ValidationError as exc:
@@ -42,13 +42,15 @@ def check_rules(password: str, *, field: str = "password") -> None:
 
 
 def encode(password: str, *, field: str = "password") -> str:
-    """The password's hash. Slow on purpose, so call this outside of transactions."""
+    """Check a password and return its hash. Hashing is slow on purpose, so call this outside of
+    transactions."""
     check_rules(password, field=field)
     return make_password(password)
 
 
 def set_encoded(user: User, encoded: str, *, by: User, mail: str = "password_changed") -> None:
-    """Set the password of a user whose row is locked; ends sign-ins and links, and sends a mail."""
+    """Set the hash of a new password for a user whose row is locked. Ends the user's sign-ins,
+    voids mailed links, and enqueues a mail about the change."""
     user.password = encoded
     user.token_version += 1
     user.save(update_fields=["password", "token_version"])
@@ -83,20 +85,20 @@ def send_reset_link(*, email: str, asked_from: str) -> None:
         return
     with mails.counted(f"reset:{email}") as may_send:
         if may_send:
-            token = _make_token(user, RESET_LIFETIME, asked_from=asked_from, keeps_young=True)
+            token = _make_token(user, RESET_LIFETIME, asked_from=asked_from, protects_recent=True)
             mails.deliver("password_reset", to=[user.email], language=user.language,
                           context={"name": user.full_name, "link": _link(token)})  # fmt: skip
 
 
 def send_invitation(*, user_id: int, by_id: int | None) -> None:
-    """Mail a new user an invitation (by whom, in which role) with a link to choose the first
-    password."""
+    """Mail a new user an invitation with a link to choose the first password. The mail names the
+    inviter and the role. Does nothing if the user has a password or is disabled."""
     user = User.objects.select_related("client").filter(pk=user_id).first()
     if user is None or not user.is_active or user.has_usable_password():
         return
     token = _make_token(user, INVITATION_LIFETIME, asked_from="")
-    people = User.objects.filter(client=user.client)
-    by = people.filter(pk=by_id).first() if by_id else None
+    colleagues = User.objects.filter(client=user.client)
+    by = colleagues.filter(pk=by_id).first() if by_id else None
     context = {"name": user.full_name, "company": str(user.client), "link": _link(token),
                "inviter": by.full_name if by else "", "role": user.role,
                "trains": "yes" if user.can_train and not user.is_admin else ""}  # fmt: skip
@@ -104,15 +106,16 @@ def send_invitation(*, user_id: int, by_id: int | None) -> None:
 
 
 def use_reset(*, token: str, password: str, address: str) -> User:
-    """Set the password of the user to whom the link was sent, and return them; each link works
+    """Set the password of the user to whom a link was sent, and return the user. Each link works
     once."""
     reset = check_reset(token=token, address=address)
     encoded = encode(password, field="new_password")
     with transaction.atomic():
         user = User.objects.select_for_update(no_key=True).get(pk=reset.user_id)
         ensure_not_frozen(user.client)
-        won = PasswordReset.objects.filter(pk=reset.pk, used_at=None).update(used_at=timezone.now())
-        if not won or user.is_disabled:
+        unused = PasswordReset.objects.filter(pk=reset.pk, used_at=None)
+        is_first_use = unused.update(used_at=timezone.now())
+        if not is_first_use or user.is_disabled:
             raise ResetTokenInvalid
         audit.record(reset.client_id, "password_reset.used", by=user, subject=f"user:{user.pk}")
         set_encoded(user, encoded, by=user)
@@ -125,20 +128,24 @@ def purge_expired() -> None:
 
 
 def _make_token(
-    user: User, lifetime: timedelta, *, asked_from: str, keeps_young: bool = False
+    user: User, lifetime: timedelta, *, asked_from: str, protects_recent: bool = False
 ) -> str:
-    """A new token for the user, whose row is read again; it voids the earlier ones.
+    """Create a token for the user and void the user's earlier ones. Sets `user.email` to the stored
+    address.
 
-    `keeps_young`: links younger than ten minutes stay valid. Otherwise a stranger, who can request
-    links too, could void each one before it is read.
+    `protects_recent`: links younger than ten minutes stay valid. Otherwise a stranger, who can
+    request links, too, could void each one before it is read.
     """
     assert user.client_id
     token = secrets.token_urlsafe(32)
     with jobs.commit():
-        # Locked, so that of concurrent links only one stays valid, and goes to the current address.
+        # Locked, so that each of several concurrent calls sees the links of the earlier ones, and
+        # the mail goes to the current address.
         user.email = User.objects.select_for_update(no_key=True).get(pk=user.pk).email
         earlier = _links(user)
-        (earlier.filter(created_at__lt=Now() - YOUNG) if keeps_young else earlier).delete()
+        if protects_recent:
+            earlier = earlier.filter(created_at__lt=Now() - PROTECTED_FOR)
+        earlier.delete()
         PasswordReset.objects.create(
             client_id=user.client_id,
             user=user,
@@ -151,17 +158,19 @@ def _make_token(
 
 
 def _link(token: str) -> str:
-    """The link to mail. Its host never comes from a request; browsers don't send the fragment."""
+    """The link to mail. Its host never comes from a request, and browsers do not send the token in
+    its fragment."""
     return f"{settings.PASSWORD_RESET_URL}#token={token}"
 
 
 def check_reset(*, token: str, address: str) -> PasswordReset:
-    """The reset that a link is for; if invalid, 400 `reset_token_invalid` and a counted attempt."""
+    """The reset that a link's token belongs to. If the token is invalid, raises a 400
+    `reset_token_invalid` and counts an attempt; 429 after too many."""
     unused = PasswordReset.objects.filter(token_hash=hash_secret(token), used_at=None)
     try:
         attempt = attempts.start(AttemptKind.TRY_RESET, address=address)
     except attempts.TooManyAttempts:
-        # A right token after too many wrong ones was probably guessed, so it becomes void.
+        # A right token after too many wrong ones was probably guessed, so it is voided.
         unused.update(used_at=timezone.now())
         raise
     rows = unused.select_related("user__client")

@@ -1,4 +1,4 @@
-"""Stores pictures that people upload, which a higher app reads; `bots.apps` installs it."""
+"""The store of uploaded pictures. A higher app implements it, and `bots.apps` installs it."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from chatplatform.hooks import Hook
 
-# Avatars are made as small as they are shown on sharp screens.
+# The maximum width and height of an avatar, in pixels: enough for high-resolution screens.
 AVATAR_SIDE = 512
 
 
@@ -26,7 +26,8 @@ class PictureStore(Protocol):
     """Implemented by the module `bots.services.uploaded_pictures`."""
 
     def stored(self, file: Any, *, largest_side: int = 0) -> AbstractContextManager[StoredPicture]:
-        """Check and store an uploaded file for the block; if the block fails, it is deleted."""
+        """Check and store an uploaded file; if the block fails, the file is deleted. A picture with
+        a side over `largest_side` pixels is scaled down; 0 keeps its size."""
 
 
 pictures = Hook[PictureStore]()

@@ -1,4 +1,5 @@
-"""Sign-in at a client's own OpenID provider: the way there and back (docs/decisions/0022)."""
+"""Sign-in at a client's own OpenID provider: sending people there, and signing them in when they
+return (docs/decisions/0022)."""
 
 import hmac
 import logging
@@ -19,10 +20,10 @@ from identity.shapes.users import UserDto
 
 log = logging.getLogger(__name__)
 _FLOW = "provider_flow"
-# Seconds within which a person must come back from the provider.
+# How long a person may take at the provider, in seconds.
 _FLOW_SECONDS = 600
-# Concurrent calls to the provider of one client, whose link anybody may follow.
-_AT_ONCE = 3
+# The maximum number of concurrent calls to a client's provider: anybody can cause them by its link.
+_MAX_CONCURRENT_CALLS = 3
 
 
 class ProviderSignInFailed(ApiError):
@@ -39,7 +40,8 @@ class NotAdmitted(Forbidden):
 
 
 def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: str) -> str:
-    """The address at which a person signs in. The answer is accepted once, in this session."""
+    """Begin a sign-in, and return the URL at the provider where the person signs in. The provider's
+    response is accepted once, in this session."""
     attempts.start(AttemptKind.PROVIDER, address=address)
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
     try:
@@ -52,31 +54,32 @@ def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: st
 
 
 def is_awaited(session: MutableMapping[str, Any]) -> bool:
-    """Whether a sign-in that began in this session may still come back."""
+    """Whether a sign-in that began in this session has not been finished yet."""
     return _FLOW in session
 
 
 def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User:
-    """The person who comes back from the provider; 400 if the sign-in did not begin in this
-    session, or did so over ten minutes ago."""
-    row_id, state, nonce, verifier, since = flow = session.pop(_FLOW, ("", "", "", "", 0))
-    is_ours = state and hmac.compare_digest(state.encode(), answer.get("state", "").encode())
-    if not is_ours or time.time() - since > _FLOW_SECONDS:
+    """Finish a sign-in with the provider's response, and return the person. 400 if the response is
+    invalid, or if the sign-in did not begin in this session in the last ten minutes; 403 if the
+    person may not sign in here; 429 if the provider has too many calls at once."""
+    row_id, state, nonce, verifier, started_at = flow = session.pop(_FLOW, ("", "", "", "", 0))
+    is_of_session = state and hmac.compare_digest(state.encode(), answer.get("state", "").encode())
+    if not is_of_session or time.time() - started_at > _FLOW_SECONDS:
         raise ProviderSignInFailed
     row = SignInProvider.objects.select_related("client").filter(pk=row_id).first()
     if row is None:
         raise ProviderSignInFailed
     try:
-        # RFC 9207: another provider's answer must not be taken for this provider's.
+        # RFC 9207: another provider's response must not be accepted as this provider's.
         if answer.get("iss", row.issuer) != row.issuer:
-            raise openid.ProviderFault("the answer is another issuer's")
+            raise openid.ProviderFault("the response is from another issuer")
         if "code" not in answer:
             raise openid.ProviderFault(f"it answered {answer.get('error', 'nothing')[:100]!r}")
         with _bulkhead(row):
             token = openid.exchange(row, code=answer["code"], verifier=verifier)
             claims = openid.verify(row, token, nonce=nonce)
     except TooManyRequests:
-        session[_FLOW] = flow  # nothing was sent yet, so the same page may be requested again
+        session[_FLOW] = flow  # nothing was sent yet, so the person may reload the page
         raise
     except openid.ProviderFault as exc:
         raise _failed(row, exc) from exc
@@ -84,8 +87,8 @@ def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User
 
 
 def _bulkhead(row: SignInProvider) -> AbstractContextManager[None]:
-    """Wraps calls to the provider; 429 if the client already has three at once."""
-    return OUTGOING_CALLS.admit({f"sign-in:{row.client_id}": _AT_ONCE})
+    """A context manager for calls to the provider; 429 if three of the client are running."""
+    return OUTGOING_CALLS.admit({f"sign-in:{row.client_id}": _MAX_CONCURRENT_CALLS})
 
 
 def _failed(row: SignInProvider, fault: openid.ProviderFault) -> ProviderSignInFailed:
@@ -94,28 +97,29 @@ def _failed(row: SignInProvider, fault: openid.ProviderFault) -> ProviderSignInF
 
 
 def _person(row: SignInProvider, claims: dict[str, Any]) -> User:
-    """The client's person with these claims: found by `sub`, the first time by verified address."""
-    of_issuer = ProviderAccount.objects.for_client(row.client).filter(issuer=row.issuer)
-    known = of_issuer.filter(subject=claims["sub"]).select_related("user__client").first()
+    """The client's person with these claims: found by `sub` or, at the first sign-in, by the
+    verified address. Somebody without an account becomes an agent, or gets a 403."""
+    accounts = ProviderAccount.objects.for_client(row.client).filter(issuer=row.issuer)
+    known = accounts.filter(subject=claims["sub"]).select_related("user__client").first()
     if known:
         return _admitted(row, known.user)
     email = _verified_address(row, claims)
     people = User.objects.for_client(row.client).select_related("client")
-    known_here = people.filter(email=email).first()
-    user = known_here or _new_agent(row, email, claims)
+    existing = people.filter(email=email).first()
+    user = existing or _new_agent(row, email, claims)
     _admitted(row, user)
     with transaction.atomic():
         account, is_new = ProviderAccount.objects.get_or_create(
             client=row.client, issuer=row.issuer, user=user, defaults={"subject": claims["sub"]}
         )
         if account.subject != claims["sub"]:
-            # An address that changed hands must not open its previous holder's account.
+            # The new owner of an email address must not get into the previous owner's account.
             raise NotAdmitted
         if is_new:
             audit.record(row.client_id, "user.provider_linked", by=user,
                          subject=f"user:{user.pk}", changes={"issuer": row.issuer})  # fmt: skip
-        if is_new and known_here and mails.is_enabled():
-            # An admin who sets the provider could sign in as a colleague, who is warned by mail.
+        if is_new and existing and mails.is_enabled():
+            # An admin who sets the provider could sign in as a colleague, so the person is told.
             context = {"company": str(row.client), "provider": row.issuer}
             mails.send_to(user, "provider_linked", context)
     return user
@@ -137,7 +141,7 @@ def _verified_address(row: SignInProvider, claims: dict[str, Any]) -> str:
 
 
 def _new_agent(row: SignInProvider, email: str, claims: dict[str, Any]) -> User:
-    """A new agent, if the client lets the provider's people join by themselves."""
+    """Create an agent, if the client allows that for people from the provider; otherwise a 403."""
     if not row.creates_agents:
         raise NotAdmitted
     name = claims.get("name")

@@ -1,4 +1,4 @@
-"""Public holidays of a country, as holidays of a client's business hours."""
+"""The public holidays of countries, as entries for the holidays in a client's business hours."""
 
 import re
 from typing import Any
@@ -20,15 +20,15 @@ def countries() -> list[tuple[str, str]]:
 
 
 def of_country(code: str, *, years: list[int], language: str) -> list[Holiday]:
-    """The holidays of these years by date, named in the language if their names are known in it."""
-    # Few requests need the package, and importing it takes long.
+    """The public holidays of these years by date, with names in the language if the package has
+    them."""
+    # Few requests need the package, and importing it is slow.
     import holidays  # noqa: PLC0415
 
-    offered = holidays.country_holidays(code).supported_languages
-    spelled = (language, language.partition("-")[0], "en_US")
-    named = next((name for name in spelled if name in offered), None)
-    found: Any = holidays.country_holidays(code, years=years, language=named)
+    supported = holidays.country_holidays(code).supported_languages
+    candidates = (language, language.partition("-")[0], "en_US")
+    chosen = next((name for name in candidates if name in supported), None)
+    days: Any = holidays.country_holidays(code, years=years, language=chosen)
     return [
-        Holiday(date=f"{day:%Y-%m-%d}", name=name[:_MAX_NAME])
-        for day, name in sorted(found.items())
+        Holiday(date=f"{day:%Y-%m-%d}", name=name[:_MAX_NAME]) for day, name in sorted(days.items())
     ]

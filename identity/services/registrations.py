@@ -1,5 +1,6 @@
-"""Self-registration of companies, which in production must be confirmed by mail. Until then there
-is no client and no user. Only the job that sends the mail looks the address up."""
+"""Self-registration of companies. In production it must be confirmed by a mailed link; until then
+there is no client and no user. Only the job that sends the mail checks whether the address has an
+account, so that no response reveals it."""
 
 import secrets
 from datetime import timedelta
@@ -18,7 +19,7 @@ from identity.services import attempts, clients, mails, passwords
 from identity.shapes.clients import CompanyDto, RegisterTrialDto
 
 LINK_LIFETIME = timedelta(days=1)
-# How long a new link can be requested.
+# How long a registration is kept, so that a new link can be requested.
 KEPT = timedelta(days=3)
 
 
@@ -33,9 +34,10 @@ class RegistrationTokenInvalid(ApiError):
 
 
 def ask(body: RegisterTrialDto, *, address: str) -> Client | None:
-    """Register a company at once in development; otherwise mail a link and return None.
+    """Register a company: in development at once; otherwise enqueue a mail with a link, and return
+    None.
 
-    403 `registration_closed` if self-registration is off, 429 after too many tries.
+    403 `registration_closed` if self-registration is off, 429 after too many attempts.
     """
     _check_open()
     passwords.check_rules(body.password)
@@ -51,20 +53,21 @@ def ask(body: RegisterTrialDto, *, address: str) -> Client | None:
 
 
 def ask_again(*, email: str, address: str) -> None:
-    """Mail a new link for the newest registration of an address, if there is one."""
+    """Enqueue a mail with a new link for the latest registration of an address, if there is one."""
     _check_open()
     attempts.start(AttemptKind.REGISTER, address=address, account=email)
     _mail(email)
 
 
 def send_link(*, email: str) -> None:
-    """Mail the link to a new address; if the address has an account, mail a note about that."""
+    """Mail a new link for the latest registration of an address. If the address has an account,
+    mail a note about that instead."""
     row = Registration.objects.filter(email=email).order_by("-pk").first()
     if row is None:
         return
-    known = User.objects.filter(email=email).first()
-    if known:
-        name, language = known.full_name, known.language
+    existing = User.objects.filter(email=email).first()
+    if existing:
+        name, language = existing.full_name, existing.language
         mails.deliver("account_exists", to=[email], language=language, context={"name": name})
         return
     token = secrets.token_urlsafe(32)
@@ -78,9 +81,11 @@ def send_link(*, email: str) -> None:
 
 
 def confirm(*, token: str, password: str, address: str) -> Client:
-    """Create the company of a link, once, if the password is that of the registration.
+    """Create the company that a link confirms; each link works once. 400 for an invalid link, 422
+    for a wrong password, 429 after too many attempts.
 
-    Otherwise a stranger could register somebody else's address with a password of their own.
+    The password must be the one of the registration: otherwise a stranger could register somebody
+    else's address with a password of their own.
     """
     attempt = attempts.start(AttemptKind.CONFIRM, address=address, account=token)
     row = Registration.objects.filter(
@@ -92,7 +97,7 @@ def confirm(*, token: str, password: str, address: str) -> Client:
         msg = gettext_noop("This isn't the password you registered with.")
         raise Invalid.field("body", "password", msg=msg)
     with transaction.atomic():
-        # Of two concurrent uses only one deletes the row.
+        # Of two concurrent requests, only one deletes the row and so creates the company.
         if not Registration.objects.filter(pk=row.pk, token_hash=row.token_hash).delete()[0]:
             raise RegistrationTokenInvalid
         client = clients.register(CompanyDto.copy_from(row), password=password)

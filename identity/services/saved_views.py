@@ -11,35 +11,35 @@ from chatplatform.api.errors import ApiError, Forbidden
 from identity.models import SavedView, User
 from identity.services import audit
 
-# Limit for one person and list; more than anybody reads.
-MOST = 30
-# Length of the shortest word that can identify somebody.
-_LEAST = 3
+# The maximum number of a person's views of one list.
+MAX_VIEWS = 30
+# The minimum length, in characters, of a text that can identify somebody.
+_MIN_LENGTH = 3
 
 
 class TooManyViews(ApiError):
     code, status = "too_many_views", 409
-    detail = f"You can have up to {MOST} saved views of this list. Delete one first."
+    detail = f"You can have up to {MAX_VIEWS} saved views of this list. Delete one first."
 
 
 def seen_by(user: User, page: str) -> list[tuple[SavedView, bool]]:
-    """A person's own views of a list and those that colleagues share; each with whether the person
+    """A person's own views of a list and those that colleagues share, each with whether the person
     may delete it."""
     rows = SavedView.objects.filter(list_name=page).select_related("user").order_by("name", "pk")
     seen = rows.filter(Q(user=user) | Q(is_shared=True, user__client=user.client_id))
-    return [(row, _may_delete(row, user)) for row in seen[: 4 * MOST]]
+    return [(row, _may_delete(row, user)) for row in seen[: 4 * MAX_VIEWS]]
 
 
 def save(user: User, page: str, *, name: str, query: str, is_shared: bool) -> SavedView:
     """Save a view, or replace the person's view of that name; 409 if they have too many."""
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
-        own = SavedView.objects.filter(user=user, list_name=page)
-        if own.exclude(name=name).count() >= MOST:
+        views = SavedView.objects.filter(user=user, list_name=page)
+        if views.exclude(name=name).count() >= MAX_VIEWS:
             raise TooManyViews
-        kept = QueryDict(query.removeprefix("?"), mutable=True)
-        kept.pop("p", None)  # the number of the list page, whose rows change
-        values = {"query": kept.urlencode(), "is_shared": is_shared}
+        parameters = QueryDict(query.removeprefix("?"), mutable=True)
+        parameters.pop("p", None)  # the page number: which rows are on a page changes
+        values = {"query": parameters.urlencode(), "is_shared": is_shared}
         row, _ = SavedView.objects.update_or_create(
             user=user, list_name=page, name=name, defaults=values
         )
@@ -58,8 +58,8 @@ def delete(user: User, view_id: int) -> None:
 
 
 def forget(client_id: int, identifiers: Sequence[str]) -> None:
-    """Delete saved views that mention a customer who is erased. `identifiers` holds the customer's
-    name, addresses and ids."""
+    """Delete the saved views that mention a customer whose data is erased. `identifiers` holds the
+    customer's name, addresses and ids."""
     rows = SavedView.objects.filter(Q(user__client=client_id) | Q(user__client=None))
     for row in rows:
         values = [(name, item) for name, many in QueryDict(row.query).lists() for item in many]
@@ -69,29 +69,29 @@ def forget(client_id: int, identifiers: Sequence[str]) -> None:
 
 
 def mentions(name: str, searched: Iterable[str], identifiers: Sequence[str]) -> bool:
-    """Whether a view's name or searches share a text or a word of three letters with `identifiers`.
-    A false match does little harm: the view can be saved again."""
-    called = [text.casefold() for text in identifiers if len(text) >= _LEAST]
-    words = {word for text in called for word in text.split() if len(word) >= _LEAST}
-    sought = [text.casefold() for text in searched if len(text) >= _LEAST]
-    texts = [name.casefold(), *sought]
+    """Whether a view's name or searches contain an identifier or one of its words, or an identifier
+    contains a search. A false match does little harm: the view can be saved again."""
+    folded = [text.casefold() for text in identifiers if len(text) >= _MIN_LENGTH]
+    words = {word for text in folded for word in text.split() if len(word) >= _MIN_LENGTH}
+    searches = [text.casefold() for text in searched if len(text) >= _MIN_LENGTH]
+    texts = [name.casefold(), *searches]
     return (
-        any(item in text for item in called for text in texts)
-        or any(text in item for item in called for text in sought)
+        any(identifier in text for identifier in folded for text in texts)
+        or any(search in identifier for identifier in folded for search in searches)
         or any(words & set(re.findall(r"\w+", text)) for text in texts)
     )
 
 
 def _may_delete(row: SavedView, user: User) -> bool:
     """Whether the view is the user's own, or shared and the user is an owner or admin."""
-    rules = user.is_superuser or user.is_admin
+    may_manage = user.is_superuser or user.is_admin
     is_shared = row.is_shared and row.user.client_id == user.client_id
-    return row.user_id == user.pk or (rules and is_shared)
+    return row.user_id == user.pk or (may_manage and is_shared)
 
 
-def _record(row: SavedView, what: str, *, by: User) -> None:
-    """Record changes of shared views, which colleagues see, without the name: it may be a
-    customer's."""
+def _record(row: SavedView, verb: str, *, by: User) -> None:
+    """Record a change of a shared view in the audit log. The view's name is left out, since it may
+    be a customer's."""
     if row.is_shared:
-        audit.record(by.client_id, f"saved_view.{what}", by=by, subject=f"saved_view:{row.pk}",
+        audit.record(by.client_id, f"saved_view.{verb}", by=by, subject=f"saved_view:{row.pk}",
                      changes={"page": row.list_name})  # fmt: skip

@@ -1,5 +1,5 @@
-"""The second factor of a sign-in: a code of an app (TOTP, RFC 6238), or a recovery code. It has its
-own model, since django-otp stores the secrets as plain text."""
+"""The second factor of a sign-in: a code from an app (TOTP, RFC 6238), or a recovery code. It has a
+model of its own, since django-otp stores secrets as plain text."""
 
 import base64
 import re
@@ -25,17 +25,18 @@ RECOVERY_CODES = 10
 _ISSUER = "Chatbot Platform"
 _SALT = "second-factor"
 _SECRET_BYTES = 20
-# Steps of 30 seconds that a device's clock may be off.
+# How far a device's clock may be off, in steps of 30 seconds.
 _TOLERANCE = 1
-# Seconds in which an offered secret can be set up.
+# How long an offered secret can be set up, in seconds.
 _OFFER_SECONDS = 1800
-# Without letters and digits that look alike: recovery codes are read from paper.
+# Recovery codes are read from paper, so they have no letters and digits that look alike.
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A secret to enter into an authenticator app; `signed` is sent back with the first code."""
+    """A secret to enter into an authenticator app. The form returns `signed` with the first
+    code."""
 
     secret: str
     uri: str
@@ -48,12 +49,13 @@ def is_set(user: User) -> bool:
 
 
 def is_missing(user: User) -> bool:
-    """Whether a person must set up a second factor before anything else."""
+    """Whether the user is one of the platform staff who must first set up a second factor."""
     return settings.STAFF_SECOND_FACTOR and user.is_superuser and not is_set(user)
 
 
 def offer(user: User, *, signed: str = "") -> Offer:
-    """A secret to set up: the one in `signed`, unless it is too old, or a new one. Not stored."""
+    """A secret to set up: the one in `signed`, or a new one if that is too old or there is none. It
+    is not stored yet."""
     secret = _offered(user, signed)
     if secret is None:
         secret = base64.b32encode(secrets.token_bytes(_SECRET_BYTES)).decode()
@@ -64,9 +66,10 @@ def offer(user: User, *, signed: str = "") -> Offer:
 
 
 def set_up(user: User, *, signed: str, code: str, sign_in: uuid.UUID | None) -> list[str]:
-    """Require codes from now on, if `code` is right; returns the recovery codes, shown once.
+    """Require codes from now on, if `code` is right; returns the recovery codes, which are shown
+    once. Raises a ValidationError otherwise.
 
-    Ends every sign-in except this one, so anybody else who knew the password is signed out.
+    Ends every sign-in except `sign_in`, so that anybody else who knew the password is signed out.
     """
     secret = _offered(user, signed)
     if secret is None:
@@ -86,7 +89,7 @@ def set_up(user: User, *, signed: str, code: str, sign_in: uuid.UUID | None) -> 
 
 
 def accept(user: User, code: str) -> bool:
-    """Whether this is a right code or recovery code. Each works once."""
+    """Use a code from the app, or a recovery code; whether it was right. Each works once."""
     with transaction.atomic():
         factor = SecondFactor.objects.select_for_update(no_key=True).filter(user=user).first()
         if factor is None:
@@ -122,7 +125,7 @@ def remove(user: User, *, by: User) -> bool:
 
 
 def _offered(user: User, signed: str) -> str | None:
-    """The secret of an offer to this person; None if it is too old."""
+    """The secret of an offer to this person; None if the offer is too old or not this person's."""
     try:
         user_id, secret = signing.loads(signed, salt=_SALT, max_age=_OFFER_SECONDS)
     except signing.BadSignature:

@@ -1,4 +1,4 @@
-"""A client's own OpenID provider: set, removed, and required instead of passwords."""
+"""A client's own OpenID provider: setting and removing it, and whether it replaces passwords."""
 
 from django.conf import settings
 from django.db import transaction
@@ -9,7 +9,7 @@ from identity.models import AttemptKind, Client, ProviderAccount, Role, SignInPr
 from identity.services import attempts, audit, mails
 from identity.shapes.sign_in_providers import SignInProviderDto
 
-_SET = ("issuer", "application_id", "email_domains", "is_required", "creates_agents")
+_SETTINGS = ("issuer", "application_id", "email_domains", "is_required", "creates_agents")
 PURPOSE = "sign-in"
 
 
@@ -19,13 +19,13 @@ def get(client: Client) -> SignInProvider:
 
 
 def find(code: str) -> SignInProvider | None:
-    """The provider of the client with this code; None if it has none, or is disabled."""
+    """The provider of the client with this code; None if the client has none or is disabled."""
     rows = SignInProvider.objects.select_related("client")
     return rows.filter(client__code=code, client__is_disabled=False).first()
 
 
 def described(row: SignInProvider) -> SignInProviderDto:
-    """The provider, with the addresses that belong to it."""
+    """The shape of the provider, with the sign-in link and the redirect URL."""
     return SignInProviderDto.from_row(
         row, sign_in_url=sign_in_url(row.client), redirect_url=redirect_url()
     )
@@ -37,25 +37,25 @@ def sign_in_url(client: Client) -> str:
 
 
 def redirect_url() -> str:
-    """Where every provider sends people back; never taken from a request."""
+    """The URL to which every provider redirects people; never taken from a request."""
     return f"{settings.PUBLIC_URL}/admin/signed-in/"
 
 
 def store(client: Client, *, body: SignInProviderDto, by: User) -> SignInProvider:
     """Set the client's provider. Fields left out keep their value; a new issuer needs a secret."""
-    # The name is resolved before the transaction, since that may take seconds.
+    # Before the transaction, since resolving the host name may take seconds.
     _check_destination(body.issuer)
     with transaction.atomic():
-        # Two requests at once must not both insert.
+        # Locked, so that two concurrent requests do not both insert a row.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         row = SignInProvider.objects.for_client(client).first() or SignInProvider(client=client)
         row.application_secret = _merged_secret(row, body)
-        for name in {*_SET} if row._state.adding else body.model_fields_set & {*_SET}:
+        for name in {*_SETTINGS} if row._state.adding else body.model_fields_set & {*_SETTINGS}:
             setattr(row, name, getattr(body, name))
-        # An admin who sets the provider could sign in as anybody, but must not as an owner.
+        # An admin could set a provider in order to sign in as anybody, but must not as an owner.
         row.admits_owners = by.role == Role.OWNER
         row.save()
-        changes = {name: getattr(row, name) for name in (*_SET, "admits_owners")}
+        changes = {name: getattr(row, name) for name in (*_SETTINGS, "admits_owners")}
         replaced = {"secret_replaced": body.application_secret is not None}
         _record(client, "sign_in_provider.set", by, changes | replaced)
     return row
@@ -72,24 +72,26 @@ def remove(client: Client, *, by: User) -> None:
 
 
 def is_required(user: User) -> bool:
-    """Whether this person must sign in by the provider. Owners may always use their password."""
+    """Whether this person must sign in at the provider. Owners may always use their password."""
     if user.client is None or user.role == Role.OWNER:
         return False
     return SignInProvider.objects.for_client(user.client).filter(is_required=True).exists()
 
 
 def ask_link(*, email: str, address: str) -> None:
-    """Mail the link of the client's sign-in, if this address has an account at such a client.
+    """Enqueue a mail with a client's sign-in link, for the person with this address at a client
+    that has a provider.
 
-    The job looks the address up, so that the answer reveals no account. A redirect would let a
-    client send strangers to its own provider.
+    The job looks up the address, so that the response does not reveal accounts. The person is not
+    redirected at once: otherwise a client could send strangers to its own provider.
     """
     attempts.start(AttemptKind.ASK_LINK, address=address, account=email)
     jobs.enqueue("identity.send_sign_in_link", client_id=None, email=email)
 
 
 def send_link(*, email: str) -> None:
-    """Mail the link of the client's sign-in to the person with this address."""
+    """Mail the client's sign-in link to the person with this address, if the client has a
+    provider."""
     user = User.objects.select_related("client").filter(email=email).first()
     if user is None or user.client is None or not user.is_active:
         return
@@ -101,7 +103,8 @@ def send_link(*, email: str) -> None:
 
 
 def _merged_secret(row: SignInProvider, body: SignInProviderDto) -> str:
-    """The secret to store; a stored one is never sent to another issuer."""
+    """The secret to store: the new one, or the stored one if the issuer stays the same; otherwise a
+    422, since a secret must not be sent to another issuer."""
     if body.application_secret is not None:
         return body.application_secret
     if row._state.adding or row.issuer != body.issuer:

@@ -1,6 +1,6 @@
-"""Sign-ins to the site: Django sessions, stored with a reference to their person.
+"""Sign-ins to the site: Django sessions, stored with a reference to their user.
 
-The settings name this module as the session engine, so the store is called `SessionStore`.
+This module is the SESSION_ENGINE, so the store must be called `SessionStore`.
 """
 
 import time
@@ -25,8 +25,8 @@ from identity.services import audit, logins, tokens
 
 _BEGAN, _AWAITED, _TOKEN_FAMILY = "began", "awaited", "token_family"
 # Seconds within which the code of the second factor must follow a right password.
-_AWAITS_SECONDS = 600
-# Marks in the header User-Agent, and the usual names; the first match counts.
+_CODE_SECONDS = 600
+# Parts of the header User-Agent, and the usual names for them; the first match counts.
 _BROWSERS = {
     "Edg": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari",
 }  # fmt: skip
@@ -37,9 +37,9 @@ _SYSTEMS = {
 
 
 class SessionStore(DatabaseStore):
-    """Rows of `SiteSession`."""
+    """Stores sessions as rows of `SiteSession`."""
 
-    # Whether a script made this request by itself, which must not prolong the sign-in.
+    # Whether a script sent this request without a person, so that it must not prolong the sign-in.
     is_unattended = False
 
     @classmethod
@@ -63,27 +63,29 @@ class SessionStore(DatabaseStore):
         return row
 
     def save(self, must_create: bool = False) -> None:  # noqa: FBT001, FBT002 - Django's
-        """Save and so prolong the session, unless the request is unattended and changed nothing."""
+        """Save the session, which prolongs it, unless the request is unattended and changed
+        nothing."""
         if must_create or self.modified or not self.is_unattended:
             super().save(must_create)
 
     def delete(self, session_key: str | None = None) -> None:
-        """Delete the session; an impersonation in it ends and is recorded."""
+        """Delete the session. An impersonation in it ends, which is recorded."""
         key = SiteSession.key_of(session_key or self.session_key)
         tokens.end_sessions(SiteSession.objects.filter(pk=key))
 
 
 def await_code(request: HttpRequest, user: User, *, then: str) -> None:
-    """Remember that a person's password was right, that the second factor's code must follow, and
-    the address to open `then`."""
+    """Remember in the session that a person's password was right and that a code must follow;
+    `then` is the URL to open afterwards."""
     request.session.flush()
     request.session[_AWAITED] = [user.pk, user.token_version, time.time(), then]
 
 
 def awaited(request: HttpRequest) -> tuple[User, str] | None:
-    """The person whose code is awaited and the address to open then; None after ten minutes."""
-    user_id, token_version, since, then = request.session.get(_AWAITED, (0, 0, 0, ""))
-    if time.time() - since > _AWAITS_SECONDS:
+    """The person whose code is awaited, and the URL to open afterwards. None if no code is awaited,
+    or after ten minutes."""
+    user_id, token_version, began_at, then = request.session.get(_AWAITED, (0, 0, 0, ""))
+    if time.time() - began_at > _CODE_SECONDS:
         return None
     rows = User.objects.select_related("client")
     user = rows.filter(pk=user_id, token_version=token_version).first()
@@ -91,7 +93,7 @@ def awaited(request: HttpRequest) -> tuple[User, str] | None:
 
 
 def begin(request: HttpRequest, user: User) -> None:
-    """Sign in a person whose identity was checked; 401 if their password changed since."""
+    """Sign in a person whose identity was checked; 401 if their password has changed since."""
     with transaction.atomic():
         logins.begin(user)
         login(request, user)
@@ -111,7 +113,7 @@ def access_token(request: HttpRequest, user: User) -> str:
 
 
 def family_of(request: HttpRequest) -> uuid.UUID | None:
-    """The family of the tokens of the request's sign-in; None if it can have none."""
+    """The token family of the request's session; None if the session has none."""
     family = request.session.get(_TOKEN_FAMILY)
     return uuid.UUID(family) if family else None
 
@@ -124,12 +126,12 @@ def end(request: HttpRequest, user: User) -> None:
 
 
 def device_of(user_agent: str) -> str:
-    """Browser and system, such as "Firefox, Windows"; empty if both are unknown."""
-    found = [
-        next((name for sign, name in signs.items() if sign in user_agent), "")
-        for signs in (_BROWSERS, _SYSTEMS)
+    """The browser and the system, such as "Firefox, Windows"; empty if both are unknown."""
+    names = [
+        next((name for part, name in known.items() if part in user_agent), "")
+        for known in (_BROWSERS, _SYSTEMS)
     ]
-    return ", ".join(filter(None, found))
+    return ", ".join(filter(None, names))
 
 
 @dataclass(frozen=True)
@@ -146,17 +148,18 @@ class SignIn:
 
     @property
     def device(self) -> str:
-        """Browser and system, such as "Firefox, Windows"."""
+        """The browser and the system, such as "Firefox, Windows"; or the whole User-Agent if it is
+        unknown."""
         return device_of(self.browser) or self.browser
 
 
 def list_own(user: User, *, current: str | None) -> list[SignIn]:
-    """A person's sign-ins, latest use first; `current` is the key of the request's browser."""
+    """A person's sign-ins, most recently used first; `current` is the request's session key."""
     idle = timedelta(seconds=settings.SESSION_COOKIE_AGE)
-    found = []
+    sign_ins = []
     for row in SiteSession.objects.filter(user=user, expire_date__gt=timezone.now()):
         began = SessionStore().decode(row.session_data).get(_BEGAN, {})
-        found.append(
+        sign_ins.append(
             SignIn(
                 id=hash_secret(row.session_key),
                 browser=began.get("browser", ""),
@@ -167,14 +170,14 @@ def list_own(user: User, *, current: str | None) -> list[SignIn]:
             )
         )
     for token in _live_tokens(user):
-        found.append(
+        sign_ins.append(
             SignIn(str(token.family), "", "", None, used_at=token.created_at, is_program=True)
         )
-    return sorted(found, key=lambda item: item.used_at, reverse=True)
+    return sorted(sign_ins, key=lambda item: item.used_at, reverse=True)
 
 
 def end_own(user: User, sign_in: str) -> bool:
-    """End one of a person's sign-ins; False if it is not theirs, or has ended."""
+    """End one of a person's own sign-ins; False if the person has no such sign-in (any more)."""
     keys = SiteSession.objects.filter(user=user).values_list("session_key", flat=True)
     families = {token.family for token in _live_tokens(user)}
     with transaction.atomic():
@@ -189,7 +192,7 @@ def end_own(user: User, sign_in: str) -> bool:
 
 
 def _live_tokens(user: User) -> QuerySet[RefreshToken]:
-    """The tokens that can still be refreshed: one for each sign-in to the API."""
+    """The refresh tokens that can still be used: one for each sign-in to the API."""
     return RefreshToken.objects.filter(
         user=user, rotated_at=None, revoked_at=None, expires_at__gt=timezone.now()
     )

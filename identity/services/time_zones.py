@@ -1,4 +1,4 @@
-"""Time zones as people look for them: by country and city, with the time that it is there."""
+"""Labels of time zones, as people look for them: country, city and the current time there."""
 
 import unicodedata
 import zoneinfo
@@ -17,7 +17,7 @@ _CITIES = {"Asia/Ho_Chi_Minh": "Hanoi, Ho Chi Minh"}
 
 
 def choices(current: str, *, now: datetime) -> list[tuple[str, str]]:
-    """The zones of all countries, UTC and the current one, each with a label."""
+    """The zones of all countries, UTC and the zone `current`, each with a label."""
     names = names_for_reader()
     labels = {name: _label(name, names) for name in time_zones() & {*_country_codes()}}
     named = sorted(labels, key=lambda name: alphabetical(labels[name]))
@@ -26,20 +26,20 @@ def choices(current: str, *, now: datetime) -> list[tuple[str, str]]:
 
 
 def label(name: str) -> str:
-    """A zone's country and city; its name if it belongs to no country."""
+    """A zone's country and city; the zone's name if it belongs to no country."""
     return _label(name, names_for_reader())
 
 
 def names_for_reader() -> Any:
     """The names of countries (`territories`) and cities (`time_zones`) in the reader's language."""
-    # Few requests need the package, and importing it takes long.
+    # Few requests need the package, and importing it is slow.
     from babel import Locale  # noqa: PLC0415
 
     return Locale.parse(get_language() or "en", sep="-")
 
 
 def alphabetical(text: str) -> str:
-    """A key to sort names by: a letter with a mark follows the plain one."""
+    """A sort key for names: a letter with a diacritic follows the plain letter."""
     return unicodedata.normalize("NFD", text)  # noqa: TID251 - short
 
 
@@ -63,13 +63,13 @@ def _label(name: str, names: Any) -> str:
     code = _country_codes().get(name)
     if code is None:
         return name
-    own = names.time_zones.get(name, {}).get("city") or name.rpartition("/")[2].replace("_", " ")
-    return f"{names.territories.get(code, code)} · {_CITIES.get(name, own)}"
+    city = names.time_zones.get(name, {}).get("city") or name.rpartition("/")[2].replace("_", " ")
+    return f"{names.territories.get(code, code)} · {_CITIES.get(name, city)}"
 
 
 def _table(name: str) -> list[str]:
-    """The rows of a table beside the time zones; none if the machine has only the zones."""
+    """The rows of a table of the time zone database; empty if the machine has only the zones."""
     paths = (Path(folder) / name for folder in zoneinfo.TZPATH)
-    found = next((path for path in paths if path.exists()), None)
-    lines = found.read_text(encoding="utf-8").splitlines() if found else []
+    table_path = next((path for path in paths if path.exists()), None)
+    lines = table_path.read_text(encoding="utf-8").splitlines() if table_path else []
     return [line for line in lines if line and not line.startswith("#")]

@@ -1,4 +1,4 @@
-"""Issues, rotates and revokes access and refresh tokens, and makes one-time tickets."""
+"""Issues, rotates and revokes access and refresh tokens, and creates one-time tickets."""
 
 import logging
 import secrets
@@ -26,10 +26,10 @@ from identity.shapes.users import TokenResponse
 
 log = logging.getLogger(__name__)
 _NOT_VALID = "The refresh token is no longer valid. Sign in again."
-# User id, token version and family of an access token.
+# The user's id, the token version and the family of an access token.
 Claims = tuple[int, int, uuid.UUID]
 TICKET_SECONDS = 60
-# What a sign-in may be asked to allow besides the role's rights.
+# The scopes that a sign-in can request besides the rights of the role.
 SCOPES = {"mcp:write"}
 
 _USER, _CLIENT = Columns(User), Columns(Client)
@@ -48,7 +48,7 @@ WHERE person.id = %(user)s AND person.token_version = %(version)s
 
 
 class OAuthError(ApiError):
-    """A refused sign-in, with the fields of RFC 6749 and of this API."""
+    """A refused sign-in. The response has the fields of RFC 6749 and those of this API."""
 
     more: ClassVar = {
         "error": (str, "The same as `code`."),
@@ -66,7 +66,7 @@ class InvalidGrant(OAuthError, NotAuthenticated):
 
 
 def issue(user: User, *, asked: str = "") -> TokenResponse:
-    """The tokens of a new sign-in, with the scopes of `SCOPES` that are asked for."""
+    """The tokens of a new sign-in, with those of the requested scopes that are in `SCOPES`."""
     granted = sorted(SCOPES & set(asked.split()))
     return _issue(user, family=uuid7(), granted=granted, scopes=granted)
 
@@ -74,7 +74,8 @@ def issue(user: User, *, asked: str = "") -> TokenResponse:
 def _issue(
     user: User, *, family: uuid.UUID, granted: Sequence[str], scopes: Sequence[str]
 ) -> TokenResponse:
-    """An access token with these scopes, and a refresh token with all that the sign-in has."""
+    """An access token with `scopes`, and a refresh token with all scopes of the sign-in,
+    `granted`."""
     assert user.client_id, "platform staff use the admin site"
     refresh_token = secrets.token_urlsafe(48)
     RefreshToken.objects.create(
@@ -95,7 +96,7 @@ def _issue(
 
 
 def access_token(user: User, *, family: uuid.UUID, scopes: Sequence[str] = ()) -> str:
-    """A new access token of a sign-in, to the API or to the site."""
+    """A new access token of a sign-in to the API or to the site."""
     token: Any = AccessToken()
     token["user_id"] = str(user.pk)
     token["tv"] = user.token_version
@@ -108,13 +109,15 @@ def access_token(user: User, *, family: uuid.UUID, scopes: Sequence[str] = ()) -
 
 
 def find_user(access_token: str) -> User | None:
-    """The user (with the client) of an access token; None if it is not valid any more."""
+    """The user (with the client) of an access token; None if the token is invalid or its sign-in
+    has ended."""
     claims = parse_claims(access_token)
     return find_user_by_claims(claims) if claims else None
 
 
 def find_user_by_claims(claims: Claims) -> User | None:
-    """The user (with the client) of claims, if their sign-in still exists; one query."""
+    """The user (with the client) of a token with these claims; None if its sign-in has ended. Takes
+    one query."""
     user_id, token_version, family = claims
     with connection.cursor() as cursor:
         cursor.execute(
@@ -129,8 +132,8 @@ def find_user_by_claims(claims: Claims) -> User | None:
 
 
 def rotate(refresh_token: str, *, asked: str = "") -> TokenResponse:
-    """The next pair for a refresh token. The access token has the sign-in's scopes, or those of
-    them that are asked for. A reused token ends its whole family."""
+    """Exchange a refresh token for a new pair of tokens. The access token has all scopes of the
+    sign-in, or those of them in `asked`. Using a refresh token twice revokes its family."""
     row = RefreshToken.objects.filter(token_hash=hash_secret(refresh_token)).first()
     if row is None or row.revoked_at or row.expires_at <= timezone.now():
         raise InvalidGrant(_NOT_VALID)
@@ -139,15 +142,13 @@ def rotate(refresh_token: str, *, asked: str = "") -> TokenResponse:
         if not user.is_active:
             raise InvalidGrant(_NOT_VALID)
         ensure_not_frozen(user.client)
-        # Of two concurrent uses one wins here; the other counts as a reuse.
-        won = RefreshToken.objects.filter(pk=row.pk, rotated_at=None, revoked_at=None).update(
-            rotated_at=timezone.now()
-        )
-        if won:
+        # Of two concurrent requests, only one counts as the first use.
+        unused = RefreshToken.objects.filter(pk=row.pk, rotated_at=None, revoked_at=None)
+        if unused.update(rotated_at=timezone.now()):
             granted, wanted = row.scope.split(), asked.split()
             scopes = [scope for scope in granted if not wanted or scope in wanted]
             return _issue(user, family=row.family, granted=granted, scopes=scopes)
-        # Of several concurrent reuses only the first is recorded.
+        # Of several further uses, only the first is recorded.
         if revoke_family(row.family):
             log.warning("refresh token %s was used twice: its family is revoked", row.pk)
             subject = f"user:{row.user_id}"
@@ -156,14 +157,15 @@ def rotate(refresh_token: str, *, asked: str = "") -> TokenResponse:
 
 
 def lock_user(user_id: int) -> User:
-    """Lock the user's row: a concurrent `revoke_all` waits, and then ends the new token too."""
+    """Read and lock the user's row: a concurrent `revoke_all` waits, and then also revokes the
+    tokens that are issued under the lock."""
     rows = User.objects.select_for_update(no_key=True, of=("self",)).select_related("client")
     return rows.get(pk=user_id)
 
 
 def revoke(token: str, *, by: User) -> None:
-    """Sign out: end the sign-in of one's access or refresh token, with all its tokens. Any other
-    token changes nothing."""
+    """Sign out: end the sign-in of an access or refresh token of this person, with all its tokens.
+    Any other token changes nothing."""
     user_id, family = _find_sign_in(token) or (None, None)
     if family is None or user_id != by.pk:
         return
@@ -204,8 +206,8 @@ def revoke_all(user: User) -> None:
 
 
 def revoke_others(user: User, *, but: uuid.UUID | None) -> None:
-    """End every sign-in of a user except one; None if the one to keep is a session without
-    tokens."""
+    """End every sign-in of a user except the one with the token family `but`; None: a session
+    without tokens."""
     end_sessions(SiteSession.objects.filter(user=user).exclude(token_family=but))
     others = RefreshToken.objects.filter(user=user, revoked_at=None)
     if but:
@@ -247,9 +249,9 @@ def sign_in_of(access_token: str) -> uuid.UUID:
 
 
 def make_ticket(access_token: str) -> str:
-    """A one-time ticket for a valid access token, for the URL of a browser's EventSource; 503
-    without Valkey. It replaces the token in one request within a minute. Valkey never stores a
-    token."""
+    """Create a ticket that replaces a valid access token in the URL of one request within a minute,
+    for a browser's EventSource. 503 if Valkey is unavailable. Valkey stores only the claims, never
+    the token."""
     ticket = secrets.token_urlsafe(32)
     claims = parse_claims(access_token)
     pubsub.store(_ticket_name(ticket), orjson.dumps(claims), seconds=TICKET_SECONDS)
@@ -270,8 +272,8 @@ def _ticket_name(ticket: str) -> str:
 
 
 def purge_expired() -> None:
-    """Delete refresh tokens that expired longer ago than an access token lives: until then, access
-    tokens of their family need them."""
+    """Delete refresh tokens that expired longer ago than the lifetime of an access token: until
+    then, access tokens of the same family need them."""
     RefreshToken.objects.filter(
         expires_at__lt=timezone.now() - settings.ACCESS_TOKEN_LIFETIME
     ).delete()

@@ -23,7 +23,7 @@ class EmailTaken(ApiError):
     place = ("email",)
 
 
-# Shown to a person who adds somebody else.
+# The text of EmailTaken for a person who adds somebody else.
 _TAKEN = gettext_noop(
     "This email address already has an account, here or at another company. Use another one."
 )
@@ -57,19 +57,20 @@ def create(
     by: User | None,
     can_train: bool = False,
 ) -> User:
-    """A new user; 409 `email_taken` if the address is in use, 429 after too many new users.
+    """Create a user; 409 `email_taken` if the address is in use, 429 after too many new users.
 
-    Without a password, the user is mailed a link to choose one. `by` None: self-registration.
+    `by` None: the user joins without an invitation. Otherwise the user gets a welcome mail or, if
+    `password` is None, a link to choose one.
     """
     if password is not None:
         passwords.check_rules(password)
     if by:
         _check_may_give(by, role)
         attempts.start(AttemptKind.ADD_USER, address=current_address(), account=f"{client.pk}")
-    taken = EmailTaken(_TAKEN if by else None)
-    # Checked first, so that a used address does not cost a password hash.
+    email_taken = EmailTaken(_TAKEN if by else None)
+    # Checked first, so that no password is hashed for an address in use.
     if User.objects.filter(email=email.lower()).exists():
-        raise taken
+        raise email_taken
     try:
         with transaction.atomic():
             rights = {"role": role, "can_train": can_train}
@@ -81,14 +82,15 @@ def create(
                 _welcome(user, by, invited=password is None)
     except IntegrityError as exc:
         if "user_email" in str(exc):
-            raise taken from exc
+            raise email_taken from exc
         raise
     user.refresh_from_db(fields=["created_at"])
     return user
 
 
 def set_disabled(client: Client, *, user_id: int, is_disabled: bool, by: User) -> User:
-    """Disable or enable a user. Disabling ends all tokens at once; a job releases the chats."""
+    """Disable or enable a user, which ends all their sign-ins. When they are disabled, a job also
+    releases their chats."""
     with transaction.atomic():
         user = lock_for_change(client, user_id=user_id, by=by, stays_owner=not is_disabled)
         _set_disabled(user, is_disabled=is_disabled, by=by)
@@ -100,8 +102,8 @@ def set_role(
 ) -> User:
     """Change a user's role, and (unless None) whether they may also train bots.
 
-    A new role ends access tokens; a refresh returns one with it. A job releases a new viewer's
-    chats.
+    A new role invalidates access tokens; refreshing returns one with the new role. If the user
+    becomes a viewer, a job releases their chats.
     """
     _check_may_give(by, role)
     with transaction.atomic():
@@ -118,8 +120,9 @@ def set_role(
 
 
 def update(person: User, given: Mapping[str, Any], *, by: User) -> None:
-    """Change a person's name and, for the platform's staff, address and language: a new address
-    could take an account over. Links that were mailed to the address before are worth nothing."""
+    """Change a person's name and, if `by` is platform staff, the email address and the language.
+    Others may not: with a new address they could take over the account. Links that were mailed to
+    the old address become void."""
     with transaction.atomic():
         row = _lock_anybody(person, by=by)
         changes = {name: value for name, value in given.items() if value != getattr(row, name)}
@@ -134,8 +137,8 @@ def update(person: User, given: Mapping[str, Any], *, by: User) -> None:
 
 
 def make_staff(*, email: str, password: str) -> User:
-    """Create one of the platform's staff with this password, or restore their account: enabled,
-    without second factor or sign-ins. 409 `email_taken` for a client's person."""
+    """Create a member of the platform staff with this password, or restore the account: it is
+    enabled, and its second factor and sign-ins end. 409 `email_taken` for a client's person."""
     encoded = passwords.encode(password)
     with transaction.atomic():
         user = User.objects.select_for_update().filter(email=email.lower()).first()
@@ -154,7 +157,7 @@ def make_staff(*, email: str, password: str) -> User:
 
 
 def set_person_disabled(person: User, *, is_disabled: bool, by: User) -> None:
-    """Disable or enable a client's person, or one of the platform's staff."""
+    """Disable or enable a client's person or a member of the platform staff."""
     if person.client:
         set_disabled(person.client, user_id=person.pk, is_disabled=is_disabled, by=by)
     else:
@@ -162,7 +165,7 @@ def set_person_disabled(person: User, *, is_disabled: bool, by: User) -> None:
 
 
 def _set_staff_disabled(user_id: int, *, is_disabled: bool, by: User) -> None:
-    """Disable or enable one of the platform's staff; 409 `last_staff` for the last one."""
+    """Disable or enable a member of the platform staff; 409 `last_staff` for the last one."""
     with transaction.atomic():
         rows = User.objects.filter(client=None).order_by("pk").select_for_update(no_key=True)
         staff = {row.pk: row for row in rows}
@@ -173,7 +176,8 @@ def _set_staff_disabled(user_id: int, *, is_disabled: bool, by: User) -> None:
 
 
 def update_own(user: User, body: OwnUser, *, picture: StoredPicture | None = None) -> User:
-    """Change one's own name, language and picture, perhaps an uploaded one; None: unchanged."""
+    """Change a person's own name, language and picture; what is None stays unchanged. An uploaded
+    `picture` takes precedence over `avatar_url`."""
     given = {name: getattr(body, name) for name in ("full_name", "language", "avatar_url")}
     if picture:
         given["avatar_url"] = picture.url
@@ -191,7 +195,8 @@ def update_own(user: User, body: OwnUser, *, picture: StoredPicture | None = Non
 
 
 def _set_avatar_file(user: User, name: str) -> None:
-    """Set the file that the picture's address leads to; what was there before is removed."""
+    """Set the uploaded file of the person's picture, empty for none. The previous file is removed
+    later."""
     if user.client_id:
         media.remove_later(user.client_id, [user.avatar_file.name])
     user.avatar_file = name
@@ -199,21 +204,25 @@ def _set_avatar_file(user: User, name: str) -> None:
 
 
 def change_own_password(user: User, *, current: str, new: str) -> TokenResponse:
-    """Set one's own password, and end every sign-in; the tokens belong to a new one. A wrong
-    current password counts as a failed sign-in, so a stolen token does not help to guess."""
-    known = logins.authenticate(email=user.email, password=current, address=current_address())
-    if known is None:
+    """Set a person's own password, and end every sign-in; returns the tokens of a new one. A wrong
+    current password counts as a failed sign-in, so that a thief of a token cannot guess without
+    limit."""
+    authenticated = logins.authenticate(
+        email=user.email, password=current, address=current_address()
+    )
+    if authenticated is None:
         raise Invalid.field("body", "current_password", msg="This is not your password.")
     with transaction.atomic():
-        return tokens.issue(set_own_password(known, new))
+        return tokens.issue(set_own_password(authenticated, new))
 
 
-def set_own_password(known: User, new: str) -> User:
-    """Set the password of a person who has just given the old one; ends every sign-in."""
+def set_own_password(authenticated: User, new: str) -> User:
+    """Set the password of a person who has just given the old one; ends every sign-in. 401 if the
+    account has changed since."""
     encoded = passwords.encode(new, field="new_password")
     with transaction.atomic():
-        locked = User.objects.select_for_update(no_key=True).get(pk=known.pk)
-        if locked.token_version != known.token_version:
+        locked = User.objects.select_for_update(no_key=True).get(pk=authenticated.pk)
+        if locked.token_version != authenticated.token_version:
             raise NotAuthenticated("Could not validate credentials")
         passwords.set_encoded(locked, encoded, by=locked)
     return locked
@@ -243,7 +252,7 @@ def reset_second_factor(person: User, *, by: User) -> bool:
 
 
 def send_reset_link(person: User, *, by: User) -> None:
-    """Mail a person a link to choose a new password; 429 after too many."""
+    """Mail a person a link to choose a new password; 429 after too many requests."""
     with transaction.atomic():
         user = _lock_anybody(person, by=by)
         _record(user, "reset_sent", by=by)
@@ -260,7 +269,7 @@ def sign_out_everywhere(person: User, *, by: User) -> None:
 
 
 def unlock(person: User, *, by: User) -> None:
-    """Let a person who is locked out by failed sign-ins try again."""
+    """Delete the failed attempts that keep a person from signing in."""
     with transaction.atomic():
         user = _lock_anybody(person, by=by)
         attempts.forget(AttemptKind.SIGN_IN, account=user.email)
@@ -269,8 +278,8 @@ def unlock(person: User, *, by: User) -> None:
 
 
 def invite_again(person: User, *, by: User) -> None:
-    """Mail a new link to choose the first password; earlier links end. 409 `already_joined` if they
-    have a password, 429 after too many invitations."""
+    """Mail a person a new link to choose the first password; earlier links become void. 409
+    `already_joined` if they have a password, 429 after too many invitations."""
     if person.client is None or person.has_usable_password():
         raise AlreadyJoined
     attempts.start(AttemptKind.ADD_USER, address=current_address(), account=f"{person.client.pk}")
@@ -281,8 +290,12 @@ def invite_again(person: User, *, by: User) -> None:
 
 
 def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool = True) -> User:
-    """Check that `by` may change the user; lock the user, `by` and all owners, always in the same
-    order: if two owners change each other, the second sees the first change."""
+    """Check that `by` may change the user, and return the locked row. 404 for another client's
+    user, 403 if `by` may not, 409 `last_owner` if no other owner would be left.
+
+    `by` and all owners are locked as well, always in the same order: if two owners change each
+    other, the second sees the first change.
+    """
     target = User.objects.for_client(client).filter(pk=user_id).first()
     if target is None:
         raise NotFound
@@ -299,7 +312,8 @@ def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool
 
 
 def _lock_anybody(person: User, *, by: User) -> User:
-    """Lock a client's person, or one of the platform's staff, whom only other staff can change."""
+    """Lock a client's person or a member of the platform staff, and return the row. Whether `by`
+    may change a member of staff is not checked here: only staff can open their page."""
     if person.client:
         return lock_for_change(person.client, user_id=person.pk, by=by)
     return User.objects.select_for_update(no_key=True).get(pk=person.pk)
@@ -322,7 +336,7 @@ def _check_may_give(by: User, role: str) -> None:
 
 
 def check_may_change(by: User, user: User) -> None:
-    """403 unless `by` may change the user's data and rights."""
+    """Raise a 403 unless `by` may change the user's data and rights."""
     if user.role == Role.OWNER and not _is_above_owners(by):
         raise Forbidden("Only owners can change owners.")
     if by.is_disabled or not (by.is_admin or by.is_superuser):
@@ -330,12 +344,12 @@ def check_may_change(by: User, user: User) -> None:
 
 
 def _is_above_owners(user: User) -> bool:
-    """Whether the user may make and change owners: an owner, or platform staff on the site."""
+    """Whether the user may add and change owners: an owner, or platform staff on the site."""
     return user.role == Role.OWNER or user.is_superuser
 
 
 def _save(user: User, *fields: str) -> None:
-    """Save these fields of a locked row, and end the access tokens issued before."""
+    """Save these fields of a locked row, and invalidate the access tokens issued before."""
     user.token_version += 1
     user.save(update_fields=[*fields, "token_version"])
 

@@ -1,5 +1,5 @@
-"""Visitor tokens: each names one bot and one customer, for whom a public key is used. It is signed,
-not stored, and valid only in the installation that issued it."""
+"""Visitor tokens. Each identifies a bot and the customer who uses the bot's public key. Tokens are
+signed, not stored, and valid only in the installation that issued them."""
 
 from datetime import timedelta
 
@@ -18,12 +18,12 @@ def issue(*, bot_id: int, visitor_id: int) -> str:
 
 
 def read(token: str, *, bot_id: int | None) -> int | None:
-    """The id of the visitor named by a token of this bot; None if the token is not valid."""
+    """The id of the visitor in a token for this bot; None if the token is invalid."""
     try:
-        of_bot, visitor_id = signing.loads(token, salt=_salt(), max_age=LIFETIME)
+        token_bot_id, visitor_id = signing.loads(token, salt=_salt(), max_age=LIFETIME)
     except signing.BadSignature:
         return None
-    return int(visitor_id) if of_bot == bot_id else None
+    return int(visitor_id) if token_bot_id == bot_id else None
 
 
 def _salt() -> str:

@@ -37,24 +37,27 @@ class AuditExportQuery(AuditFilter):
 
 
 class AuditEvent(Shape):
-    """A row of the audit log: who did what, to what. It holds no secret."""
+    """A row of the audit log: who did what to which object. It contains no secrets."""
 
     id: int = Field(description="The event's id; later events have larger ids.")
     action: str = Field(description="What was done, such as `user.role_changed`.")
     subject: str = Field(description="The object of the action, such as `user:12`; may be empty.")
     changes: dict[str, Any] = Field(
-        description="Details: names of changed fields, new roles, counts."
+        description="Details that depend on the action: changed fields with their old and new"
+        " values, or only the names of the fields (`fields`) if the values are secret or a"
+        " customer's data; numbers of rows."
     )
     user_id: int | None = Field(description="The person who acted; null if no person did.")
     api_key_id: int | None = Field(description="The API key that was used; null if none was.")
     address: str = Field(
-        description="The caller's network address; empty for the platform and for public keys."
+        description="The caller's IP address; empty for the platform itself and for public keys."
     )
     request_id: str = Field(description="The `X-Request-ID` of the request.")
     created_at: Moment = Field(description="When the action happened.")
     hash: str | None = Field(
-        description="SHA-256, in hexadecimal, of the previous row's hash and this row. Keep your"
-        " exports: if a later export has another hash for the same row, the log was rewritten."
+        description="SHA-256, in hexadecimal, of the previous row's hash and this row; null if the"
+        " row is not in the chain of hashes. Keep your exports: if a later export has another hash"
+        " for the same row, the log was rewritten."
     )
 
     @classmethod

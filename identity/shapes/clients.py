@@ -40,7 +40,9 @@ class SubscriptionDto(Shape):
     )
     period_start: Moment = Field(description="When the period began.")
     period_end: Moment | None = Field(description="When the period ends; null if it has no end.")
-    is_active: bool = Field(description="Whether credits may be used; false after a trial.")
+    is_active: bool = Field(
+        description="Whether credits can be used; false once a trial or the plan has ended."
+    )
 
 
 Amount = Annotated[int, Field(strict=True, ge=1, le=1_000_000, examples=[5000])]
@@ -53,19 +55,19 @@ class TopUpAmount(Shape):
     amount: Amount = Field(description="Credits to buy, 1..1,000,000.")
     reference: Reference = Field(
         description="Your name for the purchase, such as an invoice number; 1..200 characters."
-        " Repeating it does not create a second order."
+        " Repeating it returns the existing order."
     )
 
 
 class CreditOrder(Shape):
-    """An order for credits; they can be used once it is paid."""
+    """An order for credits, which can be used once the order is paid."""
 
     id: uuid.UUID = Field(description="The order's id.")
     amount: int = Field(description="Credits that were ordered.")
-    reference: str = Field(description="Names the purchase; also the reference in the ledger.")
+    reference: str = Field(description="Your name for the purchase.")
     status: Literal["pending", "paid", "refused"] = Field(
-        description="`pending`: waits for the payment; `paid`: the credits were added; `refused`:"
-        " they will not be."
+        description="`pending`: not paid yet; `paid`: the credits were added; `refused`: the order"
+        " was rejected and adds no credits."
     )
     created_at: Moment = Field(description="When the credits were ordered.")
 
@@ -90,17 +92,20 @@ class CreditPayment(Shape):
         description="The order's reference; 409 `payment_differs` for another."
     )
     status: Literal["paid", "refused"] = Field(
-        description="`paid`: the credits are added, once; `refused`: the order ends without them."
+        description="`paid`: the credits are added, once; `refused`: the order is closed without"
+        " adding credits."
     )
 
 
 class ClientDto(Shape):
     """A company on the platform."""
 
-    id: int = Field(description="The client's id.")
+    id: int = Field(description="The client's id, for paths with `client_id`.")
     name: str = Field(description="The company's name, 1..200 characters.")
     code: str = Field(description="The name as a slug, unique on the platform.")
-    default_language: Language = Field(description="BCP 47 language used if no other is given.")
+    default_language: Language = Field(
+        description="The language that is used if no other is given, as a BCP 47 code."
+    )
     timezone: str = Field(
         description="The client's IANA time zone, such as `Asia/Ho_Chi_Minh`: reports and business"
         " hours use it.",
@@ -125,7 +130,9 @@ class ClientChange(Shape):
         pattern="^[-a-zA-Z0-9_]+$",
         max_length=60,
     )
-    default_language: Language = Field(description="BCP 47 language used if no other is given.")
+    default_language: Language = Field(
+        description="The language that is used if no other is given, as a BCP 47 code."
+    )
     timezone: TimeZone = Field(
         description="The client's IANA time zone, such as `Asia/Ho_Chi_Minh`: reports and business"
         " hours use it.",
@@ -135,14 +142,14 @@ class ClientChange(Shape):
     )
     rate_limit_factor: float = Field(
         1,
-        description="Multiplies how many requests its people and keys may make in a minute.",
+        description="Multiplies the numbers of requests that its people and keys may make.",
         ge=0.01,
         le=100,
     )
 
 
 class CompanyName(Shape):
-    """What a company's own people may change about it, beside its settings."""
+    """What a company's own people may change about it besides its settings."""
 
     name: Name = Field(description="The company's name.")
 
@@ -180,10 +187,10 @@ class RegisterTrialDto(CompanyDto):
 
 
 class RegistrationPending(Shape):
-    """A registration that must be confirmed by mail. The answer is the same for every address."""
+    """A registration that must be confirmed by mail. The response is the same for every address."""
 
     status: Literal["unconfirmed"] = Field(
-        "unconfirmed", description="Always `unconfirmed`: open the link that was mailed."
+        "unconfirmed", description="Always `unconfirmed`, until the mailed link is opened."
     )
 
 
@@ -205,7 +212,7 @@ class ConfirmRegistrationRequest(Shape):
 
 
 class ResendRegistrationRequest(Shape):
-    """The registration whose link is mailed again."""
+    """Says for which registration a new link is mailed."""
 
     email: Email = Field(
         description="The address given at the registration.",
@@ -218,8 +225,8 @@ MAX_DAILY_CREDITS = 1_000_000_000
 DailyCredits = Annotated[int, Field(ge=0, le=MAX_DAILY_CREDITS)]
 LOWER_LIMIT: Any = Field(
     None,
-    description="Limit on requests per minute, if lower than that of the key's scope. Null: the"
-    " scope's limit.",
+    description="The maximum number of requests per minute with the key, if lower than the usual"
+    " limit of its scope. Null: the usual limit.",
     examples=[600],
 )
 DAILY_CAP: Any = Field(
@@ -233,13 +240,13 @@ DAILY_CAP: Any = Field(
 
 MCP_WRITE: Any = Field(
     False,
-    description="Only for a `secret` key: whether MCP clients may also write to customers with it.",
+    description="Only for a `secret` key: whether MCP clients may also message customers with it.",
     examples=[False],
 )
 
 
 class ApiKeyRequest(Shape):
-    """A key to be created."""
+    """The key to create."""
 
     name: KeyName = Field(
         description="What the key is for, 1..100 characters.",
@@ -254,7 +261,7 @@ class ApiKeyRequest(Shape):
     bot_id: int | None = Field(
         None,
         description="The bot that the key is for. Required for `public`; a `secret` key without"
-        " one serves every bot.",
+        " one works for every bot.",
         ge=1,
         le=MAX_ID,
         examples=[None],
@@ -270,7 +277,7 @@ class ApiKeyRequest(Shape):
 
 
 class ApiKeyDto(Shape):
-    """A key. A request changes its name and limits; fields left out keep their value."""
+    """An API key."""
 
     id: int | None = read_only("The key's id.", path="api_key_id")
     name: KeyName = Field(
@@ -279,7 +286,7 @@ class ApiKeyDto(Shape):
         examples=["Shop backend"],
         json_schema_extra=without_default,
     )
-    scope: ScopeName | None = read_only("`secret`: for a server. `public`: for a web page.")
+    scope: ScopeName | None = read_only("`secret`: for a server. `public`: for a website.")
     bot_id: int | None = read_only("The bot that the key is for; null: every bot.")
     prefix: str | None = read_only("The key's first 12 characters, which identify it.")
     created_at: Moment | None = read_only("When the key was created.")
@@ -291,7 +298,9 @@ class ApiKeyDto(Shape):
     requests_per_minute: RequestsPerMinute | None = LOWER_LIMIT
     daily_credits: DailyCredits | None = DAILY_CAP
     mcp_write: bool = MCP_WRITE
-    key: str | None = read_only("`prefix.secret` in the reply that creates the key, else null.")
+    key: str | None = read_only(
+        "The whole key, `prefix.secret`, in the response that creates it; otherwise null."
+    )
 
     @classmethod
     def from_row(cls, row: models.ApiKey, key: str | None = None) -> Self:
@@ -303,10 +312,11 @@ class ApiKeysResponse(ListPage[ApiKeyDto]):
 
 
 class SocialnetAccessToken(Shape):
-    """A client's own access token at socialnet. It is stored encrypted and never returned."""
+    """The access token of a person at socialnet. It is stored encrypted and never returned."""
 
     access_token: Text = Field(
-        description="The token as issued by socialnet: 1..4,000 visible ASCII characters.",
+        description="The user access token that socialnet issued: 1..4,000 visible ASCII"
+        " characters. It is not checked until it is used.",
         min_length=1,
         max_length=4000,
         pattern=r"^[\x21-\x7e]+$",
@@ -314,14 +324,14 @@ class SocialnetAccessToken(Shape):
     )
     expires_in: int | None = Field(
         None,
-        description="Seconds until the token expires, at most ten years; null: it does not.",
+        description="Seconds until the token expires, at most ten years; null: it does not expire.",
         ge=1,
         le=315_360_000,
         examples=[5_184_000],
     )
     user_external_id: Text = Field(
         "",
-        description="Id of the token's user at socialnet, at most 200 characters.",
+        description="The id of the token's user at socialnet, at most 200 characters; only stored.",
         max_length=200,
         examples=["10158"],
     )

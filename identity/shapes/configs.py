@@ -24,7 +24,7 @@ Notice = Annotated[Text, Field(max_length=2_000)]
 
 
 class DayHours(Shape):
-    """Opening hours on one day."""
+    """A span of opening hours on one day."""
 
     opens: ClockTime = Field(description="HH:MM in the client's time zone, 00:00..23:59.")
     closes: ClosingTime = Field(
@@ -33,39 +33,39 @@ class DayHours(Shape):
     )
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
+    def _opens_before_it_closes(self) -> Self:
         if self.opens >= self.closes:
             raise ValueError("must open before it closes; hours over midnight are two entries")
         return self
 
 
 class BusinessHours(DayHours):
-    """Opening hours of a weekday. A day may have several entries; a day without any is closed."""
+    """A span of opening hours on a weekday. A day may have several; a day without any is closed."""
 
     weekday: int = Field(ge=0, le=6, description="0 for Monday to 6 for Sunday.", examples=[0])
 
 
-def _day_apart(hours: list[DayHours]) -> list[DayHours]:
+def _sorted_day(hours: list[DayHours]) -> list[DayHours]:
     hours = sorted(hours, key=lambda entry: entry.opens)
-    _check_apart("that day", hours)
+    _check_no_overlap("that day", hours)
     return hours
 
 
-def _week_apart(hours: list[BusinessHours]) -> list[BusinessHours]:
+def _sorted_week(hours: list[BusinessHours]) -> list[BusinessHours]:
     hours = sorted(hours, key=lambda entry: (entry.weekday, entry.opens))
     for weekday, entries in itertools.groupby(hours, key=lambda entry: entry.weekday):
-        _check_apart(f"weekday {weekday}", list(entries))
+        _check_no_overlap(f"weekday {weekday}", list(entries))
     return hours
 
 
-def _check_apart(day: str, hours: Sequence[DayHours]) -> None:
+def _check_no_overlap(day: str, hours: Sequence[DayHours]) -> None:
     for earlier, later in itertools.pairwise(hours):
         if later.opens < earlier.closes:
             raise ValueError(f"hours of {day} overlap at {later.opens}")
 
 
-def _day(text: str) -> str:
-    # The parser also accepts 20261225; we do not.
+def _iso_date(text: str) -> str:
+    # The parser also accepts 20261225, which is refused here.
     if date.fromisoformat(text).isoformat() != text:
         raise ValueError("must be a date such as 2026-12-25")
     return text
@@ -75,28 +75,28 @@ class Holiday(Shape):
     """A date that has its own hours, or is closed all day."""
 
     date: Annotated[
-        str, AfterValidator(_day), WithJsonSchema({"type": "string", "format": "date"})
+        str, AfterValidator(_iso_date), WithJsonSchema({"type": "string", "format": "date"})
     ] = Field(
         max_length=10, description="The day in the client's time zone.", examples=["2026-12-25"]
     )
     name: Text = Field("", max_length=100, description="The holiday's name, for display.")
-    hours: Annotated[list[DayHours], AfterValidator(_day_apart)] = Field(
+    hours: Annotated[list[DayHours], AfterValidator(_sorted_day)] = Field(
         default_factory=list,
         max_length=10,
         description="Opening hours on that day, instead of the weekday's; empty: closed all day.",
     )
 
 
-def _dates_differ(holidays: list[Holiday]) -> list[Holiday]:
+def _sorted_holidays(holidays: list[Holiday]) -> list[Holiday]:
     holidays = sorted(holidays, key=lambda holiday: holiday.date)
     for earlier, later in itertools.pairwise(holidays):
         if earlier.date == later.date:
-            raise ValueError(f"must not hold {later.date} twice")
+            raise ValueError(f"must not contain {later.date} twice")
     return holidays
 
 
-WeekHours = Annotated[list[BusinessHours], Field(max_length=70), AfterValidator(_week_apart)]
-Holidays = Annotated[list[Holiday], Field(max_length=400), AfterValidator(_dates_differ)]
+WeekHours = Annotated[list[BusinessHours], Field(max_length=70), AfterValidator(_sorted_week)]
+Holidays = Annotated[list[Holiday], Field(max_length=400), AfterValidator(_sorted_holidays)]
 
 
 def stored_hours(entries: Sequence[dict[str, Any]]) -> list[BusinessHours]:
@@ -117,7 +117,7 @@ def stored_holidays(entries: Sequence[dict[str, Any]]) -> list[Holiday]:
 class ClientConfigDto(Shape):
     """The settings of a client's chats."""
 
-    client_id: int | None = read_only("The client.", path="client_id")
+    client_id: int | None = read_only("The client's id.", path="client_id")
     timezone: TimeZone = Field(
         "UTC",
         description="IANA time zone of business hours and reports.",
@@ -126,8 +126,8 @@ class ClientConfigDto(Shape):
     business_hours: WeekHours = Field(
         default_factory=list,
         description="When agents are available; hours of one day must not overlap. Empty: always."
-        " Outside these hours no chat is assigned by the strategy, and no customer counts as"
-        " waiting too long. A bot may have its own hours. A request replaces the whole list.",
+        " Outside these hours no chat is assigned automatically, and no customer counts as waiting"
+        " too long. A bot may have its own hours. A request replaces the whole list.",
     )
     holidays: Holidays = Field(
         default_factory=list,
@@ -139,9 +139,9 @@ class ClientConfigDto(Shape):
         default_factory=dict,
         max_length=50,
         description="Text, by language, for customers who wait for a person outside business hours;"
-        " sent once while it is closed. `{opens}` in it stands for the next opening, such as"
-        " `Monday, 09:00`. At most 2,000 characters each. A request replaces the texts of all"
-        " languages.",
+        " sent once while you are closed. `{opens}` in it stands for the time when you open next,"
+        " such as `Monday, 09:00`. At most 2,000 characters each. A request replaces the texts of"
+        " all languages.",
         examples=[{"en": "We are back on {opens}."}],
     )
     assign_strategy: Literal["manual", "round_robin", "least_busy"] = Field(
@@ -153,7 +153,8 @@ class ClientConfigDto(Shape):
         5,
         ge=1,
         le=1000,
-        description="How many open chats the strategy assigns to an agent at most, 1..1,000.",
+        description="The maximum number of open chats of an agent up to which further ones are"
+        " assigned automatically, 1..1,000. The agent may take more.",
     )
     handoff_on_request: bool = Field(
         True, description="Whether a chat is handed over if the customer asks for a person."
@@ -163,16 +164,16 @@ class ClientConfigDto(Shape):
     )
     ask_again_before_handoff: bool | None = Field(
         None,
-        description="Whether the bot, at the first question of a chat that it cannot answer, asks"
-        " the customer to rephrase and offers a person and the closest headings of its documents;"
-        " at the second such question it hands over. true: in all chats; false: in none; null: in"
-        " chats of the widget (`web`) and of messaging channels, but not of the channel `api`.",
+        description="Whether the bot, when it cannot answer a question of a chat for the first"
+        " time, asks the customer to rephrase it, and offers a person and the closest headings of"
+        " its documents; the second time, it hands over. true: in all chats; false: in none; null:"
+        " in chats of the widget (`web`) and of messaging channels, but not of the channel `api`.",
         examples=[None],
     )
     answer_while_waiting: bool = Field(
         True,
         description="Whether the bot keeps answering from its documents while a chat waits in the"
-        " queue, until an agent takes the chat or writes.",
+        " queue, until an agent takes the chat or sends a message.",
     )
     handoff_message: dict[Language, Notice] = Field(
         default_factory=dict,
@@ -187,14 +188,14 @@ class ClientConfigDto(Shape):
         ge=0,
         le=1,
         allow_inf_nan=False,
-        description="Lowest probability, 0..1, at which the bot answers; below it the bot hands"
-        " over. A model is asked if the probability is at least 0.15, since a model says so if the"
-        " documents hold no answer.",
+        description="The lowest probability, 0..1, that the documents answer the question, at which"
+        " the bot answers; below it, the bot has no answer. A model is asked from 0.15 on, since a"
+        " model can say that the documents do not answer the question.",
     )
     fallback_to_extractive: bool = Field(
         True,
         description="What happens if the model fails. true: the bot quotes its documents if they"
-        " hold the answer; false: it hands the chat over.",
+        " contain the answer; false: it hands the chat over.",
     )
     confirm_answers: bool = Field(
         True,
@@ -209,14 +210,14 @@ class ClientConfigDto(Shape):
         True,
         description="Whether the bot's model gets the pictures and voice notes that customers send,"
         " if it can read pictures (`reads_pictures`) or transcribe (`transcription_model`). If"
-        " false, none of them leaves the platform, and people get them.",
+        " false, none of them leaves the platform, and chats with them go to people.",
     )
     burst_wait_ms: int = Field(
         0,
         ge=0,
         le=60_000,
-        description="Customer messages within this time get one common reply; milliseconds,"
-        " 0..60,000. 0: one reply for each.",
+        description="All messages that a customer sends within this time get a single reply;"
+        " milliseconds, 0..60,000. 0: one reply for each message.",
     )
     inactivity_end_minutes: int = Field(
         1440,
@@ -229,7 +230,7 @@ class ClientConfigDto(Shape):
         1440,
         ge=0,
         le=525_600,
-        description="For how many minutes after its end a customer's message reopens a chat,"
+        description="A customer's message reopens a chat that ended at most this many minutes ago,"
         " 0..525,600. 0: a message after the end starts a new chat.",
     )
     reuse_open: bool = Field(
@@ -246,16 +247,16 @@ class ClientConfigDto(Shape):
         60,
         ge=0,
         le=525_600,
-        description="For how many minutes a customer may correct a rating, 0..525,600. 0: never.",
+        description="A customer may change a rating for this many minutes, 0..525,600. 0: never.",
     )
     first_response_target_seconds: int = Field(
         300,
         ge=1,
         le=604_800,
-        description="Seconds within which a waiting customer should get an answer, 1..604,800.",
+        description="The target for answering a waiting customer, in seconds, 1..604,800.",
     )
     auto_summary: bool = Field(
-        False, description="Whether ended chats are summarised automatically."
+        False, description="Whether ended chats are summarized automatically."
     )
     auto_tag: bool = Field(False, description="Whether chats are tagged by topic automatically.")
     auto_sentiment: bool = Field(False, description="Whether customers' sentiment is estimated.")
@@ -272,17 +273,17 @@ class ClientConfigDto(Shape):
     silent_channels: list[MessagingChannel] = Field(
         default_factory=list,
         max_length=20,
-        description="Messaging channels on which customers do not get the platform's own sentences,"
-        " such as those about a handover or closed hours; each stays as a note for your team."
+        description="The messaging channels on which customers get no automatic messages, such as"
+        " those about a handover or closed hours; each is stored as a note for your team instead."
         " Providers may charge for every message. A request replaces the whole list.",
     )
     message_prices: dict[PriceCategory, MessagePrice] = Field(
         default_factory=dict,
         max_length=20,
-        description="What a messaging provider charges you for a message, by the category that it"
-        " reports (`service`, `utility`, `marketing`, `authentication`), in the currency of your"
-        " account there. Providers report what they charge for, not how much. A request replaces"
-        " all prices; messages that were charged before keep theirs.",
+        description="What a messaging provider charges you for a message, by the category that the"
+        " provider reports (`service`, `utility`, `marketing`, `authentication`), in the currency"
+        " of your account there. Providers report what they charge for, not how much. A request"
+        " replaces all prices; the costs of earlier messages do not change.",
         examples=[{"service": 0.0035, "marketing": 0.0732}],
     )
     retention_days: int | None = Field(
@@ -295,8 +296,8 @@ class ClientConfigDto(Shape):
         None,
         ge=1,
         le=2**31 - 1,
-        description="The number of the settings' version; it grows with every change. An update"
-        " with any other version is a 409 `stale_version`; if it is left out or null, versions are"
+        description="The version of the settings, which increases with every change. A request with"
+        " another version is a 409 `stale_version`; without a version, or with null, versions are"
         " not compared.",
         examples=[None],
     )
@@ -311,12 +312,12 @@ class ClientConfigDto(Shape):
         )
 
 
-# The fields of a request that are columns of ClientConfig.
+# The fields of the shape that are columns of ClientConfig.
 CONFIG_FIELDS = frozenset(ClientConfigDto.model_fields) - {"client_id", "timezone", "version"}
 
 
 class EmailNotificationRequest(Shape):
-    """Who gets which notifications by mail. Fields that a request leaves out keep their value."""
+    """Which notifications are mailed, and who gets them."""
 
     recipients: Annotated[
         list[Email],
@@ -324,7 +325,7 @@ class EmailNotificationRequest(Shape):
         AfterValidator(lambda addresses: list(dict.fromkeys(addresses))),
     ] = Field(
         default_factory=list,
-        description="E-mail addresses that get all chosen mails, at most 20.",
+        description="The e-mail addresses that get the notifications, at most 20.",
         examples=[["desk@acme.example"]],
     )
     on_assigned: bool = Field(False, description="Mail when a chat is assigned to an agent.")
@@ -334,13 +335,13 @@ class EmailNotificationRequest(Shape):
     on_handoff: bool = Field(False, description="Mail when the bot hands a chat over.")
     on_channel_error: bool = Field(
         False,
-        description="Mail when a channel stops working, or when its provider reports bad news of"
-        " the account: a paused template, a low quality, a lower limit.",
+        description="Mail when a channel stops working, or when its provider reports a problem with"
+        " the account: a paused template, a low quality rating, a lower limit.",
     )
     on_low_credit: bool = Field(False, description="Mail when credits run low.")
     to_assignee: bool = Field(
         True,
-        description="Whether the agent who has a chat gets its mails too (on_assigned,"
+        description="Whether the agent of a chat also gets the mails about it (on_assigned,"
         " on_unanswered), in the agent's language.",
     )
     unanswered_after_minutes: int = Field(

@@ -22,7 +22,7 @@ def _email(text: str) -> str:
 
 @cache
 def time_zones() -> frozenset[str]:
-    """The names of the IANA database's zones. Reading them opens 600 files, so it is done once."""
+    """The names of all IANA time zones. Reading them opens 600 files, so this is done once."""
     # "localtime" is a file of this machine, not a zone.
     return frozenset(zoneinfo.available_timezones() - {"localtime"})
 

@@ -49,23 +49,24 @@ class SignInProviderDto(Shape):
     email_domains: list[Domain] = Field(
         min_length=1,
         max_length=50,
-        description="Domains, 1..50. A person's first sign-in by the provider needs a verified"
-        " address in one of them.",
+        description="Domains, 1..50. For their first sign-in at the provider, people need a"
+        " verified email address in one of them.",
         examples=[["acme.example"]],
     )
     is_required: bool = Field(
         False,
-        description="Whether people may sign in only by the provider. Owners may always use their"
+        description="Whether people can sign in only at the provider. Owners can always use their"
         " password, so that a failing provider does not lock the company out.",
     )
     creates_agents: bool = Field(
-        False, description="Whether somebody without an account is added, as an agent."
+        False,
+        description="Whether people without an account are added as agents when they sign in.",
     )
     admits_owners: bool | None = read_only(
-        "Whether owners can sign in at the provider: only if an owner made the latest change."
+        "Whether owners can sign in at the provider: true if an owner made the latest change."
     )
-    sign_in_url: Uri | None = read_only("The link by which the client's people sign in.")
-    redirect_url: Uri | None = read_only("The redirect address to enter at the provider.")
+    sign_in_url: Uri | None = read_only("The link with which the client's people sign in.")
+    redirect_url: Uri | None = read_only("The redirect URL to enter at the provider.")
     updated_at: Moment | None = read_only("When the provider's settings were last changed.")
 
     @classmethod

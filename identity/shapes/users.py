@@ -30,30 +30,30 @@ class UserDto(Shape):
     )
     role: RoleName = Field(
         "agent",
-        description="The person's rights: `owner` and `admin`: everything; `agent`: chats;"
-        " `viewer`: reading.",
+        description="The person's rights. `owner` and `admin`: everything, but only owners can"
+        " change owners; `agent`: work on chats; `viewer`: read only.",
         examples=["agent"],
     )
     can_train: bool = Field(
         False,
-        description="Whether the person may train bots regardless of the role. Owners and admins"
+        description="Whether the person may train bots whatever their role. Owners and admins"
         " always may.",
     )
     is_disabled: bool | None = read_only("Whether the person's account is disabled.")
     language: Language = Field(
-        "en", description="BCP 47 language of the person's screens and mails."
+        "en", description="The language of the person's pages and mails, as a BCP 47 code."
     )
     avatar_url: str | None = read_only("The person's picture, shown to customers; null: none.")
     last_login_at: Moment | None = read_only("When the person last signed in; null: never.")
     is_invited: bool | None = read_only(
-        "Whether the person has not accepted the invitation yet, and so can't be assigned"
-        " conversations."
+        "True until the person accepts the invitation. Until then, no conversation can be assigned"
+        " to them."
     )
     created_at: Moment | None = read_only("When the person was added.")
     password: Text | None = Field(
         None,
-        description="10..128 characters, not a common password. Only in requests, never in a reply."
-        " If it is left out, the person is mailed a link to choose one.",
+        description="10..128 characters, not a common password and not only digits. Only in"
+        " requests. If it is left out, the person is mailed a link to choose one.",
         min_length=settings.MIN_PASSWORD,
         max_length=128,
         exclude=True,
@@ -67,14 +67,16 @@ class UserDto(Shape):
 
 
 class UsersResponse(ListPage[UserDto]):
-    """A page of a client's people, also disabled ones, in the order in which they were added."""
+    """A page of a client's people, including disabled ones, in the order in which they were
+    added."""
 
 
 class UserDisableFlag(Shape):
     """Whether a person is disabled."""
 
     is_disabled: bool = Field(
-        description="True ends all the person's tokens at once; false allows signing in again.",
+        description="true: the person is signed out everywhere and cannot sign in; false: the"
+        " person can sign in again.",
         examples=[True],
     )
 
@@ -88,7 +90,8 @@ class UserPassword(Shape):
 
 
 class OwnUser(Shape):
-    """What people may change in their own account; fields left out keep their value."""
+    """What people may change in their own account. Fields that are left out or null keep their
+    value."""
 
     full_name: Name | None = Field(
         None,
@@ -96,7 +99,7 @@ class OwnUser(Shape):
         examples=["Ben Reed"],
     )
     language: Language | None = Field(
-        None, description="BCP 47 language of your screens and mails."
+        None, description="The language of your pages and mails, as a BCP 47 code."
     )
     avatar_url: PictureUrl | None = Field(
         None,
@@ -107,7 +110,7 @@ class OwnUser(Shape):
     client_id: int | None = read_only("The client that you belong to.")
     email: str | None = read_only("Your sign-in name.")
     role: str | None = read_only("Your role.")
-    can_train: bool | None = read_only("Whether you may train bots regardless of your role.")
+    can_train: bool | None = read_only("Whether you may train bots whatever your role.")
     is_disabled: bool | None = read_only("Whether your account is disabled.")
     last_login_at: Moment | None = read_only("When you last signed in.")
     created_at: Moment | None = read_only("When you were added.")
@@ -130,8 +133,8 @@ class UserRole(Shape):
     """A person's new role, and whether they may also train bots."""
 
     role: RoleName = Field(
-        description="The person's rights: `owner` and `admin`: everything; `agent`: chats;"
-        " `viewer`: reading. Only an owner makes or changes owners.",
+        description="The person's rights. `owner` and `admin`: everything, but only owners can add"
+        " or change owners; `agent`: work on chats; `viewer`: read only.",
         examples=["agent"],
     )
     can_train: bool | None = Field(
@@ -148,10 +151,10 @@ class RevokeTokenRequest(Shape):
     )  # fmt: skip
     token_type_hint: Literal["access_token", "refresh_token"] | None = Field(
         None,
-        description="What kind of token `token` is. Optional: the platform finds out by itself.",
+        description="The kind of `token`. Optional and not used: the platform recognizes both.",
     )
     client_id: Text | None = Field(
-        None, max_length=200, description="Accepted, as OAuth clients send it; not used."
+        None, max_length=200, description="Accepted, since OAuth clients send it, but not used."
     )
 
 
@@ -168,31 +171,35 @@ class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - 
     )
     username: Text | None = Field(
         None,
-        description="The person's e-mail address; required for `password`.",
+        description="The person's e-mail address; required if `grant_type` is `password`.",
         max_length=254,
         examples=["ann@acme.example"],
     )
     password: Text | None = Field(
         None,
-        description="Required for `password`; at most 128 characters.",
+        description="Required if `grant_type` is `password`; at most 128 characters.",
         max_length=128,
         examples=["correct-horse-battery"],
     )
     otp: Text | None = Field(
         None,
-        description="The code of the person's second factor, or one of their recovery codes;"
-        " required for `password` if they have a second factor: else 401 `otp_required`.",
+        description="The code of the person's second factor, or one of their recovery codes."
+        " Required with a password if the person has a second factor: otherwise 401"
+        " `otp_required`.",
         max_length=40,
         examples=["492039"],
     )
     refresh_token: Text | None = Field(
-        None, description="From the last reply; required for `refresh_token`.", max_length=200
+        None,
+        description="The token from the previous response; required if `grant_type` is"
+        " `refresh_token`.",
+        max_length=200,
     )
     scope: Text | None = Field(
         None,
-        description="At the sign-in: `mcp:write`, if MCP clients may write to customers with the"
-        " access tokens. At a refresh: leave it out to keep the sign-in's scope; none can be added."
-        " Other scopes are ignored, since the role decides.",
+        description="At a sign-in: `mcp:write` if MCP clients may message customers with the access"
+        " tokens. At a refresh: leave it out to keep the scope of the sign-in; nothing can be added"
+        " to that. Other scopes are ignored, since rights follow from the role.",
         max_length=200,
     )
     client_id: Text | None = Field(None, description="Accepted and ignored.", max_length=200)
@@ -230,7 +237,7 @@ class ForgotPasswordRequest(Shape):
 
 
 class VerifyResetTokenRequest(Shape):
-    """The token of a reset link, to be checked before a form is shown."""
+    """The token of a reset link, which is checked before a form is shown."""
 
     model_config = example(token="J2cXWmS0sD6mVqA3bqS1gk2Qw8x9mZt4yFhPzRvLuEo")
 

@@ -86,7 +86,7 @@ def test_the_platforms_staff_have_the_list_too():
 def test_a_sign_in_is_ended_in_a_browser(screen, ann):
     sign_in(screen, ann.user)
     screen.goto(PATH)
-    screen.get_by_text("This browser.").wait_for()
+    screen.get_by_text("This browser").wait_for()
     screen.get_by_role("button", name="Sign out").click()
     screen.get_by_text("Signed out.").wait_for()
     assert ann.get("/identity/users/me").status_code == 401

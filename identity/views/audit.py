@@ -12,7 +12,7 @@ from identity.auth import ADMIN, TenantViewSet
 from identity.services import audit_queries
 from identity.shapes.audit import AuditEvent, AuditEventsResponse, AuditExportQuery, AuditQuery
 
-FILE = RawResponse(tuple(audit_queries.MIME_TYPES.values()), "The rows as a file, as a download.")
+FILE = RawResponse(tuple(audit_queries.MIME_TYPES.values()), "The rows as a file to download.")
 
 
 class AuditViewSet(TenantViewSet):
@@ -20,7 +20,8 @@ class AuditViewSet(TenantViewSet):
     def list(self, query: AuditQuery) -> dict[str, Any]:
         """List who changed what, newest first: people, keys, settings, bots, training, credits.
 
-        Events in conversations are in `GET /webhook/events`. No operation changes or deletes a row.
+        Events in conversations are in `GET /webhook/events`. No operation changes or deletes rows
+        of the audit log.
         """
         return page(
             audit_queries.find(self.client, query), query, by="-id", shape=AuditEvent.from_row
@@ -32,7 +33,7 @@ class AuditViewSet(TenantViewSet):
     def export(self, query: AuditExportQuery) -> HttpResponseBase:
         """Download the audit log as a file, oldest first, with the filters of the list.
 
-        409 `too_many_events` above 100,000 rows.
+        More than 100,000 rows are a 409 `too_many_events`: choose a shorter period.
         """
         return media.file_response(
             audit_queries.export(self.client, query, by=self.user),

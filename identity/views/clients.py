@@ -29,13 +29,14 @@ class ClientViewSet(TenantViewSet):
     def register_trial(self, body: client_shapes.RegisterTrialDto) -> HttpResponse:
         """Register a company with its owner and a trial plan.
 
-        In production the answer is 202, whether or not an account has this address: a link is
-        mailed, and Confirm Registration with its token creates the company. In development the
-        company is created at once: 201, or 409 `email_taken`.
+        In production the response is 202, whether or not the address has an account: a link is
+        mailed, and *Confirm Registration* with the token in it creates the company. If the address
+        has an account, a note about that is mailed instead. In development the company is created
+        at once: 201, or 409 `email_taken`.
 
         403 `registration_closed` if only the platform's staff add companies; 503
-        `mail_not_configured` if the platform has no mail server. After 5 tries for an e-mail
-        address, or 20 from a network address, within an hour: 429 with Retry-After.
+        `mail_not_configured` if the platform has no mail server. At most 5 attempts an hour with an
+        e-mail address, and 20 from an IP address; then 429 with `Retry-After`.
         """
         client = registrations.ask(body, address=current_address())
         if client is None:
@@ -54,10 +55,10 @@ class ClientViewSet(TenantViewSet):
     ) -> client_shapes.ClientDto:
         """Create the company for which a link was mailed. Its owner can sign in afterwards.
 
-        The link works once, for a day: else 400 `registration_token_invalid`. 422 if `password` is
-        not the password of the registration, 409 `email_taken` if the address has an account
-        meanwhile. After 10 tries with one link, or 30 from one network address, within 15 minutes:
-        429 with Retry-After.
+        The link works once, for a day; otherwise 400 `registration_token_invalid`. 422 if
+        `password` is not the password of the registration, 409 `email_taken` if the address has got
+        an account meanwhile. At most 10 attempts in 15 minutes with a link, and 30 from an IP
+        address; then 429 with `Retry-After`.
         """
         client = registrations.confirm(**dict(body), address=current_address())
         return client_shapes.ClientDto.from_row(client)
@@ -66,23 +67,25 @@ class ClientViewSet(TenantViewSet):
         "identity", "Resend Registration", access=PUBLIC, status=202, also={403: None, 429: None}
     )
     def resend_registration(self, body: client_shapes.ResendRegistrationRequest) -> None:
-        """Mail a new link for the newest registration of an address.
+        """Mail a new link for the latest registration of an address.
 
-        The answer is the same whether or not there is one. The previous link ends. Counts as a try
-        to register. A registration is kept for three days.
+        The response is the same whether or not there is one. The previous link becomes invalid. A
+        registration is kept for three days. Each request counts towards the limits of *Register
+        Trial*; 403 `registration_closed` and 503 `mail_not_configured` as there.
         """
         registrations.ask_again(email=body.email, address=current_address())
 
     @operation("identity", "Get Client Info", access=BEARER)
     def retrieve(self) -> client_shapes.ClientDto:
-        """Get the client of the caller, with its plan and credits."""
+        """Get the caller's client, with its plan and credits."""
         return client_shapes.ClientDto.from_row(self.client)
 
     @operation("identity", "Add Socialnet Access Token", access=ADMIN, status=204)
     def store_socialnet_token(self, body: client_shapes.SocialnetAccessToken) -> None:
-        """Store the client's access token at socialnet, encrypted. No operation returns it.
+        """Store a person's access token at socialnet, for your client, in place of an earlier one.
 
-        Replaces the token that was stored before.
+        The operations that list and connect the person's pages use it. It is encrypted, no
+        operation returns it, and it is not checked until it is used.
         """
         clients.store_channel_access_token(
             self.client, channel="socialnet", by=self.user, **dict(body)
@@ -92,13 +95,13 @@ class ClientViewSet(TenantViewSet):
 class SubscriptionViewSet(TenantViewSet):
     @operation("identity", "Get Subscription", access=BEARER)
     def retrieve(self) -> client_shapes.SubscriptionDto:
-        """Get the plan, the credits that are left, and the credits used in this period."""
+        """Get your client's plan, the credits that are left, and those used in this period."""
         return client_shapes.SubscriptionDto.copy_from(self.client.subscription)
 
     @operation("identity", "Top Up", access=ADMIN, status=202, also={409: Error})
     def top_up(self, body: client_shapes.TopUpAmount) -> client_shapes.CreditOrder:
         """Order credits. They are added when the platform's staff or its payment provider confirms
-        the payment.
+        the payment; *Get Credit Order* says whether that has happened.
 
         Repeating a `reference` returns the existing order; with another amount it is a 409
         `reference_taken`. A top-up does not restart a plan that has ended; the credits are kept.
@@ -133,11 +136,11 @@ class SubscriptionViewSet(TenantViewSet):
     def receive_payment(self, request: HttpRequest, body: client_shapes.CreditPayment) -> None:
         """Report that an order was paid or refused. Called by the platform's payment provider.
 
-        The request is signed as in Standard Webhooks (`webhook-id`, `webhook-timestamp`,
-        `webhook-signature`) with `PAYMENT_WEBHOOK_SECRET`: else 403 `wrong_signature`, and 503
-        `payments_not_configured` if that is not set. Repeating a report changes nothing. 409
-        `order_closed` if the order has ended with the other status; 409 `payment_differs` if the
-        amount or reference is not the order's.
+        The request is signed like Standard Webhooks (`webhook-id`, `webhook-timestamp`,
+        `webhook-signature`) with `PAYMENT_WEBHOOK_SECRET`. 403 `wrong_signature` if the signature
+        is missing, wrong or more than five minutes old; 503 `payments_not_configured` if no secret
+        is set. Repeating a report changes nothing. 409 `order_closed` if the order was closed with
+        the other status; 409 `payment_differs` if the amount or reference is not the order's.
         """
         credit_orders.receive_payment(body, raw=request.body, headers=request.headers)
 
@@ -145,25 +148,28 @@ class SubscriptionViewSet(TenantViewSet):
 class ApiKeyViewSet(TenantViewSet):
     @operation("identity", "List Api Keys", access=ADMIN, returns=client_shapes.ApiKeysResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """List the client's keys, newest first, revoked ones too. Their secrets are never shown."""
+        """List the client's keys, newest first, including revoked ones. Their secrets are never
+        shown."""
         keys = ApiKey.objects.for_client(self.client)
         return page(keys, query, by="-id", shape=client_shapes.ApiKeyDto.from_row)
 
     @operation("identity", "Create Api Key", access=ADMIN, status=201, gives_credentials=True)
     def create(self, body: client_shapes.ApiKeyRequest) -> client_shapes.ApiKeyDto:
-        """Create a key; only this reply holds the whole `key`."""
+        """Create a key. Only this response contains the whole `key`, so store it."""
         row, key = api_keys.create(self.client, created_by=self.user, **dict(body))
         return client_shapes.ApiKeyDto.from_row(row, key)
 
     @operation("identity", "Update Api Key", access=ADMIN)
     def update(self, api_key_id: int, body: client_shapes.ApiKeyDto) -> client_shapes.ApiKeyDto:
-        """Change a key, everywhere within a second; fields left out keep their value."""
+        """Change a key's name, its limits, or what MCP clients may do with it. Fields that are left
+        out keep their value. The change takes effect everywhere within a second."""
         row = api_keys.change(self.client, api_key_id=api_key_id, change=body, by=self.user)
         return client_shapes.ApiKeyDto.from_row(row)
 
     @operation("identity", "Revoke Api Key", access=ADMIN, status=204)
     def destroy(self, api_key_id: int) -> None:
-        """Revoke a key; it stops working everywhere within a second. Repeating it does nothing."""
+        """Revoke a key. It stops working everywhere within a second. Revoking it again does
+        nothing."""
         api_keys.revoke(self.client, api_key_id=api_key_id, by=self.user)
 
 
@@ -175,10 +181,10 @@ class ConfigViewSet(TenantViewSet):
 
     @operation("config", "Updateclientchatconfigrouter", access=ADMIN, also={409: Error})
     def update(self, client_id: int, body: ClientConfigDto) -> ClientConfigDto:
-        """Change the fields that the body names; the others keep their value.
+        """Change the fields that are in the body; the others keep their value.
 
-        Send the `version` that you read to detect a change in between: if there was one, nothing
-        changes, and the 409 `stale_version` holds the current `version`.
+        Send the `version` that you read in order to detect changes by others: if there was one,
+        nothing is changed, and the 409 `stale_version` has the current `version`.
         """
         config = configs.get(self.client, client_id)
         return ClientConfigDto.from_row(configs.update(config, body, by=self.user))
@@ -187,12 +193,13 @@ class ConfigViewSet(TenantViewSet):
 class EmailNotificationViewSet(TenantViewSet):
     @operation("config", "Get Email Notification", access=ADMIN)
     def retrieve(self, client_id: int) -> EmailNotificationRequest:
-        """Get who receives which notifications by mail."""
+        """Get which notifications are mailed, and who gets them."""
         return EmailNotificationRequest.copy_from(mails.get_notification(self.client, client_id))
 
     @operation("config", "Update Email Notification", access=ADMIN)
     def update(self, client_id: int, body: EmailNotificationRequest) -> EmailNotificationRequest:
-        """Choose who is mailed which notifications; fields left out keep their value."""
+        """Choose which notifications are mailed, and who gets them. Fields that are left out keep
+        their value."""
         row = mails.get_notification(self.client, client_id)
         return EmailNotificationRequest.copy_from(
             mails.update_notification(row, body, by=self.user)
@@ -206,11 +213,11 @@ class EmailNotificationViewSet(TenantViewSet):
         waits=True,
     )
     def test(self, client_id: int) -> TestedRecipients:
-        """Mail a test to the recipients now.
+        """Send a test mail to the recipients now.
 
-        409 `no_recipients` if there are none, 502 `mail_failed` if the mail server refuses the
-        mail, 503 `mail_not_configured` if the platform has no mail server. After 10 within an
-        hour: 429 with Retry-After.
+        409 `no_recipients` if there are none, 502 `mail_failed` if the mail server does not accept
+        the mail, 503 `mail_not_configured` if the platform has no mail server. At most 10 an hour;
+        then 429 with `Retry-After`.
         """
         row = mails.get_notification(self.client, client_id)
         return TestedRecipients(recipients=mails.send_test(row))

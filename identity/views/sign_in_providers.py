@@ -25,6 +25,6 @@ class SignInProviderViewSet(TenantViewSet):
 
     @operation("identity", "Remove Sign In Provider", access=ADMIN, status=204)
     def destroy(self) -> None:
-        """Remove the provider and its links to people, who sign in by password again. Does nothing
-        if there is no provider."""
+        """Remove the provider and the links between people and their accounts there. People then
+        sign in by password again. Does nothing if there is no provider."""
         sign_in_providers.remove(self.client, by=self.user)

@@ -28,7 +28,7 @@ LOGIN_FORM = Form(LoginBody, ("application/x-www-form-urlencoded", "multipart/fo
 class UserViewSet(TenantViewSet):
     @operation("identity", "Read Users Me", access=BEARER)
     def me(self) -> user_shapes.UserDto:
-        """Get the person whose access token this is."""
+        """Get the person whom the access token belongs to."""
         return user_shapes.UserDto.from_row(self.user)
 
     @operation("identity", "Update Users Me", access=BEARER_ANY_ROLE)
@@ -39,10 +39,10 @@ class UserViewSet(TenantViewSet):
     @operation("identity", "Change My Password", access=BEARER_ANY_ROLE, also={429: None})
     def change_password(self, body: user_shapes.OwnPassword) -> user_shapes.TokenResponse:
         """Change your own password. Every sign-in ends, including this one: continue with the
-        tokens in the reply. You are notified by mail.
+        tokens in the response. You are notified by mail.
 
-        422 if `current_password` is wrong, which counts as a failed sign-in: after 10 within 15
-        minutes 429.
+        422 if `current_password` is wrong, which counts as a failed sign-in: after 10 in 15
+        minutes, 429.
         """
         return users.change_own_password(
             self.user, current=body.current_password, new=body.new_password
@@ -54,8 +54,8 @@ class UserViewSet(TenantViewSet):
     def create(self, body: user_shapes.UserDto) -> user_shapes.UserDto:
         """Add a person, who gets a welcome mail or, without a `password`, a link to choose one.
 
-        409 `email_taken` if an account has this address. Only an owner may add an owner: 403. After
-        100 within an hour: 429.
+        409 `email_taken` if the address has an account, here or at another company. Only an owner
+        may add an owner; otherwise 403. At most 100 people an hour; then 429.
         """
         fields = body.model_dump(include={"email", "full_name", "role", "language", "can_train"})
         user = users.create(self.client, **fields, password=body.password, by=self.user)
@@ -68,19 +68,20 @@ class UserViewSet(TenantViewSet):
 
     @operation("identity", "Update User Disable Flag", access=ADMIN, also={409: None})
     def disable(self, user_id: int, body: user_shapes.UserDisableFlag) -> user_shapes.UserDto:
-        """Disable a person, which ends all their tokens at once, or enable them again.
+        """Disable a person, which signs them out everywhere at once and returns their chats to the
+        queue; or enable them again.
 
-        Only an owner may do this to an owner: 403. The last owner cannot be disabled: 409
-        `last_owner`.
+        Only an owner may disable or enable an owner; otherwise 403. The last owner cannot be
+        disabled: 409 `last_owner`.
         """
         user = users.set_disabled(self.client, user_id=user_id, **dict(body), by=self.user)
         return user_shapes.UserDto.from_row(user)
 
     @operation("identity", "Reset User Password", access=ADMIN, status=204)
     def reset_password(self, user_id: int, body: user_shapes.UserPassword) -> None:
-        """Set a person's password. Ends all their tokens at once and notifies them by mail.
+        """Set a person's password. It signs them out everywhere, and they are told by mail.
 
-        Only an owner may do this to an owner: 403.
+        Only an owner may set an owner's password; otherwise 403.
         """
         users.reset_password(self.client, user_id=user_id, **dict(body), by=self.user)
 
@@ -88,10 +89,11 @@ class UserViewSet(TenantViewSet):
     def set_role(self, user_id: int, body: user_shapes.UserRole) -> user_shapes.UserDto:
         """Change a person's role, and whether they may also train bots (`can_train`).
 
-        A new role ends their access tokens at once; a refresh token still works and returns an
-        access token with the new role. `can_train` takes effect with the next request.
+        A new role makes their access tokens invalid at once; a refresh token still works and
+        returns an access token with the new role. `can_train` takes effect with the next request.
+        The chats of a new viewer return to the queue.
 
-        Only an owner may make or change an owner: 403. The last owner keeps the role: 409
+        Only an owner may add or change an owner; otherwise 403. The last owner keeps the role: 409
         `last_owner`.
         """
         user = users.set_role(self.client, user_id=user_id, **dict(body), by=self.user)
@@ -113,8 +115,9 @@ class TokenViewSet(TenantViewSet):
 
         401 `invalid_grant` if the password, the refresh token or the code of the second factor is
         wrong, expired or used; 401 `otp_required` if the person has a second factor and `otp` is
-        missing. After 10 failures of an account from one address, or 100 failures from one address,
-        within 15 minutes: 429 with Retry-After, even if the password is right.
+        missing; 401 `provider_required` if the company requires single sign-on. After 10 failures
+        in 15 minutes with an account from one IP address, or 100 from one IP address: 429 with
+        `Retry-After`, even if the password is right.
         """
         response = logins.grant(body, address=current_address())
         return json_response(response.model_dump(mode="json"), headers={"Pragma": "no-cache"})
@@ -125,10 +128,10 @@ class TokenViewSet(TenantViewSet):
         body_is_optional=True,
     )  # fmt: skip
     def revoke(self, request: HttpRequest, body: user_shapes.RevokeTokenRequest) -> None:
-        """Sign out: end the sign-in of this access token, with its refresh tokens.
+        """Sign out: end the sign-in that the access token belongs to, with its refresh tokens.
 
-        With the form of RFC 7009, end the sign-in of the `token` in it, an access or a refresh
-        token; then no `Authorization` is needed. Another person's token changes nothing.
+        With the form of RFC 7009, end the sign-in that the `token` in it belongs to, an access or a
+        refresh token; then no `Authorization` is needed. Another person's token changes nothing.
         """
         tokens.revoke(body.token or bearer_token(request), by=self.user)
 
@@ -136,11 +139,11 @@ class TokenViewSet(TenantViewSet):
 class PasswordResetViewSet(TenantViewSet):
     @operation("identity", "Forgot Password", access=PUBLIC, status=202, also={429: None})
     def request_reset(self, body: user_shapes.ForgotPasswordRequest) -> None:
-        """Mail a link to choose a new password, if an account has this address.
+        """Mail a link to choose a new password, if the address has an account.
 
-        The answer is the same whether or not there is such an account. The link works once, for
-        an hour, and ends links that are older than ten minutes. After 5 requests for an e-mail
-        address, or 30 from a network address, within an hour: 429 with Retry-After.
+        The response is the same whether or not it has one. The link works once, for an hour, and
+        makes links that are older than ten minutes invalid. At most 5 requests an hour for an
+        e-mail address from one IP address, and 30 from one IP address; then 429 with `Retry-After`.
         """
         passwords.request_reset(email=body.email, address=current_address())
 
@@ -150,16 +153,16 @@ class PasswordResetViewSet(TenantViewSet):
     def verify(self, body: user_shapes.VerifyResetTokenRequest) -> None:
         """Check whether a link still works; 400 `reset_token_invalid` if it does not.
 
-        After 6 wrong tokens from one address within 15 minutes: 429, even for a right token, which
-        becomes void.
+        After 6 wrong tokens in 15 minutes from one IP address: 429, even for a right token, which
+        becomes invalid.
         """
         passwords.check_reset(token=body.token, address=current_address())
 
     @operation("identity", "Reset Password", access=PUBLIC, status=204, also={400: None, 429: None})
     def reset(self, body: user_shapes.ResetPasswordRequest) -> None:
-        """Set the password of the person to whom the link was sent; all their tokens end.
+        """Set the password of the person to whom the link was sent. It signs them out everywhere.
 
-        400 `reset_token_invalid` if the link is wrong, used or expired. Such a try counts towards
-        the limit of Verify Reset Token.
+        400 `reset_token_invalid` if the link is wrong, used or expired, which counts towards the
+        limit of *Verify Reset Token*.
         """
         passwords.use_reset(token=body.token, password=body.new_password, address=current_address())

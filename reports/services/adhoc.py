@@ -1,4 +1,4 @@
-"""Ad-hoc reports: the conversations that a question selects, and the resulting table."""
+"""Ad-hoc reports: the conversations that a report covers, and the table that it shows."""
 
 from collections.abc import Collection, Sequence
 from datetime import date, datetime
@@ -20,18 +20,18 @@ from reports.services.chat_sql import CHAT_COLUMNS, Row
 from reports.services.periods import Period
 from reports.shapes import adhoc as shapes
 
-# Maximum options offered for one filter.
-_MOST_OPTIONS = 200
+# The maximum number of options offered for one filter.
+_MAX_OPTIONS = 200
 _DATES, _NUMBERS = {"day", "week", "month"}, {"hour", "weekday", "bot", "agent"}
-# The rows of a page, the totals, and the cursor of the next page.
-_Found = tuple[list[Row], Row, str | None]
+# The rows of a page, the totals of the table, and the cursor of the next page.
+_TablePage = tuple[list[Row], Row, str | None]
 
 
 # --- which chats ------------------------------------------------------------------------------
 
 
 def in_period(client: Client, period: Period) -> QuerySet[Conversation]:
-    """The conversations that began in a period, without the team's previews."""
+    """The conversations that were created in a period, without previews by the team."""
     return Conversation.objects.for_client(client).filter(
         is_preview=False, created_at__gte=period.begins_at, created_at__lt=period.ends_at
     )
@@ -39,7 +39,7 @@ def in_period(client: Client, period: Period) -> QuerySet[Conversation]:
 
 def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> QuerySet[Conversation]:
     """The conversations that a report covers."""
-    wanted = {
+    filters = {
         "bot__in": param.bot_ids, "channel__in": param.channels, "status__in": param.statuses,
         "assignee__in": param.assignee_ids,
         "tags__overlap": tags.canonical_names(client.pk, param.tags),
@@ -47,7 +47,7 @@ def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> Query
         "ended_by__in": param.ended_by, "location__country__in": param.countries,
     }  # fmt: skip
     rows = in_period(client, period).filter(
-        **{key: value for key, value in wanted.items() if value}
+        **{key: value for key, value in filters.items() if value}
     )
     if param.bot_resolved is not None:
         resolved = report_filters.solved_by_bot()
@@ -59,14 +59,14 @@ def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> Query
 
 
 def _rated(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySet[Conversation]:
-    """Filters by whether and how the customers rated."""
+    """The rows filtered by whether customers rated them, and with how many stars."""
     if param.has_feedback is param.rating_min is param.rating_max is None:
         return rows
     rated = Feedback.objects.filter(conversation=OuterRef("pk"), message=None)
     if param.has_feedback is not None:
         rows = rows.filter(Exists(rated) if param.has_feedback else ~Exists(rated))
-    stars = {"rating__gte": param.rating_min, "rating__lte": param.rating_max}
-    limits = {key: value for key, value in stars.items() if value is not None}
+    bounds = {"rating__gte": param.rating_min, "rating__lte": param.rating_max}
+    limits = {key: value for key, value in bounds.items() if value is not None}
     return rows.filter(Exists(rated.filter(**limits))) if limits else rows
 
 
@@ -87,19 +87,19 @@ def options(client: Client, query: shapes.PeriodQuery) -> shapes.AdhocFilterOpti
 
 
 def _counted(rows: QuerySet[Conversation], column: str) -> list[shapes.FilterOption]:
-    found = rows.values_list(column).annotate(chats=Count("pk", distinct=True))
+    counts = rows.values_list(column).annotate(chats=Count("pk", distinct=True))
     return [
         shapes.FilterOption(value=str(value), label=str(value), chats=chats)
-        for value, chats in found.order_by("-chats", column)[:_MOST_OPTIONS]
+        for value, chats in counts.order_by("-chats", column)[:_MAX_OPTIONS]
         if value not in (None, "")
     ]
 
 
 def _numbered(rows: QuerySet[Conversation], column: str, name: str) -> list[shapes.NumberedOption]:
-    found = rows.exclude(**{column: None}).values_list(column, name).annotate(chats=Count("pk"))
+    counts = rows.exclude(**{column: None}).values_list(column, name).annotate(chats=Count("pk"))
     return [
         shapes.NumberedOption(id=pk, name=label or "", chats=chats)
-        for pk, label, chats in found.order_by("-chats", column)[:_MOST_OPTIONS]
+        for pk, label, chats in counts.order_by("-chats", column)[:_MAX_OPTIONS]
     ]
 
 
@@ -107,7 +107,7 @@ def _numbered(rows: QuerySet[Conversation], column: str, name: str) -> list[shap
 
 
 def search(client: Client, param: shapes.SearchAdhocReportParam) -> shapes.AdhocReport:
-    """A page of the table that answers a question, and the totals of the whole table."""
+    """A page of a report's table, and the totals of the whole table."""
     period = periods.resolve(client, param)
     chosen = choose(client, param, period)
     find = _groups if param.group_by else _chats
@@ -127,18 +127,19 @@ def columns_of(param: shapes.AdhocQuestion) -> list[shapes.ReportColumn]:
     else:
         columns = [_group_column(name) for name in param.group_by]
     for name in ("bot", "agent"):
-        place = next((place for place, item in enumerate(columns) if item.name == name), None)
-        if place is not None:
+        index = next((index for index, item in enumerate(columns) if item.name == name), None)
+        if index is not None:
             label = formatting.label(f"{name}_name")
             column = shapes.ReportColumn(name=f"{name}_name", label=label, type="text")
-            columns.insert(place + 1, column)
+            columns.insert(index + 1, column)
     return [*columns, *map(metric_column, param.metrics)] if param.group_by else columns
 
 
 def readable(
     client: Client, param: shapes.AdhocQuestion, rows: Sequence[Row]
 ) -> list[dict[str, Any]]:
-    """The rows with their columns in order, and the names of bots and agents."""
+    """The rows with their columns in order and with the names of bots and agents, as JSON
+    values."""
     names = {
         f"{kind}_name": names_of(client, kind, {row[kind] for row in rows if row.get(kind)})
         for kind in ("bot", "agent")
@@ -155,35 +156,36 @@ def readable(
 
 
 def names_of(client: Client, kind: str, ids: Collection[Any]) -> dict[int, str]:
-    """The names of a client's bots or agents by id."""
+    """The names of a client's bots or agents, by id; `kind` is `bot` or `agent`."""
     model, name = (Bot, "bot_name") if kind == "bot" else (User, "full_name")
     rows = model._default_manager.filter(client=client, pk__in=ids)
     return dict(rows.values_list("pk", name)) if ids else {}
 
 
 def totals_before(client: Client, param: shapes.AdhocQuestion) -> Row:
-    """The totals of the same question for the period before."""
+    """The totals of the same report for the period before."""
     period = periods.resolve(client, param).before
     chosen = choose(client, param, period)
-    wanted = {"totals": chat_sql.Table(param.metrics)}
-    return _plain(chat_sql.tables(chosen, wanted, zone=period.zone)["totals"][0])
+    tables = {"totals": chat_sql.Table(param.metrics)}
+    return _plain(chat_sql.tables(chosen, tables, zone=period.zone)["totals"][0])
 
 
 def page_of_chats(
     chosen: QuerySet[Conversation], *, newest_first: bool, after: Sequence[Any] | None, limit: int
 ) -> QuerySet[Conversation]:
-    """At most `limit` of the chosen conversations after a position, ordered by their beginning."""
-    way, side = ("-", "lt") if newest_first else ("", "gt")
+    """At most `limit` of the chosen conversations, ordered by when they were created. `after` is
+    the `created_at` and the id of the last conversation of the previous page."""
+    sign, lookup = ("-", "lt") if newest_first else ("", "gt")
     if after:
         at, pk = after
-        behind = Q(**{f"created_at__{side}": at}) | Q(created_at=at, **{f"pk__{side}": pk})
-        chosen = chosen.filter(behind)
-    return chosen.order_by(f"{way}created_at", f"{way}pk")[:limit]
+        is_later = Q(**{f"created_at__{lookup}": at}) | Q(created_at=at, **{f"pk__{lookup}": pk})
+        chosen = chosen.filter(is_later)
+    return chosen.order_by(f"{sign}created_at", f"{sign}pk")[:limit]
 
 
 def _chats(
     chosen: QuerySet[Conversation], param: shapes.SearchAdhocReportParam, period: Period
-) -> _Found:
+) -> _TablePage:
     sort = param.sort or shapes.ROW_SORTS[0]
     order, newest_first = [sort, "id"], sort == "-created_at"
     of = list_of(param)
@@ -212,16 +214,16 @@ def _position(cursor: str, order: list[str], of: str) -> list[Any]:
 
 def _groups(
     chosen: QuerySet[Conversation], param: shapes.SearchAdhocReportParam, period: Period
-) -> _Found:
-    # Every page computes all groups anyway, so an offset is as good as a key.
+) -> _TablePage:
+    # Each page computes all groups anyway, so the cursor can be an offset.
     order, of = [f"groups of {param.group_by} by {param.sort}"], list_of(param)
     (skip,) = numbers_of(param.cursor, Conversation, order, of=of) if param.cursor else (0,)
     page = chat_sql.Table(param.metrics, param.group_by, param.sort, skip, param.limit + 1)
-    wanted = {"page": page, "totals": chat_sql.Table(param.metrics)}
-    found = chat_sql.tables(chosen, wanted, zone=period.zone)
-    shown, has_more = found["page"][: param.limit], len(found["page"]) > param.limit
+    tables = {"page": page, "totals": chat_sql.Table(param.metrics)}
+    rows = chat_sql.tables(chosen, tables, zone=period.zone)
+    shown, has_more = rows["page"][: param.limit], len(rows["page"]) > param.limit
     next_cursor = cursor_of(Conversation, order, [skip + len(shown)], of=of) if has_more else None
-    return shown, found["totals"][0], next_cursor
+    return shown, rows["totals"][0], next_cursor
 
 
 def _group_column(name: str) -> shapes.ReportColumn:
@@ -237,7 +239,7 @@ def metric_column(name: str) -> shapes.ReportColumn:
 
 
 def _plain(row: Row) -> Row:
-    """The row with values that JSON can hold."""
+    """The row with JSON values: dates and times become text."""
     return {name: _value(value) for name, value in row.items()}
 
 

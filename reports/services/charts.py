@@ -1,4 +1,4 @@
-"""Charts as plain numbers, which a template draws without scripts."""
+"""Computes charts as numbers, from which a template draws SVG without scripts."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _GAP = 0.2
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar as drawn; its lower part has another colour."""
+    """A bar as drawn, in the units of the SVG; its lower part has another color."""
 
     label: str
     path: str
@@ -28,10 +28,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """Bars side by side.
+    """A chart of bars side by side, and its labels.
 
-    `names` labels the first, middle and last bar, `highest` the largest value, `unit` the heights
-    and `axis` the bars.
+    `names` are the names of the first, middle and last bar; `highest` is the largest value, `unit`
+    says what the heights stand for, and `axis` what the bars stand for.
     """
 
     bars: list[Bar]
@@ -45,7 +45,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Column:
-    """The values of a bar."""
+    """The data of a bar: its name, its value, the value of its lower part, and its link."""
 
     name: str
     value: float
@@ -54,18 +54,20 @@ class Column:
 
 
 def points(values: Sequence[float], *, width: int = 100, height: int = 24) -> str:
-    """The points of an SVG polyline through the values; empty if all are zero."""
+    """The points of an SVG polyline through the values; empty if all are zero or there is only
+    one."""
     if not any(values) or len(values) < 2:
         return ""
     step, highest = width / (len(values) - 1), max(values)
     return " ".join(
-        f"{place * step:.1f},{height - 1 - value / highest * (height - 2):.1f}"
-        for place, value in enumerate(values)
+        f"{index * step:.1f},{height - 1 - value / highest * (height - 2):.1f}"
+        for index, value in enumerate(values)
     )
 
 
 def conversations(rows: Iterable[tuple[str, PartFigures, str]], *, axis: str) -> Chart:
-    """A chart of conversations, and of those that the bot resolved, each bar with its link."""
+    """A chart of conversations; the lower parts of the bars are those that the bot resolved. `rows`
+    has the name, the figures and the link of each bar."""
     columns = [Column(name, row.chats, row.bot_resolved, path) for name, row, path in rows]
     return chart(
         columns, unit=gettext("Conversations"), axis=axis, part=gettext("Resolved by the bot"),
@@ -77,8 +79,8 @@ def chart(
     columns: Sequence[Column], *, unit: str, axis: str, part: str = "",
     shown: Callable[[float], str] = str,
 ) -> Chart:  # fmt: skip
-    """A chart of the columns, scaled so that the highest fills its height. `part` labels their
-    lower parts, `shown` formats a value."""
+    """A chart of the columns, scaled so that the highest bar has the chart's height. `part` labels
+    the lower parts, and `shown` formats a value."""
     highest = max([column.value for column in columns], default=0) or 1
     step, scale = WIDTH / max(len(columns), 1), HEIGHT / highest
     bars = [
@@ -86,15 +88,15 @@ def chart(
             label=f"{column.name}: {shown(column.value)} {unit.lower()}"
             + (f", {shown(column.part)} {part.lower()}" if part else ""),
             path=column.path,
-            x=round((number + _GAP / 2) * step, 2),
+            x=round((index + _GAP / 2) * step, 2),
             width=round(step * (1 - _GAP), 2),
             y=round(HEIGHT - column.value * scale, 2),
             height=round(column.value * scale, 2),
             part_y=round(HEIGHT - column.part * scale, 2),
             part_height=round(column.part * scale, 2),
         )
-        for number, column in enumerate(columns)
+        for index, column in enumerate(columns)
     ]
     named = sorted({0, len(columns) // 2, len(columns) - 1}) if columns else []
-    names = [columns[number].name for number in named]
+    names = [columns[index].name for index in named]
     return Chart(bars, shown(highest), names, unit, axis, part)

@@ -1,7 +1,7 @@
-"""Figures of conversations in SQL: facts of each conversation, and metrics over them.
+"""Figures of conversations in SQL: facts about each conversation, and metrics computed from these.
 
-Column names come from the tables in this module and values from parameters: no part of a request
-becomes SQL.
+Column names come from the tables in this module, and values are passed as parameters: no part of a
+request becomes SQL.
 """
 
 import logging
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_noop
 
 from chatplatform import replica
 from chats.models import Conversation
-from reports.services.chat_rollup import STATS
+from reports.services.message_counts import STATS
 from reports.shapes.adhoc import Grouping, ReportColumn
 
 log = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 def _seconds(since: str, until: str) -> str:
-    # Faster than `extract`, which computes a numeric.
+    # Faster than `extract`, which returns a numeric.
     return f"date_part('epoch', {until} - ({since}))"
 
 
@@ -34,7 +34,7 @@ _COLUMNS = (
     "customer_id", "language", "tags", "sentiment", "handoff_reason", "handed_off_at",
     "first_response_at", "ended_at", "ended_by", "location", "last_seq",
 )  # fmt: skip
-# The facts of a conversation, and their SQL.
+# The facts about a conversation, and the SQL of each.
 _FACTS = {
     **{name: f"chat.{name}" for name in (
         "id", "chat_code", "created_at", "bot_id", "channel", "status", "assignee_id",
@@ -56,7 +56,7 @@ _FACTS = {
     "resolution": f"""CASE WHEN chat.status = 'ended'
         THEN {_seconds("chat.created_at", "chat.ended_at")} END""",
     "rating": "feedback.rating",
-    # Charges of providers by category: how many messages, and their cost, if known.
+    # What providers charged, by category: the number of messages, and their cost, if known.
     "charges": """(SELECT jsonb_object_agg(charge.category, charge) FROM (
         SELECT metadata #>> '{pricing,category}' AS category,
             sum((metadata #>> '{pricing,charged}')::int) AS messages,
@@ -93,7 +93,7 @@ def _percentile(share: str, of: str) -> str:
 
 
 def _times(name: str) -> dict[str, str]:
-    """The metrics of a duration in the column `name`."""
+    """The metrics of a duration, which is in the column `name`."""
     return {
         f"{name}_p50": _percentile("0.5", name),
         f"{name}_p90": _percentile("0.9", name),
@@ -101,7 +101,7 @@ def _times(name: str) -> dict[str, str]:
     }
 
 
-# The metrics of `PageMetric`, and those that only the overview shows.
+# The metrics in `PageMetric`, and those that only the overview has.
 _METRICS: dict[str, str] = {
     "chats": "count(*)",
     "messages": "coalesce(sum(messages), 0)::bigint",
@@ -124,16 +124,16 @@ _METRICS: dict[str, str] = {
     "charged_messages": "coalesce(sum((charge.value ->> 'messages')::int), 0)::bigint",
     "message_cost": "sum((charge.value ->> 'cost')::numeric)::float8",
 }
-# A row for each category of a conversation's charges; or one for them all.
-_CHARGE = " LEFT JOIN LATERAL jsonb_each(charges) charge ON true"
-_CHARGES = """ LEFT JOIN LATERAL (
+# Joins a row for each category of a conversation's charges, or one row with the sum of all.
+_JOIN_EACH_CHARGE = " LEFT JOIN LATERAL jsonb_each(charges) charge ON true"
+_JOIN_CHARGE_SUM = """ LEFT JOIN LATERAL (
     SELECT jsonb_build_object('messages', sum((value ->> 'messages')::int),
         'cost', sum((value ->> 'cost')::numeric)) AS value
     FROM jsonb_each(charges)
 ) charge ON true"""
 # Decimal places; other figures have three. A message may cost less than a cent.
-_DIGITS = {"message_cost": 6}
-_OF_CHARGES = {"charged_messages", "message_cost"}
+_DECIMALS = {"message_cost": 6}
+_CHARGE_METRICS = {"charged_messages", "message_cost"}
 # The columns of a report with a row for each conversation: name, heading, type, unit, SQL.
 _CHAT: tuple[tuple[ReportColumn, str], ...] = tuple(
     (ReportColumn(name=name, label=label, type=kind, unit=unit), sql)
@@ -165,15 +165,16 @@ CHAT_COLUMNS = tuple(column for column, _ in _CHAT)
 
 def chats(chosen: QuerySet[Conversation], *, zone: str, newest_first: bool) -> list[Row]:
     """A row for each of the chosen conversations."""
-    shown = ", ".join(f"{sql} AS {column.name}" for column, sql in _CHAT)
-    way = "DESC" if newest_first else ""
-    order = f"ORDER BY facts.created_at {way}, facts.id {way}"
-    return list(_rows(chosen, zone, f"SELECT {shown} FROM facts {order}"))
+    columns = ", ".join(f"{sql} AS {column.name}" for column, sql in _CHAT)
+    direction = "DESC" if newest_first else ""
+    order = f"ORDER BY facts.created_at {direction}, facts.id {direction}"
+    return list(_rows(chosen, zone, f"SELECT {columns} FROM facts {order}"))
 
 
 @dataclass(frozen=True)
 class Table:
-    """A row of figures for each group of conversations; without groups, one row of totals."""
+    """Asks for a row of figures for each group of conversations; without `group_by`, for one row of
+    totals."""
 
     metrics: Sequence[str]
     group_by: Sequence[Grouping] = ()
@@ -187,25 +188,25 @@ class Table:
 def tables(
     chosen: QuerySet[Conversation], wanted: Mapping[str, Table], *, zone: str
 ) -> dict[str, list[Row]]:
-    """Several tables of the chosen conversations by name, in one statement.
+    """Several tables of the chosen conversations, by name.
 
-    So each conversation is read only once. Days are strings.
+    One statement computes them, so that each conversation is read only once. Days are strings.
     """
-    made = [
+    columns = [
         f"(SELECT coalesce(json_agg(line), '[]') FROM ({_table_sql(table)}) line) AS {name}"
         for name, table in wanted.items()
     ]
-    (found,) = _rows(chosen, zone, f"SELECT {', '.join(made)}")
-    return {name: [_rounded_row(row) for row in rows] for name, rows in found.items()}
+    (result,) = _rows(chosen, zone, f"SELECT {', '.join(columns)}")
+    return {name: [_rounded_row(row) for row in rows] for name, rows in result.items()}
 
 
 def each_row(chosen: QuerySet[Conversation], table: Table, *, zone: str) -> Iterator[Row]:
-    """A table's rows one by one, for a file; unread rows stay in the database."""
+    """A table's rows one by one, for a file; rows that are not read yet stay in the database."""
     return _rows(chosen, zone, _table_sql(table), chunked=True)
 
 
 def count_groups(chosen: QuerySet[Conversation], *, zone: str, group_by: Sequence[Grouping]) -> int:
-    """The number of groups."""
+    """The number of groups of the chosen conversations."""
     groups = _table_sql(Table((), group_by))
     (row,) = _rows(chosen, zone, f"SELECT count(*) AS groups FROM ({groups}) grouped")
     return int(row["groups"])
@@ -218,16 +219,16 @@ def _table_sql(table: Table) -> str:
     if "tag" in table.group_by:
         sql += " LEFT JOIN LATERAL unnest(tags) tag ON true"
     if "price_category" in table.group_by:
-        sql += _CHARGE
-    elif _OF_CHARGES & set(table.metrics):
-        sql += _CHARGES
+        sql += _JOIN_EACH_CHARGE
+    elif _CHARGE_METRICS & set(table.metrics):
+        sql += _JOIN_CHARGE_SUM
     if table.is_handed_off:
         sql += " WHERE handed_off"
     if table.group_by:
         names = [f'"{name}"' for name in table.group_by]
         numbers = ", ".join(str(number + 1) for number in range(len(names)))
-        way = "DESC" if table.sort and table.sort.startswith("-") else "ASC"
-        first = [f'"{table.sort.lstrip("-")}" {way} NULLS LAST'] if table.sort else []
+        direction = "DESC" if table.sort and table.sort.startswith("-") else "ASC"
+        first = [f'"{table.sort.lstrip("-")}" {direction} NULLS LAST'] if table.sort else []
         sql += f" GROUP BY {numbers} ORDER BY {', '.join([*first, *names])}"
     if table.limit is not None:
         sql += f" LIMIT {int(table.limit)} OFFSET {int(table.skip)}"
@@ -237,13 +238,13 @@ def _table_sql(table: Table) -> str:
 def _rows(
     chosen: QuerySet[Conversation], zone: str, sql: str, *, chunked: bool = False
 ) -> Iterator[Row]:
-    """The rows of a statement, with floats rounded to three digits, costs to six.
+    """The rows of a statement over `facts`, with floats rounded to three decimals, costs to six.
 
-    Only the facts that the statement names are computed.
+    Only the facts that occur in the statement are computed.
     """
     chats, parameters = chosen.values(*_COLUMNS).query.sql_with_params()
     used = set(re.findall(r"\w+", sql))
-    columns = ", ".join(f"{made} AS {name}" for name, made in _FACTS.items() if name in used)
+    columns = ", ".join(f"{fact} AS {name}" for name, fact in _FACTS.items() if name in used)
     facts = f"WITH chat AS ({chats}), facts AS (SELECT {columns or 'chat.id'} {_SOURCE})"
     with _executed(f"{facts} {sql}", [*parameters, zone], chunked=chunked) as cursor:
         assert cursor.description
@@ -253,13 +254,14 @@ def _rows(
 
 
 def _executed(statement: str, parameters: list[Any], *, chunked: bool) -> Any:
-    """A cursor over the result, from the replica if it may be read, else from the primary."""
+    """A cursor over the result, from the replica if it is usable, otherwise from the primary
+    database."""
     alias = replica.alias()
     if alias != replica.PRIMARY:
         try:
             return _cursor(alias, statement, parameters, chunked=chunked)
         except (OperationalError, InterfaceError) as exc:
-            log.warning("a report is read from the primary: %s", exc)
+            log.warning("a report is read from the primary database: %s", exc)
             replica.failed()
     return _cursor(replica.PRIMARY, statement, parameters, chunked=chunked)
 
@@ -277,6 +279,6 @@ def _cursor(alias: str, statement: str, parameters: list[Any], *, chunked: bool)
 
 def _rounded_row(row: Row) -> Row:
     return {
-        name: round(value, _DIGITS.get(name, 3)) if isinstance(value, float) else value
+        name: round(value, _DECIMALS.get(name, 3)) if isinstance(value, float) else value
         for name, value in row.items()
     }

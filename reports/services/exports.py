@@ -1,4 +1,4 @@
-"""Reports as files: small ones at once; large ones by a worker, kept for a day."""
+"""Reports as files. Small ones are written at once; large ones by a worker, and kept for a day."""
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -26,13 +26,14 @@ from reports.models import Export, ExportStatus
 from reports.services import adhoc, chat_sql, periods, table_writer
 from reports.shapes import adhoc as shapes
 
-# How long a worker's file is kept and a link to it is valid.
+# How long a worker's file is kept, and how long a link to the file is valid.
 LIFETIME = timedelta(days=1)
-# The maximum number of a client's large exports.
+# The maximum number of large exports that a client may have.
 MAX_EXPORTS = 20
-_AT_ONCE = 1_000
-# How long a worker leaves an export that it does not understand to workers of another release.
-_HANDOVER = timedelta(minutes=10)
+_PAGE_ROWS = 1_000
+# A worker that does not know an export's parameters leaves the export for this long to workers of
+# another release.
+_OTHER_RELEASE_WAIT = timedelta(minutes=10)
 _UNFINISHED = (ExportStatus.QUEUED, ExportStatus.RUNNING)
 _LINK_SALT = "reports.export"
 
@@ -49,12 +50,12 @@ class ExportFailed(ApiError):
 
 
 def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> IO[bytes] | Export:
-    """The file of a report, or for a large one the export that a worker writes.
+    """The file of a report; if it is large, the export that a worker will write.
 
-    422 for unknown columns or more rows than a sheet has, 409 `too_many_exports`.
+    422 for unknown columns, or for more rows than a sheet has; 409 `too_many_exports`.
     """
-    _columns(param)
-    asked = param
+    _columns(param)  # refuses unknown ones
+    requested = param
     period = periods.resolve(client, param)
     fixed = {"date_from": period.first, "date_to": period.last, "timezone": period.zone}
     param = param.model_copy(update=fixed)
@@ -71,20 +72,20 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
         raise Invalid.field("body", "format", msg=msg)
     if rows <= settings.EXPORT_INLINE_LIMIT:
         file = _write(param, _pages(client, param))
-        audit.record_export(client.pk, "report", by=by, asked=asked, rows=rows)
+        audit.record_export(client.pk, "report", by=by, asked=requested, rows=rows)
         return file
     if Export.objects.for_client(client).count() >= MAX_EXPORTS:
         raise TooManyExports
     with transaction.atomic():
         export = Export.objects.create(
             client=client, created_by=by, rows=rows,
-            # Only the fields sent: a worker of the previous release may not know all fields.
+            # Only fields that were sent: a worker of the previous release may not know the others.
             param=param.model_dump(mode="json", exclude_unset=True) | {"format": param.format},
             file_name=file_name(param), expires_at=timezone.now() + LIFETIME,
         )  # fmt: skip
         jobs.enqueue("reports.write_export", client_id=client.pk, export_id=str(export.pk))
         subject = f"export:{export.pk}"
-        audit.record_export(client.pk, "report", by=by, asked=asked, rows=rows, subject=subject)
+        audit.record_export(client.pk, "report", by=by, asked=requested, rows=rows, subject=subject)
     return export
 
 
@@ -94,7 +95,7 @@ def file_name(param: shapes.ExportAdhocReportParam) -> str:
 
 
 def get(client: Client, export_id: uuid.UUID) -> Export:
-    """One of the client's exports; 404 if there is none with this id, 409 `export_failed`."""
+    """The client's export with this id; 404 if there is none, 409 `export_failed` if it failed."""
     rows = Export.objects.for_client(client).filter(expires_at__gt=timezone.now())
     export = rows.filter(pk=export_id).first()
     if export is None:
@@ -105,7 +106,7 @@ def get(client: Client, export_id: uuid.UUID) -> Export:
 
 
 def _why_failed(export: Export) -> str | None:
-    """The reason if the file store did not answer; None for any other reason."""
+    """A sentence if the file store was unavailable; None for any other reason."""
     ended = Job.objects.filter(
         name="reports.write_export", state=JobState.DEAD, args__export_id=str(export.pk)
     )
@@ -115,7 +116,7 @@ def _why_failed(export: Export) -> str | None:
 
 
 def open_file(export: Export, *, by: User) -> IO[bytes]:
-    """The stored file of a large export; each download is recorded."""
+    """Open the stored file of a large export, and record the download."""
     file = export.file.open("rb")
     changes = {"rows": export.rows}
     subject = f"export:{export.pk}"
@@ -124,14 +125,14 @@ def open_file(export: Export, *, by: User) -> IO[bytes]:
 
 
 def link_to(export: Export, *, reader: User) -> str:
-    """A signed address that opens the export while it exists and its reader may sign in."""
+    """A signed URL that opens the export as long as it exists and `reader` may sign in."""
     signed = TimestampSigner(salt=_LINK_SALT).sign(f"{export.pk}:{reader.pk}")
-    address = f"{settings.PUBLIC_URL.rstrip('/')}/report/adhoc/export/{export.pk}"
-    return f"{address}?signature={signed.partition(':')[2]}"
+    url = f"{settings.PUBLIC_URL.rstrip('/')}/report/adhoc/export/{export.pk}"
+    return f"{url}?signature={signed.partition(':')[2]}"
 
 
 def reader_by_link(export_id: uuid.UUID, *, signature: str) -> User | None:
-    """The person a link was made for; None if it is no longer valid."""
+    """The person for whom a link was created; None if the link is invalid or has expired."""
     signer = TimestampSigner(salt=_LINK_SALT)
     try:
         signed = signer.unsign(f"{export_id}:{signature}", max_age=LIFETIME)
@@ -143,16 +144,17 @@ def reader_by_link(export_id: uuid.UUID, *, signature: str) -> User | None:
 
 
 def write_file(export_id: str) -> None:
-    """Write an export's file; a second run after a worker died starts over."""
+    """Write an export's file. If a worker crashes, the next run starts over."""
     rows = Export.objects.select_related("client", "created_by")
     export = rows.filter(pk=export_id).first()
     if export is None or export.status not in _UNFINISHED:
         return
-    media.check_store()  # Checked first, so that no long report is written in vain.
+    media.check_store()  # first, so that no long report is written in vain
     try:
         param = shapes.PageReport.model_validate(export.param)
     except ValidationError as exc:
-        raise jobs.TryLater("A worker of another release understands it.", wait=_HANDOVER) from exc
+        message = "This needs a worker of another release."
+        raise jobs.TryLater(message, wait=_OTHER_RELEASE_WAIT) from exc
     try:
         with translation.override(export.created_by.language):
             file = _write(param, _with_progress(export, _pages(export.client, param)))
@@ -186,7 +188,8 @@ def purge_expired() -> None:
 
 
 def delete_all(client_id: int) -> None:
-    """Delete a client's exports with their files; one being written will not be stored."""
+    """Delete a client's exports with their files. The file of one that is being written will not be
+    stored."""
     with transaction.atomic():
         for export in Export.objects.select_for_update().filter(client_id=client_id):
             media.remove_later(client_id, [export.file.name])
@@ -223,7 +226,7 @@ def _with_progress(
     for page in pages:
         yield page
         written += len(page)
-        # At most 99 %, because the file is not stored yet.
+        # At most 99, because the file is not stored yet.
         percent = min(99, 100 * written // max(export.rows, 1))
         _unfinished(str(export.pk)).update(status=ExportStatus.RUNNING, progress=percent)
 
@@ -242,7 +245,7 @@ def _groups(
 ) -> Iterator[list[chat_sql.Row]]:
     table = chat_sql.Table(param.metrics, param.group_by, param.sort)
     rows = chat_sql.each_row(chosen, table, zone=zone)
-    while page := list(islice(rows, _AT_ONCE)):
+    while page := list(islice(rows, _PAGE_ROWS)):
         yield page
 
 
@@ -251,9 +254,9 @@ def _chats(
 ) -> Iterator[list[chat_sql.Row]]:
     newest_first, after = param.sort != "created_at", None
     while True:
-        page = adhoc.page_of_chats(chosen, newest_first=newest_first, after=after, limit=_AT_ONCE)
+        page = adhoc.page_of_chats(chosen, newest_first=newest_first, after=after, limit=_PAGE_ROWS)
         rows = chat_sql.chats(page, zone=zone, newest_first=newest_first)
         yield rows
-        if len(rows) < _AT_ONCE:
+        if len(rows) < _PAGE_ROWS:
             return
         after = [rows[-1]["created_at"], rows[-1]["chat_id"]]

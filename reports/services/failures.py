@@ -1,4 +1,4 @@
-"""Failures of every kind, grouped by cause, each group with a link to its rows."""
+"""Failures of all kinds, grouped by cause. Each group has a link to its rows, and some a retry."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -30,41 +30,42 @@ from identity.models import Client
 from webhooks.models import Delivery, DeliveryState
 from webhooks.services import deliveries, endpoints
 
-# Older failures of sends are no longer of interest.
-_SENDS_SINCE = timedelta(days=7)
-# Customers' messages are normally processed within seconds.
-_USUAL_WAIT = timedelta(minutes=1)
-# How long after a retry the page refreshes itself to show the result.
-_LOOKS_AGAIN = timedelta(minutes=2)
-# Maximum rows that one click retries; another click takes the next ones.
-MOST_AT_ONCE = 500
-# Maximum rows that `count` counts.
-MOST_COUNTED = 100
+# Messages that could not be sent are listed for this long.
+_SENDS_LISTED_FOR = timedelta(days=7)
+# Inbound items that wait longer are overdue: normally they are processed within seconds.
+_MAX_INBOUND_WAIT = timedelta(minutes=1)
+# For how long after a retry the page refreshes itself to show the results.
+_REFRESHES_FOR = timedelta(minutes=2)
+# The maximum number of rows that one click retries; another click retries the next ones.
+MAX_RETRIED = 500
+# The highest number that `count` returns.
+MAX_COUNTED = 100
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of failure: which rows failed, why, and how to retry them."""
+    """A kind of failure: which rows failed, how their causes are described, and how to retry."""
 
     title: str
     rows: Callable[[], QuerySet[Any]]
-    # The columns to group by, which are also the arguments of `words` and `link`.
+    # The columns to group by; their values are the arguments of `words` and `link`.
     cause: tuple[str, ...]
     words: Callable[..., str]
     link: Callable[..., str]
+    # Retries a row, and says whether it did. None: rows of this kind cannot be retried.
     again: Callable[[Any], bool] | None = None
-    # The result of a retried row.
+    # Returns the result of a retried row.
     result: Callable[[Any], "Result"] | None = None
     # The related rows that `result` reads.
     related: tuple[str, ...] = ()
     # The column with the time of the failure.
     at: str = "created_at"
-    # The label of a group's link.
+    # The label of the link to a group's rows.
     look: str = gettext_noop("View")
 
     @property
     def model(self) -> type[Any]:
-        """The model of the rows; its admin decides who may read them."""
+        """The model of the rows; its admin page decides who may read them."""
         return self.rows().model
 
 
@@ -77,7 +78,7 @@ class Failure:
     count: int
     latest_at: datetime | None
     link: str
-    # The values of its columns, which identify the group for a retry.
+    # The values of the group's columns, which identify the group for a retry.
     values: list[str]
 
 
@@ -95,16 +96,16 @@ Result: TypeAlias = tuple[RetryOutcome, str]
 
 @dataclass(frozen=True)
 class RetryResults:
-    """The results of retried rows: outcome, reason and number of rows."""
+    """The results of a retry: each outcome with its reason and number of rows."""
 
     at: datetime
     results: list[tuple[RetryOutcome, str, int]]
 
     @property
     def is_under_way(self) -> bool:
-        """Whether a recent retry has rows without an outcome."""
-        is_new = timezone.now() - self.at < _LOOKS_AGAIN
-        return is_new and any(outcome == RetryOutcome.WAITING for outcome, _, _ in self.results)
+        """Whether the retry is recent and some of its rows have no outcome yet."""
+        is_recent = timezone.now() - self.at < _REFRESHES_FOR
+        return is_recent and any(outcome == RetryOutcome.WAITING for outcome, _, _ in self.results)
 
     @property
     def is_well(self) -> bool:
@@ -113,7 +114,8 @@ class RetryResults:
 
 
 def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
-    """The failures of one kind, most frequent first; without a client, those of all clients."""
+    """The failures of one kind, the most frequent first, at most 100; `client` None: of all
+    clients."""
     owner = () if kind.model is Job else ("client_id", "client__name")
     rows = _of_client(kind.rows(), client).values(*owner, *kind.cause)
     groups = rows.annotate(count=Count("pk"), latest_at=Max(kind.at))
@@ -132,30 +134,30 @@ def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
 
 
 def count(kinds: Iterable[Kind], client: Client) -> int:
-    """How many rows of these kinds failed, at most `MOST_COUNTED`, in one statement."""
+    """How many rows of these kinds failed, at most `MAX_COUNTED`, in one statement."""
     first, *others = (
-        _of_client(kind.rows(), client).order_by().values_list(Value(1))[:MOST_COUNTED]
+        _of_client(kind.rows(), client).order_by().values_list(Value(1))[:MAX_COUNTED]
         for kind in kinds
     )
-    return len(first.union(*others, all=True)[:MOST_COUNTED])
+    return len(first.union(*others, all=True)[:MAX_COUNTED])
 
 
 def try_again(kind: Kind, client: Client | None, values: list[str]) -> list[str]:
-    """Retry the rows of a group, at most `MOST_AT_ONCE`; returns the ids of those retried."""
-    assert kind.again, "this kind is not tried again"
+    """Retry the rows of a group, at most `MAX_RETRIED`; returns the ids of the retried rows."""
+    assert kind.again, "rows of this kind cannot be retried"
     names = kind.cause if kind.model is Job else ("client_id", *kind.cause)
     rows = _of_client(kind.rows(), client).filter(**dict(zip(names, values, strict=True)))
-    return [str(row.pk) for row in rows.order_by("pk")[:MOST_AT_ONCE] if kind.again(row)]
+    return [str(row.pk) for row in rows.order_by("pk")[:MAX_RETRIED] if kind.again(row)]
 
 
 def retry_results(kind: Kind, client: Client | None, ids: list[str], at: datetime) -> RetryResults:
-    """The results so far of the rows retried at this time; deleted rows are left out."""
-    assert kind.result, "this kind is not tried again"
+    """The results so far of the rows that were retried at this time; deleted rows are left out."""
+    assert kind.result, "rows of this kind cannot be retried"
     rows = _of_client(kind.model._base_manager.filter(pk__in=ids), client)
     counts = Counter(map(kind.result, rows.prefetch_related(*kind.related)))
     order = list(RetryOutcome)
-    found = sorted(counts.items(), key=lambda item: (order.index(item[0][0]), -item[1]))
-    return RetryResults(at, [(outcome, why, count) for (outcome, why), count in found])
+    ordered = sorted(counts.items(), key=lambda item: (order.index(item[0][0]), -item[1]))
+    return RetryResults(at, [(outcome, reason, count) for (outcome, reason), count in ordered])
 
 
 def _of_client(rows: QuerySet[Any], client: Client | None) -> QuerySet[Any]:
@@ -180,11 +182,11 @@ def _delivery_result(row: Delivery) -> Result:
             )
         return RetryOutcome.WAITING, ""
     last = max(row.log.all(), key=lambda item: item.number, default=None)
-    why = humanize_code(last.error) if last else ""
+    reason = humanize_code(last.error) if last else ""
     if last and last.http_status:
-        why = f"{why} ({last.http_status})"
-    is_last = row.state == DeliveryState.GAVE_UP
-    return RetryOutcome.FAILED, why if is_last else f"{why}; the next try comes by itself"
+        reason = f"{reason} ({last.http_status})"
+    is_final = row.state == DeliveryState.GAVE_UP
+    return RetryOutcome.FAILED, reason if is_final else f"{reason}; will be retried automatically"
 
 
 def _job_result(row: Job) -> Result:
@@ -201,8 +203,9 @@ def _failed_deliveries() -> QuerySet[Delivery]:
 
 
 def _unsent() -> QuerySet[OutboundSend]:
-    """Failed sends, and those with an unknown outcome whose message counts as failed."""
-    since = timezone.now() - _SENDS_SINCE
+    """Recent sends that failed, and those with an unknown outcome whose message counts as
+    failed."""
+    since = timezone.now() - _SENDS_LISTED_FOR
     states = [SendState.FAILED, SendState.UNCERTAIN]
     rows = OutboundSend.objects.filter(created_at__gte=since, state__in=states)
     is_open = Q(state=SendState.UNCERTAIN) & ~Q(message__status=MessageStatus.FAILED)
@@ -217,23 +220,24 @@ def _send_words(name: str, error: str, state: str) -> str:
 
 
 def _channel_words(name: str, error: str, status: str) -> str:
-    what = (
+    problem = (
         "the provider no longer gives us access, so nothing is sent"
         if status == ConnectionStatus.EXPIRED
         else "the provider is rejecting some requests"
     )
-    return f"{name}: {what}{f' ({error})' if error else ''}"
+    return f"{name}: {problem}{f' ({error})' if error else ''}"
 
 
 def _waiting_connections() -> QuerySet[ChannelConnection]:
-    """The accounts with overdue inbound items, how many wait there, and since when."""
+    """The accounts with overdue inbound items, with the number of waiting items and since when they
+    wait."""
     waiting = InboundItem.objects.filter(outcome=Outcome.WAITING, connection_id=OuterRef("pk"))
     of_account = waiting.order_by().values("connection_id")
     rows = ChannelConnection.objects.annotate(
         waits_since=Subquery(waiting.order_by("pk").values("callback__received_at")[:1]),
         waiting=Subquery(of_account.annotate(count=Count("pk")).values("count")),
     )
-    return rows.filter(waits_since__lt=timezone.now() - _USUAL_WAIT)
+    return rows.filter(waits_since__lt=timezone.now() - _MAX_INBOUND_WAIT)
 
 
 def _account(channel: str, bot_id: int) -> str:
@@ -254,8 +258,8 @@ def job_words(name: str) -> str:
 def list_path(page: str, **query: str) -> str:
     """The path of a list on the site, with these filters."""
     path = reverse(f"admin:{page}_changelist")
-    asked = "&".join(f"{name}={value}" for name, value in query.items())
-    return f"{path}?{asked}" if asked else path
+    parameters = "&".join(f"{name}={value}" for name, value in query.items())
+    return f"{path}?{parameters}" if parameters else path
 
 
 KINDS = {
@@ -319,7 +323,7 @@ KINDS = {
         _waiting_connections,
         ("account_name", "waiting", "channel", "bot_id"),
         lambda name, count, channel, bot_id: (
-            f"{name}: {count} messages and other events, which are tried again automatically"
+            f"{name}: {count} messages and other events, which will be retried automatically"
         ),
         lambda name, count, channel, bot_id: _account(channel, bot_id),
         at="waits_since",

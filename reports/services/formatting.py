@@ -1,4 +1,4 @@
-"""Formats figures for people."""
+"""Formats figures and other values of reports for people."""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -64,7 +64,7 @@ def unit_of(name: str) -> str:
 
 
 def format_value(name: str, value: Any) -> str:
-    """A value of a report's column in words."""
+    """A value of a report's column, as people read it."""
     unit = unit_of(name)
     if value is None or value == []:
         return gettext("Unassigned") if name == "agent_name" else "–"
@@ -85,12 +85,12 @@ def format_value(name: str, value: Any) -> str:
 
 
 def number(value: float, places: int | None = None) -> str:
-    """The number as written in the reader's language."""
+    """A number as it is written in the reader's language."""
     return number_format(value, places, use_l10n=True, force_grouping=True)
 
 
 def duration(seconds: float | None) -> str:
-    """A duration in whole units of a suitable size, rounded down; hours with minutes."""
+    """A duration in whole units of a suitable size, rounded down; hours also with minutes."""
     if seconds is None:
         return "–"
     days, hours, minutes = (int(seconds // size) for size in (86_400, 3600, 60))
@@ -110,13 +110,13 @@ def share(part: int, of: int) -> float | None:
 
 
 def day(value: str | date) -> str:
-    """A day, such as "5 Nov", with its year if that is not the present one."""
+    """A day, such as "5 Nov"; with its year if that is not the current one."""
     at = date.fromisoformat(value) if isinstance(value, str) else value
-    is_near = at.year == timezone.localdate().year
-    return date_format(at, gettext("j M") if is_near else gettext("j M Y"))
+    is_this_year = at.year == timezone.localdate().year
+    return date_format(at, gettext("j M") if is_this_year else gettext("j M Y"))
 
 
-def _moment(value: str) -> str:
+def _date_and_time(value: str) -> str:
     at = timezone.localtime(datetime.fromisoformat(value))
     return f"{day(at.date())} {at:%H:%M}"
 
@@ -132,8 +132,8 @@ _IN_WORDS: dict[str, Callable[[Any], str]] = {
     "day": day,
     "week": day,
     "month": lambda value: date_format(date.fromisoformat(value), "F Y"),
-    "created_at": _moment,
-    "ended_at": _moment,
+    "created_at": _date_and_time,
+    "ended_at": _date_and_time,
     "channel": names.channel_name,
     "language": form_fields.language_name,
 }

@@ -24,11 +24,11 @@ from reports.services.kpi_cards import KpiCard, compared
 from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import ChatOverview, Figures
 
-_DAYS, _CHART_DAYS, _MOST_ASKED = 7, 14, 5
+_DAYS, _CHART_DAYS, _MAX_QUESTIONS = 7, 14, 5
 _VIEW = gettext_lazy("View")
-# The name under which the dismissal of the set-up steps is saved, as a view without a list.
+# Dismissing the set-up steps is stored as a saved view with this name, which belongs to no list.
 _STEPS = "steps"
-# The button of a warning, if it does more than show the rows.
+# The button labels of warnings; other warnings have the label "View".
 _VERBS = {
     "chats_unanswered": pgettext_lazy("verb", "Answer"),
     "chats_unanswered_soon": pgettext_lazy("verb", "Answer"),
@@ -41,27 +41,28 @@ _VERBS = {
     "low_ratings": pgettext_lazy("verb", "Read"),
     "negative_sentiment": pgettext_lazy("verb", "Read"),
 }
-# The warnings about customers who wait.
-_ABOUT_WAITING = frozenset({"chats_unanswered", "chats_unanswered_soon", "queue_growing"})
+# The warnings about waiting customers.
+_WAITING_CODES = frozenset({"chats_unanswered", "chats_unanswered_soon", "queue_growing"})
 _KINDS_WITHOUT_WARNING = ("addresses", "deliveries", "inbound", "sends")
 
 
 @dataclass(frozen=True)
 class Hint:
-    """Something to look at (`model` is the model of its rows), or a step of the set-up."""
+    """Something that needs attention, or a step of the set-up. `model` is the model of its rows."""
 
     words: str
     path: str
     model: type[Any]
     is_done: bool = False
-    # The label of its button.
+    # The label of the hint's button.
     verb: str = ""
 
 
 def figures(client: Client) -> list[KpiCard]:
-    """Waiting customers, and the last seven days compared with the seven before."""
-    found = _week(client)
-    now, before, days = found.current, found.previous, found.series
+    """The cards of the home page: waiting customers, the last seven days compared with the seven
+    before, and credits."""
+    week = _week(client)
+    now, before, days = week.current, week.previous, week.series
     chats = f"{failures.list_path('chats_conversation')}?began={_DAYS}"
     return [
         _waiting(client),
@@ -69,15 +70,15 @@ def figures(client: Client) -> list[KpiCard]:
             "chats", now.chats, before.chats, path=chats, days=[day.chats for day in days],
             note=_last_week(formatting.number(before.chats)),
         ),
-        _solved(found, f"{chats}&answered_by=bot"),
-        _response(found, f"{chats}&answered_by=person"),
-        _rating(found),
+        _solved(week, f"{chats}&answered_by=bot"),
+        _response(week, f"{chats}&answered_by=person"),
+        _rating(week),
         _credits(client),
     ]  # fmt: skip
 
 
 def two_weeks(client: Client) -> charts.Chart:
-    """The conversations of the last 14 days, each bar with a link to its day's."""
+    """A chart of the conversations of the last 14 days; each bar links to those of its day."""
     first = periods.today_in(client.timezone) - timedelta(days=_CHART_DAYS - 1)
     series = overview.compute(client, PeriodQuery(date_from=first)).series
     link = reverse("reports_adhoc")
@@ -89,10 +90,10 @@ def two_weeks(client: Client) -> charts.Chart:
 
 
 def most_asked(client: Client) -> list[QuestionGroup]:
-    """The unanswered questions that customers ask most, each with its `question`."""
+    """The groups of unanswered questions that customers ask most, each with its `question`."""
     rows = QuestionGroup.objects.for_client(client).filter(status=GroupStatus.OPEN)
-    asked = question_groups.with_question(rows.select_related("bot"))
-    return list(asked.order_by("-count", "-id")[:_MOST_ASKED])
+    groups = question_groups.with_question(rows.select_related("bot"))
+    return list(groups.order_by("-count", "-id")[:_MAX_QUESTIONS])
 
 
 def _week(client: Client) -> ChatOverview:
@@ -100,26 +101,26 @@ def _week(client: Client) -> ChatOverview:
     return overview.compute(client, PeriodQuery(date_from=first))
 
 
-def _solved(found: ChatOverview, path: str) -> KpiCard:
-    now, before = (formatting.share(one.bot_resolved, one.chats) for one in _both(found))
+def _solved(week: ChatOverview, path: str) -> KpiCard:
+    now, before = (formatting.share(part.bot_resolved, part.chats) for part in _both(week))
     return compared(
         "bot_resolved_share", now, before, path=path, title=gettext("Resolved by the bot"),
         note=_last_week(formatting.format_value("bot_resolved_share", before)),
-        days=[formatting.share(day.bot_resolved, day.chats) or 0 for day in found.series],
+        days=[formatting.share(day.bot_resolved, day.chats) or 0 for day in week.series],
     )  # fmt: skip
 
 
-def _response(found: ChatOverview, path: str) -> KpiCard:
-    now, before = (one.person_response_seconds.p50 for one in _both(found))
+def _response(week: ChatOverview, path: str) -> KpiCard:
+    now, before = (part.person_response_seconds.p50 for part in _both(week))
     note = gettext("median · {value} last week").format(value=formatting.duration(before))
     note = note if before is not None else gettext("median")
     title = gettext("First human response")
     return compared("person_response_p50", now, before, path=path, title=title, note=note)
 
 
-def _rating(found: ChatOverview) -> KpiCard:
-    now, before = (one.rating_mean for one in _both(found))
-    count = found.current.rating_count
+def _rating(week: ChatOverview) -> KpiCard:
+    now, before = (part.rating_mean for part in _both(week))
+    count = week.current.rating_count
     return compared(
         "rating_mean", now, before, title=gettext("Rating"),
         value=gettext("{mean} out of 5").format(mean=formatting.number(now, places=1))
@@ -128,19 +129,19 @@ def _rating(found: ChatOverview) -> KpiCard:
             count=formatting.number(count)
         ),
         path=f"{failures.list_path('chats_feedback')}?about=chat&began={_DAYS}",
-        days=[day.rating_mean or 0 for day in found.series],
+        days=[day.rating_mean or 0 for day in week.series],
     )  # fmt: skip
 
 
-def _both(found: ChatOverview) -> tuple[Figures, Figures]:
-    return found.current, found.previous
+def _both(week: ChatOverview) -> tuple[Figures, Figures]:
+    return week.current, week.previous
 
 
 def warnings(client: Client) -> list[Hint]:
-    """Unmuted warnings, waiting customers, and failures without a warning; each with a link to its
-    rows."""
-    found = client_warnings.list_for_client(client)
-    shown = [item for item in found if item.warning.muted_until is None]
+    """The hints of the home page: warnings that are not muted, waiting customers, and failures that
+    no warning covers."""
+    all_warnings = client_warnings.list_for_client(client)
+    shown = [item for item in all_warnings if item.warning.muted_until is None]
     hints = [
         Hint(
             item.warning.title,
@@ -150,13 +151,14 @@ def warnings(client: Client) -> list[Hint]:
         )
         for item in shown
     ]
-    if _ABOUT_WAITING.isdisjoint(item.warning.code for item in found):
+    if _WAITING_CODES.isdisjoint(item.warning.code for item in all_warnings):
         hints = [*_waiting_hints(client), *hints]
     return [*hints, *failure_hints(client, _KINDS_WITHOUT_WARNING)]
 
 
 def _waiting_hints(client: Client) -> list[Hint]:
-    """How many customers wait although no target is missed, for instance outside business hours."""
+    """A hint about waiting customers, for when no warning is about them, such as outside business
+    hours; none if nobody waits."""
     rows, path = _who_waits(client)
     count = rows.count()
     words = ngettext(
@@ -169,7 +171,8 @@ def _waiting_hints(client: Client) -> list[Hint]:
 
 
 def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
-    """How many failures there are of these kinds; without a client, of all clients."""
+    """A hint for each of these kinds of failures that occurred, with their number; `client` None:
+    of all clients."""
     counts = [
         (kind, sum(group.count for group in failures.of_kind(kind, client)))
         for kind in (failures.KINDS[name] for name in kinds)
@@ -187,12 +190,13 @@ def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
 
 
 def has_conversations(client: Client) -> bool:
-    """Whether a customer has written; the team's previews do not count."""
+    """Whether the client has a conversation; previews by the team do not count."""
     return Conversation.objects.for_client(client).filter(is_preview=False).exists()
 
 
 def dismiss_steps(by: User) -> None:
-    """Hide the set-up steps: for the whole client if an admin asks, else for this person."""
+    """Hide the set-up steps: for the whole client if `by` is an owner or admin, otherwise for this
+    person."""
     saved_views.save(by, _STEPS, name=_STEPS, query="", is_shared=by.is_admin)
 
 
@@ -200,14 +204,14 @@ def set_up_steps(client: Client, reader: User) -> list[Hint]:
     """The first steps of a client; empty if they were dismissed."""
     if saved_views.seen_by(reader, _STEPS):
         return []
-    read = Document.objects.for_client(client).filter(chunk_count__gt=0)
+    trained = Document.objects.for_client(client).filter(chunk_count__gt=0)
     bot = Bot.objects.for_client(client).order_by("pk").first()
     new_bot = reverse("admin:bots_bot_new_bot")
     content = reverse("admin:bots_bot_content", args=[bot.pk]) if bot else new_bot
     install = reverse("admin:bots_bot_install", args=[bot.pk]) if bot else new_bot
     steps: list[tuple[str, QuerySet[Any], str]] = [
         (gettext("Create a bot"), Bot.objects.for_client(client), new_bot),
-        (gettext("Add content"), read, content),
+        (gettext("Add content"), trained, content),
         (gettext("Install it on your website"),
          Bot.objects.for_client(client).exclude(seen_at=None), install),
         (gettext("Invite a teammate"), User.objects.for_client(client)[1:2],
@@ -218,17 +222,17 @@ def set_up_steps(client: Client, reader: User) -> list[Hint]:
             words,
             failures.list_path(f"{rows.model._meta.app_label}_{rows.model._meta.model_name}")
             if (is_done := rows.exists())
-            else how,
+            else path,
             rows.model,
             is_done,
         )
-        for words, rows, how in steps
+        for words, rows, path in steps
     ]
 
 
 def _who_waits(client: Client) -> tuple[QuerySet[Conversation], str]:
-    """The conversations whose customers wait for a person, whether an agent has them or not, and
-    the path of their list. The warnings about late answers count some of these."""
+    """The conversations whose customers wait for a person, assigned to an agent or not, and the
+    path of their list. The warnings about late answers count some of them."""
     rows = Conversation.objects.for_client(client).filter(
         report_filters.is_waiting(), status=Status.OPEN, is_preview=False
     )
@@ -261,7 +265,8 @@ def _credits(client: Client) -> KpiCard:
 
 
 def _end_of_credits(account: Subscription, zone: ZoneInfo) -> str:
-    """When the credits (at this week's pace) or a trial end, whichever is first."""
+    """A note that says when the credits run out at this week's pace, or when the trial ends if that
+    is earlier."""
     if not account.is_active:
         return gettext("Your plan has ended")
     if account.plan == Plan.UNLIMITED:

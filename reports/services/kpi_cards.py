@@ -1,4 +1,4 @@
-"""Figures as cards: a value, its change against the period before, and a sparkline."""
+"""Figures as cards: a value, its change from the period before, and a sparkline."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,40 +8,48 @@ from django.utils.translation import gettext
 
 from reports.services import charts, formatting
 
-# Prefixes of metrics for which less is better, and of those for which more is better; others are
-# neutral.
-_LESS = ("handed_off", "sentiment_negative", "first_", "bot_response", "person_", "resolution")
-_MORE = ("bot_resolved", "sentiment_positive", "rating_mean")
+# The prefixes of metrics that are better if lower, and of those that are better if higher. Other
+# metrics are neutral.
+_BETTER_LOWER = (
+    "handed_off",
+    "sentiment_negative",
+    "first_",
+    "bot_response",
+    "person_",
+    "resolution",
+)
+_BETTER_HIGHER = ("bot_resolved", "sentiment_positive", "rating_mean")
 
 
 @dataclass(frozen=True)
 class KpiCard:
-    """A figure of a card; `note` compares or explains it."""
+    """A card with a figure; `note` compares or explains the figure, and `path` is its link."""
 
     title: str
     value: str
     note: str = ""
     path: str = ""
-    # The change since the period before, such as "+12%"; and whether it is good, if it is either.
+    # The change from the period before, such as "+12%", and whether it is good; None: neither.
     change: str = ""
     is_better: bool | None = None
-    # One value for each day, for a sparkline.
+    # The values of the sparkline, one per day.
     days: Sequence[float] = field(default_factory=list)
 
     @property
     def line(self) -> str:
-        """The points of the sparkline, 100 wide and 24 high; empty without a value."""
+        """The points of the sparkline, 100 wide and 24 high; empty if there is nothing to show."""
         return charts.points(self.days)
 
 
 def compared(name: str, now: Any, before: Any, *, path: str = "", **other: object) -> KpiCard:
-    """A metric with its change against the period before. `other` holds more fields."""
-    # Rounded as shown.
+    """The card of a metric, with its change from the period before. `other` sets further fields of
+    the card, or replaces some."""
+    # The change is computed from the values as they are shown.
     places = {"share": 2, "stars": 1}.get(formatting.unit_of(name), 0)
     is_known = now is not None and before is not None
     gain = round(round(now, places) - round(before, places), places) if is_known else 0
-    is_judged = gain and name.startswith(_LESS + _MORE)
-    is_better = (gain > 0) != name.startswith(_LESS) if is_judged else None
+    is_judged = gain and name.startswith(_BETTER_LOWER + _BETTER_HIGHER)
+    is_better = (gain > 0) != name.startswith(_BETTER_LOWER) if is_judged else None
     words = gettext("was {value}")
     fields = {
         "title": gettext(formatting.label(name)),
@@ -62,7 +70,7 @@ def _change(name: str, gain: float, before: float) -> str:
         return f"{gain:+.1f}"
     if unit == "seconds":
         words = gettext("{value} faster") if gain < 0 else gettext("{value} slower")
-        # In minutes if the figures are in minutes: "91 s" beside "2 min" would be hard to compare.
+        # In minutes from one minute on: "91 s" next to "2 min" would be hard to compare.
         size = 60 if abs(gain) >= 60 else 1
         whole = formatting.duration(abs(gain)) if abs(gain) >= 7200 else ""
         unit_words = gettext("{n} min") if size == 60 else gettext("{n} s")

@@ -1,4 +1,4 @@
-"""Muted warnings: until they expire, they are listed but not shown on the home page."""
+"""Muted warnings. While a warning is muted, it is listed but not shown on the home page."""
 
 from datetime import datetime, timedelta
 
@@ -11,14 +11,15 @@ from identity.services import audit
 from reports.models import WarningMute
 from reports.shapes.warnings import WarningCode
 
-LONGEST = timedelta(days=30)
+MAX_PERIOD = timedelta(days=30)
 
 
 def mute(client: Client, code: WarningCode, *, until: datetime | None, by: User) -> None:
-    """Mute a warning until a time, or unmute it (None); 422 if not within the next 30 days."""
+    """Mute a kind of warning until a time, or unmute it (None); 422 if the time is not in the next
+    30 days."""
     now = timezone.now()
-    if until and not now < until <= now + LONGEST:
-        msg = f"A time within the next {LONGEST.days} days."
+    if until and not now < until <= now + MAX_PERIOD:
+        msg = f"A time within the next {MAX_PERIOD.days} days."
         raise Invalid.field("body", "until", msg=msg)
     rows = WarningMute.objects.for_client(client)
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""The overview: figures of a client or bot in a period and in the period before."""
+"""The overview: the figures of a client or a bot in a period and in the period before."""
 
 from datetime import timedelta
 from typing import Any
@@ -16,15 +16,15 @@ from reports.shapes import overview as shapes
 from reports.shapes.adhoc import Grouping, PeriodQuery
 
 MAX_DAYS = 366
-_MOST_PARTS = 200
+_MAX_PARTS = 200
 _COUNTS = (
     "chats", "messages", "customers", "bot_resolved", "handed_off", "ended", "open", "rating_mean",
     "rating_count", "credits_used",
 )  # fmt: skip
 _TIMES = ("first_response", "bot_response", "person_response", "resolution")
 _SENTIMENTS = ("positive", "neutral", "negative")
-_PART = ("chats", "messages", "bot_resolved", "handed_off", "rating_mean")
-_NOTHING: Row = {**dict.fromkeys(_PART, 0), "rating_mean": None}
+_PART_METRICS = ("chats", "messages", "bot_resolved", "handed_off", "rating_mean")
+_EMPTY_PART: Row = {**dict.fromkeys(_PART_METRICS, 0), "rating_mean": None}
 _TOTALS = {
     "totals": Table([
         *_COUNTS,
@@ -37,7 +37,7 @@ _BY: tuple[Grouping, ...] = (
 )  # fmt: skip
 _PARTS: dict[str, Table] = {
     by: Table(
-        _PART, (by,), sort="-chats", limit=MAX_DAYS if by == "day" else _MOST_PARTS,
+        _PART_METRICS, (by,), sort="-chats", limit=MAX_DAYS if by == "day" else _MAX_PARTS,
         is_handed_off=by == "handoff_reason",
     )
     for by in _BY
@@ -45,23 +45,23 @@ _PARTS: dict[str, Table] = {
 
 
 def compute(client: Client, query: PeriodQuery, *, bot: Bot | None = None) -> shapes.ChatOverview:
-    """The overview of a client or of one bot; 422 for more than `MAX_DAYS`."""
+    """The overview of a client or of one bot; 422 for a period of more than `MAX_DAYS`."""
     period = periods.resolve(client, query)
     if period.last - period.first >= timedelta(days=MAX_DAYS):
         raise Invalid.field("query", "date_from", msg=f"Choose a period of up to {MAX_DAYS} days.")
-    found = chat_sql.tables(_chosen(client, period, bot), _TOTALS | _PARTS, zone=period.zone)
+    tables = chat_sql.tables(_chosen(client, period, bot), _TOTALS | _PARTS, zone=period.zone)
     before = chat_sql.tables(_chosen(client, period.before, bot), _TOTALS, zone=period.zone)
     return shapes.ChatOverview(
-        current=_figures(found["totals"][0], period),
+        current=_figures(tables["totals"][0], period),
         previous=_figures(before["totals"][0], period.before),
-        series=_days(found["day"], period),
-        by_hour=_hours(found["hour"]),
-        by_channel=[shapes.ChannelFigures(**row) for row in found["channel"]],
-        by_bot=_by_bot(client, found["bot"]),
-        by_agent=_by_agent(client, found["agent"]),
-        by_tag=[shapes.TagFigures(**row) for row in found["tag"]],
-        by_language=[shapes.LanguageFigures(**row) for row in found["language"]],
-        by_handoff_reason=[shapes.HandoverFigures(**row) for row in found["handoff_reason"]],
+        series=_days(tables["day"], period),
+        by_hour=_hours(tables["hour"]),
+        by_channel=[shapes.ChannelFigures(**row) for row in tables["channel"]],
+        by_bot=_by_bot(client, tables["bot"]),
+        by_agent=_by_agent(client, tables["agent"]),
+        by_tag=[shapes.TagFigures(**row) for row in tables["tag"]],
+        by_language=[shapes.LanguageFigures(**row) for row in tables["language"]],
+        by_handoff_reason=[shapes.HandoverFigures(**row) for row in tables["handoff_reason"]],
     )
 
 
@@ -70,13 +70,13 @@ def _chosen(client: Client, period: Period, bot: Bot | None) -> QuerySet[Convers
     return rows.filter(bot=bot) if bot else rows
 
 
-def _figures(found: Row, period: Period) -> shapes.Figures:
-    figures: dict[str, Any] = {name: found[name] for name in _COUNTS}
+def _figures(totals: Row, period: Period) -> shapes.Figures:
+    figures: dict[str, Any] = {name: totals[name] for name in _COUNTS}
     for name in _TIMES:
         figures[f"{name}_seconds"] = shapes.Times(
-            p50=found[f"{name}_p50"], p90=found[f"{name}_p90"], mean=found[f"{name}_mean"]
+            p50=totals[f"{name}_p50"], p90=totals[f"{name}_p90"], mean=totals[f"{name}_mean"]
         )
-    sentiment = shapes.Sentiments(**{name: found[f"sentiment_{name}"] for name in _SENTIMENTS})
+    sentiment = shapes.Sentiments(**{name: totals[f"sentiment_{name}"] for name in _SENTIMENTS})
     return shapes.Figures(
         date_from=period.first.isoformat(), date_to=period.last.isoformat(),
         sentiment=sentiment, **figures,
@@ -89,20 +89,22 @@ def _days(rows: list[Row], period: Period) -> list[shapes.DayFigures]:
         (period.first + timedelta(days=number)).isoformat()
         for number in range((period.last - period.first).days + 1)
     )
-    return [shapes.DayFigures(**{**_NOTHING, **days.get(day, {}), "day": day}) for day in every_day]
+    return [
+        shapes.DayFigures(**{**_EMPTY_PART, **days.get(day, {}), "day": day}) for day in every_day
+    ]
 
 
 def _hours(rows: list[Row]) -> list[shapes.HourFigures]:
     hours = {row["hour"]: row for row in rows}
     return [
-        shapes.HourFigures(**{**_NOTHING, **hours.get(hour, {}), "hour": hour})
+        shapes.HourFigures(**{**_EMPTY_PART, **hours.get(hour, {}), "hour": hour})
         for hour in range(24)
     ]
 
 
 def _by_bot(client: Client, rows: list[Row]) -> list[shapes.BotFigures]:
     names = _names(Bot.objects.for_client(client), "bot_name", rows, "bot")
-    # A replica may still have a bot that was deleted meanwhile.
+    # The replica may still have a bot that has been deleted meanwhile.
     rows = [row for row in rows if row["bot"] in names]
     return [shapes.BotFigures(bot_id=(pk := row.pop("bot")), name=names[pk], **row) for row in rows]
 

@@ -9,9 +9,9 @@ from django.utils import timezone
 from identity.models import Client
 from reports.shapes.adhoc import PeriodQuery
 
-USUAL_DAYS = 30
-# PostgreSQL reads these names as abbreviations, which have no daylight saving time.
-_PLACES = {
+DEFAULT_DAYS = 30
+# PostgreSQL takes these zone names for abbreviations, which have no daylight saving time.
+_ZONES_BY_ABBREVIATION = {
     "CET": "Europe/Brussels", "MET": "Europe/Brussels", "EET": "Europe/Athens",
     "WET": "Europe/Lisbon",
 }  # fmt: skip
@@ -19,7 +19,7 @@ _PLACES = {
 
 @dataclass(frozen=True)
 class Period:
-    """From the start of one day to the end of another, in a time zone."""
+    """A period from the start of one day to the end of another, in a time zone."""
 
     first: date
     last: date
@@ -36,7 +36,7 @@ class Period:
 
     @property
     def before(self) -> "Period":
-        """The period with the same number of days that ends where this one begins."""
+        """The period of the same number of days that ends where this one begins."""
         days = self.last - self.first + timedelta(days=1)
         return Period(self.first - days, self.first - timedelta(days=1), self.zone)
 
@@ -47,9 +47,9 @@ def today_in(zone: str) -> date:
 
 
 def resolve(client: Client, query: PeriodQuery) -> Period:
-    """The period of a query."""
+    """The period of a query, by default the last 30 days in the client's time zone."""
     zone = query.timezone or client.timezone
-    zone = _PLACES.get(zone, zone)
+    zone = _ZONES_BY_ABBREVIATION.get(zone, zone)
     today = today_in(zone)
     last = query.date_to or max(today, query.date_from or today)
-    return Period(query.date_from or last - timedelta(days=USUAL_DAYS - 1), last, zone)
+    return Period(query.date_from or last - timedelta(days=DEFAULT_DAYS - 1), last, zone)

@@ -1,4 +1,4 @@
-"""The home page of the platform's staff: what needs attention, over all clients."""
+"""The home page of platform staff: figures and failures of all clients together."""
 
 from datetime import timedelta
 
@@ -18,7 +18,8 @@ _WEEK = timedelta(days=7)
 
 
 def figures() -> list[KpiCard]:
-    """Clients, pending credit orders, failed jobs, and the health of all parts."""
+    """The cards of the page: clients, pending credit orders, failed jobs, and the platform's
+    health."""
     clients = Client.objects.aggregate(
         all=Count("pk"),
         disabled=Count("pk", filter=Q(is_disabled=True)),
@@ -44,7 +45,7 @@ def figures() -> list[KpiCard]:
                reverse("failures")),
         KpiCard(
             gettext("Health"),
-            gettext("{count} of {all} failed").format(count=len(failed), all=len(parts))
+            gettext("{count} of {all} checks failing").format(count=len(failed), all=len(parts))
             if failed
             else gettext("All good"),
             "; ".join(gettext(part.name) for part in failed) or gettext("everything works"),
@@ -54,5 +55,5 @@ def figures() -> list[KpiCard]:
 
 
 def warnings() -> list[Hint]:
-    """One hint for each kind of failure that occurred, over all clients."""
+    """A hint for each kind of failure that occurred, for all clients together."""
     return failure_hints(None, failures.KINDS)

@@ -1,4 +1,4 @@
-"""Writes tables as files, row by row: large ones take temporary disk space, not memory."""
+"""Writes tables as files, row by row, so that large ones need temporary disk space, not memory."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
@@ -16,24 +16,26 @@ MIME_TYPES = {
     "csv": "text/csv",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
-# Maximum rows of a sheet, below the row of column names.
+# The maximum number of rows of a sheet, besides the row of headings.
 XLSX_ROWS = 1_048_575
-# The number formats of values that are neither plain numbers nor texts.
+# The number formats of a sheet, by the type or the unit of a column.
 _FORMATS = {"date": "yyyy-mm-dd", "moment": "yyyy-mm-dd hh:mm", "share": "0%", "stars": "0.0"}
-_WIDEST = 60
+# The maximum width of a column, in characters.
+_MAX_WIDTH = 60
 
 
 class SheetFull(Exception):
-    """The table has more rows than a sheet of a workbook."""
+    """The table has more rows than a sheet can have."""
 
 
 def write(
     form: str, columns: Sequence[ReportColumn], lines: Iterable[Sequence[Any]], *, zone: str
 ) -> IO[bytes]:
-    """A file with the column names and the lines, positioned at its start.
+    """Write a row of headings and the lines to a temporary file, and return it, positioned at its
+    start. `form` is `csv` or `xlsx`.
 
-    CSV, for programs, has the columns' names and values of the API; a sheet, for people, has their
-    headings, words, and times in `zone`.
+    CSV is for programs: it has the column names and the values of the API. A sheet is for people:
+    it has readable headings and values, and times in `zone`.
     """
     with csv_files.temporary_file() as file:
         if form == "csv":
@@ -47,28 +49,30 @@ def write(
 def _write_xlsx(
     file: IO[bytes], columns: Sequence[ReportColumn], lines: Iterable[Sequence[Any]], zone: ZoneInfo
 ) -> None:
-    # No text becomes a formula or a link.
+    # Texts must not become formulas or links.
     options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
     book = xlsxwriter.Workbook(file, options)
     sheet = book.add_worksheet("Report")
     sheet.freeze_panes(1, 0)
     headings = [_heading(column, zone) for column in columns]
     sheet.write_row(0, 0, headings, book.add_format({"bold": True}))
-    made = {name: book.add_format({"num_format": form}) for name, form in _FORMATS.items()}
-    formats = [made.get(formatting.unit_of(one.name)) or made.get(one.type) for one in columns]
+    named = {name: book.add_format({"num_format": form}) for name, form in _FORMATS.items()}
+    formats = [
+        named.get(formatting.unit_of(column.name)) or named.get(column.type) for column in columns
+    ]
     widths = [len(heading) for heading in headings]
     try:
         for number, line in enumerate(lines, 1):
             if number > XLSX_ROWS:
                 raise SheetFull
-            for place, value in enumerate(line):
-                cell = _cell(columns[place], value, zone)
+            for index, value in enumerate(line):
+                cell = _cell(columns[index], value, zone)
                 if cell is not None:
-                    sheet.write(number, place, cell, formats[place])
-                    widths[place] = max(widths[place], len(str(cell)))
+                    sheet.write(number, index, cell, formats[index])
+                    widths[index] = max(widths[index], len(str(cell)))
     finally:
-        for place, width in enumerate(widths):
-            sheet.set_column(place, place, min(width, _WIDEST) + 2)
+        for index, width in enumerate(widths):
+            sheet.set_column(index, index, min(width, _MAX_WIDTH) + 2)
         book.close()  # also removes its temporary files
 
 
@@ -79,8 +83,8 @@ def _heading(column: ReportColumn, zone: ZoneInfo) -> str:
 
 
 def _cell(column: ReportColumn, value: Any, zone: ZoneInfo) -> Any:
-    """The value as a spreadsheet keeps it: dates as dates, numbers as numbers, durations in
-    minutes, codes in words."""
+    """The value for a spreadsheet: dates as dates, numbers as numbers, durations in minutes, codes
+    in words; None for an empty cell."""
     if value is None or value == []:
         return formatting.format_value(column.name, value) if column.name == "agent_name" else None
     if column.unit == "seconds":

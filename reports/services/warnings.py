@@ -1,4 +1,4 @@
-"""Warnings about things that need attention now or soon, each with a link to its rows."""
+"""Warnings about what needs attention now or soon, each with a link to its rows."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -27,15 +27,15 @@ from webhooks.models import WebhookConfig
 from webhooks.services import endpoints
 
 _DAY = timedelta(days=1)
-# For tokens that we cannot renew. For others, the warning comes after half of the time in which we
-# try to renew them.
+# How long before its end a warning about a token begins if the platform cannot renew the token. For
+# other tokens it begins halfway through the time in which the platform tries to renew them.
 _TOKEN_ENDS_SOON = timedelta(days=7)
 _CREDITS_END_SOON = timedelta(days=7)
 _LOW_STARS = 2
-_NEWS = timedelta(days=7)
-_MOST_SAMPLES = 5
+_NOTICES_SHOWN_FOR = timedelta(days=7)
+_MAX_SAMPLES = 5
 _OPEN_CHATS = "?status__exact=open"
-# Warnings about these models are only for admins, who alone may read the rows.
+# Warnings about these models are only for owners and admins, who alone may read the rows.
 _FOR_ADMINS = {WebhookConfig}
 
 
@@ -48,7 +48,7 @@ class Found:
 
     @property
     def place(self) -> tuple[bool, bool]:
-        """The sort key: critical ones first, muted ones last."""
+        """The sort key, which puts critical warnings first and muted ones last."""
         return self.warning.muted_until is not None, self.warning.severity != "critical"
 
 
@@ -77,27 +77,28 @@ def dashboard(client: Client, user: User) -> shapes.WarningDashboard:
 def list_for_client(client: Client) -> list[Found]:
     """The client's warnings, critical ones first, muted ones last."""
     now = timezone.now()
-    found = [one for rule in _RULES if (one := _by_rule(rule, client, now))]
-    found += _of_credits(client, now)
+    warnings = [item for rule in _RULES if (item := _by_rule(rule, client, now))]
+    warnings += _of_credits(client, now)
     muted = mutes.current(client)
-    for item in found:
+    for item in warnings:
         if mute := muted.get(item.warning.code):
             item.warning.muted_until, item.warning.muted_by = (
                 mute.muted_until,
                 mute.muted_by.full_name,
             )
-    return sorted(found, key=lambda item: item.place)
+    return sorted(warnings, key=lambda item: item.place)
 
 
 def _by_rule(rule: _Rule, client: Client, now: datetime) -> Found | None:
     rows = rule.rows(client, now)
-    when = rule.since or rule.due_at
-    totals = rows.aggregate(count=Count("pk"), **({"at": Min(when)} if when else {}))
+    time_column = rule.since or rule.due_at
+    earliest = {"at": Min(time_column)} if time_column else {}
+    totals = rows.aggregate(count=Count("pk"), **earliest)
     count = totals["count"]
     if not count:
         return None
-    order = [when, "pk"] if when else ["pk"]
-    samples = list(rows.order_by(*order).values_list("pk", rule.label)[:_MOST_SAMPLES])
+    order = [time_column, "pk"] if time_column else ["pk"]
+    samples = list(rows.order_by(*order).values_list("pk", rule.label)[:_MAX_SAMPLES])
     ids = ",".join(str(pk) for pk, _ in samples)
     meta = rows.model._meta
     warning = shapes.Warning(
@@ -124,20 +125,21 @@ def _open_chats(client: Client) -> QuerySet[Conversation]:
 
 
 def _growing_queue(client: Client, now: datetime) -> QuerySet[Conversation]:
-    """The queue, if it exceeds one agent's capacity and grew in the last hour; else nothing."""
+    """The queue, if it is longer than one agent's capacity and grew in the last hour; otherwise no
+    rows."""
     queue = _open_chats(client).filter(assign_type=AssignType.QUEUE)
     if queue.count() <= ClientConfig.objects.get(client=client).agent_capacity:
         return queue.none()
     hour_ago = now - timedelta(hours=1)
-    lately = Conversation.objects.for_client(client).filter(
+    recent = Conversation.objects.for_client(client).filter(
         is_preview=False, pk__gte=_first_id(now - _DAY)
     )
-    came = lately.filter(handed_off_at__gte=hour_ago).count()
-    left = lately.filter(handed_off_at__isnull=False).filter(
+    entered = recent.filter(handed_off_at__gte=hour_ago).count()
+    left = recent.filter(handed_off_at__isnull=False).filter(
         Q(assign_type=AssignType.AGENT, assigned_at__gte=hour_ago)
         | Q(assign_type=AssignType.QUEUE, ended_at__gte=hour_ago)
     )
-    return queue if came > left.count() else queue.none()
+    return queue if entered > left.count() else queue.none()
 
 
 def _low_ratings(client: Client, now: datetime) -> QuerySet[Feedback]:
@@ -152,16 +154,17 @@ def _model_errors(client: Client, now: datetime) -> QuerySet[Conversation]:
         messages__client=client, messages__pk__gte=_first_id(now - _DAY),
         messages__receipt__has_key="engine_error", is_preview=False,
     )  # fmt: skip
-    # After the filter, so that only those messages count.
+    # Annotated after the filter, so that only the filtered messages count.
     return rows.annotate(failed_at=Min("messages__created_at"))
 
 
 def _first_id(at: datetime) -> uuid.UUID:
-    """The smallest UUIDv7 of a moment, to filter by time through the index on ids."""
+    """The smallest UUIDv7 of a time: with it, rows are filtered by time through the index on
+    ids."""
     return uuid.UUID(int=int(at.timestamp() * 1000) << 80)
 
 
-# --- what the chats need ------------------------------------------------------------------------
+# --- channels, and the rules --------------------------------------------------------------------
 
 
 def _expiring_tokens(client: Client, now: datetime) -> QuerySet[ChannelConnection]:
@@ -215,7 +218,7 @@ _RULES = (
         lambda client, now: ChannelConnection.objects.for_client(client).filter(
             status__in=LIVE,
             pk__in=AccountNotice.objects.for_client(client)
-            .filter(is_bad=True, at__gte=now - _NEWS)
+            .filter(is_bad=True, at__gte=now - _NOTICES_SHOWN_FOR)
             .values("connection"),
         ),
         "account_name",
@@ -324,7 +327,7 @@ _RULES = (
         gettext_noop(
             "Open the test run from the document's page, then publish or delete the document."
         ),
-        # Their golden run has ended, so only a person can publish them.
+        # Documents whose test run has ended, so that only a person can publish them.
         lambda client, _: publish_gate.held().filter(
             client=client, run_outcome=GoldenOutcome.HELD
         ),
@@ -352,7 +355,7 @@ _RULES = (
 
 
 def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
-    """The most urgent warning about credits; the unlimited plan has none."""
+    """Yield the most urgent warning about credits, if there is one."""
     account = Subscription.objects.get(client=client)
     if account.is_active and account.plan == Plan.UNLIMITED:
         return
@@ -371,7 +374,8 @@ def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
 
 
 def _end_of_credits(account: Subscription, now: datetime) -> datetime | None:
-    """When the credits run out, if that is before the period ends, or soon."""
+    """When the credits run out, if that is before the period ends, or in the next seven days if the
+    period has no end; otherwise None."""
     ends = credit_forecast.ends_at(account, now=now)
     return ends if ends and ends < (account.period_end or now + _CREDITS_END_SOON) else None
 

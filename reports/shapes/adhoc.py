@@ -1,4 +1,4 @@
-"""The shapes of ad-hoc reports: questions, result tables, exports and filter options."""
+"""The shapes of ad-hoc reports: parameters, result tables, exports and filter options."""
 
 import uuid
 from datetime import date
@@ -27,7 +27,7 @@ PageMetric = Literal[
 ]  # fmt: skip
 PAGE_METRICS: tuple[PageMetric, ...] = get_args(PageMetric)
 DEFAULT_METRICS: tuple[Metric, ...] = ("chats", "messages")
-# Rows of single conversations can only be sorted by when they began.
+# Reports with a row for each conversation can only be sorted by when these were created.
 ROW_SORTS = ("-created_at", "created_at")
 _FIRST_DAY, _LAST_DAY = date(2000, 1, 1), date(2100, 12, 31)
 
@@ -48,11 +48,13 @@ class PeriodQuery(Shape):
     )
     date_to: Day | None = Field(None, description="The last day; if left out, today.")
     timezone: TimeZone | None = Field(
-        None, description="The time zone of the days; if left out, your client's."
+        None,
+        description="The IANA time zone of the days, such as `Europe/Berlin`; if left out, your"
+        " client's.",
     )
 
     @model_validator(mode="after")
-    def _goes_forward(self) -> Self:
+    def _is_in_order(self) -> Self:
         if self.date_from and self.date_to and self.date_from > self.date_to:
             raise ValueError("date_from must not be after date_to")
         return self
@@ -67,60 +69,91 @@ class AdhocQuestion(PeriodQuery):
     )  # fmt: skip
 
     bot_ids: list[_Number] = _any_of("Only conversations of these bots")
-    channels: list[_Word] = _any_of("Only on these channels")
-    statuses: list[Literal["open", "snoozed", "ended"]] = _any_of("Only with these statuses")
-    assignee_ids: list[_Number] = _any_of("Only those assigned to these agents")
-    tags: list[_Word] = _any_of("Only with one of these tags")
-    sentiments: list[Literal["positive", "neutral", "negative"]] = _any_of(
-        "Only with these sentiments"
+    channels: list[_Word] = _any_of(
+        "Only conversations on these channels: `web`, `api` or a messaging channel, such as"
+        " `chatapp`"
     )
-    languages: list[_Word] = _any_of("Only in these languages")
-    ended_by: list[_Word] = _any_of("Only those ended by one of these")
-    countries: list[_Word] = _any_of("Only of customers in these countries")
+    statuses: list[Literal["open", "snoozed", "ended"]] = _any_of(
+        "Only conversations with these statuses"
+    )
+    assignee_ids: list[_Number] = _any_of("Only conversations assigned to these agents")
+    tags: list[_Word] = _any_of("Only conversations with one of these tags")
+    sentiments: list[Literal["positive", "neutral", "negative"]] = _any_of(
+        "Only conversations with these sentiments"
+    )
+    languages: list[_Word] = _any_of("Only conversations in these languages, as BCP 47 codes")
+    ended_by: list[_Word] = _any_of(
+        "Only conversations ended by one of these: `customer`, `agent`, `bot`, `inactivity`,"
+        " `api` or `merged`"
+    )
+    countries: list[_Word] = _any_of(
+        "Only conversations of customers in these countries, as"
+        " `GET /report/adhoc/filter-options` lists them"
+    )
     handed_off: bool | None = Field(
         None,
         description="true: only conversations that were ever handed over; false: only the others.",
     )
     bot_resolved: bool | None = Field(
-        None, description="true: only conversations that the bot resolved; false: only the others."
+        None,
+        description="true: only conversations that ended without a handover and without an answer"
+        " from a person; false: only the others.",
     )
     has_feedback: bool | None = Field(
         None,
         description="true: only conversations rated by their customer; false: only the others.",
     )
-    rating_min: int | None = Field(None, ge=1, le=5, description="The minimum number of stars.")
-    rating_max: int | None = Field(None, ge=1, le=5, description="The maximum number of stars.")
+    rating_min: int | None = Field(
+        None, ge=1, le=5, description="Only conversations rated with at least this many stars."
+    )
+    rating_max: int | None = Field(
+        None, ge=1, le=5, description="Only conversations rated with at most this many stars."
+    )
     q: Text | None = Field(
         None, min_length=1, max_length=200,
-        description="Words in a message or in the customer's name or address, or the"
-        " conversation's code.",
+        description="Only conversations with these words in a message or in the customer's name or"
+        " address, or with this code.",
     )  # fmt: skip
     group_by: list[Grouping] = Field(
         default_factory=list,
         max_length=3,
-        description="What the report groups by: it has a row for each combination of values. A"
-        " conversation with several tags counts for each tag; one with messages of several price"
-        " categories (what a messaging provider charges a message as) for each of them. Empty: a"
+        description="What the report groups by: it has a row for each combination of values."
+        " `week` is its Monday, `month` its first day, `hour` 0..23, `weekday` 1 for Monday to 7."
+        " A conversation with several tags counts for each tag, and one with messages of several"
+        " price categories (as which a messaging provider charges them) for each of these. Empty: a"
         " row for each conversation.",
     )
     metrics: list[Metric] = Field(
         default_factory=lambda: list(DEFAULT_METRICS),
         min_length=1,
         max_length=len(METRICS),
-        description="The figures of each group and of the totals. Times are in seconds.",
+        description="The figures of each group and of the totals; if left out, `chats` and"
+        " `messages`. `chats`: conversations. `messages`: messages of customers, bots and agents,"
+        " without notes, welcomes and automatic messages. `customers`: different customers."
+        " `bot_resolved`: conversations that ended without a handover and without an answer from a"
+        " person. `handed_off`: conversations that were ever handed over. `ended`, `open`:"
+        " conversations that have ended by now, and the others. `first_response_…`: seconds from"
+        " the start to the first answer, by the bot or a person; `resolution_…`: seconds from the"
+        " start to the end, of ended conversations; each as median (`p50`), 90th percentile (`p90`)"
+        " and `mean`. `rating_mean`, `rating_count`: the customers' ratings, in stars, of whole"
+        " conversations. `sentiment_…`: conversations with this sentiment. `credits_used`: credits"
+        " charged for the bot's replies. `charged_messages`: messages that a messaging provider"
+        " charges for. `message_cost`: what these cost by your `message_prices` at that time, in"
+        " the currency of your account at the provider; null without prices.",
     )
     sort: Text | None = Field(
         None,
         max_length=60,
         description="The column to sort groups by, with `-` in front for largest first; if left"
-        " out, in order of the groups. Conversations: `-created_at` (the default) or `created_at`.",
+        " out, they are in the order of their values. Without groups: `-created_at` (the default)"
+        " or `created_at`.",
     )
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def _has_known_names(self) -> Self:
         for name in ("group_by", "metrics"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
-                raise ValueError(f"{name} must not hold a name twice")
+                raise ValueError(f"{name} must not contain a name twice")
         known = self.sorts
         if self.sort is not None and self.sort not in known:
             raise ValueError(f"sort must be one of {', '.join(known)}")
@@ -136,7 +169,7 @@ class AdhocQuestion(PeriodQuery):
 
 
 class SearchAdhocReportParam(AdhocQuestion):
-    """A page of an ad-hoc report."""
+    """The parameters of an ad-hoc report, and which page of it to return."""
 
     cursor: Text | None = Field(
         None,
@@ -148,7 +181,7 @@ class SearchAdhocReportParam(AdhocQuestion):
 
 
 class ExportAdhocReportParam(AdhocQuestion):
-    """An ad-hoc report as a file."""
+    """The parameters of an ad-hoc report, and those of the file."""
 
     model_config = example(
         date_from="2026-11-01", date_to="2026-11-30", format="csv", columns=["chat_id", "rating"]
@@ -158,7 +191,8 @@ class ExportAdhocReportParam(AdhocQuestion):
     columns: list[_Word] = Field(
         default_factory=list,
         max_length=60,
-        description="Names of the columns to export, in this order; empty: all.",
+        description="The names of the columns to export, in this order, as in `columns` of the"
+        " search with the same groups and metrics; empty: all.",
     )
     file_name: Text | None = Field(
         None,
@@ -170,7 +204,7 @@ class ExportAdhocReportParam(AdhocQuestion):
 
 
 class PageReport(SearchAdhocReportParam, ExportAdhocReportParam):
-    """A report of the site, as a page and as a file."""
+    """The parameters of a report on the site, which is shown as a page and exported as a file."""
 
     metrics: list[PageMetric] = list(DEFAULT_METRICS)  # type: ignore[assignment]
 
@@ -180,17 +214,18 @@ class NoQuery(Shape):
 
 
 class ExportLinkQuery(Shape):
-    """The credential in an export's link."""
+    """The credential in the link of an export."""
 
     signature: Text | None = Field(
         None,
         max_length=200,
-        description="The signature from the link in `url`, instead of a token.",
+        description="The signature in the export's `url`, which replaces a token.",
     )
 
 
 class AdhocExport(Shape):
-    """A large export that a worker writes."""
+    """A large export, which a worker writes: repeat `GET /report/adhoc/export/{export_id}` until it
+    returns the file."""
 
     model_config = example(
         id="01997f4e-6a3c-7b57-9d5b-6c7a2f1e0d3b", status="running", progress=40, rows=200000,
@@ -200,10 +235,11 @@ class AdhocExport(Shape):
 
     id: uuid.UUID = Field(description="The `export_id` for `GET /report/adhoc/export/{export_id}`.")
     status: Literal["queued", "running", "done"] = Field(description="The state of the file.")
-    progress: int = Field(description="How much is written, in percent.")
-    rows: int = Field(description="Estimated number of rows in the file.")
+    progress: int = Field(description="How much of the file is written, in percent.")
+    rows: int = Field(description="The number of rows when the export was requested.")
     url: Uri = Field(
-        description="A link that opens the file in your name without a token, until `expires_at`."
+        description="A link that opens the file in your name and without a token, until"
+        " `expires_at`."
     )
     expires_at: Moment = Field(description="When the file is deleted.")
 
@@ -214,7 +250,8 @@ class ReportColumn(Shape):
     name: str = Field(description="The column's name in the rows.")
     label: str = Field(description="The column's heading in English.")
     type: Literal["text", "number", "boolean", "date", "moment", "texts"] = Field(
-        description="The type of the column's values; `texts` is a list."
+        description="The type of the column's values: `date` such as `2026-11-21`, `moment` a time,"
+        " `texts` a list."
     )
     unit: Literal["seconds", "credits", "stars"] | None = Field(
         None, description="The unit of the column's numbers; null for plain numbers."
@@ -259,7 +296,9 @@ class AdhocFilterOptions(Shape):
     """The filter values that occur in a period's conversations, most frequent first."""
 
     bots: list[NumberedOption] = Field(description="Bots, for `bot_ids`.")
-    channels: list[FilterOption] = Field(description="Channels, such as `web`.")
+    channels: list[FilterOption] = Field(
+        description="Channels: `web`, `api`, and messaging channels such as `chatapp`."
+    )
     statuses: list[FilterOption] = Field(description="`open`, `snoozed`, `ended`.")
     assignees: list[NumberedOption] = Field(
         description="The 200 agents with the most conversations, for `assignee_ids`."
@@ -268,6 +307,10 @@ class AdhocFilterOptions(Shape):
     sentiments: list[FilterOption] = Field(description="`positive`, `neutral`, `negative`.")
     languages: list[FilterOption] = Field(description="Languages as BCP 47 codes.")
     ended_by: list[FilterOption] = Field(
-        description="Who or what ended conversations, such as `customer` or `inactivity`."
+        description="Who or what ended conversations: `customer`, `agent`, `bot`, `inactivity`,"
+        " `api` or `merged`."
     )
-    countries: list[FilterOption] = Field(description="The 200 most frequent countries.")
+    countries: list[FilterOption] = Field(
+        description="The 200 most frequent countries, as stored with the customers: two-letter"
+        " codes (ISO 3166-1) or names."
+    )

@@ -1,4 +1,4 @@
-"""The shapes of the overview: figures of a client or bot in a period and the one before."""
+"""The shapes of the overview: figures of a client or a bot in a period and in the one before."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from chatplatform.api.shapes import Shape
 
 
 class Times(Shape):
-    """Statistics of a duration in seconds; null if it never happened."""
+    """Statistics of a duration, in seconds; null if there is none to measure."""
 
     p50: float | None = Field(description="The median.")
     p90: float | None = Field(description="The 90th percentile.")
@@ -79,7 +79,7 @@ class DayFigures(PartFigures):
 class ChannelFigures(PartFigures):
     """The figures of a channel."""
 
-    channel: str = Field(description="The channel.")
+    channel: str = Field(description="The channel, such as `web`.")
 
 
 class BotFigures(PartFigures):
@@ -90,10 +90,14 @@ class BotFigures(PartFigures):
 
 
 class AgentFigures(PartFigures):
-    """The figures of the conversations that an agent has or had last."""
+    """The figures of the conversations whose present or last agent this is."""
 
-    agent_id: int | None = Field(description="The agent; null for conversations without an agent.")
-    name: str | None = Field(description="The agent's name.")
+    agent_id: int | None = Field(
+        description="The agent's id; null for conversations without an agent."
+    )
+    name: str | None = Field(
+        description="The agent's name; null for conversations without an agent."
+    )
 
 
 class HourFigures(PartFigures):
@@ -111,7 +115,7 @@ class TagFigures(PartFigures):
 class LanguageFigures(PartFigures):
     """The figures of a language."""
 
-    language: str = Field(description="The language.")
+    language: str = Field(description="The language, as a BCP 47 code.")
 
 
 class HandoverFigures(PartFigures):

@@ -1,4 +1,4 @@
-"""The shapes of warnings about things that need attention now or soon."""
+"""The shapes of warnings about what needs attention now or soon."""
 
 from typing import Literal
 
@@ -30,9 +30,22 @@ class WarningSample(Shape):
 class Warning(Shape):
     """Something that needs attention."""
 
-    code: WarningCode = Field(description="The kind of warning.")
+    code: WarningCode = Field(
+        description="The kind of warning. `chats_unanswered`, `chats_unanswered_soon`: customers"
+        " have waited longer than the target, or than half of it. `queue_growing`: more chats enter"
+        " the queue than agents take. `negative_sentiment`: open chats with dissatisfied customers."
+        " `low_ratings`: 1 or 2 stars since yesterday. `channel_broken`: a channel does not work."
+        " `channel_notices`: a provider reported a problem with a channel."
+        " `channel_token_expiring`: a channel must be connected again soon. `webhook_failing`: a"
+        " webhook endpoint is failing or off. `training_failed`: documents could not be read."
+        " `documents_held`: documents are not published because test questions failed."
+        " `functions_without_model`: functions that are never called, because their bot has no"
+        " model. `model_errors`: the model has failed since yesterday. `credits_used_up`,"
+        " `credits_low`, `credits_end_soon`: credits are used up, low, or will not last."
+    )
     severity: Literal["critical", "warning"] = Field(
-        description="`critical`: customers now get late answers or none; `warning`: they may."
+        description="`critical`: customers get late answers or none already; `warning`: they may"
+        " soon."
     )
     title: str = Field(description="The warning in English.")
     what_to_do: str = Field(description="What you can do about the warning, in English.")
@@ -44,16 +57,21 @@ class Warning(Shape):
         None, description="Since when the oldest item has the problem; null if unknown."
     )
     due_at: Moment | None = Field(
-        None, description="When the problem is expected; null if it is there already."
+        None, description="When the problem is expected to begin; null if it is there already."
     )
     samples: list[WarningSample] = Field(description="At most five of the items, oldest first.")
     link: str = Field(
-        description="The page of the site that lists the items; for `model_errors`, the samples."
+        description="The path of the site's page that lists the items; for `model_errors`, the"
+        " samples."
     )
     muted_until: Moment | None = Field(
-        None, description="Until when the warning is hidden; null if it is not."
+        None,
+        description="Until when the warning is muted, and so not shown on the site's home page;"
+        " null if it is not muted.",
     )
-    muted_by: str | None = Field(None, description="Who hid the warning.")
+    muted_by: str | None = Field(
+        None, description="The name of the person who muted the warning; null if it is not muted."
+    )
 
 
 class WarningDashboard(Shape):
@@ -71,5 +89,5 @@ class MuteWarningDto(Shape):
 
     code: WarningCode = Field(description="The kind of warning.")
     until: Moment | None = Field(
-        description="Hide the warning until this time, at most 30 days ahead; null shows it again.",
+        description="Mute the warning until this time, at most 30 days ahead; null unmutes it.",
     )

@@ -128,7 +128,7 @@ def test_a_large_export_is_written_by_a_worker(ann, nobody, two_chats, form, gro
 
 
 def test_the_progress_of_an_export_is_told(ann, two_chats, monkeypatch):
-    monkeypatch.setattr(exports, "_AT_ONCE", 1)
+    monkeypatch.setattr(exports, "_PAGE_ROWS", 1)
     path, seen = f"{EXPORT}/{ask(ann)['id']}", []
 
     def look():
@@ -229,7 +229,7 @@ def test_what_a_report_does_not_have_is_refused(ann, body):
 
 
 def test_rows_come_page_by_page_and_none_is_missed(ann, bot, monkeypatch):
-    monkeypatch.setattr(exports, "_AT_ONCE", 2)
+    monkeypatch.setattr(exports, "_PAGE_ROWS", 2)
     same = datetime(2026, 10, 3, tzinfo=UTC)
     made = {str(make_chat(bot, created_at=same).pk) for _ in range(5)}
     table = rows_of_csv(download(ann, columns=["chat_id"])[0])[1:]

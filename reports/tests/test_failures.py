@@ -219,7 +219,7 @@ def test_nothing_has_failed(ann):
         ("deliveries", {"state": "succeeded"}, "1 done"),
         ("deliveries", {"state": "gave_up"}, "1 failed again: Bad status (500)"),
         ("deliveries", {"state": "failed"},
-         "1 failed again: Bad status (500); the next try comes by itself"),
+         "1 failed again: Bad status (500); will be retried automatically"),
         ("jobs", {"state": "done"}, "1 done"),
         ("jobs", {"state": "dead", "last_error": "Still full"}, "1 failed again: Still full"),
         ("jobs", {"state": "queued", "attempts": 2}, "1 in progress: so far: Disk full"),

@@ -11,8 +11,8 @@ from chats.services.core import conversations
 from chats.services.data_exchange import retention
 from chats.testing import make_chat, put_message
 from reports.models import ChatStats
-from reports.services import chat_rollup
-from reports.testing import YEARS, check_figures, fill, late, questions
+from reports.services import message_counts
+from reports.testing import CLOCK_CHANGES, change_old_chat, check_figures, fill, questions
 
 QUESTION = {"date_from": "2026-03-28", "date_to": "2026-10-26", "timezone": "Europe/Berlin"}
 
@@ -23,18 +23,18 @@ QUESTION = {"date_from": "2026-03-28", "date_to": "2026-10-26", "timezone": "Eur
 @given(question=questions())
 def test_every_way_to_ask_counts_the_same(ann, bot, question):
     if not bot.conversations.exists():
-        for began in YEARS:
+        for began in CLOCK_CHANGES:
             fill(bot, began, chats=24)
-        chat_rollup.keep()
-        late(bot)
+        message_counts.update()
+        change_old_chat(bot)
     check_figures(ann, question)
 
 
 def test_what_comes_late_is_counted(ann, bot):
-    for began in YEARS:
+    for began in CLOCK_CHANGES:
         fill(bot, began, chats=12)
     before = check_figures(ann, QUESTION)
-    late(bot)
+    change_old_chat(bot)
     after = check_figures(ann, QUESTION)
     assert {name: after[name] - before[name] for name in after} == {
         "chats": 0, "messages": 1, "credits_used": 5, "rating_count": 1, "handed_off": 1,
@@ -44,14 +44,14 @@ def test_what_comes_late_is_counted(ann, bot):
 
 def test_figures_that_were_kept_are_added_to(ann, bot, client_b):
     theirs = put_message(make_chat(make_bot(client_b)), "bot")
-    for began in YEARS:
+    for began in CLOCK_CHANGES:
         fill(bot, began, chats=12)
     before = check_figures(ann, QUESTION)
-    chat_rollup.keep()
+    message_counts.update()
     assert ChatStats.objects.count() == Message.objects.values("conversation").distinct().count()
     assert ChatStats.objects.get(conversation=theirs.conversation_id).client == client_b
     assert check_figures(ann, QUESTION) == before
-    late(bot)
+    change_old_chat(bot)
     after = check_figures(ann, QUESTION)
     assert (after["messages"], after["credits_used"]) == (
         before["messages"] + 1, before["credits_used"] + 5,
@@ -63,11 +63,11 @@ def test_figures_that_were_kept_are_added_to(ann, bot, client_b):
 def test_figures_are_kept_once_and_end_with_their_chat(ann, bot):
     chat = make_chat(bot)
     put_message(chat, "customer")
-    chat_rollup.keep()
+    message_counts.update()
     put_message(chat, "bot", receipt={"credits": 2})
     put_message(chat, "agent", is_note=True)
-    chat_rollup.keep()
-    chat_rollup.keep()
+    message_counts.update()
+    message_counts.update()
     (kept,) = ChatStats.objects.all()
     assert (kept.last_seq, kept.messages, kept.credits, kept.has_agent) == (3, 2, 2, False)
     assert kept.first_bot_message_at
@@ -76,5 +76,5 @@ def test_figures_are_kept_once_and_end_with_their_chat(ann, bot):
     put_message(preview, "customer")
     with transaction.atomic():
         retention.delete(conversations.lock(chat))
-    chat_rollup.keep()
+    message_counts.update()
     assert not ChatStats.objects.exists()

@@ -1,4 +1,4 @@
-"""The site's page of ad-hoc reports: filters, table, export and saved questions."""
+"""The site's page of ad-hoc reports: filters, table, export and saved reports."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -29,14 +29,14 @@ _LISTS = {
     name for name, field in shapes.AdhocQuestion.model_fields.items()
     if get_origin(field.annotation) is list
 }  # fmt: skip
-_EITHER = ("handed_off", "bot_resolved", "has_feedback")
-_TYPED = ("q", "rating_min", "rating_max")
-# Filters with options, and the column whose labels their values share.
+_BOOLEAN_FIELDS = ("handed_off", "bot_resolved", "has_feedback")
+_TEXT_FIELDS = ("q", "rating_min", "rating_max")
+# The filters with options, and the column that has the same values and labels.
 _CHOICES = {"bot_ids": "bot", "channels": "channel", "statuses": "status", "assignee_ids": "agent",
             "tags": "tag", "sentiments": "sentiment", "languages": "language",
             "ended_by": "ended_by", "countries": "country"}  # fmt: skip
-# Questions that every client has, by name.
-_READY: tuple[tuple[str, dict[str, Any]], ...] = (
+# The reports that every client has: their names and parameters.
+_BUILT_IN: tuple[tuple[str, dict[str, Any]], ...] = (
     (gettext_noop("Team speed"), {
         "group_by": ["agent"], "sort": "person_response_p50",
         "metrics": ["chats", "person_response_p50", "person_response_p90", "rating_mean"],
@@ -51,80 +51,87 @@ _READY: tuple[tuple[str, dict[str, Any]], ...] = (
         "metrics": ["charged_messages", "message_cost"],
     }),
 )  # fmt: skip
-_TIMES = {"day", "week", "month", "hour", "weekday"}
-# Columns that are not shown, since others show their names or links.
+_TIME_GROUPS = {"day", "week", "month", "hour", "weekday"}
+# Columns with ids, which are not shown: others have the names or the links.
 _HIDDEN = {"chat_id", "bot", "agent"}
-_ROWS, _MOST_BARS = 100, 20
-# Reports are saved as views of a list of this name, which colleagues share.
-_SAVED = "reports.adhoc"
-_NOT_IN_A_NAME = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]+')
+_ROWS, _MAX_BARS = 100, 20
+# Reports are stored as shared saved views with this list name.
+_LIST_NAME = "reports.adhoc"
+_INVALID_IN_FILE_NAME = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]+')
 
 
-def _asked(data: QueryDict) -> dict[str, Any]:
-    """The values of the form, without empty fields."""
-    found: dict[str, Any] = {}
+def _form_values(data: QueryDict) -> dict[str, Any]:
+    """The submitted values of the form, without empty fields."""
+    entered: dict[str, Any] = {}
     for name in _FIELDS & set(data):
         values = [value for value in data.getlist(name) if value]
         if values:
-            found[name] = values if name in _LISTS else values[-1]
-    return found
+            entered[name] = values if name in _LISTS else values[-1]
+    return entered
 
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
-    """The form, and the table that answers it."""
+    """The page with the form and the report's table; 422 if the form is invalid."""
     user, client = viewer_of(request)
-    asked = _asked(request.GET)
+    form_values = _form_values(request.GET)
     try:
-        param = shapes.PageReport.model_validate(asked | {"limit": _ROWS})
+        param = shapes.PageReport.model_validate(form_values | {"limit": _ROWS})
         as_of = replica.as_of()
         report = adhoc.search(client, param)
         before = adhoc.totals_before(client, param)
     except (ValidationError, ApiError) as exc:
         status = exc.status if isinstance(exc, ApiError) else 422
-        context = _form(user, client, asked) | {"problems": problems(exc)}
+        context = _form(user, client, form_values) | {"problems": problems(exc)}
         return show(request, "adhoc", context, status=status)
-    context = _form(user, client, asked) | _table(report) | {
-        "asked": _flat(asked), "as_of": as_of, **_chart(param, report),
+    context = _form(user, client, form_values) | _table(report) | {
+        "asked": _flat(form_values), "as_of": as_of, **_chart(param, report),
         "totals": [compared(name, now, before[name]) for name, now in report.totals.items()],
     }  # fmt: skip
     if report.next_cursor:
-        context["next"] = path_to("adhoc", asked | {"cursor": report.next_cursor})
+        context["next"] = path_to("adhoc", form_values | {"cursor": report.next_cursor})
     return show(request, "adhoc", context)
 
 
 @require_POST
 def export(request: HttpRequest) -> HttpResponseBase:
-    """Export the report; a worker writes a large one."""
+    """Download the report as a file. A large one is written by a worker: redirect to the list of
+    exports."""
     user, client = viewer_of(request)
-    asked = _asked(request.POST)
-    asked.pop("cursor", None)
+    form_values = _form_values(request.POST)
+    form_values.pop("cursor", None)
     try:
         param = shapes.PageReport.model_validate(
-            asked | {"format": request.POST.get("format", "csv")}
+            form_values | {"format": request.POST.get("format", "csv")}
         )
-        columns = [one.name for one in adhoc.columns_of(param) if one.name not in _HIDDEN]
-        named = {"columns": columns, "file_name": _file_name(user, client, asked, param)}
+        names = [column.name for column in adhoc.columns_of(param)]
+        columns = [name for name in names if name not in _HIDDEN]
+        named = {"columns": columns, "file_name": _file_name(user, client, form_values, param)}
         param = param.model_copy(update=named)
-        made = exports.start(client, param, by=user)
+        exported = exports.start(client, param, by=user)
     except (ValidationError, ApiError) as exc:
         messages.error(request, " ".join(problems(exc)))
-        return redirect(path_to("adhoc", asked))
-    if isinstance(made, Export):
+        return redirect(path_to("adhoc", form_values))
+    if isinstance(exported, Export):
         return redirect(reverse("admin:reports_export_changelist"))
-    return download(made, param.format, exports.file_name(param))
+    return download(exported, param.format, exports.file_name(param))
 
 
-def _file_name(user: User, client: Client, asked: dict[str, Any], param: shapes.PageReport) -> str:
-    """The name of the report, saved or from its groups, and its period."""
-    title = next((name for _, name, _, is_shown in _reports(user, client, asked) if is_shown), "")
-    title = _NOT_IN_A_NAME.sub(" ", title or _by(gettext("Conversations"), param.group_by))
+def _file_name(
+    user: User, client: Client, form_values: dict[str, Any], param: shapes.PageReport
+) -> str:
+    """The name of the file: the name of the saved report, or one made from the groups, and the
+    period."""
+    title = next(
+        (name for _, name, _, is_shown in _reports(user, client, form_values) if is_shown), ""
+    )
+    title = _INVALID_IN_FILE_NAME.sub(" ", title or _by(gettext("Conversations"), param.group_by))
     period = periods.resolve(client, param)
     return f"{title[:70]} {period.first} - {period.last}"
 
 
 def _by(title: str, groups: Sequence[str]) -> str:
-    """What a table or a chart shows, such as "Conversations by channel, day"."""
+    """The title of a table or a chart, such as "Conversations by channel, day"."""
     if not groups:
         return title
     by = ", ".join(gettext(formatting.label(name)).lower() for name in groups)
@@ -132,27 +139,31 @@ def _by(title: str, groups: Sequence[str]) -> str:
 
 
 def _reports(
-    user: User, client: Client, asked: dict[str, Any]
+    user: User, client: Client, form_values: dict[str, Any]
 ) -> list[tuple[int | None, str, str, bool]]:
-    """The ready-made and saved reports: id (only if the viewer may delete it), name, link, and
-    whether it is the one on the page."""
+    """The built-in and the saved reports: id (None if the viewer may not delete it), name, link,
+    and whether the report is on the page now."""
     saved = [
-        (row.pk if may_delete else None, row.name, _asked(QueryDict(row.query)))
-        for row, may_delete in saved_views.seen_by(user, _SAVED)
+        (row.pk if may_delete else None, row.name, _form_values(QueryDict(row.query)))
+        for row, may_delete in saved_views.seen_by(user, _LIST_NAME)
     ]
-    ready = [(None, gettext(name), question) for name, question in _READY]
-    now = {name: value for name, value in _lasting(client, asked).items() if name != "cursor"}
+    built_in = [(None, gettext(name), question) for name, question in _BUILT_IN]
+    shown = {
+        name: value
+        for name, value in _without_default_days(client, form_values).items()
+        if name != "cursor"
+    }
     return [
-        (pk, name, path_to("adhoc", question), question == now)
-        for pk, name, question in [*ready, *saved]
+        (pk, name, path_to("adhoc", question), question == shown)
+        for pk, name, question in [*built_in, *saved]
     ]
 
 
 @require_POST
 def save(request: HttpRequest) -> HttpResponse:
-    """Save the question under a name, or delete a saved one."""
+    """Save the report under a name, or delete a saved report."""
     user, client = viewer_of(request)
-    asked = _asked(request.POST)
+    form_values = _form_values(request.POST)
     name = request.POST.get("name", "").replace("\x00", "").strip()
     deleted = request.POST.get("delete", "")
     if user.role == "viewer":
@@ -160,30 +171,34 @@ def save(request: HttpRequest) -> HttpResponse:
     elif not deleted and not 1 <= len(name) <= 80:
         messages.error(request, gettext("Enter a name of up to 80 characters."))
     else:
-        query = urlencode(_lasting(client, asked), doseq=True)
+        query = urlencode(_without_default_days(client, form_values), doseq=True)
         try:
             if deleted:
                 saved_views.delete(user, int(deleted[:18]) if deleted.isdecimal() else 0)
             else:
-                saved_views.save(user, _SAVED, name=name, query=query, is_shared=True)
+                saved_views.save(user, _LIST_NAME, name=name, query=query, is_shared=True)
         except ApiError as exc:
             messages.error(request, str(exc))
-    return redirect(path_to("adhoc", asked))
+    return redirect(path_to("adhoc", form_values))
 
 
-def _lasting(client: Client, asked: dict[str, Any]) -> dict[str, Any]:
-    """The question without default days, so that it means the latest days whenever it is asked."""
-    _, usual = entered_dates(client, {})
-    is_usual = all(asked.get(name) == day for name, day in usual.items())
-    return {name: value for name, value in asked.items() if not (is_usual and name in usual)}
+def _without_default_days(client: Client, form_values: dict[str, Any]) -> dict[str, Any]:
+    """The form's values without the default period, so that a saved report always covers the latest
+    days."""
+    _, default = entered_dates(client, {})
+    is_default = all(form_values.get(name) == day for name, day in default.items())
+    return {
+        name: value for name, value in form_values.items() if not (is_default and name in default)
+    }
 
 
-def _form(user: User, client: Client, asked: dict[str, Any]) -> dict[str, Any]:
-    """The form as filled in, even if it was refused, with the period's days."""
-    period, dates = entered_dates(client, asked)
+def _form(user: User, client: Client, form_values: dict[str, Any]) -> dict[str, Any]:
+    """The form as it was filled in, even if it is invalid, with the days of the period: the context
+    of the template."""
+    period, dates = entered_dates(client, form_values)
     options = adhoc.options(client, period)
-    chosen = {name: asked.get(name, []) for name in _LISTS}
-    metrics = asked.get("metrics", shapes.DEFAULT_METRICS)
+    chosen = {name: form_values.get(name, []) for name in _LISTS}
+    metrics = form_values.get("metrics", shapes.DEFAULT_METRICS)
     sorts = shapes.AdhocQuestion.model_construct(group_by=chosen["group_by"], metrics=metrics).sorts
     choices = [
         (name, gettext(FIELDS[name]),
@@ -192,10 +207,12 @@ def _form(user: User, client: Client, asked: dict[str, Any]) -> dict[str, Any]:
     ]  # fmt: skip
     groups = (chosen["group_by"] + [""] * 3)[:3]
     return {
-        "entered": asked | dates,
+        "entered": form_values | dates,
         "choices": choices,
-        "either": [(name, gettext(FIELDS[name]), asked.get(name)) for name in _EITHER],
-        "chips": list(_chips(asked, choices)),
+        "either": [
+            (name, gettext(FIELDS[name]), form_values.get(name)) for name in _BOOLEAN_FIELDS
+        ],
+        "chips": list(_chips(form_values, choices)),
         "groups": [
             [(name, gettext(formatting.label(name)), name == group)
              for name in get_args(shapes.Grouping)]
@@ -204,66 +221,72 @@ def _form(user: User, client: Client, asked: dict[str, Any]) -> dict[str, Any]:
         "metrics": [
             (name, gettext(formatting.label(name)), name in metrics)
             for name in sorted(
-                shapes.PAGE_METRICS, key=lambda one: metrics.index(one) if one in metrics else 99
+                shapes.PAGE_METRICS,
+                key=lambda name: metrics.index(name) if name in metrics else 99,
             )
         ],
-        "sorts": [(name, _sort_words(name), name == asked.get("sort")) for name in sorts],
-        "reports": _reports(user, client, asked),
+        "sorts": [(name, _sort_label(name), name == form_values.get("sort")) for name in sorts],
+        "reports": _reports(user, client, form_values),
     }  # fmt: skip
 
 
 def _options(
     client: Client, name: str, rows: list[Any], chosen: list[str]
 ) -> list[tuple[str, str, int, bool]]:
-    """The options of a filter: value, words, conversations, and whether it is chosen. Includes
-    chosen values that do not occur in the period."""
+    """The options of a filter: value, label, number of conversations, and whether the option is
+    chosen. Chosen values that do not occur in the period are included."""
     column = _CHOICES[name]
-    found = {
+    occurring = {
         str(row.id) if isinstance(row, shapes.NumberedOption) else row.value: row for row in rows
     }
-    gone = [value for value in chosen if value not in found]
+    others = [value for value in chosen if value not in occurring]
     is_numbered = name.endswith("_ids")
-    ids = [int(value) for value in gone if is_numbered and value.isdecimal()]
-    names = {str(pk): words for pk, words in adhoc.names_of(client, column, ids).items()}
-    names |= {value: row.name for value, row in found.items() if is_numbered}
+    ids = [int(value) for value in others if is_numbered and value.isdecimal()]
+    names = {str(pk): label for pk, label in adhoc.names_of(client, column, ids).items()}
+    names |= {value: row.name for value, row in occurring.items() if is_numbered}
     return [
         (
             value,
             names.get(value) or formatting.format_value(column, value),
-            found[value].chats if value in found else 0,
+            occurring[value].chats if value in occurring else 0,
             value in chosen,
         )
-        for value in [*found, *gone]
+        for value in [*occurring, *others]
     ]
 
 
-def _chips(asked: dict[str, Any], choices: list[Any]) -> Iterator[tuple[str, str]]:
-    """The active filters in words, each with the link to the report without it."""
-    asked = {name: value for name, value in asked.items() if name != "cursor"}
-    for name in _TYPED + _EITHER:
-        if name in asked:
-            words = {"true": gettext("yes"), "false": gettext("no")}.get(asked[name], asked[name])
-            rest = {key: value for key, value in asked.items() if key != name}
-            yield f"{gettext(FIELDS[name])}: {words}", path_to("adhoc", rest)
+def _chips(form_values: dict[str, Any], choices: list[Any]) -> Iterator[tuple[str, str]]:
+    """Yield the active filters as text, each with the link to the report without it."""
+    form_values = {name: value for name, value in form_values.items() if name != "cursor"}
+    for name in _TEXT_FIELDS + _BOOLEAN_FIELDS:
+        if name in form_values:
+            text = {"true": gettext("yes"), "false": gettext("no")}.get(
+                form_values[name], form_values[name]
+            )
+            rest = {key: value for key, value in form_values.items() if key != name}
+            yield f"{gettext(FIELDS[name])}: {text}", path_to("adhoc", rest)
     for name, label, options in choices:
-        for value, words, _, is_chosen in options:
+        for value, text, _, is_chosen in options:
             if is_chosen:
-                rest = asked | {name: [one for one in asked[name] if one != value]}
-                yield f"{label}: {words}", path_to("adhoc", rest)
+                rest = form_values | {
+                    name: [other for other in form_values[name] if other != value]
+                }
+                yield f"{label}: {text}", path_to("adhoc", rest)
 
 
-def _sort_words(name: str) -> str:
+def _sort_label(name: str) -> str:
     plain = gettext(formatting.label(name.lstrip("-")))
     if not name.startswith("-"):
         return plain
     return gettext("{column}, largest first").format(column=plain)
 
 
-def _flat(asked: dict[str, Any]) -> list[tuple[str, str]]:
-    """The question as hidden fields, without the cursor, as a file starts at the first row."""
+def _flat(form_values: dict[str, Any]) -> list[tuple[str, str]]:
+    """The form's values as names and values of hidden fields. The cursor is left out, since a file
+    has all rows."""
     return [
         (name, value)
-        for name, values in asked.items()
+        for name, values in form_values.items()
         if name != "cursor"
         for value in (values if isinstance(values, list) else [values])
     ]
@@ -287,16 +310,17 @@ def _path(row: dict[str, Any], column: shapes.ReportColumn) -> str:
 
 
 def _chart(param: shapes.PageReport, report: shapes.AdhocReport) -> dict[str, Any]:
-    """A chart of the groups by the figure that they are sorted by, or else by the first one.
+    """A chart of the groups by the metric that they are sorted by, or else by the first metric: the
+    context of the template, empty if there are no groups.
 
-    Times are columns side by side, other groups bars below each other.
+    Groups of time are columns side by side, other groups are bars below each other.
     """
     by, sort = param.group_by, (param.sort or "").lstrip("-")
     if not by or not report.rows:
         return {}
     metric = sort if sort in param.metrics else param.metrics[0]
-    is_time = set(by) <= _TIMES and len(by) == 1 and param.sort in {None, by[0]}
-    rows = report.rows if is_time else report.rows[:_MOST_BARS]
+    is_time = set(by) <= _TIME_GROUPS and len(by) == 1 and param.sort in {None, by[0]}
+    rows = report.rows if is_time else report.rows[:_MAX_BARS]
     names = [f"{name}_name" if f"{name}_name" in report.rows[0] else name for name in by]
     columns = [
         charts.Column(" · ".join(formatting.format_value(name, row[name]) for name in names), value)
@@ -304,19 +328,19 @@ def _chart(param: shapes.PageReport, report: shapes.AdhocReport) -> dict[str, An
         if isinstance(value := row[metric] or 0, (int, float))
     ]
     unit = gettext(formatting.label(metric))
-    made = charts.chart(
+    chart = charts.chart(
         columns, unit=unit, axis=gettext(formatting.label(by[0])),
         shown=lambda value: formatting.format_value(metric, value),
     )  # fmt: skip
     bars = [
         (
-            one.name,
+            column.name,
             formatting.format_value(metric, row[metric]),
             round(100 * bar.height / charts.HEIGHT, 1),
         )
-        for one, row, bar in zip(columns, rows, made.bars, strict=True)
+        for column, row, bar in zip(columns, rows, chart.bars, strict=True)
     ]
     return {
         "chart_title": _by(unit, by), "bars": [] if is_time else bars,
-        "chart": made if is_time else None, "width": charts.WIDTH, "height": charts.HEIGHT,
+        "chart": chart if is_time else None, "width": charts.WIDTH, "height": charts.HEIGHT,
     }  # fmt: skip

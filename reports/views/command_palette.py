@@ -25,26 +25,26 @@ from chats.services.core import customers
 from chats.services.desk import inbox
 from identity.models import User
 
-# Maximum results of each kind; pages are not limited.
-_MOST = 5
-# The shortest search in messages: the index needs three letters.
-_SHORTEST = 3
-# What may be the beginning of a conversation's code.
+# The maximum number of results of each kind; pages of the site are not limited.
+_MAX_RESULTS = 5
+# The minimum length of a search in messages, since the index needs three letters.
+_MIN_LENGTH = 3
+# A text that may be the beginning of a conversation's code.
 _CODE = re.compile(r"[A-Za-z0-9-]{3,20}", re.ASCII)
 
 
 def page(request: HttpRequest) -> HttpResponse:
-    """The results for the words typed so far, for the inbox as JSON."""
+    """The results for the text typed so far, as HTML; for the inbox as JSON."""
     began = time.perf_counter()
     # PostgreSQL's texts cannot contain NUL.
     term = request.GET.get("s", "").replace("\0", "").strip()[:100]
-    results = list(_found(request, term)) if term else []
+    results = list(_results(request, term)) if term else []
     if request.headers.get("Accept") == "application/json":
         return JsonResponse({"items": [asdict(result) for result in results]})
-    found = Paginator(results, per_page=100)
+    paginator = Paginator(results, per_page=100)
     context = {
-        "page_obj": found,
-        "results": found.page(1),
+        "page_obj": paginator,
+        "results": paginator.page(1),
         "page_counter": 0,
         "execution_time": time.perf_counter() - began,
     }
@@ -53,13 +53,13 @@ def page(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _found(request: HttpRequest, term: str) -> Iterator[SearchResult]:
+def _results(request: HttpRequest, term: str) -> Iterator[SearchResult]:
     for title, link, icon in navigation.pages(request):
         if term.lower() in title.lower():
             yield SearchResult(title, gettext("Page"), link, icon)
     yield from _rows(request, Bot, Q(bot_name__icontains=term), "smart_toy", gettext("Bot"))
     client, conversation = getattr(request.user, "client", None), gettext("Conversation")
-    if client and len(term) >= _SHORTEST:
+    if client and len(term) >= _MIN_LENGTH:
         wanted = Q(pk__in=inbox.search(client, term))
         yield from _rows(request, Conversation, wanted, "forum", conversation)
     elif _CODE.fullmatch(term):
@@ -70,20 +70,21 @@ def _found(request: HttpRequest, term: str) -> Iterator[SearchResult]:
     named = Q(full_name__icontains=term) | Q(email__icontains=term)
     yield from _rows(request, User, named, "group", gettext("Person"))
     if client:
-        # The index is per client; the platform's staff search in the list of customers.
-        found = Q(pk__in=customers.search(client, term).order_by("-id").values("pk")[:_MOST])
-        yield from _rows(request, Customer, found, "person", gettext("Customer"))
+        # The index is per client, so platform staff search in the list of customers.
+        matches = customers.search(client, term).order_by("-id").values("pk")[:_MAX_RESULTS]
+        wanted = Q(pk__in=matches)
+        yield from _rows(request, Customer, wanted, "person", gettext("Customer"))
 
 
 def _rows(
     request: HttpRequest, model: type[Model], wanted: Q, icon: str, noun: str
 ) -> Iterator[SearchResult]:
-    """Rows that the viewer may see, newest first, each with the noun of its kind."""
-    shown: Any = admin.site.get_model_admin(model)
-    if not shown.has_view_permission(request):
+    """Results for rows that the viewer may see, newest first; `noun` names their kind."""
+    model_admin: Any = admin.site.get_model_admin(model)
+    if not model_admin.has_view_permission(request):
         return
-    rows: QuerySet[Any] = shown.get_queryset(request).filter(wanted).order_by("-pk")
+    rows: QuerySet[Any] = model_admin.get_queryset(request).filter(wanted).order_by("-pk")
     meta = model._meta
-    for row in rows[:_MOST]:
+    for row in rows[:_MAX_RESULTS]:
         link = reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk])
         yield SearchResult(str(row), noun, link, icon)

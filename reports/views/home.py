@@ -1,4 +1,4 @@
-"""The content of the site's home page, for a client or the platform's staff."""
+"""The content of the site's home page, for a client's people or for platform staff."""
 
 from typing import Any
 
@@ -12,20 +12,21 @@ from reports.views.page_frame import viewer_of
 
 
 def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add figures and warnings; Unfold calls this. The platform's staff have no client."""
+    """Add figures, warnings and the set-up steps to the context of the home page; Unfold calls
+    this. Platform staff, who have no client, get the figures of all clients."""
     client = getattr(request.user, "client", None)
     if client is None:
         return context | {"figures": platform.figures(), "warnings": platform.warnings()}
     user, _ = viewer_of(request)
     steps, warnings = home.set_up_steps(client, user), home.warnings(client)
-    shown = context | {
+    client_context = context | {
         "steps": _readable(request, steps),
         "done": sum(step.is_done for step in steps),
         "warnings": _readable(request, warnings),
     }
     if not home.has_conversations(client):
-        return shown
-    return shown | {
+        return client_context
+    return client_context | {
         "figures": home.figures(client),
         "chart": home.two_weeks(client),
         "width": charts.WIDTH,

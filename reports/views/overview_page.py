@@ -1,4 +1,4 @@
-"""The site's overview page: figures, charts and parts, each with a link to its rows."""
+"""The site's overview page: cards, charts and tables of parts, with links to the conversations."""
 
 from dataclasses import dataclass, replace
 from datetime import date
@@ -23,13 +23,13 @@ from reports.shapes.overview import ChatOverview, Figures, PartFigures, Times
 from reports.views.page_frame import entered_dates, path_to, problems, show, viewer_of
 
 _PRESETS = (7, 30, 90, 365)
-# The figures that the overview has for each day.
+# The figures of the overview that are also computed for each day.
 _DAILY = ("chats", "messages", "bot_resolved", "handed_off")
 
 
 @dataclass(frozen=True)
 class Part:
-    """A row of a table of parts; `width` is its percentage of the largest part."""
+    """A row of a table of parts. `width` says how large the part is, in percent of the largest."""
 
     name: str
     path: str
@@ -39,33 +39,35 @@ class Part:
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
-    """The overview of a period, of all bots or of one."""
+    """The overview page of a period, for all bots or for one."""
     if request.user.is_superuser:
-        # This app's breadcrumb leads here, but the platform's staff have no client of their own.
+        # The breadcrumb of this app links here, but platform staff have no client of their own.
         return redirect("admin:reports_export_changelist")
     _, client = viewer_of(request)
-    asked = {name: request.GET[name] for name in ("date_from", "date_to") if request.GET.get(name)}
+    form_values = {
+        name: request.GET[name] for name in ("date_from", "date_to") if request.GET.get(name)
+    }
     try:
         bot = bots.get(client, int(request.GET["bot"])) if request.GET.get("bot") else None
     except (ValueError, ApiError):
-        return _refused(request, _form(client, asked, None), ["This bot doesn't exist."])
-    form = _form(client, asked, bot)
+        return _refused(request, _form(client, form_values, None), ["This bot doesn't exist."])
+    form = _form(client, form_values, bot)
     try:
-        query = PeriodQuery.model_validate(asked)
+        query = PeriodQuery.model_validate(form_values)
         as_of = replica.as_of()
-        found = overview.compute(client, query, bot=bot)
+        figures = overview.compute(client, query, bot=bot)
     except (ValidationError, ApiError) as exc:
         return _refused(request, form, problems(exc))
-    shown = _shown(found, periods.resolve(client, query), bot)
-    return show(request, "overview", form | shown | {"as_of": as_of})
+    content = _content(figures, periods.resolve(client, query), bot)
+    return show(request, "overview", form | content | {"as_of": as_of})
 
 
 def _refused(request: HttpRequest, form: dict[str, Any], reasons: list[str]) -> HttpResponse:
     return show(request, "overview", form | {"problems": reasons}, status=422)
 
 
-def _form(client: Client, asked: dict[str, str], bot: Bot | None) -> dict[str, Any]:
-    query, dates = entered_dates(client, asked)
+def _form(client: Client, form_values: dict[str, str], bot: Bot | None) -> dict[str, Any]:
+    query, dates = entered_dates(client, form_values)
     period = periods.resolve(client, query)
     days = (period.last - period.first).days + 1
     of_bot = {"bot": bot.pk} if bot else {}
@@ -86,34 +88,36 @@ def _last(zone: str, days: int) -> dict[str, Any]:
     return {"date_from": date.fromordinal(last.toordinal() - days + 1), "date_to": last}
 
 
-def _shown(found: ChatOverview, period: Period, bot: Bot | None) -> dict[str, Any]:
+def _content(figures: ChatOverview, period: Period, bot: Bot | None) -> dict[str, Any]:
     chosen: dict[str, Any] = {"date_from": period.first, "date_to": period.last}
     if bot:
         chosen["bot_ids"] = bot.pk
     return {
-        "cards": _cards(found, chosen),
+        "cards": _cards(figures, chosen),
         "before_days": [
-            date.fromisoformat(day) for day in (found.previous.date_from, found.previous.date_to)
+            date.fromisoformat(day)
+            for day in (figures.previous.date_from, figures.previous.date_to)
         ],
         "charts": [
             (gettext("Conversations by day"), charts.conversations((
                 (formatting.day(row.day), row,
                  path_to("adhoc", chosen | {"date_from": row.day, "date_to": row.day}))
-                for row in found.series
+                for row in figures.series
             ), axis=gettext("Day"))),
             (gettext("Conversations by hour"), charts.conversations((
                 (f"{row.hour}:00", row, path_to("adhoc", chosen | {"group_by": "hour"}))
-                for row in found.by_hour
+                for row in figures.by_hour
             ), axis=gettext("Hour"))),
         ],
-        "parts": _parts(found, chosen),
+        "parts": _parts(figures, chosen),
         "width": charts.WIDTH, "height": charts.HEIGHT,
     }  # fmt: skip
 
 
-def _cards(found: ChatOverview, chosen: dict[str, Any]) -> list[KpiCard]:
-    """Counts linked to their conversations, then durations, ratings and sentiments."""
-    now, before = found.current, found.previous
+def _cards(figures: ChatOverview, chosen: dict[str, Any]) -> list[KpiCard]:
+    """The cards: counts, then durations, the rating and sentiments, each with a link to its
+    conversations."""
+    now, before = figures.current, figures.previous
     counts: list[tuple[str, dict[str, Any]]] = [
         ("chats", {}), ("messages", {}), ("customers", {}),
         ("bot_resolved", {"bot_resolved": "true"}), ("handed_off", {"handed_off": "true"}),
@@ -123,8 +127,8 @@ def _cards(found: ChatOverview, chosen: dict[str, Any]) -> list[KpiCard]:
     cards = [
         compared(
             name, getattr(now, name), getattr(before, name), path=path_to("adhoc", chosen | more),
-            **({"days": [getattr(row, name) for row in found.series]} if name in _DAILY else {}),
-            **(_in_share(name, now, before) if name in ("bot_resolved", "handed_off") else {}),
+            **({"days": [getattr(row, name) for row in figures.series]} if name in _DAILY else {}),
+            **(_with_share(name, now, before) if name in ("bot_resolved", "handed_off") else {}),
         )
         for name, more in counts
     ]  # fmt: skip
@@ -135,7 +139,7 @@ def _cards(found: ChatOverview, chosen: dict[str, Any]) -> list[KpiCard]:
         ("resolution", gettext("Time to close")),
     ]
     for name, title in times:
-        time, time_before = (getattr(one, f"{name}_seconds") for one in (now, before))
+        time, time_before = (getattr(part, f"{name}_seconds") for part in (now, before))
         card = compared(name, time.p50, time_before.p50, title=title, path=path_to("adhoc", chosen))
         cards.append(replace(card, note=" · ".join(filter(None, [card.note, _spread(time)]))))
     rated = path_to("adhoc", chosen | {"has_feedback": "true"})
@@ -149,9 +153,10 @@ def _cards(found: ChatOverview, chosen: dict[str, Any]) -> list[KpiCard]:
     ]  # fmt: skip
 
 
-def _in_share(name: str, now: Figures, before: Figures) -> dict[str, Any]:
-    """The fields of a count's card that its share of all conversations replaces."""
-    shares = [formatting.share(getattr(one, name), one.chats) for one in (now, before)]
+def _with_share(name: str, now: Figures, before: Figures) -> dict[str, Any]:
+    """The fields with which a count's card also shows the count's share of all conversations, and
+    compares the shares."""
+    shares = [formatting.share(getattr(part, name), part.chats) for part in (now, before)]
     card = compared(f"{name}_share", *shares)
     value = formatting.number(getattr(now, name))
     return {
@@ -161,7 +166,7 @@ def _in_share(name: str, now: Figures, before: Figures) -> dict[str, Any]:
 
 
 def _spread(of: Times) -> str:
-    """The other statistics next to the median."""
+    """A note with the statistics besides the median; empty if there are none."""
     if of.p50 is None:
         return ""
     return gettext("90%% within %(most)s · average %(mean)s") % {
@@ -169,34 +174,35 @@ def _spread(of: Times) -> str:
     }  # fmt: skip
 
 
-def _parts(found: ChatOverview, chosen: dict[str, Any]) -> list[tuple[str, list[Part]]]:
-    """Tables of parts; each row links to the conversations of its part."""
+def _parts(figures: ChatOverview, chosen: dict[str, Any]) -> list[tuple[str, list[Part]]]:
+    """The titles and rows of the tables of parts; each row links to the conversations of its
+    part."""
     handed_off = {"handed_off": "true", "group_by": "handoff_reason"}
     no_agent, no_tag = gettext("Unassigned"), gettext("Untagged")
     tables: list[tuple[str, list[tuple[str, dict[str, Any], Any]]]] = [
         (gettext("By channel"), [
             (formatting.format_value("channel", row.channel), {"channels": row.channel}, row)
-            for row in found.by_channel
+            for row in figures.by_channel
         ]),
-        (gettext("By bot"), [(row.name, {"bot_ids": row.bot_id}, row) for row in found.by_bot]),
+        (gettext("By bot"), [(row.name, {"bot_ids": row.bot_id}, row) for row in figures.by_bot]),
         (gettext("By agent"), [
             (row.name or no_agent, {"assignee_ids": row.agent_id} if row.agent_id
-             else {"group_by": "agent"}, row) for row in found.by_agent
+             else {"group_by": "agent"}, row) for row in figures.by_agent
         ]),
         (gettext("By tag"), [
             (row.tag or no_tag, {"tags": row.tag} if row.tag else {"group_by": "tag"}, row)
-            for row in found.by_tag
+            for row in figures.by_tag
         ]),
         (gettext("By language"), [
             (formatting.format_value("language", row.language), {"languages": row.language}, row)
-            for row in found.by_language
+            for row in figures.by_language
         ]),
         (gettext("Handovers by reason"), [
             (
                 formatting.format_value("handoff_reason", row.handoff_reason or "not_known"),
                 handed_off, row,
             )
-            for row in found.by_handoff_reason
+            for row in figures.by_handoff_reason
         ]),
     ]  # fmt: skip
     return [

@@ -17,8 +17,9 @@ from identity.models import Client, User
 from reports.services import periods
 from reports.shapes.adhoc import PeriodQuery
 
-# A report itself has no script. The frame's menus run Alpine, which evaluates code in attributes;
-# the command palette asks our own host, and the theme has inline styles and icons.
+# The Content-Security-Policy of report pages. A report itself has no script, but the site's menus
+# use Alpine, which evaluates code in attributes; the command palette sends requests to our own
+# host; and the theme has inline styles and icons.
 _POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline';"
     " img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none';"
@@ -49,7 +50,7 @@ _NAMED = re.compile(rf"\b({'|'.join(FIELDS)})\b", re.IGNORECASE)
 
 
 def viewer_of(request: HttpRequest) -> tuple[User, Client]:
-    """The viewer and their client; refuses the platform's staff, who have none."""
+    """The viewer and their client; a 403 for platform staff, who have no client."""
     user = request.user
     if not isinstance(user, User) or user.client is None:
         raise PermissionDenied("Reports belong to a client: sign in as a member of its team.")
@@ -59,24 +60,27 @@ def viewer_of(request: HttpRequest) -> tuple[User, Client]:
 def show(
     request: HttpRequest, page: str, context: dict[str, Any], *, status: int = 200
 ) -> HttpResponse:
-    """A report page. `as_of` in the context is the time whose data it shows."""
+    """A report page; `as_of` in the context says how current the page's data is."""
     user, client = viewer_of(request)
     site: Any = admin.site
     shared = {"client": client, "may_write": user.role != "viewer"} | context
-    reply: HttpResponse = site.page(
+    response: HttpResponse = site.page(
         request, f"reports/{page}", _TITLES[page], status=status, **shared
     )
-    reply["Content-Security-Policy"] = _POLICY
-    reply["Cache-Control"] = "no-store"
-    return reply
+    response["Content-Security-Policy"] = _POLICY
+    response["Cache-Control"] = "no-store"
+    return response
 
 
-def entered_dates(client: Client, asked: dict[str, Any]) -> tuple[PeriodQuery, dict[str, Any]]:
+def entered_dates(
+    client: Client, form_values: dict[str, Any]
+) -> tuple[PeriodQuery, dict[str, Any]]:
     """The requested period, and its days for the form.
 
-    Invalid days stay in the form as entered, with the usual period.
+    If the days are invalid, they stay in the form as they were entered, and the period is the
+    default one.
     """
-    dates: dict[str, Any] = {name: asked[name] for name in _DAYS if name in asked}
+    dates: dict[str, Any] = {name: form_values[name] for name in _DAYS if name in form_values}
     try:
         query = PeriodQuery.model_validate(dates)
     except ValidationError:
@@ -86,16 +90,16 @@ def entered_dates(client: Client, asked: dict[str, Any]) -> tuple[PeriodQuery, d
 
 
 def problems(exc: ValidationError | ApiError) -> list[str]:
-    """Why a question is refused, with the fields' labels."""
-    found = []
+    """The reasons why a report is refused, with the labels of the fields."""
+    reasons = []
     for place, words in refusals(exc):
         field = next((gettext(FIELDS[name]) for name in place if name in FIELDS), "")
         text = _NAMED.sub(lambda match: gettext(FIELDS[match[0].lower()]), words)
-        found.append(f"{field}: {text}" if field else text)
-    return found
+        reasons.append(f"{field}: {text}" if field else text)
+    return reasons
 
 
 def path_to(page: str, query: dict[str, Any] | None = None) -> str:
     """The path of a report page with its query."""
-    asked = f"?{urlencode(query, doseq=True)}" if query else ""
-    return reverse(f"reports_{page}") + asked
+    parameters = f"?{urlencode(query, doseq=True)}" if query else ""
+    return reverse(f"reports_{page}") + parameters

@@ -1,4 +1,4 @@
-"""report: ad-hoc reports about a client's conversations, the overview, the warnings."""
+"""Operations of the tag `report`: ad-hoc reports, the overview and the warnings of a client."""
 
 import uuid
 from typing import IO
@@ -19,7 +19,7 @@ from reports.shapes.overview import ChatOverview
 from reports.shapes.warnings import MuteWarningDto, WarningDashboard
 
 TAG = "report"
-FILE = RawResponse(tuple(table_writer.MIME_TYPES.values()), "The report as a file, as a download.")
+FILE = RawResponse(tuple(table_writer.MIME_TYPES.values()), "The report as a file to download.")
 
 
 def _person_or_link(request: HttpRequest) -> Caller | None:
@@ -30,11 +30,11 @@ def _person_or_link(request: HttpRequest) -> Caller | None:
     export_id = request.resolver_match.kwargs["export_id"]
     reader = exports.reader_by_link(export_id, signature=signature)
     if reader is None or reader.client is None:
-        raise NotAuthenticated("This link is not valid (any more); ask for the export again.")
+        raise NotAuthenticated("This link is invalid or has expired. Request the export again.")
     return Principal(reader.client, user=reader)
 
 
-# Lets a browser open an export's link.
+# So that a browser can open the link of an export.
 BEARER_OR_LINK = Access(("bearer",), _person_or_link, BEARER_ANY_ROLE.rights)
 
 
@@ -44,8 +44,8 @@ def download(file: IO[bytes], form: str, name: str) -> HttpResponseBase:
     return media.file_response(file, mime_type=kind, cache_control="no-store", download_as=name)
 
 
-def _shown(export: Export, reader: User) -> HttpResponseBase:
-    """The stored file, or the progress of its worker."""
+def _response(export: Export, reader: User) -> HttpResponseBase:
+    """The response for a large export: the stored file, or a 202 with the worker's progress."""
     if export.status == ExportStatus.DONE:
         file = exports.open_file(export, by=reader)
         return download(file, export.param["format"], export.file_name)
@@ -59,7 +59,8 @@ def _shown(export: Export, reader: User) -> HttpResponseBase:
 class AdhocReportViewSet(TenantViewSet):
     @operation(TAG, "Getadhocreportfilteroptionsrouter", access=BEARER)
     def filter_options(self, query: shapes.PeriodQuery) -> shapes.AdhocFilterOptions:
-        """List the values to filter a period's conversations by, with how often each occurs.
+        """List the values by which a period's conversations can be filtered, and how often each
+        occurs.
 
         A conversation belongs to the period in which it was created; previews are not counted.
         """
@@ -69,12 +70,11 @@ class AdhocReportViewSet(TenantViewSet):
     def search(
         self, body: shapes.SearchAdhocReportParam, query: shapes.NoQuery
     ) -> shapes.AdhocReport:
-        """Get figures by groups, or a row for each conversation, with the totals of them all.
+        """Get a row of figures for each group or, without groups, a row for each conversation; and
+        the totals of all conversations.
 
-        An unknown group, metric or order is a 422 that lists the known ones. `messages` counts
-        messages of customers, bots and agents. `handed_off` counts conversations that were ever
-        handed over. `bot_resolved` counts conversations that ended without a handover and without
-        an answer from a person. A first response may come from the bot or a person.
+        `metrics` in the body says what each figure means. An unknown group, metric or order is a
+        422 that lists the known ones. A conversation belongs to the period in which it was created.
         """
         return adhoc.search(self.client, body)
 
@@ -87,26 +87,27 @@ class AdhocReportViewSet(TenantViewSet):
     ) -> HttpResponseBase:
         """Export the table as a file: a row of column names, then the conversations or groups.
 
-        No cell becomes a formula. With more than 10,000 rows a worker writes the file: the response
-        is 202 with the path to ask, and the file is kept for a day. 422 for an unknown column; 409
-        `too_many_exports` while your client has 20 exports of that size.
+        No cell becomes a formula. With more than 10,000 rows, a worker writes the file and the
+        response is a 202: repeat *Get Export* with its `id` until it returns the file, which is
+        kept for a day. 422 for an unknown column, or for more rows than an XLSX sheet can have
+        (1,048,575); 409 `too_many_exports` while your client has 20 exports of that size.
         """
-        made = exports.start(self.client, body, by=self.user)
-        if isinstance(made, Export):
-            return _shown(made, self.user)
-        return download(made, body.format, exports.file_name(body))
+        exported = exports.start(self.client, body, by=self.user)
+        if isinstance(exported, Export):
+            return _response(exported, self.user)
+        return download(exported, body.format, exports.file_name(body))
 
     @operation(
         TAG, "Get Export", access=BEARER_OR_LINK, returns=FILE,
         also={202: shapes.AdhocExport, 409: Error},
     )  # fmt: skip
     def get_export(self, export_id: uuid.UUID, query: shapes.ExportLinkQuery) -> HttpResponseBase:
-        """Get a large export: 202 with its progress until it is written, then the file.
+        """Get a large export: a 202 with its progress until it is written, then the file.
 
-        The signature of its `url` replaces a token. 409 `export_failed` if it could not be made;
-        404 once it has expired.
+        The `signature` in its `url` replaces a token. 409 `export_failed` if it could not be
+        written; 404 once it has expired.
         """
-        return _shown(exports.get(self.client, export_id), self.user)
+        return _response(exports.get(self.client, export_id), self.user)
 
 
 class OverviewViewSet(TenantViewSet):
@@ -130,7 +131,8 @@ class WarningViewSet(TenantViewSet):
         """List what needs attention now or soon, and what to do about it.
 
         Only owners and admins see warnings about webhook endpoints. `due_at` is when something is
-        expected to happen, such as the end of the credits at the pace of the last seven days.
+        expected to happen, such as the end of the credits if their use goes on as in the last seven
+        days.
         """
         return warnings.dashboard(self.client, self.user)
 

@@ -15,13 +15,14 @@ from reports.services import mutes, warnings
 from reports.shapes.warnings import MuteWarningDto
 from reports.views.page_frame import path_to, show, viewer_of
 
-# The number of days that a button mutes, and its label; any other number unmutes.
+# The numbers of days for which a warning can be muted, and the labels of the buttons. Any other
+# value unmutes it.
 _DAYS = {"1": gettext_noop("1 day"), "7": gettext_noop("1 week"), "30": gettext_noop("30 days")}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
-    """The warnings; POST mutes or unmutes one, for owners and admins."""
+    """The page of warnings. For owners and admins, POST mutes or unmutes one."""
     user, client = viewer_of(request)
     if request.method != "POST":
         context = {

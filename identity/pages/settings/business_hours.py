@@ -1,4 +1,5 @@
-"""Business hours: the week, holidays, and what customers read while it is closed."""
+"""The page of business hours: the week, the holidays, and the message for customers outside these
+hours."""
 
 from datetime import date
 from typing import Any
@@ -19,10 +20,10 @@ from identity.services import configs, public_holidays, time_zones
 from identity.services.bot_hooks import bots
 from identity.shapes.configs import ClientConfigDto, DayHours, Holiday, stored_holidays
 
-# What people read and write in place of `{opens}`, in the language of their pages.
+# What the form shows and accepts instead of `{opens}`, in the language of the page.
 _OPENING = gettext_lazy("[opening time]")
-_LOOK = {"class": " ".join(INPUT_CLASSES)}
-_TIME = forms.TimeInput(attrs={"type": "time", **_LOOK}, format="%H:%M")
+_INPUT_ATTRS = {"class": " ".join(INPUT_CLASSES)}
+_TIME_INPUT = forms.TimeInput(attrs={"type": "time", **_INPUT_ATTRS}, format="%H:%M")
 
 
 class HoursForm(ConfigForm):
@@ -56,7 +57,8 @@ class HoursForm(ConfigForm):
         texts.offer([*languages, *self.config.out_of_hours_message])
 
     def clean_out_of_hours_message(self) -> dict[str, str]:
-        """The texts as they are stored: a colleague may have other pages in another language."""
+        """The texts as they are stored, with `{opens}`. The placeholder may be in any of the site's
+        languages, since colleagues read the site in different ones."""
         texts: dict[str, str] = self.cleaned_data["out_of_hours_message"]
         for language, _ in settings.LANGUAGES:
             with translation.override(language):
@@ -66,23 +68,23 @@ class HoursForm(ConfigForm):
 
 
 class CountryForm(ServiceForm):
-    """The public holidays of a country, in this year and the next."""
+    """Adds the public holidays of a country."""
 
     country = forms.ChoiceField(label=gettext_lazy("Country"))
 
 
 class DayForm(ServiceForm):
-    """A day that differs from its weekday."""
+    """Adds a date with its own hours, or one that is closed all day."""
 
     date = forms.DateField(
-        label=gettext_lazy("Day"), widget=forms.DateInput(attrs={"type": "date", **_LOOK})
+        label=gettext_lazy("Day"), widget=forms.DateInput(attrs={"type": "date", **_INPUT_ATTRS})
     )
     name = forms.CharField(label=gettext_lazy("Name"), max_length=100, required=False)
-    opens = forms.TimeField(label=gettext_lazy("Opens"), required=False, widget=_TIME)
+    opens = forms.TimeField(label=gettext_lazy("Opens"), required=False, widget=_TIME_INPUT)
     closes = forms.TimeField(
         label=gettext_lazy("Closes"),
         required=False,
-        widget=_TIME,
+        widget=_TIME_INPUT,
         help_text=gettext_lazy("Leave both empty if you're closed all day."),
     )
 
@@ -92,7 +94,7 @@ class RemoveForm(ServiceForm):
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """The hours of the week, and the holidays."""
+    """The page with the weekly hours and the holidays."""
     client = own_client(request)
     config, today = client.config, timezone.localdate(timezone=ZoneInfo(client.timezone))
     hours = HoursForm(request, "hours")
@@ -107,10 +109,10 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
         return configs.update(config, body, by=viewer(request))
 
     def add_country(data: dict[str, Any]) -> object:
-        found = public_holidays.of_country(
+        days = public_holidays.of_country(
             data["country"], years=[today.year, today.year + 1], language=client.default_language
         )
-        return replace(_merged(stored, [day for day in found if day.date >= f"{today}"]))
+        return replace(_merged(stored, [day for day in days if day.date >= f"{today}"]))
 
     def add_day(data: dict[str, Any]) -> object:
         return replace(_merged([_holiday(data)], stored))
@@ -134,10 +136,10 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     )  # fmt: skip
 
 
-def _merged(kept: list[Holiday], more: list[Holiday]) -> list[Holiday]:
-    """Both lists merged; for a date in both, the first list's entry wins."""
-    dates = {day.date for day in kept}
-    return [*kept, *(day for day in more if day.date not in dates)]
+def _merged(preferred: list[Holiday], others: list[Holiday]) -> list[Holiday]:
+    """Both lists merged; for a date in both, the entry of the first list wins."""
+    dates = {day.date for day in preferred}
+    return [*preferred, *(day for day in others if day.date not in dates)]
 
 
 def _holiday(data: dict[str, Any]) -> Holiday:

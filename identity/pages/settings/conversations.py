@@ -1,4 +1,5 @@
-"""Handover and assignment, how bots answer, and what happens after a conversation."""
+"""The settings pages of handover, assignment and bot answers, and of what happens after a
+conversation."""
 
 from typing import Any
 
@@ -9,13 +10,13 @@ from chatplatform.forms import Setting
 from identity.models import AssignStrategy
 from identity.pages.settings.frame import ConfigForm, linked, show_config
 
-_ASKS_AGAIN: list[tuple[Any, Any]] = [
+_REPHRASE_CHOICES: list[tuple[Any, Any]] = [
     ("", gettext_lazy("In website chat and messaging apps")),
     (True, gettext_lazy("In all conversations")),
     (False, gettext_lazy("Never")),
 ]
-# Thresholds of the gate, measured in the documentation of training.
-_CAUTION: list[tuple[Any, Any]] = [
+# Values of `answer_threshold`; `docs/training.md` says how often bots then answer and are wrong.
+_THRESHOLD_CHOICES: list[tuple[Any, Any]] = [
     (0.6, gettext_lazy("Answers more")),
     (0.77, gettext_lazy("Balanced")),
     (0.9, gettext_lazy("Hands over more")),
@@ -36,7 +37,7 @@ class HandoverForm(ConfigForm):
         Setting("handoff_on_no_answer", gettext_lazy("Hand over when the bot has no answer")),
         Setting(
             "ask_again_before_handoff", gettext_lazy("Ask the customer to rephrase first"),
-            choices=_ASKS_AGAIN,
+            choices=_REPHRASE_CHOICES,
         ),
         Setting(
             "answer_while_waiting",
@@ -81,13 +82,13 @@ class AnswersForm(ConfigForm):
                 "The more the bot answers, the more answers miss the question. The more it hands"
                 " over, the more your team has to answer."
             ),
-            choices=_CAUTION,
+            choices=_THRESHOLD_CHOICES,
         ),
         Setting(
-            "confirm_answers", gettext_lazy("Check each answer from a language model"),
+            "confirm_answers", gettext_lazy("Double-check AI answers against your content"),
             gettext_lazy(
                 "The model checks whether your content supports its answer. Answers take longer"
-                " and use a second request. Requires a language model."
+                " and use an extra request. Requires a language model."
             ),
         ),
         Setting(
@@ -114,10 +115,10 @@ class AnswersForm(ConfigForm):
 
     def __init__(self, request: HttpRequest, name: str) -> None:
         super().__init__(request, name)
-        own = self.config.answer_threshold
-        if own not in dict(_CAUTION):
-            words = gettext("Custom ({percent}%)").format(percent=f"{own * 100:.0f}")
-            self.offer("answer_threshold", [*_CAUTION, (own, words)])
+        threshold = self.config.answer_threshold
+        if threshold not in dict(_THRESHOLD_CHOICES):
+            label = gettext("Custom ({percent}%)").format(percent=f"{threshold * 100:.0f}")
+            self.offer("answer_threshold", [*_THRESHOLD_CHOICES, (threshold, label)])
 
 
 class AfterForm(ConfigForm):
@@ -146,11 +147,12 @@ class AfterForm(ConfigForm):
 
 
 def handover(site: Any, request: HttpRequest) -> HttpResponse:
-    """When conversations go to people, to whom, and how sure a bot must be to answer."""
+    """The page that says when conversations go to people, who gets them, and how sure a bot must be
+    to answer."""
     forms = {"handover": HandoverForm, "answers": AnswersForm}
     return show_config(site, request, gettext("Handover and assignment"), forms)
 
 
 def after_conversation(site: Any, request: HttpRequest) -> HttpResponse:
-    """What happens when a conversation has ended."""
+    """The page that says what happens when a conversation has ended."""
     return show_config(site, request, gettext("After a conversation"), {"after": AfterForm})

@@ -23,14 +23,14 @@ from identity.shapes.configs import ClientConfigDto
 
 @dataclass(frozen=True)
 class Part:
-    """A form of a page, and the service that takes its values."""
+    """A form of a page, and the function that is called with its values."""
 
     name: str
     title: Any
     form: ServiceForm
     act: Callable[[dict[str, Any]], object]
     button: Any = SAVE
-    # The message after success, or a function of the result that returns it.
+    # The message after success, or a function that makes it from the result of `act`.
     done: Any = gettext_lazy("Saved.")
     intro: Any = ""
     # The button's style; only one button per page is filled.
@@ -46,20 +46,20 @@ def _linked(words: Any, title: Any, name: str) -> SafeString:
     return format_html('{} <a class="underline" href="{}">{}</a>', words, reverse(name), title)
 
 
-# A help text that ends with a link to another page.
+# Returns a lazy help text that ends with a link to another page.
 linked = lazy(_linked, SafeString)
 
 
 class ConfigForm(SettingsForm):
-    """A form for some of a client's chat settings; the others keep their values."""
+    """A form for some of a client's chat settings. The other settings keep their values."""
 
     heading: ClassVar[Any] = ""
     shapes = (ClientConfigDto,)
 
     def __init__(self, request: HttpRequest, name: str) -> None:
         self.config, self.by = own_client(request).config, viewer(request)
-        shown = {item.name: getattr(self.config, item.name) for item in self.settings}
-        super().__init__(submitted_values(request, name), initial=shown)
+        initial = {item.name: getattr(self.config, item.name) for item in self.settings}
+        super().__init__(submitted_values(request, name), initial=initial)
 
     def save(self, data: dict[str, Any]) -> object:
         """Change the settings that the person has changed."""
@@ -67,7 +67,7 @@ class ConfigForm(SettingsForm):
 
 
 def own_client(request: HttpRequest, roles: frozenset[str] = ADMINS) -> Client:
-    """The client of a viewer with one of these roles; others are refused."""
+    """The client of the request's user; a 403 if the user has no client or none of these roles."""
     user = viewer(request)
     if user.client_id is None or user.role not in roles:
         raise PermissionDenied
@@ -82,7 +82,7 @@ def submitted_values(request: HttpRequest, name: str) -> QueryDict | None:
 
 
 def are_saved_together(parts: Iterable[Part]) -> bool:
-    """Whether one button saves all forms of the page: it has several that save values."""
+    """Whether one button saves all forms of the page, as on pages with several that save values."""
     return sum(part.is_saved for part in parts) > 1
 
 
@@ -99,7 +99,7 @@ def show(
     if done := carry_out(request, parts):
         return done
     page: HttpResponse = site.page(
-        request, template, gettext(title), parts={one.name: one for one in parts},
+        request, template, gettext(title), parts={part.name: part for part in parts},
         are_saved_together=are_saved_together(parts), **context,
     )  # fmt: skip
     return page
@@ -108,19 +108,20 @@ def show(
 def carry_out(
     request: HttpRequest, parts: Sequence[Part], *, then: str | None = None
 ) -> HttpResponse | None:
-    """The redirect to the same page, or to `then`, if one of the forms was sent and accepted."""
-    part = next((one for one in parts if one.form.is_bound), None)
+    """The redirect to the same page, or to `then`, if one of the forms was sent and accepted. None
+    if no form was sent, or if it is invalid."""
+    part = next((part for part in parts if part.form.is_bound), None)
     if part is None:
         if request.method == "POST":
             raise PermissionDenied
         return None
-    # Wrapped, so a service's None differs from carry_out's None (form refused).
+    # In a tuple, so that None from `act` differs from None for an invalid form.
     result = part.form.carry_out(lambda data: (part.act(data),))
     if result is None:
         return None
-    words = part.done(*result) if callable(part.done) else str(part.done)
+    message = part.done(*result) if callable(part.done) else str(part.done)
     level = messages.WARNING if part.form.is_warning(result[0]) else messages.SUCCESS
-    messages.add_message(request, level, words, extra_tags="" if then else part.name)
+    messages.add_message(request, level, message, extra_tags="" if then else part.name)
     return redirect(then or f"{request.get_full_path()}#{part.name}")
 
 
@@ -132,7 +133,7 @@ def show_config(
     *,
     template: str = "settings/page",
 ) -> HttpResponse:
-    """A page of chat settings: its forms by name."""
-    made = [(name, form(request, name)) for name, form in forms.items()]
-    parts = [Part(name, form.heading, form, form.save) for name, form in made]
+    """A page of chat settings; `forms` maps the name of each form to its class."""
+    instances = [(name, form(request, name)) for name, form in forms.items()]
+    parts = [Part(name, form.heading, form, form.save) for name, form in instances]
     return show(site, request, title, parts, template=template)

@@ -1,4 +1,4 @@
-"""Who gets which mail, and how customers' data is kept."""
+"""The settings pages of email notifications and of privacy."""
 
 from typing import Any
 
@@ -81,13 +81,13 @@ class PrivacyForm(ConfigForm):
 
 @calls_out
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """Who gets which mail, and a test."""
+    """The page of email notifications, with a button to send a test mail."""
     client, by = own_client(request), viewer(request)
     row = mails.get_notification(client, client.pk)
-    shown = {item.name: getattr(row, item.name) for item in NotificationsForm.settings}
+    initial = {item.name: getattr(row, item.name) for item in NotificationsForm.settings}
     # Until recipients are saved, the form suggests the viewer's own address.
-    shown["recipients"] = ", ".join(row.recipients if row.pk else [by.email])
-    form = NotificationsForm(submitted_values(request, "notifications"), initial=shown)
+    initial["recipients"] = ", ".join(row.recipients if row.pk else [by.email])
+    form = NotificationsForm(submitted_values(request, "notifications"), initial=initial)
 
     def save(data: dict[str, Any]) -> object:
         return mails.update_notification(row, EmailNotificationRequest(**data), by=by)
@@ -105,7 +105,8 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
 
 
 def privacy(site: Any, request: HttpRequest) -> HttpResponse:
-    """What language models may read, how long conversations are kept, and how to erase data."""
+    """The page that says what language models may read, how long conversations are kept, and how to
+    erase data."""
     return show_config(
         site, request, gettext("Privacy"), {"privacy": PrivacyForm}, template="settings/privacy"
     )

@@ -1,4 +1,4 @@
-"""Plan and credits: what is left, how long it lasts, what more costs, and the orders."""
+"""The page of plan and credits: what is left, how long it will last, and orders for more."""
 
 from typing import Any
 
@@ -56,7 +56,8 @@ class PackForm(OrderForm):
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """The plan and the credits; for owners and admins also the orders."""
+    """The page of the plan and its credits; owners and admins can order more. Platform staff are
+    redirected to the list of plans."""
     if viewer(request).is_superuser:
         plans = reverse("admin:identity_subscription_changelist")
         return redirect(f"{plans}?{request.GET.urlencode()}")
@@ -68,7 +69,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
 
     part = Part(
         "order", gettext("Order credits"), form, order, button=gettext_lazy("Order credits"),
-        done=gettext_lazy("Order placed. Credits are added once it's paid."),
+        done=gettext_lazy("Order placed. We'll add the credits once it's paid."),
     )  # fmt: skip
     parts = [part] if by.role in ADMINS else []
     return show(

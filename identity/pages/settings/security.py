@@ -1,4 +1,4 @@
-"""Security: where people sign in, who has a second factor, and what was changed by whom."""
+"""The page of security: where people sign in, how many have a second factor, and the audit log."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from identity.shapes.sign_in_providers import SignInProviderDto
 
 @calls_out
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """The company's own sign-in, and the second factors of its people."""
+    """The page with the company's own sign-in provider and the second factors of its people."""
     client, by = own_client(request), viewer(request)
     row = SignInProvider.objects.for_client(client).first()
 

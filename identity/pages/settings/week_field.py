@@ -1,4 +1,4 @@
-"""The field of a week of opening hours."""
+"""A form field for the opening hours of a week."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ _SUGGESTED = [{"weekday": day, "opens": "09:00", "closes": "17:00"} for day in r
 
 @dataclass(frozen=True)
 class Week:
-    """The chosen mode and the hours, as the widget shows or sends them."""
+    """The chosen mode and the hours, as the widget shows and submits them."""
 
     mode: Any
     hours: list[Entry]
 
 
 class WeekWidget(forms.Widget):
-    """A choice of the mode, and seven rows, each with a switch and its hours."""
+    """A choice of the mode, and a row for each weekday with a switch and hours."""
 
     use_fieldset = True
     modes: Sequence[tuple[str, Any]] = ()
@@ -66,7 +66,7 @@ class WeekWidget(forms.Widget):
                     "name": weekday,
                     "number": day,
                     "is_open": bool(spans),
-                    # The hours that appear when a closed day is switched on.
+                    # A closed day gets the hours that appear when it is switched on.
                     "spans": spans or [("09:00", "17:00")],
                 }
             )
@@ -82,13 +82,13 @@ class WeekWidget(forms.Widget):
 
 
 def _shown(entry: Entry) -> tuple[str, str]:
-    """The hours of an entry; browsers know no 24:00."""
+    """The hours of an entry, with 00:00 for 24:00, which browsers do not accept."""
     closes = entry["closes"]
     return entry["opens"], MIDNIGHT if closes == END_OF_DAY else closes
 
 
 class WeekField(forms.Field):
-    """Opening hours by weekday; an empty list: around the clock. None: the bot has its client's."""
+    """Opening hours by weekday. An empty list: always open; None: a bot uses its client's hours."""
 
     widget = WeekWidget
 
@@ -108,24 +108,24 @@ class WeekField(forms.Field):
         return self.to_python(value)
 
     def to_python(self, value: Any) -> list[Entry] | None:
-        """Hours that end after midnight become two entries, as services want them."""
+        """The hours as they are stored: those that end after midnight become two entries."""
         if value.mode == "company":
             return None
         if value.mode == "always":
             return []
         if not value.hours:
             raise forms.ValidationError(gettext("Choose at least one open day, or “Always open”."))
-        found: list[Entry] = []
+        entries: list[Entry] = []
         for entry in value.hours:
             day, opens, closes = entry["weekday"], entry["opens"], entry["closes"]
             if not opens or not closes or opens == closes:
                 words = gettext("{day}: enter both an opening and a closing time.")
                 raise forms.ValidationError(words.format(day=WEEKDAYS[day]))
             if closes > opens:
-                found.append(entry)
+                entries.append(entry)
                 continue
-            found.append({**entry, "closes": END_OF_DAY})
+            entries.append({**entry, "closes": END_OF_DAY})
             if closes != MIDNIGHT:
                 after = (day + 1) % 7
-                found.append({"weekday": after, "opens": MIDNIGHT, "closes": closes})
-        return found
+                entries.append({"weekday": after, "opens": MIDNIGHT, "closes": closes})
+        return entries

@@ -1,2 +1,2 @@
-// The company's time zone is that of the browser; its staff can change it later.
+// The company gets the time zone of the browser; its owners and admins can change it later.
 document.querySelector("[name=timezone]").value = Intl.DateTimeFormat().resolvedOptions().timeZone;

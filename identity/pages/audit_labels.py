@@ -1,4 +1,4 @@
-"""The objects and settings of the audit log by the names that the site gives them."""
+"""The labels that the audit log shows for the subjects of its events and for changed settings."""
 
 import functools
 from collections.abc import Iterable
@@ -15,8 +15,8 @@ from chatplatform.forms import SettingsForm
 from chatplatform.templatetags.codes import humanize_code
 from identity.services import audit
 
-# For each noun of a subject: its label, its model, and columns, the first filled one of which names
-# a row.
+# For the noun of a subject, such as `user` in `user:12`: its label, its model, and the columns with
+# a row's name, of which the first that is not empty is shown.
 _NOUNS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "api_key": (gettext_lazy("API key"), "identity.ApiKey", ("name",)),
     "bot": (gettext_lazy("Bot"), "bots.Bot", ("bot_name",)),
@@ -33,19 +33,19 @@ _NOUNS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "web_url": (gettext_lazy("Website"), "bots.WebUrl", ("url",)),
     "webhook": (gettext_lazy("Webhook"), "webhooks.WebhookConfig", ("url",)),
 }  # fmt: skip
-# Further nouns of actions, whose columns may be changed.
+# The models of further nouns, which occur only in actions such as `subscription.updated`.
 _MODELS = {
     "function_calling": "bots.FunctionCalling", "mcp_server": "bots.McpServer",
     "subscription": "identity.Subscription",
 }  # fmt: skip
-_in_words = lazy(humanize_code, str)
-# Maximum rows of a noun whose names a search finds.
-_MOST_FOUND = 100
+_lazy_label = lazy(humanize_code, str)
+# The maximum number of rows per noun that a search by name finds.
+_MAX_FOUND = 100
 
 
 def subjects(rows: Iterable[Any]) -> dict[tuple[int, str], str]:
-    """The names of the subjects of log rows, by the row's client and subject; subjects that are
-    gone or have no name are missing."""
+    """The labels of the events' subjects, by the event's client and subject. Subjects that no
+    longer exist or have no name are left out."""
     wanted: dict[str, dict[str, Any]] = {}
     events = list(rows)
     for event in events:
@@ -53,38 +53,39 @@ def subjects(rows: Iterable[Any]) -> dict[tuple[int, str], str]:
         if noun in _NOUNS and (key := _key(noun, row_id)) is not None:
             wanted.setdefault(noun, {})[event.subject] = key
     names = {noun: _names(noun, list(keys.values())) for noun, keys in wanted.items()}
-    found = {}
+    labels = {}
     for event in events:
         noun = event.subject.partition(":")[0]
         key = wanted.get(noun, {}).get(event.subject)
         owner, name = names.get(noun, {}).get(key, (None, ""))
         if name and event.client_id in {owner, audit.PLATFORM}:
-            # The query of an address may contain a token.
+            # The query of a URL may contain a token.
             shown = name.partition("?")[0] if noun == "webhook" else name
-            found[event.client_id, event.subject] = f"{_NOUNS[noun][0]} {shown}"
-    return found
+            labels[event.client_id, event.subject] = f"{_NOUNS[noun][0]} {shown}"
+    return labels
 
 
 def filter_by_subject_text(client_id: int | None, word: str) -> Q:
-    """The rows with this word in their subject's label or name; `client_id` None: all clients."""
-    found = Q(pk__in=[])
+    """A filter for the events whose subject has this word in its label or name. `client_id` None
+    searches the names of all clients' rows."""
+    condition = Q(pk__in=[])
     for noun, (title, label, columns) in _NOUNS.items():
         if word.lower() in str(title).lower():
-            found |= Q(subject__startswith=f"{noun}:")
+            condition |= Q(subject__startswith=f"{noun}:")
         if noun == "client":
             continue
-        like = Q()
+        has_word = Q()
         for column in columns:
-            like |= Q(**{f"{column}__icontains": word})
-        rows = apps.get_model(label)._base_manager.filter(like)
+            has_word |= Q(**{f"{column}__icontains": word})
+        rows = apps.get_model(label)._base_manager.filter(has_word)
         rows = rows.filter(client_id=client_id) if client_id else rows
-        keys = rows.order_by("-pk").values_list("pk", flat=True)[:_MOST_FOUND]
-        found |= Q(subject__in=[f"{noun}:{key}" for key in keys])
-    return found
+        keys = rows.order_by("-pk").values_list("pk", flat=True)[:_MAX_FOUND]
+        condition |= Q(subject__in=[f"{noun}:{key}" for key in keys])
+    return condition
 
 
-# The modules of forms with the labels of a subject's settings; named as text, because some belong
-# to higher apps.
+# The modules whose forms have the labels of a noun's settings; as strings, because some are in
+# higher apps.
 _FORMS = {
     "config": ("business_hours", "conversations", "notifications"),
     "email_notification": ("notifications",),
@@ -96,7 +97,8 @@ _PACKAGES = {"bot": "bots.pages.bot", "banner": "bots.pages.bot"}
 
 @functools.cache
 def settings(noun: str) -> dict[str, tuple[Any, dict[Any, Any]]]:
-    """The labels and choices of a noun's settings, as its pages show them, or else its model's."""
+    """The label and the choices of each setting of a noun: as its pages show them, or otherwise
+    made from the column's name."""
     package = _PACKAGES.get(noun, "identity.pages.settings")
     forms = [
         form
@@ -107,9 +109,9 @@ def settings(noun: str) -> dict[str, tuple[Any, dict[Any, Any]]]:
     model = _NOUNS[noun][1] if noun in _NOUNS else _MODELS.get(noun)
     columns = apps.get_model(model)._meta.concrete_fields if model else ()
     declared: dict[str, tuple[Any, dict[Any, Any]]] = {
-        column.name: (_in_words(column.verbose_name), {})
+        column.name: (_lazy_label(column.verbose_name), {})
         for column in columns
-        # `welcome_message.id` is a text in Indonesian.
+        # Not the key: in the change `welcome_message.id`, `id` is the code of Indonesian.
         if not column.primary_key
     }
     declared |= {

@@ -1,7 +1,8 @@
-"""Counts each conversation's messages ahead of the reports.
+"""Stores figures of each conversation's messages in advance, so that reports need not read them
+all.
 
-Messages are only ever added to a conversation, so a count stays right, and a report adds only the
-messages after it.
+Messages are only ever added to a conversation. So the stored figures stay right, and a report only
+adds the figures of later messages.
 """
 
 import uuid
@@ -10,9 +11,9 @@ from django.db import connection
 
 from chatplatform import jobs
 
-_AT_ONCE = 1000
-# Figures of the messages after the stored figures, without notes and welcomes. `chat` is the
-# conversation, `kept` its stored figures, if there are any.
+_BATCH_SIZE = 1000
+# The figures of the messages that the stored figures do not cover, without notes and welcomes.
+# `chat` is the conversation, and `kept` its stored figures, if there are any.
 _LATER = """
 SELECT count(*) FILTER (WHERE sender_type IN ('customer', 'bot', 'agent')) AS messages,
     bool_or(sender_type = 'agent') AS has_agent,
@@ -27,8 +28,8 @@ WHERE chat.last_seq > coalesce(kept.last_seq, 0)
     AND message.conversation_id = chat.id AND message.seq > coalesce(kept.last_seq, 0)
     AND NOT message.is_note AND NOT message.is_welcome
 """
-# Joined to `chat`, `stats` has its current figures. The condition on the client is redundant, but
-# keeps PostgreSQL from reading the figures of all clients.
+# Joins `stats`, the current figures of `chat`. The condition on the client is redundant, but keeps
+# PostgreSQL from reading the figures of all clients.
 STATS = f"""
 LEFT JOIN reports_chatstats kept
     ON kept.conversation_id = chat.id AND kept.client_id = chat.client_id
@@ -41,14 +42,14 @@ CROSS JOIN LATERAL (SELECT
     least(kept.first_agent_message_at, later.first_agent_message_at) AS first_agent_message_at
 ) stats
 """
-# Skips conversations that are being deleted.
-_KEEP = f"""
+# Updates the figures of the next batch of conversations. It skips those that are being deleted.
+_STORE = f"""
 WITH chat AS MATERIALIZED (
     SELECT chat.id, chat.client_id, chat.last_seq
     FROM chats_conversation chat
     LEFT JOIN reports_chatstats kept ON kept.conversation_id = chat.id
     WHERE chat.id > %s AND chat.last_seq > coalesce(kept.last_seq, 0) AND NOT chat.is_preview
-    ORDER BY chat.id LIMIT {_AT_ONCE} FOR KEY SHARE OF chat SKIP LOCKED
+    ORDER BY chat.id LIMIT {_BATCH_SIZE} FOR KEY SHARE OF chat SKIP LOCKED
 ), written AS (
     INSERT INTO reports_chatstats AS old
         (conversation_id, client_id, last_seq, messages, has_agent, credits,
@@ -65,11 +66,12 @@ SELECT id FROM chat ORDER BY id DESC LIMIT 1
 """
 
 
-def keep() -> None:
-    """Count the messages since the last run, in every conversation of every client."""
+def update() -> None:
+    """Add the messages since the last run to the stored figures, in every conversation of every
+    client."""
     last: uuid.UUID | None = uuid.UUID(int=0)
     while last:
         with jobs.commit(), connection.cursor() as cursor:
-            cursor.execute(_KEEP, [last])
+            cursor.execute(_STORE, [last])
             row = cursor.fetchone()
         last = row[0] if row else None
