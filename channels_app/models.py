@@ -143,7 +143,7 @@ class CustomerIdentity(TenantModel):
     # A second id of the same customer at the account, such as a phone number. If there is one,
     # messages are sent to it.
     alternate_user_id = models.CharField(max_length=300, default="", blank=True)
-    # The provider's time of the first message.
+    # When we first saw the customer at the account, by the provider's clock.
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -320,11 +320,11 @@ class InboundItem(models.Model):
     connection_id = models.UUIDField(null=True)
     # The customer's ordering key, from `identities.customer_key`.
     customer_key = models.CharField(max_length=80, db_default="", blank=True)
-    # Whether the account's job processes it, instead of a job for its customer.
+    # Whether the account's job processes the item, instead of a job for its customer.
     is_batched = models.BooleanField(db_default=False)
     attempts = models.PositiveSmallIntegerField(db_default=0)
-    # Set before the item is processed alone after a crash: if the process crashes again, the item
-    # is the cause.
+    # Set before the item is processed again after a crash of its process, for one item at a time:
+    # if the process crashes again, the item is the cause.
     is_suspect = models.BooleanField(db_default=False)
     # The item failed too often: a separate job retries it, and later items do not wait for it.
     is_parked = models.BooleanField(db_default=False)
@@ -397,7 +397,7 @@ class OutboundSend(TenantModel):
     error = models.CharField(max_length=500, default="", blank=True)
     # Whether the provider charges for the send; null if unknown.
     is_charged = models.BooleanField(null=True)
-    # How often the provider refused it temporarily.
+    # How often the provider refused the call temporarily.
     refusals = models.PositiveSmallIntegerField(default=0)
     # When the call began; after an echo, the provider's own time.
     sent_at = models.DateTimeField(null=True)

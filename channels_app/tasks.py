@@ -56,7 +56,7 @@ def process_items(
 
 @job("channels_app.retry_deferred_item", queue=Queue.CHANNEL)
 def retry_deferred_item(*, item_id: int, attempt: int) -> None:
-    """Retry an event from a channel that has failed too often to delay later events."""
+    """Retry an event from a channel that was parked after it failed too often."""
     inbound_queue.retry_deferred(item_id, attempt)
 
 

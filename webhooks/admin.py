@@ -423,7 +423,7 @@ def _outcome(item: Delivery) -> dict[str, str]:
 
 
 def _resend(row: WebhookConfig, body: webhook_shapes.EventReplayRequest) -> int:
-    """Resend a range of events, and return their number; it is counted up to 10,001."""
+    """Resend a range of events, and return their number, counted up to 10,001."""
     count = deliveries.count_replay(row, body)
     deliveries.enqueue_replay(row, body)
     return count

@@ -58,8 +58,8 @@ class Event(TenantModel):
 class UnnumberedEvent(TenantModel):
     """Marks an event without a feed position; written with the event, deleted when it gets one.
 
-    Numbers are assigned under the conversation's lock, so a conversation's events have them in
-    order.
+    Numbers are assigned under the conversation's lock, so the numbers of a conversation's events
+    are in order.
     """
 
     event_id = models.UUIDField(primary_key=True)
@@ -248,7 +248,7 @@ class Delivery(TenantModel):
                 condition=models.Q(lease_token__isnull=False),
                 name="delivery_in_flight",
             ),
-            # For the page of failures: a client's recent ones.
+            # For the page of failures: a client's recent failures.
             models.Index(
                 fields=["client", "created_at"],
                 condition=models.Q(state="gave_up"),

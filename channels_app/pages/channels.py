@@ -117,7 +117,7 @@ STATES: dict[str, tuple[Promise, str, Promise]] = {
 
 def _state(row: ChannelConnection) -> tuple[Promise, str, Promise | str]:
     """The entry of `STATES` for a connection. A connected account that lacks a permission is shown
-    as needing attention, without a meaning."""
+    as needing attention, with an empty meaning."""
     if row.status == ConnectionStatus.CONNECTED and row.missing_permissions:
         return (*STATES[ConnectionStatus.ERROR][:2], "")
     return STATES[row.status]
@@ -386,7 +386,7 @@ def _offered_accounts(
 
 
 def _refusal_words(exc: ApiError) -> str:
-    """Tells an owner why connecting failed."""
+    """A sentence that tells an owner why connecting failed."""
     words: dict[type[ApiError], str] = {
         connections.ConsentRefused: gettext("You didn't grant access, so nothing was connected."),
         connections.TokenMissing: gettext("The authorization has expired. Connect again."),

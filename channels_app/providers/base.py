@@ -131,7 +131,7 @@ class Provider(ABC):
     def signal(
         self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
     ) -> None:
-        """Show that messages were read or that somebody types; called only for one of `signals`.
+        """Show that messages were read or that somebody is typing; only called for `signals`.
 
         `last_message_id` is the customer's newest message, for providers that require it.
         """

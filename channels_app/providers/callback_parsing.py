@@ -54,8 +54,8 @@ class Callback:
 def parse(raw: bytes) -> Any:
     """The parsed JSON of a callback, or None if it cannot be parsed.
 
-    Characters and numbers that PostgreSQL cannot store are removed, and lists and objects nested
-    deeper than 50 levels become None.
+    Characters that PostgreSQL cannot store are removed or replaced. Numbers that are not finite,
+    and lists and objects nested deeper than 50 levels, become None.
     """
     for attempt in (_loads, _loads_shallow):
         with suppress(ValueError, RecursionError):
@@ -129,7 +129,8 @@ def _loads_tolerantly(text: str | bytes) -> Any:
 
 
 def _whole_number(digits: str) -> int | None:
-    """The integer that the digits mean; None if it is longer than any id and than Python allows."""
+    """The integer that the digits mean; None if it is longer than any id, since Python refuses to
+    convert very long ones."""
     return int(digits) if len(digits) <= _MAX_DIGITS else None
 
 

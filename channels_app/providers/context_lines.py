@@ -15,8 +15,7 @@ _PROVIDER_KEYS = {"flow_token", "flow_id", "wa_flow_response_params", "version",
 
 
 def line(kind: Kind, text: str = "", *, url: str = "") -> Line:
-    """One line. A text that is too long is cut; a URL that is too long or not of the web is left
-    out."""
+    """One line. A text that is too long is cut; a URL that is too long or not HTTP is left out."""
     built = Line(kind=kind)
     if shown := " ".join(text.split())[:_MAX_TEXT]:
         built["text"] = shown

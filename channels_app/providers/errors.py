@@ -15,7 +15,7 @@ class Kind(StrEnum):
     RATE = "rate"  # too many calls for this account
     TOKEN = "token"  # the token is no longer accepted: a person must consent again
     PERMISSION = "permission"  # the person or the app may not do this
-    WINDOW = "window"  # too long since the customer wrote
+    WINDOW = "window"  # the reply window after the customer's last message is over
     RECIPIENT = "recipient"  # this customer cannot be reached
     BLOCKED = "blocked"  # the provider has stopped the account
     REQUEST = "request"  # the call itself is invalid

@@ -40,7 +40,7 @@ class InboundFile:
 
 @dataclass(frozen=True)
 class Price:
-    """Whether the provider charges for a message, and as what, such as `service`."""
+    """Whether the provider charges for a message, and in which category, such as `service`."""
 
     is_charged: bool
     category: str
@@ -97,7 +97,7 @@ class Unsent(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class Reacted(FromCustomer):
-    """A customer reacted to a message, or removed the reaction, and `reaction` is None."""
+    """A customer reacted to a message, or removed the reaction: then `reaction` is None."""
 
     message_id: str
     reaction: str | None

@@ -1,4 +1,4 @@
-"""Calls to providers and downloads of files, only from the hosts of the provider."""
+"""Calls to the APIs of providers, and downloads of files, from the provider's hosts only."""
 
 import secrets
 from collections.abc import Collection, Iterable, Mapping

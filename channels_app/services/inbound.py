@@ -283,8 +283,8 @@ def open_chat_with(
 
 
 def _message_text(content: events.Content, lines: Sequence[Line]) -> tuple[str, dict[str, Any]]:
-    """The text of a message, and further metadata: if there is only content that is not text,
-    the text describes it, and the metadata has `no_words`."""
+    """The text of a message, and metadata to add. If the message has only lines, the text describes
+    them, and the metadata has `no_words`."""
     is_wordless = not (content.text or content.files or content.place)
     if is_wordless:
         return channel_context.to_text(lines), {"no_words": True}

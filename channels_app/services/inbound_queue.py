@@ -320,7 +320,7 @@ def _mark_suspect(row: InboundItem) -> None:
 
 
 class _ProcessCrashed(Exception):
-    """The process crashed while it processed this item alone."""
+    """The process crashed again while this item was the only suspect."""
 
 
 class _EarlierItemPending(jobs.TryLater):

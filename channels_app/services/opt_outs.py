@@ -1,4 +1,4 @@
-"""Store which customers want no more messages, or no more offers, and when they want them again."""
+"""Store whether customers of channels still want messages, and offers."""
 
 from bots.language.normalization import normalize
 from chats.models import Customer, OptOut

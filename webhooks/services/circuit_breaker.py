@@ -20,7 +20,7 @@ WARNED_AFTER = timedelta(days=3)
 DISABLED_AFTER = timedelta(days=5)
 _BREAKER_FAILURES = 5
 _MAX_PAUSE_SECONDS = 60
-_MAX_RETRY_AFTER_SECONDS = 3600  # of the pause of the whole endpoint
+_MAX_RETRY_AFTER_SECONDS = 3600  # a longer Retry-After pauses the endpoint only this long
 
 _FAILED = """
 UPDATE webhooks_webhookconfig

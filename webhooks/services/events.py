@@ -25,7 +25,7 @@ _ANNOUNCE = """
 SELECT webhooks_announce(%(id)s, %(client)s, %(type)s, %(data)s, %(conversation)s, %(sequence)s,
     %(now)s, %(only)s)
 """
-# The live channel that wakes the dispatchers; the SQL function `webhooks_announce` has it, too.
+# The live channel that wakes the dispatchers; `webhooks_announce` uses the same name.
 DELIVERIES = "deliveries"
 START = 0  # the position before the first one in a feed
 

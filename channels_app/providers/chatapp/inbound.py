@@ -38,7 +38,7 @@ _TROUBLE = {
 }
 # Account events that end such trouble.
 _TROUBLE_ENDS = {"REINSTATE", "ACCOUNT_RECONNECTED"}
-# By a change's field: the lists that are read. Of any other field, all lists are.
+# By a change's field: the lists that are read. For other fields, all lists are read.
 _LISTS: dict[str, set[str]] = {
     "messages": {"messages", "statuses"},
     "smb_message_echoes": {"message_echoes"},

@@ -72,7 +72,7 @@ def _template_status(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _template_category(value: dict[str, Any]) -> dict[str, Any]:
-    """A template's new category, or the one announced for the next day, if nobody objects."""
+    """A template's new category, or the one announced for the next day if nobody objects."""
     if value.get("correct_category"):
         found = _of_template(value, "template_category", "correct_category", "new_category")
         return found | {"reason": "announced"}

@@ -16,7 +16,7 @@ _FILES: dict[str, Any] = {
     "video_note": "video", "voice": "audio", "audio": "audio", "sticker": "image",
     "document": "file",
 }  # fmt: skip
-# Messages by the provider itself, which contain nothing from the customer.
+# Messages from the provider itself, which contain nothing from the customer.
 _SERVICE = {
     "pinned_message", "message_auto_delete_timer_changed", "write_access_allowed", "users_shared",
     "chat_shared", "connected_website", "chat_background_set", "boost_added", "gift", "unique_gift",
