@@ -93,7 +93,8 @@ def can_reach(account: Account, path: Path) -> bool:
 def processes_marked(marker: str, program: str) -> list[int]:
     """The ids of running processes of `program` whose title contains the marker.
 
-    Root in a container cannot read /proc/PID/cwd and /proc/PID/exe of other accounts, but titles.
+    Root in a container cannot read cwd and exe of other accounts' processes in /proc, but it can
+    read their titles.
     """
     pids = []
     for folder in Path("/proc").glob("[0-9]*"):

@@ -173,7 +173,7 @@ class Delay:
     """The delay before a restart: 0.2 s, doubled each time up to 10 s, and reset if the process ran
     for 30 s.
 
-    The end by a signal resets it, too, since the process had started properly.
+    It is also reset if a signal ended the process, which had then started properly.
     """
 
     def __init__(self) -> None:

@@ -88,8 +88,8 @@ class Tool:
         return closed | ({"$defs": named} if named else {})
 
     def call(self, request: HttpRequest, arguments: Mapping[str, Any]) -> HttpResponseBase:
-        """Call the operation with the caller's credential, and return its response. It checks the
-        rights and arguments."""
+        """Call the operation with the caller's credential, and return its response. The operation
+        itself checks rights and arguments."""
         declared, given = self.operation, {**arguments, **self.fixed}
         path = "/" + self.path
         path = re.sub(r"<\w+:(\w+)>", lambda part: _segment(given.pop(part[1], "")), path)

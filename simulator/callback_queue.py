@@ -101,7 +101,7 @@ class Deliveries:
         self._stopped = False
         self._threads: list[threading.Thread] = []
 
-    # In
+    # Queueing events
 
     def add(
         self, account: Account, event_field: str, item: Json, *, delay: float = 0, app_id: str = ""
@@ -170,7 +170,7 @@ class Deliveries:
             for app_id in account.subscriptions
         ]
 
-    # Out
+    # Sending bodies
 
     def start(self) -> None:
         for _ in range(self.THREADS):

@@ -259,7 +259,8 @@ class World:
         return str(int(hashlib.sha256(":".join(parts).encode()).hexdigest(), 16))[-length:]
 
     def user_id(self, account: Account, customer: Customer) -> str:
-        """The customer's id at this account; at another account, the customer has another id."""
+        """The customer's id at this account: at a number, the phone number unless it is hidden; at
+        any other account, an id that the customer has only there."""
         if account.kind == "number":
             if customer.hides_number:
                 return self.business_user_id(account, customer)

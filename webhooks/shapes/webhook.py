@@ -81,7 +81,7 @@ class WebhookConfigRequest(Shape):
     )
     paused_until: Moment | None = read_only(
         "Deliveries wait until this time, because several failed in a row or the receiver asked"
-        " to wait; null if they need not wait."
+        " to wait; null after a success."
     )
     previous_secret_until: Moment | None = read_only(
         "After a rotation: until when deliveries are also signed with the previous secret; null"
