@@ -56,7 +56,7 @@ def process_items(
 
 @job("channels_app.retry_deferred_item", queue=Queue.CHANNEL)
 def retry_deferred_item(*, item_id: int, attempt: int) -> None:
-    """Retry an event from a channel that was parked after it failed too often."""
+    """Retry an event from a channel after repeated failures."""
     inbound_queue.retry_deferred(item_id, attempt)
 
 

@@ -9,8 +9,10 @@ from webhooks.services import announce, deliveries, events, feed_order
 
 @job("webhooks.credits_low", queue=Queue.WEBHOOK)
 def credits_low(*, subscription_id: int, threshold: int) -> None:
-    """Announce that a client's credits run low, and mail it. `identity` enqueues this job, since it
-    is a lower app and cannot announce events."""
+    """Announce that a client's credits run low, and mail the client.
+
+    `identity` enqueues this job, since it is a lower app and cannot announce events.
+    """
     account = Subscription.objects.get(pk=subscription_id)
     data = {"plan": account.plan, "credits_left": account.credits_left}
     with jobs.commit():
