@@ -1,4 +1,4 @@
-"""Admin pages of connections, callbacks and sends; services make the changes."""
+"""Admin pages of connections, callbacks and sends. Changes go through services."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ SEND_COLORS: dict[str, str] = {
 
 @admin.register(ChannelConnection)
 class ChannelConnectionAdmin(ChannelPages):
-    """The accounts of each bot, and what is wrong with them."""
+    """The list of connections, with their status and last error."""
 
     list_display = (
         "account_name", "channel", "client", "bot", "shown_status", "last_error", "last_event_at",
@@ -73,7 +73,8 @@ class Items(ReadOnlyInline):
 
 @admin.register(InboundCallback)
 class InboundCallbackAdmin(TenantAdmin):
-    """Callbacks from providers, with their items' outcomes; one may concern several clients."""
+    """Callbacks from providers, with the outcomes of their items. A callback may concern several
+    clients, so it belongs to none."""
 
     client_path = None
     read_by = PLATFORM
@@ -105,7 +106,7 @@ class InboundCallbackAdmin(TenantAdmin):
 
 @admin.register(OutboundSend)
 class OutboundSendAdmin(TenantAdmin):
-    """The calls that send messages, with their outcome."""
+    """The calls that send messages, with their outcomes."""
 
     read_by = ADMINS
 

@@ -20,8 +20,8 @@ _LOGINS = [
 
 
 class ConsentForm(ServiceForm):
-    """The bot that answers on a channel. For photoapp, also how the account signs in; for an
-    account with a token of its own, that token."""
+    """The bot to connect. For photoapp, also the type of account; for a channel that is connected
+    with a token, the token."""
 
     bot_id = forms.TypedChoiceField(label=gettext_lazy("Which bot should answer?"), coerce=int)
     login = forms.ChoiceField(
@@ -52,7 +52,7 @@ class ConsentForm(ServiceForm):
 
 
 class AccountForm(ServiceForm):
-    """One of the accounts that a person consented to."""
+    """The choice among the accounts to which a person gave access; for chatapp, also a PIN."""
 
     account_id = forms.ChoiceField(
         label=gettext_lazy("Account"),
@@ -86,7 +86,7 @@ class AccountForm(ServiceForm):
             self.fields["pin"].widget = forms.HiddenInput()
 
 
-# The price categories of chatapp's messages.
+# The categories by which chatapp charges for messages.
 _CATEGORIES = {
     "service": gettext_lazy("Answers within 24 hours"),
     "utility": gettext_lazy("Utility templates"),
@@ -96,7 +96,8 @@ _CATEGORIES = {
 
 
 class CostsForm(ServiceForm):
-    """What is sent on a channel besides answers, and what a message costs there."""
+    """Whether messages about handovers and closed hours are sent on a channel, and what its
+    messages cost."""
 
     are_sentences_sent = forms.BooleanField(
         label=gettext_lazy("Send messages about handovers and closed hours"),
@@ -115,7 +116,7 @@ class CostsForm(ServiceForm):
             self.add_field(name, price)
 
     def save(self, data: dict[str, Any], *, by: User) -> ClientConfig:
-        """Change the client's settings for the channel; other categories keep their prices."""
+        """Save the client's settings for this channel. A price left empty is removed."""
         silent = {*self.config.silent_channels} - {self.channel}
         if not data["are_sentences_sent"]:
             silent.add(self.channel)
@@ -128,5 +129,5 @@ class CostsForm(ServiceForm):
 
 
 def taken_words(name: str, bot_name: str) -> str:
-    """An account that another bot has."""
+    """The label of an account that another bot uses."""
     return gettext("%(account)s (connected to %(bot)s)") % {"account": name, "bot": bot_name}

@@ -13,7 +13,7 @@ from identity.models import TenantModel, User
 
 
 class ConnectionStatus(models.TextChoices):
-    # A person has yet to consent, or to choose an account.
+    # Not connected yet: a person must still consent, or choose an account.
     PENDING = "pending"
     CONNECTED = "connected"
     DISCONNECTED = "disconnected"
@@ -23,9 +23,9 @@ class ConnectionStatus(models.TextChoices):
     ERROR = "error"
 
 
-# The bot owns the account: its messages are received, and no other bot may have it.
+# The bot has the account: no other bot may connect it.
 LIVE = (ConnectionStatus.CONNECTED, ConnectionStatus.EXPIRED, ConnectionStatus.ERROR)
-# Messages may be sent. After an error, the next message that goes out clears it.
+# Messages may be sent. The first send that succeeds after an error clears the error.
 SENDING = (ConnectionStatus.CONNECTED, ConnectionStatus.ERROR)
 
 
@@ -33,7 +33,7 @@ class ChannelConnection(TenantModel):
     """A bot's account at a messaging provider, such as a page or a number.
 
     A bot has at most one live account per channel. A disconnected row stays, without its tokens,
-    so that its chats go on if the account is connected again.
+    so that its chats continue if the account is connected again.
     """
 
     # Set before the insert, since the encryption binds the tokens to the row's id.
@@ -43,27 +43,28 @@ class ChannelConnection(TenantModel):
     # The account's id in callbacks; empty until an account is chosen.
     account_id = models.CharField(max_length=100, default="", blank=True)
     account_name = models.CharField(max_length=200, default="", blank=True)
-    # Further values that calls need, such as the page of a linked account.
+    # Other values that calls to the provider need, such as the id of a linked page.
     details = models.JSONField(default=dict)
     status = models.CharField(
         max_length=12, choices=ConnectionStatus, default=ConnectionStatus.PENDING
     )
     last_error = models.CharField(max_length=500, default="", blank=True)
-    # When it began to fail; null if it works.
+    # When the connection began to fail; null while it works.
     failing_since = models.DateTimeField(null=True)
     access_token = EncryptedTextField(default="")
     refresh_token = EncryptedTextField(default="")
-    # Proves the account's callbacks, if the provider has a secret for each account.
+    # Authenticates the account's callbacks, if the provider uses a secret per account.
     secret = EncryptedTextField(default="")
     token_expires_at = models.DateTimeField(null=True)
     # Nothing is sent before this time, because of the provider's rate limit.
     paused_until = models.DateTimeField(null=True)
     last_event_at = models.DateTimeField(null=True)
-    # The permissions that the person did not give, by the provider's names.
+    # The permissions that the person did not grant, as the provider names them.
     missing_permissions = ArrayField(models.CharField(max_length=100), default=list)
-    # The provider's rating of the account: green, yellow, red; empty if it does not say.
+    # The provider's rating of the account: green, yellow or red; empty if unknown.
     quality = models.CharField(max_length=20, default="", blank=True)
-    # How many customers may be written to first in a day; empty if the provider does not say.
+    # The number of customers whom the account may message first per day, or `unlimited`; empty if
+    # unknown.
     sending_limit = models.CharField(max_length=20, default="", blank=True)
     connected_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     connected_at = models.DateTimeField(null=True)
@@ -71,7 +72,7 @@ class ChannelConnection(TenantModel):
 
     class Meta:
         constraints = [
-            # Callbacks name only the account, so it must belong to one bot of one client.
+            # A callback identifies only the account, so at most one bot may have the account.
             models.UniqueConstraint(
                 fields=["channel", "account_id"],
                 condition=models.Q(status__in=["connected", "expired", "error"]),
@@ -100,7 +101,7 @@ class ChannelConnection(TenantModel):
 
 
 class OAuthAuthorization(TenantModel):
-    """One person's visit to a provider's consent page; the returned `state` names this row.
+    """One person's visit to a provider's consent page; the `state` parameter identifies the row.
 
     It can be used once, before `expires_at`, by the same person for the same bot.
     """
@@ -110,8 +111,9 @@ class OAuthAuthorization(TenantModel):
     user = models.ForeignKey(User, on_delete=models.CASCADE)
     # The account to connect, if it is known beforehand.
     account_id = models.CharField(max_length=100, default="", blank=True)
-    # As it was sent to the provider, since redeeming the code must repeat it exactly. If the
-    # provider sends people to our own callback, the address to which the callback redirects them.
+    # The redirect URI that was sent to the provider: redeeming the code must repeat it exactly.
+    # If the provider redirects people to our own callback, the URL to which that callback
+    # redirects them.
     redirect_uri = models.CharField(max_length=2000)
     # The PKCE code verifier, for providers that use PKCE.
     code_verifier = EncryptedTextField(default="")
@@ -129,7 +131,7 @@ class OAuthAuthorization(TenantModel):
 class CustomerIdentity(TenantModel):
     """A customer's id at a provider's account; it is valid only for that account.
 
-    Both ids are empty if the customer's only one was a number that somebody else has now.
+    Both ids are empty if the customer's only id was a number that now belongs to somebody else.
     """
 
     customer = models.ForeignKey(
@@ -138,9 +140,10 @@ class CustomerIdentity(TenantModel):
     channel = models.CharField(max_length=10, choices=messaging_choices)
     account_id = models.CharField(max_length=100)
     provider_user_id = models.CharField(max_length=300, blank=True)
-    # Another id of the same customer there, such as a telephone number. Messages are sent to it.
+    # A second id of the same customer at the account, such as a phone number. If there is one,
+    # messages are sent to it.
     alternate_user_id = models.CharField(max_length=300, default="", blank=True)
-    # The provider's time of the first message.
+    # When we first saw the customer at the account, by the provider's clock.
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -167,11 +170,10 @@ class CustomerIdentity(TenantModel):
 
 
 class FormerId(TenantModel):
-    """An id that a customer had at the account until a time, by the provider's clock.
+    """An id that a customer had at the account before `until`, by the provider's clock.
 
-    An item from before that time is theirs, however late it comes. A number may belong to somebody
-    else afterwards, but no other kind of id is given twice: a customer who changes the number gets
-    a new one.
+    An item from before that time belongs to this customer, however late it arrives. A number may
+    belong to somebody else afterwards; the provider never reassigns any other kind of id.
     """
 
     identity = models.ForeignKey(
@@ -195,7 +197,7 @@ class FormerId(TenantModel):
 
 
 class ChannelChat(TenantModel):
-    """The identity with which a chat's customer writes; it stays if customers are merged."""
+    """The identity under which a chat's customer writes; merging customers does not change it."""
 
     conversation = models.OneToOneField(
         Conversation, on_delete=models.CASCADE, primary_key=True, related_name="channel_chat"
@@ -226,23 +228,23 @@ class AccountNotice(TenantModel):
         ChannelConnection, on_delete=models.CASCADE, related_name="notices"
     )
     kind = models.CharField(max_length=20, choices=NoticeKind)
-    # The template and its language, if it is about one.
+    # The template and its language, if the notice is about a template.
     template = models.CharField(max_length=512, default="", blank=True)
     language = models.CharField(max_length=20, default="", blank=True)
-    # The new value and the one before, as the provider calls them, in small letters.
+    # The new and the previous value, in the provider's words, in lower case.
     value = models.CharField(max_length=60)
     previous = models.CharField(max_length=60, default="", blank=True)
     reason = models.CharField(max_length=500, default="", blank=True)
-    # Whether somebody should look at it.
+    # Whether a person should look at it.
     is_bad = models.BooleanField()
-    # The provider's time.
+    # When it happened, by the provider's clock.
     at = models.DateTimeField()
 
     class Meta:
         indexes = [
-            # An account's page, newest first.
+            # For an account's page: its notices, newest first.
             models.Index(fields=["connection", "-at"], name="notice_of_account"),
-            # The warning about bad news.
+            # For the warning about bad notices.
             models.Index(
                 fields=["client", "at"],
                 condition=models.Q(is_bad=True),
@@ -256,22 +258,22 @@ class AccountNotice(TenantModel):
 
 
 class InboundCallback(models.Model):
-    """A callback as it was received, stored before it is answered.
+    """A callback as it was received, stored before we respond to it.
 
-    It may concern accounts of several clients, or none.
+    It may concern accounts of several clients, or of none.
     """
 
     id = models.BigAutoField(primary_key=True)
     channel = models.CharField(max_length=10, choices=messaging_choices)
-    # As they were requested. Some providers name the account there.
+    # The URL's path and query, as requested. Some providers put the account's id into them.
     path = models.TextField(db_default="", blank=True)
     query = models.TextField(db_default="", blank=True)
-    # The raw bytes that the provider signed; emptied, with the query, when a customer in it is
-    # erased.
+    # The raw bytes that the provider signed. Body and query are emptied when a customer who occurs
+    # in them is erased.
     body = models.BinaryField()
-    # The number of its items; each has an `InboundItem`.
+    # The number of items in the body; each has an `InboundItem`.
     item_count = models.PositiveIntegerField(default=0)
-    # Why the body cannot be read, if it cannot.
+    # Why the body is unreadable; empty if it was read.
     error = models.CharField(max_length=200, default="", blank=True)
     received_at = models.DateTimeField(db_default=Now())
 
@@ -288,41 +290,43 @@ class Outcome(models.TextChoices):
     DUPLICATE = "duplicate"
     # An unknown kind, or one that chats do not show.
     UNSUPPORTED = "unsupported"
-    # No bot had the account when the item came.
+    # No bot had the account when the item arrived.
     UNKNOWN_ACCOUNT = "unknown_account"
 
 
 class InboundItem(models.Model):
     """One item of a callback, and its outcome.
 
-    An item is processed once, however often it comes. A customer's items are processed in the
-    order of their ids.
+    An item is processed once, however often the provider sends it. A customer's items are
+    processed in the order of the rows' ids.
     """
 
     id = models.BigAutoField(primary_key=True)
     callback = models.ForeignKey(InboundCallback, on_delete=models.CASCADE, related_name="items")
-    # The place in the callback, from 0.
+    # The item's position in the callback, from 0.
     position = models.PositiveIntegerField()
     channel = models.CharField(max_length=10, choices=messaging_choices)
     account_id = models.CharField(max_length=100)
-    # The provider's id of the item and its kind, or a hash of what identifies it.
+    # The item's kind and the values that identify the item, hashed if they are too long.
     key = models.CharField(max_length=120)
     outcome = models.CharField(max_length=15, choices=Outcome)
     # The kind of an unsupported item.
     kind = models.CharField(max_length=60, default="", blank=True)
-    # The provider's id of the message that it changes, if that message has not come yet. For a
-    # customer's new ids, its own `customer_key` if nobody is known by the old ones yet.
+    # The provider's id of the message that the item changes, if that message has not arrived yet.
+    # For a change of a customer's ids: the item's own `customer_key`, if no customer with the old
+    # ids is known yet.
     awaited_message_id = models.CharField(max_length=300, default="", blank=True)
-    # The `ChannelConnection` that received it. If the connection is erased, it is not processed.
+    # The `ChannelConnection` that received the item, which is not processed once that is deleted.
     connection_id = models.UUIDField(null=True)
     # The customer's ordering key, from `identities.customer_key`.
     customer_key = models.CharField(max_length=80, db_default="", blank=True)
-    # Whether the account's job processes it, instead of a job for its customer.
+    # Whether the account's job processes the item, instead of a job for its customer.
     is_batched = models.BooleanField(db_default=False)
     attempts = models.PositiveSmallIntegerField(db_default=0)
-    # Set before a job whose process died earlier processes it: a second death was its fault.
+    # Set before the item is processed again after a crash of its process, for one item at a time:
+    # if the process crashes again, the item is the cause.
     is_suspect = models.BooleanField(db_default=False)
-    # It failed too often: a job of its own retries it, and later items do not wait for it.
+    # The item failed too often: a separate job retries it, and later items do not wait for it.
     is_parked = models.BooleanField(db_default=False)
     error = models.CharField(max_length=500, db_default="", blank=True)
 
@@ -338,7 +342,7 @@ class InboundItem(models.Model):
             ),
         ]
         indexes = [
-            # For a new message: the changes of it that came earlier.
+            # For a new message: the changes to it that arrived earlier.
             models.Index(
                 fields=["channel", "account_id", "awaited_message_id"],
                 condition=~models.Q(awaited_message_id=""),
@@ -363,35 +367,37 @@ class InboundItem(models.Model):
 
 class SendState(models.TextChoices):
     QUEUED = "queued"
-    # The call is under way, or its worker died during it.
+    # The call is in progress, or its process crashed during the call.
     SENDING = "sending"
     SENT = "sent"
     FAILED = "failed"
-    # The call broke after the provider may have accepted it. Never repeated: an echo may settle it.
+    # The call failed, but the provider may have accepted it. It is never repeated; an echo may
+    # confirm it.
     UNCERTAIN = "uncertain"
 
 
 class OutboundSend(TenantModel):
     """One call that sends a message, or one of its parts if the channel needs several.
 
-    The row is written before the call. The call carries its id if the provider returns it.
+    The row is written before the call. The call carries the row's id if the provider supports that
+    and returns it in echoes.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="outbound_sends")
     connection = models.ForeignKey(ChannelConnection, on_delete=models.CASCADE)
     part = models.PositiveSmallIntegerField()
-    # Whether it is the last part, whose arrival makes the message delivered.
+    # Whether this is the last part: the message is delivered when its last part is.
     is_last = models.BooleanField()
     recipient_id = models.CharField(max_length=300)
-    # The text of the part, by which an echo without our id is matched.
+    # The text of the part, to match an echo that lacks our id.
     text = models.TextField(default="", blank=True)
     state = models.CharField(max_length=9, choices=SendState, default=SendState.QUEUED)
     provider_message_id = models.CharField(max_length=300, null=True)
     error = models.CharField(max_length=500, default="", blank=True)
-    # Whether the provider charges for it; null if it does not say.
+    # Whether the provider charges for the send; null if unknown.
     is_charged = models.BooleanField(null=True)
-    # How often the provider refused it temporarily.
+    # How often the provider refused the call temporarily.
     refusals = models.PositiveSmallIntegerField(default=0)
     # When the call began; after an echo, the provider's own time.
     sent_at = models.DateTimeField(null=True)
@@ -406,7 +412,7 @@ class OutboundSend(TenantModel):
             ),
         ]
         indexes = [
-            # For matching echoes, and for receipts of everything up to a moment.
+            # To match echoes, and receipts that cover everything up to a time.
             models.Index(
                 fields=["connection", "recipient_id", "sent_at"], name="outbound_receipts"
             ),
@@ -416,7 +422,7 @@ class OutboundSend(TenantModel):
                 condition=models.Q(state__in=["failed", "uncertain"]),
                 name="outbound_failed",
             ),
-            # An account's sends by day.
+            # For the chart of an account's sends per day.
             models.Index(fields=["connection", "created_at"], name="outbound_by_day"),
         ]
 

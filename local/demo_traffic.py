@@ -1,7 +1,6 @@
-"""`make demo`: customers write to the demo shop for ten minutes, and its agents answer.
+"""`make demo`: simulated customers write to the demo shop for ten minutes, and its agents reply.
 
-It uses the API of a running `make run`, as a shop's programs would, and prints a line for each
-event.
+It uses the API of a running `make run`, like a shop's own programs, and prints what happens.
 """
 
 import json
@@ -32,7 +31,7 @@ TIMEOUT_SECS = 90
 
 @dataclass
 class Shop:
-    """The demo client, as its own programs use it. `pace` divides every pause."""
+    """The demo client, as its own programs see it. `pace` divides every pause."""
 
     origin: str
     key: str
@@ -41,14 +40,14 @@ class Shop:
     chance: random.Random = field(default_factory=random.Random)
 
     def call(self, path: str, body: Mapping[str, Any], *, token: str = "") -> Any:
-        """POST as the shop's server, or with `token` as an agent; returns the reply's JSON."""
+        """POST as the shop's server, or as an agent with `token`; return the response's JSON."""
         credential = {"Authorization": f"Bearer {token}"} if token else {"API-KEY": self.key}
         headers = {"Content-Type": "application/json", **credential}
         data = json.dumps(body).encode()
         return self._send(urllib.request.Request(self.origin + path, data, headers))
 
     def sign_in(self) -> tuple[str, str]:
-        """Sign in as one of the agents; returns the name and an access token."""
+        """Sign in as one of the agents; return the agent's name and an access token."""
         login = self.chance.choice([item for item in self.logins if item["role"] == "Agent"])
         form = {"username": login["email"], "password": login["password"]}
         data = urllib.parse.urlencode(form).encode()
@@ -59,14 +58,14 @@ class Shop:
         time.sleep(self.chance.uniform(least, most) / self.pace)
 
     def _send(self, request: urllib.request.Request) -> Any:
-        # No proxy: the machine's HTTP_PROXY is not meant for our own address.
+        # No proxy: the machine's HTTP_PROXY is not meant for our own server.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(request, timeout=TIMEOUT_SECS) as reply:
             return json.loads(reply.read() or b"null")
 
 
 def read_shop(environ: Mapping[str, str]) -> Shop:
-    """The demo client of the platform that runs with PORT and DATA_DIR."""
+    """The demo client of the platform that runs with this PORT and DATA_DIR."""
     keys = data_dir_of(environ) / "keys"
     try:
         key = (keys / "demo_api_key").read_text().strip()
@@ -79,7 +78,7 @@ def read_shop(environ: Mapping[str, str]) -> Shop:
 
 
 def visit(shop: Shop, number: int) -> None:
-    """One customer asks, says thanks and leaves, or is handed over to an agent who answers."""
+    """One customer's chat: they ask, say thanks and leave, or are handed over to an agent."""
     customer = shop.chance.randrange(len(SCRIPT["customers"]))
     name = SCRIPT["customers"][customer]
     language = "vi" if name in SCRIPT["vietnamese"] else "en"
@@ -100,11 +99,11 @@ def visit(shop: Shop, number: int) -> None:
 
 
 def _lines(shop: Shop, language: str, number: int) -> list[str]:
-    """What a customer writes. Every third customer asks for something only a person can do."""
+    """What a customer writes. Every third customer asks for something that only a person can do."""
     topics = shop.chance.sample(SCRIPT["topics"], 2)
     questions = [shop.chance.choice(topic[language]["questions"]) for topic in topics]
     if number % 3 == 2:
-        # The bot asks the customer once to rephrase; this one asks for a person instead.
+        # The bot may ask the customer to rephrase; the customer then asks for a person.
         kinds = shop.chance.choice([["unknown", "person"], ["person"]])
         lines = [shop.chance.choice(SCRIPT["lines"][kind][language]) for kind in kinds]
         return [questions[0], *lines]
@@ -112,7 +111,7 @@ def _lines(shop: Shop, language: str, number: int) -> list[str]:
 
 
 def _answer(shop: Shop, chat_id: str, name: str, language: str) -> None:
-    """An agent takes the chat and answers; some chats are left for the person at the desk."""
+    """An agent takes the chat and replies. Some chats are left for the person who watches."""
     if shop.chance.random() < 0.3:
         _say("  the shop", f"{name} is left waiting: take the chat at the desk")
         return
@@ -162,7 +161,7 @@ def run(environ: Mapping[str, str]) -> int:
 
 
 def _has_ended(one: Future[None]) -> bool:
-    """Whether a visit is over. If it failed, the demo ends with an error message."""
+    """Whether a visit has ended. Raises ServerError if it failed, which ends the demo."""
     if not one.done():
         return False
     try:

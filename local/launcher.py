@@ -23,18 +23,18 @@ from local.postgres import Postgres
 from local.valkey import Valkey
 from simulator import defaults
 
-RUN_MARK = "CHATPLATFORM_RUN"  # in the environment of every process of ours: finds leftovers
+RUN_MARK = "CHATPLATFORM_RUN"  # in the environment of all our processes, to find leftovers
 TRUE = {"true", "on", "ok", "y", "yes", "1"}  # as settings.py reads DEBUG
-_TO_SIMULATOR = 1200  # from the platform's port to the preferred one of the simulator
-LIVE_SECS = 300  # how long the first answer may take on a slow machine
+_TO_SIMULATOR = 1200  # the distance from the platform's port to the simulator's preferred port
+LIVE_SECS = 300  # how long the first response may take on a slow machine
 
 
 class Stopped(Exception):
-    """Ctrl-C or SIGTERM came while the platform was starting."""
+    """The platform was stopped, by Ctrl-C or SIGTERM, while it was starting."""
 
 
 def read_config(environ: Mapping[str, str]) -> Config:
-    # Only in development: the secrets of the simulated providers are public.
+    # The simulator runs only in development, since the simulated providers' secrets are public.
     is_development = (environ.get("DEBUG") or "false").lower() in TRUE
     host = environ.get("HOST") or "127.0.0.1"
     if is_development and not is_loopback(host):
@@ -42,13 +42,13 @@ def read_config(environ: Mapping[str, str]) -> Config:
     port = _port(environ, "PORT", "8000")
     metrics_port = _port(environ, "METRICS_PORT", "0")
     data_dir = make_data_dir(data_dir_of(environ))
-    # The same port at each start, since webhooks and functions may point to it.
+    # Use the same port at each start if it is free: URLs of webhooks and functions may contain it.
     simulator_port = free_port(port + _TO_SIMULATOR) if is_development else None
     return Config(host, port, data_dir, simulator_port, metrics_port or None)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address; of all names, only `localhost` counts."""
+    """Whether a host is an address that only this machine can reach, or `localhost`."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -86,7 +86,7 @@ def check_port(config: Config) -> None:
 
 
 def kill_leftovers(data_dir: Path) -> None:
-    """Kill the processes that a killed run left on this folder; their jobs will be run again."""
+    """Kill the processes that a killed run of this folder left; their jobs will run again."""
     mark = f"{RUN_MARK}={data_dir}".encode()
     deadline = time.monotonic() + 5
     while pids := list(_marked(mark)):
@@ -116,12 +116,12 @@ class Supervisor:
         thread_limits = {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
         own = {RUN_MARK: str(config.data_dir), "DATA_DIR": str(config.data_dir)}
         self.environ = dict(os.environ) | thread_limits | own | {"PORT": str(config.port)}
-        # Only for the set-up: the processes use a role that owns nothing.
+        # Needed only for the setup: the processes use a role that owns nothing.
         names = [name for name in self.environ if name.startswith("DATABASE_OWNER_")]
         self._owner = {name: self.environ.pop(name) for name in names}
         if config.simulator_port is not None:
             host = config.origin.removeprefix("http://").rpartition(":")[0]
-            self.environ.setdefault("PUBLIC_URL", config.origin)  # the address printed here
+            self.environ.setdefault("PUBLIC_URL", config.origin)  # the URL that is printed here
             self.environ.setdefault("ALLOWED_HOSTS", f"localhost,127.0.0.1,[::1],{host}")
             self.environ.setdefault("CREDIT_PACKS", "5000=45 EUR,20000=150 EUR")
             self.environ |= defaults.fill_unset(self.environ, config.simulator_origin)
@@ -132,7 +132,8 @@ class Supervisor:
 
     @contextmanager
     def _step(self, name: str) -> Iterator[None]:
-        """Print the name of a step, and then how long it took."""
+        """Print a step's name before it, and its duration after it; raise Stopped if it's time to
+        stop."""
         self.output.line(f"{name} ...")
         started_at = time.monotonic()
         yield
@@ -207,7 +208,7 @@ class Supervisor:
                 )
 
     def _is_live(self) -> bool:
-        # No proxy: the machine's HTTP_PROXY is not meant for our own address.
+        # No proxy: the machine's HTTP_PROXY is not meant for our own server.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
             with opener.open(f"{self.config.origin}/health/live", timeout=2) as reply:
@@ -258,9 +259,10 @@ class Supervisor:
             self.output.line(f"{server.name} is down, next try in {delay.died():.1f} s: {error}")
 
     def stop(self) -> None:
-        """Stop what makes work, then the relay, the workers and the servers: in at most 28 seconds.
+        """Stop the processes that cause work, then the relay, the workers and the servers.
 
-        The relay stops after the web process, so that waiting requests can still get their reply.
+        This takes at most 28 seconds. The relay stops after the web process, so that waiting
+        requests can still get their replies.
         """
         self.stopping.set()
         started_at = time.monotonic()
@@ -284,11 +286,11 @@ class Supervisor:
                 break
             time.sleep(0.02)
         for process in group:
-            process.signal(signal.SIGKILL)  # the leader, if it still runs, and its children
+            process.signal(signal.SIGKILL)  # the process, if it still runs, and its children
 
 
 def run(environ: Mapping[str, str]) -> int:
-    os.umask(0o077)  # files of all clients: no other account of this machine reads them
+    os.umask(0o077)  # no other account of this machine may read the clients' files
     config = read_config(environ)
     lock = Lock(config.data_dir)
     try:

@@ -1,9 +1,9 @@
-"""`make words`: updates the catalogues in `locale/`, and builds the scripts that pages load.
+"""`make words`: updates the catalogs in `locale/`, and builds the scripts that pages load.
 
-New texts of the source are added to a catalogue without a translation, and texts that are gone are
-removed. `django.po` has the texts of the pages, `djangojs.po` those of the desk's and the widget's
-scripts, which load them as a script for each language. English needs none. In a language without a
-`django.po`, only the widget speaks.
+New texts in the source are added to each catalog without a translation, and texts that no longer
+exist are removed. `django.po` has the texts of the pages. `djangojs.po` has the texts of the desk's
+and the widget's scripts, which load them as a script per language. English needs no catalog. A
+language without a `django.po` is a language of the widget only.
 """
 
 import io
@@ -24,7 +24,7 @@ from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parents[1]
 _STATIC = ROOT / "chats" / "static"
-# Scripts of desk and widget alike.
+# The scripts that desk and widget share.
 _COMMON = "chatplatform/static/common"
 _TEXT = re.compile(r'\b(tn?|msg)\(\s*"([^"]+)"(?:,\s*"([^"]+)")?')
 _SOURCES = (
@@ -41,15 +41,15 @@ _DJANGO = ("conf", "contrib/admin", "contrib/auth")
 
 
 def _template(file: Any, keywords: Any, tags: Any, options: Any) -> Iterator[Any]:
-    """A method of Babel for templates."""
-    # Python's tokens may not be indented as a template's lines are.
+    """An extraction method of Babel for Django's templates."""
+    # Python does not accept tokens that are indented like a template's lines.
     lines = templatize(file.read().decode()).split("\n")
     source = "\n".join(line.strip() for line in lines)
     return extract_python(io.BytesIO(source.encode()), keywords, tags, options)
 
 
 def _script(file: Any, keywords: Any, tags: Any, options: Any) -> Iterator[Any]:
-    """A method of Babel for scripts, whose own one reads no template strings."""
+    """An extraction method of Babel for scripts: Babel's own does not read template strings."""
     for name, text, plural in _TEXT.findall(file.read().decode()):
         yield 1, "ngettext" if name == "tn" else "gettext", (text, plural), []
 
@@ -60,12 +60,13 @@ _METHODS: Any = [
 
 
 def translations() -> list[Path]:
-    """The files with the translations of the scripts' texts, one for each language."""
+    """The paths of the catalogs of scripts' texts, one per language."""
     return sorted(ROOT.glob("locale/*/LC_MESSAGES/djangojs.po"))
 
 
 def catalogues(translation: Path) -> dict[Path, str]:
-    """What to write, by path: the catalogues of desk and widget in the language of a file."""
+    """The content of the scripts to write, by path: the desk's and the widget's texts in the
+    language of a catalog."""
     catalog = _read(translation)
     language = translation.parents[1].name.lower().replace("_", "-")
     return {
@@ -75,7 +76,7 @@ def catalogues(translation: Path) -> dict[Path, str]:
 
 
 def _apps(translation: Path) -> tuple[str, ...]:
-    """The apps that speak the language of a file."""
+    """The apps that exist in the language of a catalog."""
     return _APPS if translation.with_name("django.po").exists() else ("widget",)
 
 
@@ -85,12 +86,12 @@ def texts(app: str) -> set[str]:
 
 
 def updated(path: Path) -> Catalog:
-    """A catalogue with the texts that the source contains today."""
+    """A catalog, updated to the texts that the source contains now."""
     catalog = _read(path)
     if path.name == "djangojs.po":
         found = _marked(ROOT, *(f"chats/static/{app}" for app in _apps(path)), _COMMON)
     else:
-        # English has other words for some texts of Django, and needs none for ours.
+        # The English catalog only has other words for some of Django's texts.
         found = _marked(ROOT, *(_SOURCES if catalog.locale_identifier != "en" else ()))
         borrowed = _texts_of_django_and_unfold()
         for entry in catalog:
@@ -101,7 +102,7 @@ def updated(path: Path) -> Catalog:
 
 
 def written(catalog: Catalog, header: str) -> str:
-    """The content of a catalogue's file, below the header that it has."""
+    """The content of a catalog's file, with the given header."""
     file = io.BytesIO()
     write_po(
         file, catalog, width=0, sort_by_file=True, include_lineno=False, omit_header=True,
@@ -150,7 +151,7 @@ def _as_script(catalog: Catalog, used: set[str]) -> str:
         if text in used:
             translated[text] = message.string
     lines = json.dumps(translated, ensure_ascii=False, indent=0)
-    # The plural expression is C, and means the same in JavaScript.
+    # The plural expression is in C, and means the same in JavaScript.
     plural = f"(n) => Number({catalog.plural_expr})"
     return f"globalThis.catalogue = {{ plural: {plural}, texts: {lines} }};\n"
 

@@ -19,7 +19,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class ServerError(Exception):
-    """An error, explained in one sentence to the person at the terminal."""
+    """An error whose message explains it, in one sentence, to the person at the terminal."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Account:
 
 
 def exit_code(run: Callable[[], int], data_dir: object) -> int:
-    """The value that `run` returns; 1 after an error, which is printed in one sentence."""
+    """What `run` returns; 1 after an error, which is printed in one sentence."""
     try:
         return run()
     except ServerError as error:
@@ -46,14 +46,14 @@ def _load_libc() -> ctypes.CDLL | None:
     return ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
-# Loaded before any fork: a forked child must not run the loader.
+# Loaded before any fork, since a forked child must not run the loader.
 _LIBC = _load_libc()
 
 
 def die_with_parent(signum: int) -> Callable[[], None]:
-    """A Popen preexec_fn: the kernel sends `signum` to the child when the starting thread ends.
+    """A `preexec_fn` for Popen: the kernel sends `signum` to the child when its parent thread ends.
 
-    It must run after setuid, which clears the setting; Popen keeps this order.
+    It must run after setuid, which clears the setting; Popen does it in this order.
     """
     parent = os.getpid()
 
@@ -68,7 +68,7 @@ def die_with_parent(signum: int) -> Callable[[], None]:
 
 
 def free_port(preferred: int = 0) -> int:
-    """A free port: the preferred one, or any."""
+    """A free port: the preferred one if it is free, else any."""
     with socket.socket() as probe, suppress(OSError, OverflowError):
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", preferred))
@@ -91,9 +91,10 @@ def can_reach(account: Account, path: Path) -> bool:
 
 
 def processes_marked(marker: str, program: str) -> list[int]:
-    """Live processes of `program` whose title contains the marker.
+    """The ids of running processes of `program` whose title contains the marker.
 
-    A container's root cannot read /proc/PID/cwd and exe of other accounts, but it can read titles.
+    Root in a container cannot read cwd and exe of other accounts' processes in /proc, but it can
+    read their titles.
     """
     pids = []
     for folder in Path("/proc").glob("[0-9]*"):
@@ -120,7 +121,7 @@ def wait_until(condition: Callable[[], bool], *, secs: float) -> bool:
 
 
 def run_command(command: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run a command as a shell would: forward signals to it and return its exit code."""
+    """Run a command like a shell: forward signals to it, and return its exit code."""
     try:
         process = subprocess.Popen(
             command, env=dict(environ), preexec_fn=die_with_parent(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""The processes of the platform: what each runs, how it is kept alive, and what it prints."""
+"""The processes of the platform: their commands, how they are kept running, and their output."""
 
 import os
 import signal
@@ -14,8 +14,8 @@ from pathlib import Path
 from local.os_processes import die_with_parent
 
 ROOT = Path(__file__).resolve().parents[1]
-# What the platform consists of, in the order of the metrics ports. `make run` starts a second
-# worker, which shares the first one's port: they are one group, and either serves for both.
+# The parts of the platform, in the order of their metrics ports. `make run` starts a second
+# worker, which shares the first worker's port: either of them serves the metrics of both.
 PARTS = ("web", "worker", "worker-webhook", "worker-bulk", "beat", "relay")
 FIRST_DELAY_SECS, LONGEST_DELAY_SECS, STABLE_SECS = 0.2, 10.0, 30.0
 COLOURS = {
@@ -28,13 +28,13 @@ COLOURS = {
     "relay": 33,
     "simulator": 37,
 }
-# Celery's lines on stopping begin like this. They are left out: the launcher prints its own.
+# Celery's lines about stopping begin like this. They are omitted: the launcher prints its own.
 CELERY_WORDS = ("worker: ", "Waiting gracefully for cold shutdown")
 CELERY_ROOT_WARNING = "You're running the worker with superuser privileges"
 
 
 def data_dir_of(environ: Mapping[str, str]) -> Path:
-    """The folder that DATA_DIR names, by default `var` beside the code."""
+    """The folder in DATA_DIR, by default `var` beside the code."""
     return Path(environ.get("DATA_DIR") or ROOT / "var")
 
 
@@ -43,7 +43,7 @@ class Config:
     host: str
     port: int
     data_dir: Path
-    # The port of the simulated messaging providers; None: they do not run.
+    # The port of the simulated messaging providers; None if they do not run.
     simulator_port: int | None = None
     # The metrics port of the first of `PARTS`; the next ports serve the others. None: no metrics.
     metrics_port: int | None = None
@@ -69,16 +69,16 @@ class Part:
 
 
 def parts(config: Config) -> list[Part]:
-    """All parts, in the order in which they start; `Supervisor.stop` has the order of stopping."""
+    """All parts, in the order in which they start. `Supervisor.stop` has another order."""
     python = sys.executable
     celery = [python, "-m", "celery", "--quiet", "-A", "chatplatform"]
     worker = [*celery, "worker", "--without-gossip", "--without-mingle", "--without-heartbeat"]
-    # Celery warns at every start as root, which is common on one's own machine.
+    # Celery warns at every start as root, which is common on a developer's machine.
     silent = f"ignore:{CELERY_ROOT_WARNING}"
     quiet = {"PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", silent)}
-    # With this, SIGTERM gives running tasks the soft shutdown time of settings.py.
+    # With this, running tasks have the soft shutdown time of settings.py after a SIGTERM.
     soft = quiet | {"REMAP_SIGTERM": "SIGQUIT"}
-    # All share the cores. A customer waits for a reply as for a response; other jobs come later.
+    # All share the CPU. A customer waits for a reply as for a response; other jobs come later.
     later, last = ["nice", "-n", "15"], ["nice", "-n", "19"]
     quick, spare = (
         [*worker, *_pool(name, "threads", 16, "reply,channel,insight")]
@@ -91,12 +91,12 @@ def parts(config: Config) -> list[Part]:
     platform = [
         Part("web", [python, "-m", "chatplatform.web.serve", *_web(config)], 6),
         Part("worker", quick, 12, soft),
-        # No soft shutdown: on SIGTERM deliveries end or return to the queue at once.
+        # No soft shutdown: on SIGTERM, deliveries end or are due again at once.
         Part("worker-webhook", webhook, 12, quiet),
         Part("worker-bulk", bulk, 12, soft),
         Part("beat", [*later, *celery, "beat", *schedule, "--loglevel", "warning"], 2),
         Part("relay", [python, "manage.py", "relay"], 3, {"REPLY_WORKERS": "2"}),
-        # This worker answers customers while the first one restarts, which takes seconds.
+        # This worker replies to customers while the first one restarts, which takes seconds.
         Part("worker-2", spare, 12, soft),
     ]
     platform = [_observed(part, config) for part in platform]
@@ -107,7 +107,7 @@ def parts(config: Config) -> list[Part]:
 
 
 def _observed(part: Part, config: Config) -> Part:
-    """The part with its metrics port and trace name in its environment."""
+    """The part with its metrics port and the name of its traces in the environment."""
     number = PARTS.index(part.name.removesuffix("-2"))
     port = 0 if config.metrics_port is None else config.metrics_port + number
     own = {"METRICS_PORT": str(port), "TRACES_NAME": f"chatplatform-{part.name}"}
@@ -121,12 +121,12 @@ def _pool(name: str, pool: str, concurrency: int, queues: str) -> list[str]:
 
 def _web(config: Config) -> list[str]:
     address = ["--host", config.host, "--port", str(config.port)]
-    # A worker that waits for a slow client must not delay the stop.
+    # A web worker that waits for a slow client must not delay stopping.
     return ["chatplatform.asgi:application", *address, "--workers-kill-timeout", "4"]
 
 
 class Output:
-    """Prints the lines of all processes, one at a time, each with the name of its process."""
+    """Prints the lines of all processes, each with the name of its process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -170,9 +170,10 @@ class Output:
 
 
 class Delay:
-    """The delay before a restart: 0.2 s, doubling up to 10 s, and reset after 30 s of life.
+    """The delay before a restart: 0.2 s, doubled each time up to 10 s, and reset if the process ran
+    for 30 s.
 
-    Death by a signal also resets it, since the process had started properly.
+    It is also reset if a signal ended the process, which had then started properly.
     """
 
     def __init__(self) -> None:
@@ -195,7 +196,7 @@ class Delay:
 
 
 class Process:
-    """A part that is kept alive: restarted with a growing delay, stopped with its whole group."""
+    """A part that is kept running: it is restarted after a delay, and stopped with its children."""
 
     def __init__(self, part: Part, environ: Mapping[str, str], output: Output) -> None:
         self.part = part
@@ -209,7 +210,7 @@ class Process:
         self._delay.started()
 
     def watch(self) -> None:
-        """Restart the process if it has died and its delay is over."""
+        """Restart the process if it has ended and its delay is over."""
         if self._popen is not None and self._popen.poll() is not None:
             self.signal(signal.SIGKILL)  # surviving children would keep its port
             delay = self._delay.died(by_signal=self._popen.returncode < 0)
@@ -225,7 +226,7 @@ class Process:
                 if signum == signal.SIGKILL:
                     os.killpg(self._popen.pid, signum)
                 elif self._popen.poll() is None:
-                    # Only to the leader, which stops its children in its own order.
+                    # Only to the process itself, which stops its children in its own order.
                     os.kill(self._popen.pid, signum)
 
     def has_ended(self) -> bool:

@@ -1,6 +1,6 @@
-"""`make pictures`: takes the pictures of README and docs from a running demo shop.
+"""`make pictures`: takes screenshots of a demo shop for the README and the docs.
 
-Starts the platform with its own port and data, so that each run begins with the same demo.
+It starts the platform with a port and data of its own, so that each run begins with the same demo.
 """
 
 import io
@@ -32,7 +32,7 @@ START_SECS = 600
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a page as somebody sees it; `before` brings the page into its state."""
+    """A screenshot of a page, as a person with this role sees it. `before` prepares the page."""
 
     name: str
     path: str
@@ -43,7 +43,7 @@ class Picture:
 
 
 def ask(page: Page) -> None:
-    """Ask the widget something that the shop's documents answer."""
+    """Ask the bot in the widget a question that the shop's documents answer."""
     widget = page.frame_locator("iframe")
     widget.get_by_role("button", name="Open the chat").click()
     field = widget.get_by_label("Write a message")
@@ -91,7 +91,7 @@ PICTURES = (
 
 
 class Studio:
-    """Takes pictures of a running demo, whose data is in `folder`."""
+    """Takes screenshots of a running demo, whose data is in `folder`."""
 
     def __init__(self, origin: str, folder: Path, browser: Browser) -> None:
         self.origin, self.browser = origin, browser
@@ -126,7 +126,7 @@ class Studio:
 
 @contextmanager
 def demo(folder: Path) -> Iterator[str]:
-    """Run the platform with data in `folder`; gives its origin once the demo's jobs are done."""
+    """Run the platform with data in `folder`; yield its origin when the demo's jobs are done."""
     port = free_port()
     env = os.environ | {"PORT": str(port), "DATA_DIR": str(folder), "DEBUG": "true"}
     with (folder.parent / "run.log").open("w") as log:
@@ -145,7 +145,7 @@ def demo(folder: Path) -> Iterator[str]:
 
 
 def _has_rested(origin: str) -> bool:
-    """Whether the platform is up and no job waits."""
+    """Whether the platform is running and no job is waiting."""
     try:
         with urllib.request.urlopen(f"{origin}/health", timeout=30) as reply:  # noqa: S310
             parts: list[dict[str, Any]] = json.load(reply)["parts"]

@@ -25,7 +25,7 @@ APPLICATION = "chatplatform_app"
 
 POSTGRES_SETTINGS = {
     "listen_addresses": "127.0.0.1",
-    "unix_socket_directories": "",  # no socket file: avoids its 107-byte limit and permissions
+    "unix_socket_directories": "",  # no socket file, whose path is limited to 107 bytes
     "max_connections": "200",
     "shared_buffers": "256MB",
     "max_wal_size": "2GB",
@@ -62,7 +62,7 @@ class Postgres(Server):
 
     @property
     def application_url(self) -> str:
-        """The address for the processes. Their role owns nothing; `migrate` creates it."""
+        """The URL for the platform's processes. Their role owns nothing; `migrate` creates it."""
         password = stored_secret(self.data_dir / "postgres.application-password")
         return f"postgresql://{APPLICATION}:{password}@127.0.0.1:{self.port}/{DATABASE}"
 
@@ -78,7 +78,7 @@ class Postgres(Server):
             os.close(log)
 
     def answers(self, port: int) -> bool:
-        """Whether the postmaster is ready, as the eighth line of its pid file says."""
+        """Whether the server is ready, according to the eighth line of its pid file."""
         with suppress(OSError):
             lines = (self.folder / "postmaster.pid").read_text().splitlines()
             return len(lines) > 7 and lines[7].strip() == "ready" and self._is_ours(lines[0])
@@ -87,14 +87,14 @@ class Postgres(Server):
     def stop_leftovers(self) -> None:
         super().stop_leftovers()
         if not self._leftovers() and sys.platform == "linux":
-            # No server uses this folder, so the pid in the file may now be another process's.
+            # No server uses this folder, so the pid in the file may be another process's by now.
             (self.folder / "postmaster.pid").unlink(missing_ok=True)
 
     def _is_ours(self, pid: str) -> bool:
         return self.process is not None and pid == str(self.process.pid)
 
     def _create(self) -> None:
-        """Create a cluster in a temporary folder, and move it into place when it is complete."""
+        """Create a cluster in a temporary folder, and move it to its place when it is complete."""
         fresh = self.data_dir / "postgres.new"
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(mode=0o700)
@@ -162,7 +162,7 @@ class Postgres(Server):
 
 
 def _ctype() -> str:
-    """The LC_CTYPE that classifies letters; with C the search index would know only ASCII."""
+    """The LC_CTYPE to classify letters: with C, the search index would only know ASCII letters."""
     before = locale.setlocale(locale.LC_CTYPE)
     try:
         return locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
@@ -173,7 +173,7 @@ def _ctype() -> str:
 
 
 def _postgres_account(folder: Path) -> Account | None:
-    """The account that runs PostgreSQL, which refuses root; None: the current account."""
+    """The account that runs PostgreSQL, which refuses to run as root; None for the current one."""
     status = folder.stat() if folder.exists() else None
     if os.geteuid() != 0:
         if status is not None and status.st_uid != os.geteuid():
@@ -182,7 +182,7 @@ def _postgres_account(folder: Path) -> Account | None:
                 f"or give it to you with chown -R, or set DATA_DIR to another folder."
             )
         return None
-    if status is not None and status.st_uid != 0:  # a normal user's run made it, so it stays theirs
+    if status is not None and status.st_uid != 0:  # a normal user created it
         return Account(status.st_uid, status.st_gid)
     nobody = pwd.getpwnam("nobody")
     return Account(nobody.pw_uid, nobody.pw_gid)
@@ -209,7 +209,7 @@ def _postgres_bin(data_dir: Path, account: Account | None) -> Path:
 
 
 def _copy_binaries(package: Path, target: Path) -> None:
-    """Copy the package with its libraries next to it, where the binaries look for them."""
+    """Copy the package, and its libraries next to it, where the binaries look for them."""
     if target.exists():
         return
     fresh = Path(tempfile.mkdtemp(prefix=target.name + ".", dir=target.parent))

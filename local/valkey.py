@@ -44,7 +44,7 @@ class Valkey(Server):
             os.close(log)
         assert process.stdin is not None
         with suppress(BrokenPipeError), process.stdin as config:
-            # Through stdin, to keep the password out of the process list and of a second file.
+            # Through stdin, so that the password is not in the process list, nor in a second file.
             config.write(self._config(port).encode())
         return process
 

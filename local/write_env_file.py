@@ -1,6 +1,6 @@
 """`make env`: writes `.env` from `.env.example`, with new secrets.
 
-It uses only the standard library, since it runs before anything is installed.
+It imports only the standard library, since it runs before anything is installed.
 """
 
 import base64

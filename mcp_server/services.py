@@ -1,4 +1,4 @@
-"""The tools of the MCP server: each is an operation of the API, described by its declaration."""
+"""The tools of the MCP server: each calls an operation of the API, and is described by it."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -20,15 +20,16 @@ from chatplatform.api.routing import find_operation
 from identity.auth import Principal
 
 _CONVERTERS = {"int": "integer", "uuid": "string", "slug": "string", "str": "string"}
-# Headers that belong to the request to `/mcp` alone.
+# The headers of a request to `/mcp` that are not passed on to the operation.
 _NOT_PASSED_ON = (f"HTTP_{HEADER.upper().replace('-', '_')}", "HTTP_ACCEPT", CAN_WAIT, ALLOWANCE)
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: its name, its operation, and the fields of the body that are not the model's to set.
+    """A tool: its name, and the method and path of its operation.
 
-    `is_write`: it does what a customer notices, so the caller needs the scope `mcp:write`.
+    `is_write`: customers notice its effect, so the caller needs the scope `mcp:write`. `fixed`: the
+    arguments that the model cannot set, with their values.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Tool:
         return _served()[self.method, re.sub(r"<\w+:(\w+)>", r"<\1>", self.path)]
 
     def admits(self, caller: Principal) -> bool:
-        """Whether the caller's rights admit the operation."""
+        """Whether the caller has the rights for the operation."""
         access = self.operation.access
         kind = "api_key" if caller.key else "bearer"
         rights = set(access.admitted(self.method))
@@ -64,7 +65,7 @@ class Tool:
         }
 
     def _schema(self) -> dict[str, Any]:
-        """The parameters of path, query and body as one object."""
+        """The JSON Schema of the arguments: parameters of path, query and body in one object."""
         parts: dict[str, Any] = {}
         named: dict[str, Any] = {}
         needed: list[str] = []
@@ -87,7 +88,8 @@ class Tool:
         return closed | ({"$defs": named} if named else {})
 
     def call(self, request: HttpRequest, arguments: Mapping[str, Any]) -> HttpResponseBase:
-        """The operation's own response, with the caller's credential; it checks all by itself."""
+        """Call the operation with the caller's credential, and return its response. The operation
+        itself checks rights and arguments."""
         declared, given = self.operation, {**arguments, **self.fixed}
         path = "/" + self.path
         path = re.sub(r"<\w+:(\w+)>", lambda part: _segment(given.pop(part[1], "")), path)
@@ -95,7 +97,7 @@ class Tool:
         query = {name: given.pop(name) for name in names & set(given)}
         body = orjson.dumps(given) if declared.body else b""
         if given and not declared.body:
-            query |= given  # the operation refuses what it does not know
+            query |= given  # the operation refuses unknown parameters
         match = find_operation(path)
         if match is None:
             raise NotFound
@@ -120,7 +122,8 @@ TOOLS = (
 
 
 def tools_of(caller: Principal) -> Iterator[Tool]:
-    """The tools that the caller's rights admit."""
+    """The tools for which the caller has the rights. Two operations may have the same tool's name,
+    one for people and one for keys."""
     return (tool for tool in TOOLS if tool.admits(caller))
 
 
@@ -139,7 +142,7 @@ def _segment(value: Any) -> str:
 def _request(
     request: HttpRequest, method: str, path: str, query: Mapping[str, Any], body: bytes
 ) -> HttpRequest:
-    """A request for another path with the same headers, so with the same caller."""
+    """A request for another path, with the same headers, and so with the same caller."""
     passed_on = {name: value for name, value in request.META.items() if name not in _NOT_PASSED_ON}
     return WSGIRequest(
         {
@@ -147,7 +150,7 @@ def _request(
             "REQUEST_METHOD": method,
             "PATH_INFO": path,
             "QUERY_STRING": urlencode(
-                # Models send null for what they leave out.
+                # Models send null for arguments that they leave out.
                 {name: _as_text(value) for name, value in query.items() if value is not None},
                 doseq=True,
             ),

@@ -15,7 +15,8 @@ class McpRequest(Shape):
     jsonrpc: Literal["2.0"] = Field(description="Always `2.0`.")
     id: Annotated[int, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)] | Text | None = Field(
         None,
-        description="The client's own id of the request; the response repeats it.",
+        description="The client's own id for the request, which the response repeats; null or"
+        " missing in a notification.",
     )
     method: Text = Field(
         max_length=100,
@@ -34,7 +35,7 @@ class McpResult(Shape):
 
 
 class McpFault(Shape):
-    """Why a request has no result."""
+    """The error because of which a request has no result."""
 
     jsonrpc: Literal["2.0"] = Field(description="Always `2.0`.")
     id: int | str = Field(description="The request's id.")

@@ -1,7 +1,7 @@
 """`POST /mcp`: the Model Context Protocol (streamable HTTP) for language models and their apps.
 
-The server keeps no session: every request has its credential. It speaks the revisions with the
-handshake `initialize`, and the newest, which begins with `server/discover`.
+The server keeps no sessions: every request has a credential. It supports the revisions of the
+protocol that begin with `initialize`, and the newest, which begins with `server/discover`.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ NEWEST = "2026-07-28"
 SCOPE = "mcp:write"
 _INVALID_PARAMS, _NO_METHOD = -32602, -32601
 _CAPABILITIES: dict[str, Any] = {"tools": {}}
-# How long clients may keep an answer: it depends on the caller.
+# Clients may cache a result for a minute, but not share it, since it depends on the caller.
 _KEPT = {"ttlMs": 60_000, "cacheScope": "private"}
 _INSTRUCTIONS = (
     "Tools of a company's chat platform: its conversations with customers, its bots, what they"
@@ -34,7 +34,7 @@ _INSTRUCTIONS = (
 
 
 class McpError(Exception):
-    """An error of JSON-RPC."""
+    """A JSON-RPC error, with its code."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -50,11 +50,11 @@ class McpViewSet(TenantViewSet):
         also={202: None},
     )
     def call(self, request: HttpRequest, body: McpRequest) -> HttpResponseBase:
-        """Answer a message of an MCP client; a notification gets a 202 without a body.
+        """Respond to a message of an MCP client; a notification gets a 202 without a body.
 
-        Tools have the rights of the caller, and each call is in the audit log. Those that write to
-        customers need the scope `mcp:write`: a person asks for it at the sign-in, a secret key has
-        `mcp_write`.
+        Tools have the rights of the caller, and each call of a tool is in the audit log. Tools that
+        write to customers need the scope `mcp:write`: a person grants it when the client asks for
+        it at the sign-in, and a secret key has it if it has `mcp_write`.
         """
         if body.id is None:
             return HttpResponse(status=202)
@@ -142,7 +142,8 @@ def _message(call_id: int | str, result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _from_response(response: HttpResponse) -> dict[str, Any]:
-    """What an operation answered; a refusal is a result too, so that the model can correct it."""
+    """The result of a tool from an operation's response. A refusal is a result, too, so that the
+    model can correct its call."""
     text = response.content.decode()
     is_error = response.status_code >= 400
     return _tool_result(text, is_error=is_error, data=orjson.loads(text) if text else None)
@@ -154,7 +155,7 @@ def _tool_result(text: str, *, is_error: bool, data: Any = None) -> dict[str, An
 
 
 def _when_done(reply: StreamingReply, call_id: int | str) -> StreamingReply:
-    """The response to a call that waits for the bot, written when the bot has replied."""
+    """The response to a call that waits for the bot; it is sent when the bot has replied."""
 
     async def follow(listener: Listener, in_thread: InThread) -> Events:
         last: dict[str, Any] = {}

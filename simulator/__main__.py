@@ -1,4 +1,4 @@
-"""`python -m simulator`: serve the simulated messaging providers, with a page for customers."""
+"""`python -m simulator`: serve the simulated providers, and a page to act as customers."""
 
 import argparse
 import os
@@ -12,7 +12,7 @@ from simulator.state import Simulator
 
 
 def main() -> None:
-    """Serve until SIGTERM or SIGINT, or only print the environment."""
+    """Serve until SIGTERM or SIGINT; with `--environment`, only print the platform's variables."""
     parser = argparse.ArgumentParser(description="The messaging providers, simulated.")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=9200)

@@ -1,4 +1,4 @@
-"""The subject of a call, which faults and the log use: its channel, account and kind."""
+"""The channel, account and kind of a call, for matching faults and for the log."""
 
 import re
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def without_version(path: str) -> list[str]:
 
 
 def bearer(request: Request) -> str:
-    """The token of a call, from the header or else the parameter."""
+    """The token of a call, from the header, or else from the parameter `access_token`."""
     scheme, _, value = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return value.strip()
@@ -88,7 +88,7 @@ def node_account(world: World, node: str, token: Token | None) -> Account | None
 
 
 def photo_side(world: World, request: Request, page: Account) -> Account:
-    """The photoapp account that is linked to a page, if the call concerns it; else the page."""
+    """The photoapp account that is linked to a page, if the call is about it; else the page."""
     photo = world.photo_of(page.id)
     if photo is None:
         return page

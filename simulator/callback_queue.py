@@ -15,8 +15,8 @@ from simulator.envelopes import Event
 from simulator.world import OBJECT_OF_KIND, Account, Json, World
 
 KEPT = 20_000
-# Seconds from each failed attempt to the next; after the last one the body is given up.
-# socialnet and photoapp retry quickly at first, for an hour in all; chatapp for seven days.
+# The seconds between a failed attempt and the next; after the last one, the body is given up.
+# socialnet and photoapp retry quickly at first, and for an hour in all; chatapp for seven days.
 _HOUR_IN_ALL = (1, 4, 25, 90, 480, 1200, 1800)
 _WEEK_IN_ALL = (10, 60, 300, 1800, 3600, 21_600, 43_200, 86_400, 172_800, 275_000)
 RETRIES = {
@@ -26,24 +26,27 @@ RETRIES = {
     "localapp": (30, 300, 900, 1800, 3600),
     "telegram": (1, 5, 30, 120, 600, 3600),
 }
-# The timeout of the platform's answer, in seconds.
+# The timeout for the platform's response, in seconds.
 PATIENCE = {"socialnet": 5.0, "photoapp": 5.0, "chatapp": 5.0, "localapp": 2.0, "telegram": 5.0}
 
 
 @dataclass
 class Modes:
-    """How events are sent. By default each is sent alone, at once, once, in order and signed."""
+    """How events are sent. By default: alone, at once, only once, in order, and signed."""
 
     hold: bool = False  # nothing is sent until `release`
-    batch: int = 1  # maximum events in a body, from any accounts of one app
-    duplicate: int = 0  # how many extra times each event is sent
+    batch: int = 1  # the maximum number of events in a body, from any accounts of one app
+    duplicate: int = 0  # how many additional times each event is sent
     shuffle: bool = False
     unknown_fields: bool = False
     missing_optional: bool = False
-    strangers: bool = False  # every body also holds an unknown account and an unknown kind
-    # right, wrong, missing; localapp also: bare (without mac=), header_time (time from a header).
+    strangers: bool = (
+        False  # every body also has an event of an unknown account and one of an unknown kind
+    )
+    # `right`, `wrong` or `missing`; for localapp also `bare` (without `mac=`) and `header_time`
+    # (signed with the time in a header).
     signature: str = "right"
-    retry_scale: float = 1.0  # divides the waits between attempts
+    retry_scale: float = 1.0  # divides the waits before retries
     parallel: int = 1  # bodies sent at the same time per channel; at most 4
 
 
@@ -57,7 +60,7 @@ class Attempt:
 
 @dataclass
 class Delivery:
-    """One body to one address; its state is waiting, delivered or given_up."""
+    """One body for one URL; its `state` is `waiting`, `delivered` or `given_up`."""
 
     id: int
     channel: str
@@ -68,7 +71,7 @@ class Delivery:
     accounts: list[str]
     events: int
     state: str = "waiting"
-    # The body of the platform's latest answer; telegram takes a call of its API there.
+    # The body of the platform's latest response; for telegram, it may be a call of the Bot API.
     answer: str = ""
     attempts: list[Attempt] = field(default_factory=list)
 
@@ -77,9 +80,9 @@ class Delivery:
 
 
 class Deliveries:
-    """A queue of events, queues of bodies made from them, and a few threads that send bodies.
+    """A queue of events, queues of the bodies built from them, and threads that send the bodies.
 
-    Without threads (if `start` is not called) a test sends with `run`, in its own thread.
+    If `start` is not called, there are no threads, and a test sends with `run` in its own thread.
     """
 
     THREADS = 4
@@ -91,19 +94,19 @@ class Deliveries:
         self._wake = threading.Condition(world.lock)
         self._numbers = itertools.count(1)
         self._events: list[tuple[float, int, Event]] = []
-        # Each channel has a queue, so that a slow one does not delay the others.
+        # Each channel has a queue, so that a slow channel does not delay the others.
         self._bodies: dict[str, list[tuple[float, int, Delivery]]] = {name: [] for name in RETRIES}
         self._held: list[Event] = []
         self._busy: Counter[str] = Counter()
         self._stopped = False
         self._threads: list[threading.Thread] = []
 
-    # In
+    # Queueing events
 
     def add(
         self, account: Account, event_field: str, item: Json, *, delay: float = 0, app_id: str = ""
     ) -> int:
-        """Queue an event for each subscribed app, or only for `app_id`; returns their number."""
+        """Queue an event for each subscribed app, or only for `app_id`; return how many got it."""
         with self._wake:
             targets = [
                 target for target in self.targets(account, event_field) if app_id in ("", target[0])
@@ -126,7 +129,7 @@ class Deliveries:
         heapq.heappush(self._events, entry)
 
     def release(self) -> int:
-        """Send all held events at once; returns their number."""
+        """Send all held events at once; return their number."""
         with self._wake:
             held, self._held = self._held, []
             if self.modes.shuffle:
@@ -159,7 +162,7 @@ class Deliveries:
         return targets
 
     def _localapp_target(self, account: Account) -> list[tuple[str, str]]:
-        """The apps that the account has consented to, while its webhook is on."""
+        """The apps to which the account has consented, if its webhook is on."""
         if not account.hook_is_on:
             return []
         return [
@@ -167,7 +170,7 @@ class Deliveries:
             for app_id in account.subscriptions
         ]
 
-    # Out
+    # Sending bodies
 
     def start(self) -> None:
         for _ in range(self.THREADS):
@@ -186,7 +189,7 @@ class Deliveries:
             self._wake.notify_all()
 
     def wake(self) -> None:
-        """Check again what is due, after the clock was moved."""
+        """Make the threads check again what is due, after the clock was moved."""
         with self._wake:
             self._wake.notify_all()
 
@@ -204,7 +207,7 @@ class Deliveries:
                 self._wake.notify_all()
 
     def run(self, within: float = 60) -> int:
-        """Send all that is due within these seconds, advancing the clock; returns the attempts."""
+        """Send what is due within these seconds, advancing the clock; return how many attempts."""
         ends_at, attempts = self.world.now + within, 0
         while True:
             with self._wake:
@@ -235,7 +238,7 @@ class Deliveries:
         return 1.0 if due is None else min(max(0.005, due - self.world.now), 1.0)
 
     def _take(self, now: float) -> Delivery | None:
-        """The next body that is due, after packing due events into bodies."""
+        """The next body that is due, after packing due events into bodies; None if none is due."""
         self._pack(now)
         free = [
             queue
@@ -257,7 +260,7 @@ class Deliveries:
         heapq.heappush(self._bodies[delivery.channel], entry)
 
     def _batches(self, events: list[Event]) -> list[list[Event]]:
-        """Group events of the same app and address, up to the batch size."""
+        """Group events of the same app and URL, up to the batch size."""
         batches: list[list[Event]] = []
         open_batches: dict[tuple[str, str], list[Event]] = {}
         for event in events:

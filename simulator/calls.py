@@ -1,4 +1,4 @@
-"""The log of the platform's calls, with secrets masked."""
+"""The log of the platform's calls to the providers, with secrets masked."""
 
 import json
 import re
@@ -15,13 +15,13 @@ SECRET_NAMES = {
     "verify_token", "secret_token",
 }  # fmt: skip
 _MASK = "***"
-# telegram's tokens are a part of the path.
+# telegram's tokens are part of the path.
 _TOKEN_IN_PATH = re.compile(r"/bot[^/]*:[^/]*")
 
 
 @dataclass
 class Call:
-    """A logged call: `account` is the account it concerns, `fault` the fault it met."""
+    """A logged call: `account` is the account that it is about, `fault` the fault that it got."""
 
     id: int
     at: float
@@ -33,7 +33,7 @@ class Call:
     body: Any
     account: str = ""
     channel: str = ""
-    # The kind of call, as in faults: sends, media, lists, tokens, …
+    # The kind of call, as in faults: `sends`, `media`, `lists`, `tokens`, …
     what: str = ""
     status: int = 0
     fault: str = ""
@@ -52,7 +52,7 @@ def record(number: int, at: float, base: str, request: Request) -> Call:
 
 
 def finish(call: Call, response: Response) -> None:
-    """Add the answer: its status (0 after a reset) and a short JSON body."""
+    """Add the response: its status (0 after a reset), and its body if that is short JSON."""
     call.status = 0 if response.sending == "reset" else response.status
     if response.content_type == "application/json" and len(response.body) < 20_000:
         try:

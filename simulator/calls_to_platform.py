@@ -1,4 +1,4 @@
-"""Calls from the providers to the platform: callbacks, and the check of a callback's address."""
+"""Calls from the providers to the platform: callbacks, and checks of a callback's URL."""
 
 import threading
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
@@ -17,7 +17,7 @@ class Wire(Protocol):
 
 
 class Sockets:
-    """Real HTTP over keep-alive connections, separate for each thread."""
+    """Real HTTP over keep-alive connections; each thread has its own."""
 
     def __init__(self) -> None:
         self._threads = threading.local()
@@ -41,7 +41,7 @@ class Sockets:
                 data = response.read()
             except (OSError, HTTPException) as error:
                 self._close(connection)
-                # The platform may have closed the idle connection: try a new one.
+                # The platform may have closed the idle connection, so try a new one.
                 if not is_kept or isinstance(error, TimeoutError):
                     raise
                 continue

@@ -1,4 +1,4 @@
-"""chatapp: business accounts, numbers, templates, media; its sends are in `chatapp_send`."""
+"""chatapp: business accounts, numbers, templates and media. Its sends are in `chatapp_send`."""
 
 import re
 from typing import Any
@@ -86,7 +86,7 @@ def check_size(mime: str, size: int, code: int = 131053) -> None:
 
 
 def media(sim: Simulator, request: Request, token: Token, media_id: str) -> Response:
-    """`/{media-id}`: an address that is valid for five minutes."""
+    """`/{media-id}`: a URL for downloading the file, valid for five minutes."""
     need(token, "whatsapp_business_messaging")
     stored = sim.world.files[media_id]
     if request.method != "GET" or stored.expires_at < sim.world.now:
@@ -101,7 +101,7 @@ def media(sim: Simulator, request: Request, token: Token, media_id: str) -> Resp
 
 
 def download(sim: Simulator, request: Request) -> Response:
-    """Download a file: only with the bearer token, and for five minutes."""
+    """Download a file, which needs a bearer token and a URL less than five minutes old."""
     token = sim.world.tokens.get(bearer(request)) if "authorization" in request.headers else None
     if token is None:
         return html("<h1>401 Unauthorized</h1>", 401)
@@ -117,7 +117,7 @@ _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
 def template_of(sim: Simulator, number: Account, value: Json) -> Json | None:
-    """The template that a send names."""
+    """The template with the name and language of a send; None if there is none."""
     language = value.get("language")
     wanted = value.get("name"), language.get("code") if isinstance(language, dict) else None
     rows = sim.world.templates_of(number.parent)
@@ -141,7 +141,7 @@ def header_file(template: Json) -> str:
 
 
 def asking_buttons(template: Json) -> dict[str, str]:
-    """The buttons that need a value, by their places, with the `sub_type` of a send."""
+    """The buttons that need a value, by their index: the `sub_type` that a send must give."""
     buttons = [
         button for row in _dicts(template["components"]) for button in _dicts(row.get("buttons"))
     ]
@@ -159,7 +159,7 @@ def _dicts(value: Any) -> list[Json]:
 
 
 def placeholders(text: str) -> list[str]:
-    """The variables of a text: numbers sorted, names in order of appearance."""
+    """The variables of a text, each once: numbers sorted, names in order of appearance."""
     names = list(dict.fromkeys(_VARIABLE.findall(text)))
     return sorted(names, key=int) if all(name.isdecimal() for name in names) else names
 
@@ -171,7 +171,7 @@ def parameters(value: Json, kind: str) -> list[Json]:
 
 
 def button_parameters(value: Json) -> dict[str, tuple[str, list[Json]]]:
-    """The values that a send gives for buttons, by their places, each with its `sub_type`."""
+    """The values that a send gives for buttons, by the buttons' index: `sub_type` and values."""
     return {
         str(row.get("index")): (str(row.get("sub_type")), _dicts(row.get("parameters")))
         for row in _dicts(value.get("components"))
@@ -180,7 +180,7 @@ def button_parameters(value: Json) -> dict[str, tuple[str, list[Json]]]:
 
 
 def shown(template: Json, value: Json) -> str:
-    """The text that the customer reads."""
+    """The text that the customer reads: the template with the values of a send."""
     words = []
     for kind, text in template_texts(template).items():
         given = [str(parameter.get("text", "")) for parameter in parameters(value, kind)]

@@ -1,4 +1,4 @@
-"""The actions of chatapp's customers, and events of the provider itself."""
+"""The actions of chatapp's customers, and events from the provider itself."""
 
 import json
 from collections.abc import Callable
@@ -71,7 +71,7 @@ def _words(body: Json) -> str:
     return str(words or "")
 
 
-# Messages: their type and what goes with it
+# Messages: their type and content
 
 
 def _text(sim: Simulator, thread: Thread, values: Json) -> Json:
@@ -214,7 +214,8 @@ MESSAGES: dict[str, Callable[[Simulator, Thread, Json], Json]] = {
 
 
 def _agent_wrote(sim: Simulator, thread: Thread, values: Json) -> None:
-    """An agent answers in the phone app; only numbers used in both app and API have such echoes."""
+    """An agent replies in the phone app. Only numbers used in both the app and the API have such
+    echoes."""
     number, now = thread.account, sim.world.now
     text = str(values.get("text", "An agent writes elsewhere"))
     message_id = sim.world.message_id(number, thread.user_id)
@@ -228,7 +229,7 @@ def _agent_wrote(sim: Simulator, thread: Thread, values: Json) -> None:
 
 
 def _template_status(sim: Simulator, thread: Thread, values: Json) -> None:
-    """The provider approves or refuses a template."""
+    """The provider approves or rejects a template."""
     waba = sim.world.accounts[thread.account.parent]
     rows = sim.world.templates_of(waba.id)
     row = next((item for item in rows if item["name"] == values.get("name")), None)
@@ -244,7 +245,7 @@ def _template_status(sim: Simulator, thread: Thread, values: Json) -> None:
 
 
 def _account_news(sim: Simulator, thread: Thread, values: Json) -> None:
-    """The provider reports news in a `field` of the business account."""
+    """The provider reports news about the business account, in a change with this `field`."""
     waba = sim.world.accounts[thread.account.parent]
     sim.emit(waba, str(values.get("field", "")), dict(values.get("value", {})))
 

@@ -1,4 +1,4 @@
-"""Sends of chatapp: immediate and later refusals, and the statuses that follow."""
+"""Sends of chatapp: their refusal, at once or later, and the statuses that follow."""
 
 import json
 from typing import Any
@@ -54,7 +54,7 @@ def _mark_read(sim: Simulator, number: Account, body: Json) -> Response:
 
 
 def _problem(sim: Simulator, thread: Thread | None, body: Json) -> int:
-    """The error code of a message that cannot arrive; 0 if it can."""
+    """The error code of a message that cannot be delivered; 0 if it can be."""
     if thread is None or thread.is_gone:
         return 131026
     is_late = thread.seconds_since_customer(sim.world.now) > DAY
@@ -72,7 +72,7 @@ def _refused(code: int) -> ProviderError:
 
 
 def _to_nobody(sim: Simulator, number: Account, user_id: str, body: Json) -> Response:
-    """Accept a send to a number without the app; it fails afterwards."""
+    """Accept a send to a number that does not use the app, and report later that it failed."""
     message_id = sim.world.message_id(number, user_id)
     sent = Message(message_id, False, sim.world.now, "", body)
     sim.emit(number, "messages", _status(sim, number, user_id, sent, ("failed", 0, 131026)), 0)

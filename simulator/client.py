@@ -29,7 +29,7 @@ class Client:
         return self.origin.partition("://")[2]
 
     def control(self, method: str, name: str, values: Json | None = None) -> Any:
-        """Call `/control/{name}`; `values` are the query of a GET, else the body."""
+        """Call `/control/{name}`; `values` are the query of a GET, otherwise the body."""
         url = f"{self.origin}/control/{name}".rstrip("/")
         data = None
         if method == "GET":
@@ -60,7 +60,7 @@ class Client:
         return answer
 
     def replies(self, account: str, user: str) -> list[Json]:
-        """The messages that this customer received."""
+        """The messages that the customer received."""
         messages = self.thread(account, user)["messages"]
         return [message for message in messages if not message["by_customer"]]
 
@@ -80,7 +80,7 @@ class Client:
         return answer
 
     def wait_until_quiet(self, secs: float = 30) -> None:
-        """Wait until no callback is being sent or waits for a retry."""
+        """Wait until no callback is being sent or waiting for a retry."""
         ends_at = time.monotonic() + secs
         while waiting := self.state()["waiting"]:
             if time.monotonic() > ends_at:
@@ -141,9 +141,9 @@ class Client:
         return int(self.control("DELETE", "tokens", {"how": how, **which})["tokens"])
 
     def consent(self, url: str, *, allow: bool = True, accounts: list[str] | None = None) -> str:
-        """Answer a consent page as a person would.
+        """Submit a consent page, as a person would.
 
-        Returns the address to which the browser is redirected, or the last page without a redirect.
+        Returns the URL to which the browser is redirected, or the page if it is not redirected.
         """
         page = self._opener.open(url, timeout=30).read().decode()
         offered = [part.partition('"')[0] for part in page.split(' name="target_')[1:]]

@@ -1,4 +1,4 @@
-"""The control API in JSON, through which tests and people control and inspect the simulator."""
+"""The control API in JSON, with which tests and people control and inspect the simulator."""
 
 import base64
 from collections.abc import Callable
@@ -32,7 +32,7 @@ ENDS = ("expired", "revoked", "password", "role")
 
 
 class BadControl(ValueError):
-    """A request that the control API cannot fulfil."""
+    """A request that the control API cannot fulfill."""
 
 
 def handle(sim: Simulator, request: Request) -> Response:
@@ -46,7 +46,7 @@ def handle(sim: Simulator, request: Request) -> Response:
         known = sorted(f"{method} /control/{name}" for method, name in _ROUTES)
         return ok({"error": f"unknown; {_ADVICE}", "known": known}, 404)
     if request.method != "GET" and request.content_type != "application/json":
-        # Another site's page cannot send this type without a CORS preflight.
+        # Pages of other sites cannot send this content type without a CORS preflight.
         return ok({"error": "Content-Type must be application/json"}, 415)
     try:
         return ok(route(sim, request.params))
@@ -229,14 +229,14 @@ def _change_account(sim: Simulator, values: Json) -> Any:
 
 
 def _handshake(sim: Simulator, values: Json) -> Any:
-    """Verify the callback address of a channel's app, as the console does when saving it."""
+    """Verify the callback URL of a channel's app, like the provider's console when it is saved."""
     hook = next(iter(sim.world.app_by_key(str(values.get("channel", ""))).hooks.values()))
     problem = subscriptions.handshake(sim, hook.url, hook.verify_token)
     return {"is_accepted": not problem, "problem": problem}
 
 
 def _issue(sim: Simulator, values: Json) -> Any:
-    """Issue a token without a consent page, for a person or, with `account`, for an account."""
+    """Issue a token without a consent page: for a person, or with `account` for that account."""
     key, account_id = str(values.get("app", "")), str(values.get("account", ""))
     with sim.world.lock:
         if key == "telegram":
@@ -250,7 +250,7 @@ def _issue(sim: Simulator, values: Json) -> Any:
 
 
 def _end_tokens(sim: Simulator, values: Json) -> Any:
-    """End the tokens of an app, an account or a kind, or the token with one value."""
+    """End the tokens of an app, an account or a kind, or the token with this value."""
     how = str(values.get("how", "revoked"))
     if how not in ENDS:
         raise BadControl(f"how must be one of {', '.join(ENDS)}")
@@ -281,7 +281,7 @@ def _subscribe(sim: Simulator, values: Json) -> Any:
 
 
 def _upload(sim: Simulator, values: Json) -> Any:
-    """Store a customer's file from base64; returns its id (for chatapp) and address (others)."""
+    """Store a customer's file from base64; return its id (for chatapp) and URL (for others)."""
     try:
         data = base64.b64decode(str(values.get("data", "")), validate=True)
     except ValueError:

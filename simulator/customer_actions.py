@@ -22,7 +22,7 @@ KINDS = {
 
 
 def account_of(sim: Simulator, account_id: str, channel: str = "") -> Account:
-    """The account with this id, if customers can write to it."""
+    """The account with this id; raises BadAction if customers cannot write to it."""
     account = sim.world.accounts.get(account_id)
     if account is None or account.kind == "waba" or channel not in ("", account.channel):
         raise BadAction(f"no account {account_id!r} that customers of {channel or 'any'} write to")
@@ -30,7 +30,8 @@ def account_of(sim: Simulator, account_id: str, channel: str = "") -> Account:
 
 
 def act(sim: Simulator, account: Account, user: str, kind: str, values: Json) -> Message | None:
-    """Perform an action: one of the channel's KINDS, or on any channel `gone` or `back`."""
+    """Perform a customer's action: one of the channel's KINDS, or, on any channel, `gone` or
+    `back`. Returns the message if one was written."""
     thread = sim.world.thread(account, sim.world.customer(user))
     if kind in {"gone", "back"}:
         thread.is_gone = kind == "gone"

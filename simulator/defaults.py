@@ -1,4 +1,4 @@
-"""The apps and accounts that a simulator starts with, and the platform's variables for them."""
+"""The apps and accounts that a simulator starts with, and the platform's settings for them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,8 +10,7 @@ PERSON_ID = "5000000000000001"
 
 @dataclass(frozen=True)
 class Bases:
-    """The path prefixes of the providers' hosts that the simulator plays, and of a company's own
-    server."""
+    """The path prefixes that stand for the hosts of providers, and for a company's own server."""
 
     graph: str = "/graph"
     dialog: str = "/www"
@@ -27,7 +26,7 @@ class Bases:
 
 @dataclass(frozen=True)
 class DemoApp:
-    """An app in the provider's console. Its webhook is set up for the `objects`."""
+    """An app in the provider's console. Its webhook is set up for these `objects`."""
 
     key: str
     id: str
@@ -108,12 +107,12 @@ CUSTOMERS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """A simulator's settings; `callback_base` is the platform's address."""
+    """A simulator's settings; `callback_base` is the platform's base URL."""
 
     callback_base: str = "http://127.0.0.1:8000"
-    # Seeds message ids, tokens and shuffling; None for a new seed at each start.
+    # The seed for message ids, tokens and shuffling; None for a new seed at each start.
     seed: int | None = None
-    # Unix time at which the clock is frozen; None for the real time.
+    # The Unix time at which the clock stands still; None for the real time.
     now: float | None = None
     bases: Bases = field(default_factory=Bases)
     apps: tuple[DemoApp, ...] = APPS
@@ -125,7 +124,8 @@ def app(key: str) -> DemoApp:
 
 
 def settings_from(environ: Mapping[str, str], settings: Settings) -> Settings:
-    """The settings with the apps' ids, secrets and verify tokens from the environment."""
+    """The settings, with ids, secrets and verify tokens of apps from the environment if they are
+    set there."""
     apps = []
     for item in settings.apps:
         values = {
@@ -139,7 +139,7 @@ def settings_from(environ: Mapping[str, str], settings: Settings) -> Settings:
 
 
 def _variables(each: DemoApp) -> dict[str, str]:
-    """The names of an app's environment variables, by the field that they set."""
+    """The names of an app's environment variables, by the field that each sets."""
     prefix = each.key.upper()
     names = {"id": f"{prefix}_APP_ID", "secret": f"{prefix}_APP_SECRET"}
     return names | ({"verify_token": f"{prefix}_VERIFY_TOKEN"} if each.verify_token else {})
@@ -174,7 +174,8 @@ def environment(origin: str, settings: Settings | None = None) -> dict[str, str]
 def fill_unset(
     environ: Mapping[str, str], origin: str, settings: Settings | None = None
 ) -> dict[str, str]:
-    """The variables to add to an environment: those not set in it, and a longer EGRESS_ALLOW."""
+    """The variables to add to an environment: those that it does not set, and EGRESS_ALLOW with the
+    simulator added."""
     added = {
         name: value
         for name, value in environment(origin, settings).items()

@@ -1,4 +1,5 @@
-"""The demo server, in place of a company's own: takes webhooks, and has orders for functions."""
+"""The demo server, in place of a company's own: it receives webhooks, and has orders for
+functions."""
 
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ def orders() -> dict[str, dict[str, str]]:
 
 
 def is_page(request: Request) -> bool:
-    """Whether a person opens the list of received calls, which itself is not a call."""
+    """Whether a person opens the list of received calls, which is not logged as a call."""
     return request.method == "GET" and not segments(request.path)
 
 
@@ -35,7 +36,7 @@ def page(sim: "Simulator") -> Response:
 
 
 def answer(sim: "Simulator", request: Request) -> Response:
-    """The answer to a call: orders, or an acknowledgement of anything else."""
+    """The response to a call: orders, or an acknowledgment of anything else."""
     parts = segments(request.path)
     if parts[:1] != ["orders"]:
         return ok({"received": True})

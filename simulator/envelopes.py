@@ -1,4 +1,4 @@
-"""Bodies of callbacks: events in each provider's envelope, malformed on demand."""
+"""The bodies of callbacks: events in each provider's envelope, with deviations on demand."""
 
 import copy
 import json
@@ -10,7 +10,8 @@ from simulator.world import OBJECT_OF_KIND, Account, Json, World
 
 @dataclass(frozen=True)
 class Event:
-    """An event; `item` is a Messaging, the value of a change, or a whole localapp event."""
+    """An event. `item` is a `messaging` object, the value of a change, a whole localapp event, or a
+    telegram update."""
 
     account: Account
     field: str
@@ -21,7 +22,7 @@ class Event:
 
 
 class Wishes(Protocol):
-    """The part of `Modes` that concerns a body."""
+    """The part of `Modes` that affects a body."""
 
     unknown_fields: bool
     missing_optional: bool
@@ -49,7 +50,7 @@ def body(events: list[Event], wishes: Wishes, world: World) -> str:
 
 
 def _messagings(events: list[Event], wishes: Wishes) -> list[Json]:
-    """One entry per account; a survey's answer has an entry of its own, without an id."""
+    """One entry per account. A submitted survey has its own entry, without an id."""
     entries: list[Json] = []
     by_account: dict[str, Json] = {}
     for event in events:
@@ -117,7 +118,7 @@ def _update(event: Event, wishes: Wishes) -> Json:
 
 
 def _stranger(kind: str, world: World, account: Account | None = None) -> Json:
-    """An event of an unknown kind, of `account` or else of an account that nobody connected."""
+    """An event of an unknown kind, for `account`, or else for an account that nobody connected."""
     number = account.id if account else world.random_digits(13)
     if kind in {"number", "waba"}:
         metadata = {"display_phone_number": "1555", "phone_number_id": number}

@@ -1,4 +1,4 @@
-"""Faults on demand: their kinds, and the accounts and calls that they affect."""
+"""Faults on demand: their kinds, and the calls that they affect."""
 
 import json
 from collections.abc import Callable
@@ -27,25 +27,25 @@ _GONE = {
     "localapp": (-213, None),
     "telegram": (403, None),
 }
-# Faults before the call is executed: nothing changes at the provider.
+# Faults before a call is executed: nothing changes at the provider.
 REFUSALS = (
     "http_500", "http_502", "http_503", "http_429", "http_429_retry_after", "code", "window_closed",
     "recipient_gone", "error_in_200", "reset_before", "hang",
 )  # fmt: skip
-# Faults after the call is executed: the provider accepted it, but the caller may not know.
+# Faults after a call was executed: the provider accepted it, but the caller may not know.
 AFTERWARDS = ("slow", "reset_after", "cut", "truncated", "sent_but_error", "fails_later")
 KINDS = REFUSALS + AFTERWARDS
 
 
 @dataclass
 class Fault:
-    """A fault: the first `after` matching calls succeed, then `times` calls fail (0: all)."""
+    """A fault: the first `after` matching calls succeed, then `times` calls fail (all if 0)."""
 
     id: int
     kind: str
     channel: str = ""
     account: str = ""
-    # sends, media, lists, tokens, subscriptions, profiles, reads; empty: any call.
+    # The kind of call, such as `sends`, `media`, `lists` or `tokens`; empty for any call.
     what: str = ""
     after: int = 0
     times: int = 1
@@ -61,7 +61,7 @@ class Fault:
         return asdict(self)
 
     def matches(self, channel: str, account: str, what: str) -> bool:
-        """Whether this call meets the fault. It counts matching calls, so ask once per call."""
+        """Whether the fault affects this call. It counts the calls, so use it once per call."""
         if self.channel not in ("", channel) or self.account not in ("", account):
             return False
         if self.what not in ("", what) or (self.times and self.used >= self.times):
@@ -90,7 +90,7 @@ def make(number: int, values: Json) -> Fault:
 
 
 def first_met(faults: list[Fault], subject: Subject) -> Fault | None:
-    """The first fault that this call meets; later ones do not count the call."""
+    """The first fault that affects this call; faults after it do not count the call."""
     return next(
         (
             fault
@@ -102,7 +102,7 @@ def first_met(faults: list[Fault], subject: Subject) -> Fault | None:
 
 
 def answer(fault: Fault, channel: str, handle: Callable[[], Response]) -> Response:
-    """The response to a call that meets `fault`; `handle` executes the call."""
+    """The response to a call that `fault` affects; `handle` executes the call."""
     if fault.kind in REFUSALS:
         return _refusal(fault, channel)
     response = handle()

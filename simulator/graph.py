@@ -1,4 +1,4 @@
-"""The Graph API of socialnet, photoapp and chatapp: the routing of calls, and shared handlers."""
+"""The Graph API of socialnet, photoapp and chatapp: routes calls, and has the shared handlers."""
 
 import hashlib
 import hmac
@@ -21,7 +21,7 @@ from simulator.world import Account, Json, Thread, Token
 
 Handler = Callable[[Simulator, Request, Token, Account], Response]
 
-# Edges of an account, by method, kinds and name.
+# The edges of accounts, by method, kind of account, and name.
 EDGES: dict[tuple[str, str, str], Handler] = {
     ("POST", "page", "messages"): messenger.send,
     ("POST", "photo", "messages"): messenger.send,
@@ -87,7 +87,7 @@ def _node(sim: Simulator, request: Request, token: Token, parts: list[str]) -> R
 
 
 def _other(sim: Simulator, request: Request, token: Token, path: tuple[str, str]) -> Response:
-    """A call to a node that is no account: a file or a customer."""
+    """A call to a node that is not an account: a file or a customer."""
     node, edge = path
     if node in sim.world.files:
         return chatapp.media(sim, request, token, node)
@@ -110,7 +110,7 @@ def _profile(sim: Simulator, thread: Thread) -> Response:
 
 
 def _check_access(token: Token, account: Account) -> None:
-    """Refuse a token that neither belongs to this account nor was given access to it."""
+    """Refuse a token that neither belongs to this account nor has access to it."""
     reached = {token.subject, *token.targets}
     if account.id in reached or account.parent in reached:
         return
@@ -130,7 +130,7 @@ def _account(sim: Simulator, token: Token, account: Account) -> Response:
     if account.kind == "page":
         return ok(_page(sim, token, account))
     if account.kind == "photo":
-        # For an app of the direct login only `user_id` is the id that events use.
+        # For an app of the direct login, only `user_id` is the id that events have.
         own = {"id": f"{account.id}0"} if token.kind.startswith("photo_") else {}
         return ok(_photo(account) | own)
     return ok(chatapp.node(account))
@@ -165,7 +165,7 @@ def _photo(photo: Account) -> Json:
 
 
 def serve_media(sim: Simulator, request: Request) -> Response:
-    """Serve a file to everybody who knows its address."""
+    """Serve a file to everybody who knows its URL."""
     file_id = next(iter(segments(request.path)), "")
     with sim.world.lock:
         stored = sim.file(file_id)

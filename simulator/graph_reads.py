@@ -1,4 +1,4 @@
-"""Helpers for reading the Graph: list pages and permissions."""
+"""Helpers for reads of the Graph API: pages of lists, and permissions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from simulator.world import Json, Token
 
 
 def listed(request: Request, rows: list[Any], shown: Callable[[Any], Json]) -> Response:
-    """One list page, by the request's `limit` and cursor."""
+    """One page of a list, by the request's `limit` and cursor."""
     limit, after = request.text("limit") or "25", request.text("after") or "0"
     if not (limit.isdigit() and after.isdigit()):
         raise graph_error(100, "Invalid cursors values")
@@ -28,7 +28,7 @@ def need(token: Token, *scopes: str) -> None:
 
 
 def unknown(node: str) -> Exception:
-    """The error for an object that does not exist or that the token has no access to."""
+    """The error for an object that does not exist, or to which the token has no access."""
     message = (
         f"Unsupported request. Object with ID '{node}' does not exist, cannot be loaded due to "
         "missing permissions, or does not support this operation"

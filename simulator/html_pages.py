@@ -1,4 +1,4 @@
-"""The HTML pages: consent, the end of a signup, and the customers' page."""
+"""The HTML pages: consent, the end of a signup, the demo server, and the customers' page."""
 
 import json
 import time
@@ -21,12 +21,12 @@ _HEAD = (
 
 
 def problem(text: str) -> str:
-    """An error page with a sentence."""
+    """An error page with one sentence."""
     return f"{_HEAD}<title>Sorry</title><h1>Sorry</h1><p>{escape(text)}</p>"
 
 
 def consent(app: App, asked: dict[str, str], accounts: list[Account]) -> str:
-    """The consent page, where a person chooses accounts; the form returns `asked`."""
+    """The consent page, where a person chooses accounts; its form sends `asked` back."""
     boxes = "".join(
         f'<label><input type="checkbox" name="target_{item.id}" {"checked" * (number == 0)}>'
         f" {escape(item.name)} <small>{escape(item.username or item.id)}</small></label>"
@@ -53,7 +53,7 @@ def signed_up(signup: dict[str, str]) -> str:
 
 
 def demo_server(origin: str, calls: Sequence[Call], orders: Mapping[str, Mapping[str, str]]) -> str:
-    """What a company's own server has received, and the addresses at which it takes calls."""
+    """The page of the demo server: the URLs to call, its orders, and the calls that it received."""
     addresses = "".join(
         f"<li>{words}: <code>{origin}/server/{path}</code></li>"
         for words, path in (

@@ -1,4 +1,4 @@
-"""The simulator's requests and responses, independent of sockets."""
+"""The simulator's requests and responses, without sockets."""
 
 import json
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class Upload:
 
 @dataclass(frozen=True)
 class Fetched:
-    """The result of fetching a media address: bytes and their type, or why it failed."""
+    """The result of fetching a media URL: the bytes and their type, or why it failed."""
 
     data: bytes = b""
     mime: str = ""
@@ -33,9 +33,9 @@ class Request:
     query: dict[str, str]
     headers: dict[str, str]
     body: bytes
-    # The media that the provider fetched from addresses in the body.
+    # The media that the provider fetched from URLs in the body, by URL.
     fetched: dict[str, Fetched] = field(default_factory=dict)
-    # The code with which a send fails after its 200; 0 if it does not.
+    # The error code with which a send fails after its 200; 0 if it does not fail.
     fails_later: int = 0
     base: str = ""
 
@@ -64,7 +64,7 @@ class Request:
 
     @cached_property
     def params(self) -> Json:
-        """The query and the body merged; nested objects in a form are parsed from JSON."""
+        """The query and the body merged. Objects in a query or form are parsed from JSON."""
         values: Json = {**self.query, **self.form}
         if self.content_type != "application/json":
             values = {name: _decoded(value) for name, value in values.items()}
@@ -81,7 +81,7 @@ class Response:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     content_type: str = "application/json"
-    # whole; reset (the connection breaks before the response) or cut (the connection ends in
+    # `whole`, `reset` (the connection breaks before the response) or `cut` (the connection ends in
     # the middle of the body).
     sending: str = "whole"
     delay: float = 0.0
@@ -103,7 +103,7 @@ def redirect(url: str) -> Response:
 
 
 class ProviderError(Exception):
-    """A refusal in the provider's own format."""
+    """A refusal, in the provider's own format."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response.status)
@@ -121,7 +121,7 @@ def graph_error(
     status: int | None = None,
     details: str = "",
 ) -> ProviderError:
-    """An error of the Graph family, with the HTTP status that goes with its code."""
+    """An error of the Graph family, with the HTTP status that its code has."""
     kind = "OAuthException" if code in {0, 10, 100, 102, 190, 200} else "GraphMethodException"
     error: Json = {"message": f"(#{code}) {message}", "type": kind, "code": code}
     if subcode is not None:

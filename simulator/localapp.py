@@ -1,4 +1,4 @@
-"""The API of localapp: account, customers, uploads, sends, reading messages."""
+"""The API of localapp: the account, customers, uploads and sends."""
 
 import json
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from simulator.world import DAY, Account, Json, Message, Thread, Token
 Route = Callable[[Simulator, Request, Token, Account], Response]
 TEXT_CHARACTERS = 2000
 MEGABYTE = 1_000_000
-# By upload edge: the maximum size in bytes, and the accepted types.
+# By kind of upload: the maximum size in bytes, and the accepted MIME types.
 UPLOADS: dict[str, tuple[int, set[str]]] = {
     "image": (MEGABYTE, {"image/jpeg", "image/png"}),
     "gif": (5 * MEGABYTE, {"image/gif"}),
@@ -62,7 +62,7 @@ def _answer(data: Any) -> Response:
 
 
 def _data(request: Request) -> Json:
-    """The `data` parameter of a GET: JSON in the query."""
+    """The `data` parameter of a GET, which is JSON in the query."""
     value: Json = json.loads(request.query["data"])
     return value
 
@@ -191,7 +191,7 @@ def _check_buttons(buttons: Any) -> None:
 
 
 def _follow(sim: Simulator, thread: Thread, sent: Message) -> None:
-    """Send the echo, the delivery receipt and the read receipt."""
+    """Send the echo, the delivery receipt and the read receipt, after the configured delays."""
     behaviour, now = sim.behaviour, sim.world.now
     echo(sim, thread, sent, behaviour.echo)
     if behaviour.delivered is not None:
@@ -235,7 +235,7 @@ def seen(sim: Simulator, thread: Thread, messages: list[Message], delay: float) 
 def emit(
     sim: Simulator, thread: Thread, name: str, message: Json, when: tuple[float | None, bool]
 ) -> None:
-    """Send an event of one message; `when` is its delay and whether the account is the sender."""
+    """Send an event about a message; `when` is its delay, and whether the account is the sender."""
     delay, is_from_account = when
     account_id, user_id = thread.account.id, thread.user_id
     sender, receiver = (account_id, user_id) if is_from_account else (user_id, account_id)

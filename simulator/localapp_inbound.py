@@ -41,7 +41,7 @@ def _text(sim: Simulator, values: Json) -> Written:
 
 
 def _button(sim: Simulator, values: Json) -> Written:
-    """A tapped query button arrives as a text with its payload."""
+    """A tap on a query button arrives as a text with the button's payload."""
     return "user_send_text", {"text": str(values.get("payload", "#yes"))}
 
 
@@ -125,7 +125,7 @@ def _seen(sim: Simulator, thread: Thread, values: Json) -> None:
 
 
 def _agent_wrote(sim: Simulator, thread: Thread, values: Json) -> None:
-    """An agent answers in the provider's console: an echo with an unknown id."""
+    """An agent replies in the provider's console: an echo with an unknown id."""
     text = str(values.get("text", "An agent writes elsewhere"))
     sent = Message(sim.world.message_id(thread.account), False, sim.world.now, text, {"text": text})
     thread.messages.append(sent)

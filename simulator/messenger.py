@@ -1,4 +1,4 @@
-"""Sends of socialnet and photoapp: refusals, answers, and the events that follow."""
+"""Sends of socialnet and photoapp: refusals, responses, and the events that follow."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from simulator.http import Fetched, Request, Response, graph_error, ok
 from simulator.state import Simulator
 from simulator.world import DAY, Account, Json, Message, Thread, Token
 
-INBOX_APP_ID = "26390203743090"  # the provider's own inbox, where agents write too
+INBOX_APP_ID = "26390203743090"  # the provider's own inbox, where agents may write, too
 TEXT_CHARACTERS = 2000
 TEXT_BYTES = 1000
 MEGABYTE = 1_000_000
-# The maximum size of a file, and (photoapp) the accepted types.
+# By kind: the maximum size of a file in bytes, and for photoapp the accepted MIME types.
 SIZES = {
     "image": 8 * MEGABYTE,
     "audio": 25 * MEGABYTE,
@@ -106,7 +106,8 @@ def _check_window(sim: Simulator, thread: Thread, body: Json, message: Json) -> 
 
 
 def _check_message(sim: Simulator, request: Request, account: Account, message: Json) -> str:
-    """Refuse what the provider would refuse; returns the id of a reusable file, if it sends one."""
+    """Refuse what the provider would refuse. Returns the id of a file that the message sends and
+    that can be reused; empty if there is none."""
     text, attachments = message.get("text"), _attachments(message)
     if text is None and not attachments:
         raise graph_error(100, "Param message must have a text or an attachment")
@@ -235,7 +236,7 @@ def delivered(sim: Simulator, thread: Thread, sent: Message, delay: float | None
 
 
 def read(sim: Simulator, thread: Thread, sent: Message, delay: float) -> None:
-    """Report that the customer has read the messages up to this one."""
+    """Report that the customer has read all messages up to this one."""
     item = _to_account(sim, thread, delay)
     if thread.account.kind == "photo":
         item["read"] = {"mid": sent.id}
@@ -265,7 +266,7 @@ def _to_account(sim: Simulator, thread: Thread, delay: float = 0) -> Json:
 
 
 def upload(sim: Simulator, request: Request, token: Token, account: Account) -> Response:
-    """`/message_attachments`: store a file that can be sent by its id for 90 days."""
+    """`/message_attachments`: store a file, which can then be sent by its id for 90 days."""
     if request.text("platform") == "instagram":
         account = sim.world.photo_of(account.id) or account
     _check_sender(token, account)

@@ -9,7 +9,7 @@ from simulator.world import Json, Message, Thread
 
 
 class BadAction(ValueError):
-    """A customer cannot do this."""
+    """An action that the customer cannot perform; the message says why."""
 
 
 THUMBS_UP = 369239263222822
@@ -20,7 +20,7 @@ _FACES = {
 
 
 def act(sim: Simulator, thread: Thread, kind: str, values: Json) -> Message | None:
-    """Perform the action `kind` and report it; returns the message if one was written."""
+    """Perform the action `kind`, and report it; return the message if one was written."""
     if kind in MESSAGES:
         return _write(sim, thread, MESSAGES[kind](sim, thread, values), values)
     if kind not in OTHERS:
@@ -51,7 +51,7 @@ def _item(sim: Simulator, thread: Thread) -> Json:
     }
 
 
-# Messages: what stands beside `mid`
+# Messages: the fields besides `mid`
 
 
 def _text(sim: Simulator, thread: Thread, values: Json) -> Json:
@@ -99,7 +99,7 @@ def _location(sim: Simulator, thread: Thread, values: Json) -> Json:
 
 
 def _nothing_shown(sim: Simulator, thread: Thread, values: Json) -> Json:
-    """An attachment without a payload: `fallback`, or the heart of photoapp."""
+    """An attachment without a payload: `fallback`, or for photoapp the heart."""
     kind = "like_heart" if thread.account.kind == "photo" else "fallback"
     attachment: Json = {"type": kind}
     if kind == "fallback":
@@ -205,7 +205,7 @@ def _delivered(sim: Simulator, thread: Thread, values: Json) -> None:
 
 
 def _agent_wrote(sim: Simulator, thread: Thread, values: Json) -> None:
-    """An agent answers in the provider's own inbox: the platform sees a foreign echo."""
+    """An agent replies in the provider's own inbox: the platform gets an echo of another app."""
     text = str(values.get("text", "An agent writes elsewhere"))
     sent = Message(
         sim.world.message_id(thread.account), False, sim.world.now, text, {"text": text},
@@ -216,7 +216,7 @@ def _agent_wrote(sim: Simulator, thread: Thread, values: Json) -> None:
 
 
 def _survey(sim: Simulator, thread: Thread, values: Json) -> None:
-    """The customer answers the latest survey."""
+    """The customer submits the latest survey."""
     sent = next(
         (message for message in reversed(thread.messages) if surveys.is_survey(message.body)), None
     )
@@ -230,7 +230,7 @@ def _survey(sim: Simulator, thread: Thread, values: Json) -> None:
 
 
 def _raw(sim: Simulator, thread: Thread, values: Json) -> None:
-    """An arbitrary event, for those without a kind of their own."""
+    """An arbitrary event, for events that have no kind here."""
     item = _item(sim, thread) | dict(values.get("item", {}))
     sim.emit(thread.account, str(values.get("field", "messages")), item)
 
@@ -251,7 +251,8 @@ OTHERS: dict[str, Callable[[Simulator, Thread, Json], None]] = {
 
 
 def found(thread: Thread, values: Json, *, by_customer: bool) -> Message:
-    """The message that `values` name, or that side's latest one."""
+    """The message with the `message_id` in `values`; by default, the latest from the customer, or
+    the latest to the customer, depending on `by_customer`."""
     wanted: Any = values.get("message_id")
     for message in reversed(thread.messages):
         if message.id == wanted or (not wanted and message.by_customer is by_customer):

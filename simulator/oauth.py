@@ -1,4 +1,4 @@
-"""Consent pages, one-time codes, and the tokens that they are exchanged for."""
+"""Consent pages, one-time codes, and the tokens for which codes are exchanged."""
 
 import base64
 import hashlib
@@ -70,14 +70,14 @@ def _consent(sim: Simulator, base: str, request: Request) -> Response:
 
 
 def _asked(request: Request) -> dict[str, str]:
-    """The query of the consent page, which its form returns."""
+    """The query of the consent page, which the page's form sends back."""
     return dict(parse_qsl(str(request.form.get("asked", "")), keep_blank_values=True))
 
 
 def _problem(base: str, app: App | None, asked: dict[str, str], redirect_uri: str) -> str:
     if app is None or (base == "localapp_oauth") != (app.key == "localapp"):
         return "Invalid app ID."
-    # chatapp's signup dialog gives its code to the page that opened it, without a redirect.
+    # chatapp's signup dialog gives the code to the page that opened it, without a redirect.
     if not redirect_uri and app.key != "chatapp":
         return "redirect_uri is missing."
     if redirect_uri and urlsplit(redirect_uri).scheme not in {"http", "https"}:
@@ -91,7 +91,7 @@ def _problem(base: str, app: App | None, asked: dict[str, str], redirect_uri: st
 
 def _scopes(app: App, asked: dict[str, str]) -> set[str]:
     wanted = {name for name in str(asked.get("scope", "")).replace(" ", ",").split(",") if name}
-    # A login configuration names no scopes: the app then gets all of its own.
+    # With a login configuration there are no scopes in the query: the app gets all its scopes.
     return wanted or set(SCOPES[app.key])
 
 
@@ -157,7 +157,7 @@ def _with(redirect_uri: str, values: dict[str, str], asked: dict[str, str]) -> s
 
 
 def graph_token(sim: Simulator, request: Request) -> Response:
-    """`/oauth/access_token`: a token for a code, for a short-lived token, or for the app itself."""
+    """`/oauth/access_token`: a token in exchange for a code or a short-lived token."""
     app = _graph_app(sim, request)
     grant = request.text("grant_type")
     if grant == "fb_exchange_token":
@@ -219,7 +219,8 @@ def _long_token(sim: Simulator, app: App, value: str) -> Token:
 
 
 def page_token(sim: Simulator, user: Token, page: Account) -> Token:
-    """The page token derived from a person's token, whose kind decides its lifetime."""
+    """The page token that is derived from a person's token. It expires after an hour if that token
+    is short-lived, else never."""
     for token in sim.world.tokens.values():
         if (token.parent, token.subject, token.kind) == (user.value, page.id, "page"):
             return token
@@ -240,7 +241,7 @@ _REASONS = {
 
 
 def live(sim: Simulator, value: str) -> Token:
-    """The token with this value; raises the provider's error if it is not accepted."""
+    """The token with this value; raises the provider's error if the token is not accepted."""
     if not value:
         raise graph_error(104, "An access token is required to request this resource.", status=400)
     token = sim.world.tokens.get(value)
@@ -272,7 +273,7 @@ def debug_token(sim: Simulator, request: Request) -> Response:
 
 
 def _app_of_own_token(sim: Simulator, value: str) -> App | None:
-    """The app whose id and secret make up this token."""
+    """The app whose id and secret this token consists of; None if there is none."""
     app_id, _, secret = value.partition("|")
     app = sim.world.apps.get(app_id)
     return app if app and app.secret == secret else None
@@ -365,7 +366,7 @@ def _refreshed(sim: Simulator, app: App, value: str) -> Response:
     _age(sim, old)
     if old.dead:
         return _localapp_error(-14014, "The refresh token was used or has expired")
-    # A refresh token can be used once, and ends the whole old pair.
+    # A refresh token can be used once, which ends the whole old pair.
     for token in sim.world.tokens.values():
         if token.parent == old.parent and token.subject == old.subject:
             token.dead = token.dead or "revoked"
@@ -396,7 +397,7 @@ def _localapp_error(code: int, reason: str) -> Response:
 
 
 def without_consent(sim: Simulator, key: str, account_id: str) -> dict[str, str]:
-    """Issue tokens as after a consent, for a person or, with an account, for that account."""
+    """Issue the tokens that a consent would give: a person's, or with an account that account's."""
     world, app, scopes = sim.world, sim.world.app_by_key(key), set(SCOPES[key])
     account = world.accounts.get(account_id)
     if key == "localapp":

@@ -1,4 +1,4 @@
-"""Route a request: find its host, log it, and apply the fault that it meets."""
+"""Route a request: find the host that it is for, log it, and apply the fault that affects it."""
 
 from dataclasses import asdict
 
@@ -32,7 +32,7 @@ def handle(sim: Simulator, request: Request) -> Response:
                 return demo_server.page(sim)
             return _call(sim, base, request)
     if request.method == "POST":
-        # Fetch outside the lock, since an address may be on this server.
+        # Fetch outside the lock, since a URL may be on this server.
         found = sample_files.addresses(request.params)
         request.fetched = {address: sample_files.fetch(address) for address in found}
     with sim.world.lock:
@@ -40,7 +40,8 @@ def handle(sim: Simulator, request: Request) -> Response:
 
 
 def _split(sim: Simulator, path: str) -> tuple[str, str]:
-    """The name of the base that a path begins with, and the provider's own path."""
+    """The name of the base with which a path begins, and the rest of the path; ("", path) if it
+    begins with none."""
     for name, prefix in asdict(sim.settings.bases).items():
         if path.startswith(f"{prefix}/"):
             return name, path[len(prefix) :]

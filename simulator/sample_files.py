@@ -1,4 +1,4 @@
-"""Sample files for customers to send, and files at addresses that apps name."""
+"""Sample files that customers send, and files that are fetched from URLs in the apps' calls."""
 
 import io
 import urllib.error
@@ -35,7 +35,7 @@ MIMES = {
 
 @cache
 def sample(kind: str) -> tuple[bytes, str]:
-    """A small file of this kind, and its type."""
+    """A small file of this kind, and its MIME type."""
     mime = MIMES.get(kind, "image/jpeg")
     if mime.startswith("image/"):
         buffer = io.BytesIO()
@@ -47,7 +47,7 @@ def sample(kind: str) -> tuple[bytes, str]:
 
 
 def addresses(body: Any) -> list[str]:
-    """The media addresses in the body of a send or an upload, in any provider's form."""
+    """The media URLs in the body of a send or an upload, in any provider's format."""
     if not isinstance(body, dict):
         return []
     found: list[Any] = []
@@ -62,7 +62,7 @@ def addresses(body: Any) -> list[str]:
                 found += [_dict(item).get("url") for item in _list(payload.get("elements"))]
     for kind in ("image", "audio", "video", "document", "sticker"):
         found.append(_dict(body.get(kind)).get("link"))
-    # For telegram, the parameter is the address itself.
+    # For telegram, the parameter is the URL itself.
     found += [body.get(kind) for kind in ("photo", "audio", "video")]
     for component in _list(_dict(body.get("template")).get("components")):
         for parameter in _list(_dict(component).get("parameters")):
@@ -72,7 +72,7 @@ def addresses(body: Any) -> list[str]:
 
 
 def fetch(address: str) -> Fetched:
-    """Fetch an address as a provider does, with a limit of 10 seconds and of the size."""
+    """Fetch a URL like a provider: within 10 seconds, and at most `MAX_FETCH` bytes."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(address, timeout=FETCH_SECS) as reply:

@@ -1,4 +1,4 @@
-"""The HTTP server around `routing.handle`; its answers may break off on demand."""
+"""The HTTP server around `routing.handle`. Its responses may break off on demand."""
 
 import socket
 import struct
@@ -34,7 +34,7 @@ class Server(ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        # Callers hang up and faults break connections: show only other errors.
+        # Callers disconnect, and faults break connections: report only other errors.
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
@@ -65,7 +65,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
 
     def _is_called_by_own_name(self) -> bool:
-        """Whether `Host` is one of our own names, as a defence against DNS rebinding."""
+        """Whether `Host` is one of our own names, as a defense against DNS rebinding."""
         own = str(self.server.server_address[0])
         name = urlsplit(f"//{self.headers.get('Host', '')}").hostname
         return own in {"0.0.0.0", "::"} or name in {own, "localhost", "127.0.0.1", "::1"}
@@ -104,4 +104,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing, since the simulator's own log of calls says more."""
+        """Log nothing, since the simulator has its own log of calls."""

@@ -1,4 +1,4 @@
-"""Sign callbacks: the signature covers the body exactly as it is sent."""
+"""Sign callbacks. A signature covers the body exactly as it is sent."""
 
 import hashlib
 import hmac
@@ -10,14 +10,15 @@ def graph_signature(body: str, secret: str) -> str:
 
 
 def graph(body: str, secret: str, mode: str) -> dict[str, str]:
-    """The signature header of a body: by `mode` right, by another secret, or missing."""
+    """The signature header of a body. By `mode`, it is `right`, `wrong` (made with another secret)
+    or `missing`."""
     if mode == "missing":
         return {}
     return {"X-Hub-Signature-256": graph_signature(body, secret + "!" * (mode == "wrong"))}
 
 
 def telegram(secret: str, mode: str) -> dict[str, str]:
-    """The header of a bot's own secret."""
+    """The header with a bot's own secret."""
     if mode == "missing":
         return {}
     return {"X-Telegram-Bot-Api-Secret-Token": secret + "x" * (mode == "wrong")}
@@ -28,7 +29,8 @@ def localapp_signature(app_id: str, body: str, timestamp: str, key: str) -> str:
 
 
 def localapp(body: str, app_id: str, key: str, mode: str) -> dict[str, str]:
-    """As `graph`; also bare (without mac=) and header_time (the time is taken from a header)."""
+    """The signature headers of a body, with the modes of `graph`, and also `bare` (without `mac=`)
+    and `header_time` (signed with the time in a header)."""
     if mode == "missing":
         return {}
     timestamp = str(json.loads(body).get("timestamp", ""))

@@ -1,4 +1,4 @@
-"""The simulator's state: the world, the callbacks, the log of calls, and how it behaves."""
+"""The simulator's state: the providers' data, the callbacks, the log of calls, and settings."""
 
 import itertools
 from collections.abc import Callable
@@ -15,13 +15,13 @@ from simulator.world import Account, Json, Stored, World
 
 @dataclass
 class Behaviour:
-    """The events that follow a send, as seconds after it; None for never."""
+    """When events follow a send, in seconds after it; None for never."""
 
     echo: float | None = 0.1
     sent: float | None = 0.1
     delivered: float | None = 0.3
     read: float | None = 1.0
-    # chatapp: refuse with a failed status after a 200, instead of at once.
+    # For chatapp: refuse a send by a `failed` status after a 200, instead of at once.
     fails_later: bool = False
 
 
@@ -60,13 +60,13 @@ class Simulator:
     def emit(
         self, account: Account, field: str, item: Json, delay: float | None = 0, *, app_id: str = ""
     ) -> int:
-        """Queue an event; a delay of None means never. Returns the number of apps that get it."""
+        """Queue an event, unless the delay is None; return the number of apps that get it."""
         if delay is None:
             return 0
         return self.deliveries.add(account, field, item, delay=delay, app_id=app_id)
 
     def calls_where(self, wanted: Callable[[Call], bool], latest: int = 0) -> list[Json]:
-        """The calls that `wanted` accepts, or only the `latest` of them."""
+        """The calls that `wanted` accepts, or only the `latest` (a number) of them."""
         with self.world.lock:
             return [call.as_json() for call in [*filter(wanted, self.calls)][-latest:]]
 

@@ -1,4 +1,4 @@
-"""Subscriptions to accounts' events, and the verification of callback addresses."""
+"""Subscriptions to accounts' events, and the verification of callback URLs."""
 
 from http.client import HTTPException
 from urllib.parse import urlencode
@@ -33,7 +33,7 @@ def subscribe(sim: Simulator, request: Request, token: Token, account: Account) 
         wrong = ", ".join(sorted(set(fields) - FIELDS)) or "nothing"
         raise graph_error(100, f"Param subscribed_fields must be known fields, not {wrong}")
     if account.kind == "photo":
-        # Direct login ignores the chosen fields: an account gets all fields of the app.
+        # The direct login ignores the chosen fields: an account gets all fields of the app.
         fields = sorted(FIELDS)
     account.subscriptions[token.app_id] = Subscription(list(fields))
     return ok({"success": True})
@@ -52,7 +52,7 @@ def _check(token: Token, account: Account) -> None:
 
 
 def handshake(sim: Simulator, url: str, verify_token: str) -> str:
-    """Ask the platform to return a challenge; returns what was wrong, or an empty text."""
+    """Ask the platform to return a challenge; return what was wrong, or an empty text."""
     challenge = sim.world.random_digits(10)
     query = urlencode(
         {

@@ -1,4 +1,4 @@
-"""The customer feedback survey of socialnet, and its answer."""
+"""The customer feedback survey of socialnet, and its submission."""
 
 from simulator.world import Json
 
@@ -14,7 +14,7 @@ def _payload(message: Json) -> Json:
 
 
 def answer(message: Json, score: str, comment: str) -> Json:
-    """The `messaging_feedback` of a customer who answers this survey."""
+    """The `messaging_feedback` when a customer submits this survey."""
     question = _payload(message)["feedback_screens"][0]["questions"][0]
     filled: Json = {"type": question["type"], "payload": score}
     if comment:

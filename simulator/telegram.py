@@ -10,10 +10,11 @@ from simulator.state import Simulator
 from simulator.world import Account, Json, Message, Thread
 
 Method = Callable[[Simulator, Request, Account], Any]
-# Maximum sizes: of a text and a caption in UTF-16, of an upload and a download in bytes.
+# The maximum sizes: of a text and a caption in UTF-16 code units, of an upload and a download in
+# bytes.
 TEXT, CAPTION, UPLOAD, DOWNLOAD = 4096, 1024, 50_000_000, 20_000_000
 _SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
-# The kind that the customers' page draws, by the parameter that has the file.
+# By the parameter that has the file: the kind of file as the customers' page shows it.
 _FILES = {
     "photo": "image", "animation": "image", "video": "video", "voice": "audio", "audio": "audio",
     "document": "document",
@@ -57,12 +58,12 @@ def bot_user(account: Account) -> Json:
 
 
 def next_id(thread: Thread) -> str:
-    """Messages are numbered in each chat."""
+    """The next message id in a chat: messages are numbered per chat."""
     return str(len(thread.messages) + 1)
 
 
 def written(thread: Thread, message: Message) -> Json:
-    """A message as the API shows it."""
+    """A message in the format of the API."""
     sender = user_of(thread) if message.by_customer else bot_user(thread.account)
     return {
         "message_id": int(message.id), "from": sender, "chat": chat_of(thread),
@@ -124,7 +125,7 @@ def _thread(sim: Simulator, request: Request, account: Account) -> Thread:
 
 
 def _buttons(request: Request) -> Json:
-    """The buttons of a message, in the form that the customers' page draws."""
+    """The buttons of a message, in the format that the customers' page shows."""
     rows = request.params.get("reply_markup", {}).get("inline_keyboard", [])
     buttons = [button for row in rows for button in row]
     for button in buttons:

@@ -19,7 +19,7 @@ def act(sim: Simulator, thread: Thread, kind: str, values: Json) -> Message | No
 
 
 def block(sim: Simulator, thread: Thread) -> None:
-    """Report that the customer blocked the bot, or no longer does."""
+    """Report that the customer blocked or unblocked the bot, by the thread's `is_gone`."""
     states = ("member", "kicked") if thread.is_gone else ("kicked", "member")
     bot = telegram.bot_user(thread.account)
     old, new = ({"user": bot, "status": state} for state in states)
@@ -48,7 +48,7 @@ def _write(sim: Simulator, thread: Thread, sent: Json, values: Json) -> Message:
 
 
 def _drawn(sent: Json) -> list[tuple[str, Json]]:
-    """The files of a message, each with the kind that the customers' page draws."""
+    """The files of a message, each with its kind as the customers' page shows it."""
     kinds = {"sticker": "sticker", "voice": "audio", "video": "video", "document": "document"}
     photo = [("image", sent["photo"][-1])] if "photo" in sent else []
     return photo + [(kind, sent[name]) for name, kind in kinds.items() if name in sent]
@@ -116,7 +116,7 @@ MESSAGES: dict[str, Callable[[Simulator, Json], Json]] = {
 
 
 def _button(sim: Simulator, thread: Thread, values: Json) -> None:
-    """Tap a button under a message of the bot."""
+    """The customer taps a button under a message of the bot."""
     message = found(thread, values, by_customer=False)
     _emit(sim, thread, "callback_query", {
         "id": f"tap{next(sim.numbers)}", "from": telegram.user_of(thread), "chat_instance": "1",

@@ -1,4 +1,4 @@
-"""Helpers for tests of the channels: the simulated providers, in this process."""
+"""Helpers for tests of channels: the simulated providers, in this process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from simulator.state import Simulator
 
 
 class InProcess:
-    """Delivers callbacks straight to the views of this process, without a socket."""
+    """Delivers callbacks directly to the views in this process, without a socket."""
 
     def call(
         self, method: str, url: str, headers: dict[str, str], body: bytes, *, timeout: float
@@ -49,7 +49,7 @@ class RunningSimulator(Client):
     def deliver(self, within: float = 60) -> int:
         """Send all callbacks that are due within this many seconds, advancing the clock.
 
-        The calling thread sends them; returns the number of attempts.
+        The calling thread sends them. Returns the number of attempts.
         """
         return self.simulator.deliveries.run(within)
 
@@ -65,8 +65,8 @@ def simulator(
 ) -> Iterator[RunningSimulator]:
     """Run the simulated providers on a free loopback port.
 
-    Callbacks wait for `deliver()`, which hands them to the views of this process. With
-    `by_threads`, threads send them over HTTP to `callback_base` as they become due.
+    Callbacks wait for `deliver()`, which calls the views in this process. With `by_threads`,
+    threads send callbacks over HTTP to `callback_base` when they are due.
     """
     sim = Simulator(
         defaults.Settings(callback_base, seed, now),
@@ -85,7 +85,7 @@ def simulator(
 
 @pytest.fixture
 def sim(settings: Any) -> Iterator[RunningSimulator]:
-    """Simulated providers that the platform's settings point at."""
+    """The simulated providers, to which the platform's settings point."""
     with simulator() as running:
         for name, value in running.environment.items():
             is_list = name.endswith("_MEDIA_HOSTS")

@@ -26,7 +26,7 @@ HOUR, DAY = 3600.0, 86400.0
 
 
 class Clock:
-    """The providers' clock: real or standing still; both can be advanced."""
+    """The providers' clock: the real time, or a fixed time. Both can be advanced."""
 
     def __init__(self, fixed_at: float | None) -> None:
         self._fixed_at = fixed_at
@@ -41,7 +41,7 @@ class Clock:
 
 @dataclass
 class Hook:
-    """An app's webhook for one kind of object, as set in the console or by API."""
+    """An app's webhook for one kind of object, as it is set in the provider's console."""
 
     url: str
     verify_token: str
@@ -72,12 +72,12 @@ class Account:
     username: str
     tasks: list[str]
     subscriptions: dict[str, Subscription] = field(default_factory=dict)
-    # chatapp numbers: whether it is registered, and its pin (empty: any six digits).
+    # For a number: whether it is registered, and its pin (any six digits are accepted if empty).
     is_registered: bool = True
     pin: str = ""
-    # localapp: off once a delivery was given up, until the next consent.
+    # For localapp: off after a delivery was given up, until the next consent.
     hook_is_on: bool = True
-    # telegram: where a bot's updates go, and the secret that they carry.
+    # For telegram: the URL to which a bot's updates are sent, and the secret sent with them.
     hook_url: str = ""
     hook_secret: str = ""
 
@@ -100,13 +100,13 @@ class Message:
     by_customer: bool
     at: float
     text: str
-    # As it was sent: the page shows its attachments, quick replies and buttons, too.
+    # As it was sent. The customers' page shows attachments, quick replies and buttons from it.
     body: Json
     app_id: str = ""
     metadata: str = ""
     delivered_at: float | None = None
     read_at: float | None = None
-    # The code with which it failed after a 200; 0 if it did not fail.
+    # The error code with which the message failed after a 200; 0 if it did not fail.
     failed_with: int = 0
     reaction: str = ""
     is_deleted: bool = False
@@ -141,7 +141,8 @@ class Thread:
 
 @dataclass
 class Token:
-    """A token; `dead` says why it is no longer accepted: expired, revoked or password."""
+    """A token. `dead` says why it is no longer accepted: `expired`, `revoked`, `password` or
+    `role`; empty while it is accepted."""
 
     value: str
     kind: str
@@ -171,7 +172,7 @@ class Code:
 
 @dataclass
 class Stored:
-    """A file at a provider. `url_expires_at` is when its latest address expires."""
+    """A file at a provider. `url_expires_at` is when its latest URL expires."""
 
     id: str
     mime: str
@@ -193,7 +194,7 @@ class World:
         self.clock = Clock(settings.now)
         self.apps: dict[str, App] = {}
         self._app_ids = {item.key: item.id for item in settings.apps}
-        # Its bots belong to no app; this one stands for all.
+        # Bots of telegram belong to no app; this app stands for all of them.
         self.apps["telegram"] = App("telegram", "telegram", "", {})
         for app in settings.apps:
             self._add_app(app)
@@ -218,11 +219,11 @@ class World:
         self.tokens: dict[str, Token] = {}
         self.codes: dict[str, Code] = {}
         self.files: dict[str, Stored] = {}
-        # chatapp message templates, by business account.
+        # chatapp's message templates, by business account.
         self.templates: dict[str, list[Json]] = {}
 
     def _add_app(self, each: defaults.DemoApp) -> None:
-        """Add an app, or the webhooks of another channel that shares it."""
+        """Add an app; if the app exists, since channels share it, add only its webhooks."""
         url = f"{self.settings.callback_base}{each.callback_path}"
         hooks = {name: Hook(url, each.verify_token, []) for name in each.objects or ("localapp",)}
         app = self.apps.setdefault(each.id, App(each.key, each.id, each.secret, {}))
@@ -248,7 +249,7 @@ class World:
         return next(iter(self.of_kind("photo", page_id)), None)
 
     def customer(self, key: str) -> Customer:
-        """The customer with this key, created if the key is new."""
+        """The customer with this key, who is created if the key is new."""
         if key not in self.customers:
             phone = "849" + self._digits("phone", key, length=8)
             self.customers[key] = Customer(key, key.replace("_", " ").title(), phone)
@@ -258,7 +259,8 @@ class World:
         return str(int(hashlib.sha256(":".join(parts).encode()).hexdigest(), 16))[-length:]
 
     def user_id(self, account: Account, customer: Customer) -> str:
-        """The customer's id at this account, which differs from page to page."""
+        """The customer's id at this account: at a number, the phone number unless it is hidden; at
+        any other account, an id that the customer has only there."""
         if account.kind == "number":
             if customer.hides_number:
                 return self.business_user_id(account, customer)
@@ -283,10 +285,10 @@ class World:
         return thread
 
     def known_thread(self, account: Account, user_id: str) -> Thread | None:
-        """The thread of a customer who has written to this account."""
+        """The thread of an account and a customer's id; None if they have no thread yet."""
         thread = self.threads.get((account.id, user_id))
         if thread is None and account.kind == "number":
-            # Both ids belong to the same customer.
+            # A customer of chatapp has two ids.
             thread = next(
                 (
                     item
@@ -350,7 +352,7 @@ class World:
                 self.kill(other, why)
 
     def bot_token(self, account: Account) -> str:
-        """The token of a bot, a new one if it was revoked."""
+        """The token of a bot, which is a new one if the last was revoked."""
         own = [token for token in self.tokens.values() if token.subject == account.id]
         if own and not own[-1].dead:
             return own[-1].value
@@ -359,13 +361,13 @@ class World:
         return value
 
     def bot_of(self, value: str) -> Account | None:
-        """The bot of a token that is accepted."""
+        """The bot of a token; None if the token is not accepted."""
         token = self.tokens.get(value)
         is_live = token is not None and token.kind == "bot" and not token.dead
         return self.accounts[token.subject] if token and is_live else None
 
     def templates_of(self, waba_id: str) -> list[Json]:
-        """The message templates of a business account, which has one from the start."""
+        """The message templates of a business account, which has one from the beginning."""
         hello: Json = {
             "id": "1594823412345678", "name": "hello_world", "language": "en_US",
             "status": "APPROVED", "category": "UTILITY",

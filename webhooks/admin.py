@@ -1,4 +1,4 @@
-"""The site's pages of events, endpoints and deliveries."""
+"""The site's pages about events, endpoints and deliveries."""
 
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.decorators import display
 
 from chatplatform.admin_base import (
@@ -39,7 +39,7 @@ from webhooks.models import (
     Event,
     WebhookConfig,
 )
-from webhooks.services import deliveries, endpoints, event_history
+from webhooks.services import deliveries, endpoints, row_events
 from webhooks.shapes import webhook as webhook_shapes
 
 COLORS: dict[str, str] = {
@@ -77,7 +77,7 @@ WHY_OFF: dict[str, Any] = {
         "Nothing was delivered for five days, so we turned it off."
     ),
 }
-_SHOWN = 30
+_MAX_SHOWN = 30
 
 
 class Deliveries(ReadOnlyInline):
@@ -110,7 +110,7 @@ class Attempts(ReadOnlyInline):
 
 
 def attempt_words(attempt: DeliveryAttempt) -> str:
-    """The result of an attempt, in words."""
+    """The result of an attempt, for people."""
     if not attempt.error:
         return f"{gettext('Delivered')} ({attempt.http_status})"
     words = str(FAULTS.get(attempt.error) or humanize_code(attempt.error))
@@ -129,13 +129,13 @@ class EventAdmin(TenantAdmin):
     readonly_fields = ("shown_type",)
 
     def about(self, subject: str, row: Any) -> list[Entry]:
-        """The events about a row, for its page; a conversation's without its messages."""
+        """The latest events about a row, for its page; for a conversation, without messages."""
         client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
-        found = event_history.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
+        found = row_events.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
         return [Entry(item.created_at, humanize_code(item.type), **_cause(item)) for item in found]
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str] | None:
-        """The link to all events of a conversation; other rows have few."""
+        """The link to all events of a conversation; None for other rows, which have few."""
         noun, _, row_id = subject.partition(":")
         path = reverse("admin:webhooks_event_changelist")
         is_chat = noun == "conversation"
@@ -149,12 +149,12 @@ class EventAdmin(TenantAdmin):
 
 
 def _cause(event: Event) -> dict[str, str]:
-    """Who caused the event and why, if it says so."""
+    """Who caused the event, and why, as far as the event says so."""
     data: dict[str, Any] = event.data
     reason = data.get("reason")
-    failed = ((data.get("document") or {}).get("error") or {}).get("message")
+    failure = ((data.get("document") or {}).get("error") or {}).get("message")
     by = (data.get("by") or {}).get("name", "")
-    return {"by": by, "details": humanize_code(reason) if reason else failed or ""}
+    return {"by": by, "details": humanize_code(reason) if reason else failure or ""}
 
 
 @admin.register(WebhookConfig)
@@ -205,10 +205,10 @@ class WebhookConfigAdmin(TenantAdmin):
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            made = endpoints.create(by.client, webhook_shapes.WebhookConfig(**data), by=by)
+            created = endpoints.create(by.client, webhook_shapes.WebhookConfig(**data), by=by)
             title = gettext("Your webhook is on")
             return self.page(
-                request, "admin/webhooks/new_secrets.html", title, endpoints=[made], is_new=True
+                request, "admin/webhooks/new_secrets.html", title, endpoints=[created], is_new=True
             )
 
         form = forms.EndpointForm(request.POST or None)
@@ -233,7 +233,7 @@ class WebhookConfigAdmin(TenantAdmin):
         )
         replay = forms.ReplayForm(filled if chosen in {"count", "replay"} else None)
         plain, by, make = ServiceForm(filled), viewer(request), webhook_shapes.WebhookConfig
-        # For each button: the form, what it does, and the message about it.
+        # For each button: the form, the action, and the message after success.
         steps: dict[Any, tuple[ServiceForm, Callable[[dict[str, Any]], Any], str]] = {
             "settings": (settings, lambda data: endpoints.update(row, make(**data), by=by),
                          gettext("Saved.")),
@@ -282,9 +282,13 @@ class WebhookConfigAdmin(TenantAdmin):
     def _manage_page(self, request: HttpRequest, row: WebhookConfig, **more: Any) -> HttpResponse:
         own = _of_endpoint(Delivery.objects.all(), row)
         failed_rows = _of_endpoint(deliveries.failed_lately(*_FAILED), row)
-        failed = [_shown(item) for item in failed_rows[: _SHOWN + 1]]
+        failed = [_shown(item) for item in failed_rows[: _MAX_SHOWN + 1]]
         chosen = request.GET.get("show") or ("failed" if failed else "all")
-        shown = failed[:_SHOWN] if chosen == "failed" else [_shown(item) for item in own[:_SHOWN]]
+        shown = (
+            failed[:_MAX_SHOWN]
+            if chosen == "failed"
+            else [_shown(item) for item in own[:_MAX_SHOWN]]
+        )
         wanted = request.GET.get("tried", "")
         tried = own.filter(pk=int(wanted)).first() if wanted.isdecimal() else None
         resent = request.GET.get("resent", "")
@@ -302,9 +306,9 @@ class WebhookConfigAdmin(TenantAdmin):
             failure=failure,
             failure_words=attempt_words(failure) if failure else "",
             missed=missed,
-            most_counted=deliveries.MOST_COUNTED,
+            most_counted=deliveries.MAX_COUNTED,
             days=_by_day(shown),
-            show=chosen, failed_count=len(failed), most_shown=_SHOWN,
+            show=chosen, failed_count=len(failed), most_shown=_MAX_SHOWN,
             tried=_outcome(tried) if tried else None,
             resent=int(resent) if resent.isdecimal() else None,
             is_busy=any(item.state == DeliveryState.PENDING for item, *_ in shown)
@@ -313,7 +317,8 @@ class WebhookConfigAdmin(TenantAdmin):
         )  # fmt: skip
 
     def _latest_failure(self, row: WebhookConfig, shown: list[Any]) -> DeliveryAttempt | None:
-        """Why an endpoint fails; its newest deliveries may not have been tried yet."""
+        """The endpoint's latest failed attempt, of the shown deliveries or of those that wait for a
+        retry; None if there is none. The newest deliveries may not have been tried yet."""
         tried = [entry for item, *_ in shown for entry in item.log.all()]
         failed = [item for item in tried if item.error not in {None, Fault.ENDPOINT_DISABLED}]
         retried = deliveries.latest_failure(row)
@@ -354,7 +359,7 @@ class WebhookConfigAdmin(TenantAdmin):
     )
     @confirm_action(
         gettext_lazy(
-            "Create new secrets for these webhooks? The old ones keep working for 24 hours."
+            "Create new secrets for these webhooks? The old ones will keep working for 24 hours."
         )
     )
     def roll_secret(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> HttpResponse:
@@ -369,13 +374,14 @@ class WebhookConfigAdmin(TenantAdmin):
         )  # fmt: skip
 
 
-# A delivery as a page shows it: its event, its state and colour in words, and its last attempt.
+# A delivery as a page shows it: the row; its event, its state and its result in words; and its
+# last attempt.
 Shown: TypeAlias = tuple[Delivery, str, str, str, DeliveryAttempt | None]
 _HEALTH_COLORS = {"on": "success", "failing": "warning", "off": "danger"}
 
 
 def health_of(row: WebhookConfig) -> tuple[str, str]:
-    """Whether an endpoint works, as a code and in words."""
+    """Whether an endpoint works: a code, and its label."""
     if not row.is_active:
         return "off", gettext("Off")
     return ("failing", gettext("Failing")) if row.failing_since else ("on", gettext("On"))
@@ -394,10 +400,10 @@ def _shown(item: Delivery) -> Shown:
 
 
 def _by_day(shown: list[Shown]) -> list[tuple[date, list[Shown]]]:
-    """Deliveries by the day on which they were made, in the reader's time zone."""
+    """Deliveries by the day on which they were created, in the reader's time zone."""
     days: dict[date, list[Shown]] = {}
-    for one in shown:
-        days.setdefault(timezone.localdate(one[0].created_at), []).append(one)
+    for entry in shown:
+        days.setdefault(timezone.localdate(entry[0].created_at), []).append(entry)
     return list(days.items())
 
 
@@ -410,27 +416,27 @@ def _outcome(item: Delivery) -> dict[str, str]:
             "words": gettext("Retrying: %(event)s…") % {"event": event},
         }
     if item.state == DeliveryState.SUCCEEDED:
-        told = gettext("Delivered: %(event)s") % {"event": event}
-        return {"state": "succeeded", "words": told}
-    told = gettext("%(event)s failed again: %(reason)s.") % {"event": event, "reason": words}
-    return {"state": "failed", "words": told}
+        message = gettext("Delivered: %(event)s") % {"event": event}
+        return {"state": "succeeded", "words": message}
+    message = gettext("%(event)s failed again: %(reason)s.") % {"event": event, "reason": words}
+    return {"state": "failed", "words": message}
 
 
 def _resend(row: WebhookConfig, body: webhook_shapes.EventReplayRequest) -> int:
-    """Resend a range of events; returns how many."""
+    """Resend a range of events, and return their number, counted up to 10,001."""
     count = deliveries.count_replay(row, body)
     deliveries.enqueue_replay(row, body)
     return count
 
 
 def _range(data: dict[str, Any]) -> webhook_shapes.EventReplayRequest:
-    """The replay that a form asks for."""
+    """The request for the replay that a person chose in the form."""
     since = timezone.now() - timedelta(hours=data["hours"])
     return webhook_shapes.EventReplayRequest(created_from=since, state=data["state"])
 
 
 class StateFilter(admin.ChoicesFieldListFilter):
-    """Filters by the state, in the words of the list."""
+    """A filter by state, with the same labels as the list."""
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         words = {str(state.label): str(STATES[state]) for state in DeliveryState}
@@ -459,7 +465,18 @@ class DeliveryAdmin(TenantAdmin):
 
     @admin.action(description=cast("str", gettext_lazy("Try again")), permissions=["manage"])
     def send_again(self, request: HttpRequest, rows: QuerySet[Delivery]) -> None:
-        sent = [deliveries.retry(row) for row in rows.select_related("event", "config")]
-        words = gettext("%(sent)s queued; %(skipped)s skipped: the webhook is off.")
-        counts = {"sent": sum(sent), "skipped": len(sent) - sum(sent)}
-        messages.success(request, words % counts)
+        results = [deliveries.retry(row) for row in rows.select_related("event", "config")]
+        if sent := sum(results):
+            words = ngettext(
+                "%(count)s delivery will be sent again.",
+                "%(count)s deliveries will be sent again.",
+                sent,
+            )
+            messages.success(request, words % {"count": sent})
+        if skipped := len(results) - sent:
+            words = ngettext(
+                "%(count)s delivery was skipped because its webhook is off.",
+                "%(count)s deliveries were skipped because their webhooks are off.",
+                skipped,
+            )
+            messages.warning(request, words % {"count": skipped})

@@ -1,7 +1,7 @@
 """Every type of event: its meaning, and the schema of its data in the OpenAPI document.
 
-The data's shapes belong to apps above this one, so they are named here and resolved when the
-document is made.
+The shapes of the data belong to apps above this one, so they are referenced by name here, and
+resolved when the document is built.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class EventType:
 
 
 def _field(kind: Any, description: str, *examples: Any, **more: Any) -> dict[str, Any]:
-    """The schema of a field."""
+    """The JSON Schema of a field."""
     shown = {"examples": list(examples)} if examples else {}
     return {"type": kind, **more, "description": description, **shown}
 
@@ -41,7 +41,7 @@ _BY: dict[str, Any] = {
     "description": "The person on your team who did it; null if the customer or the platform did.",
 }
 _STATUS_CHANGE: _Data = {**_CHAT, "by": _BY}
-_REASON = _field("string", "The reason.", "no_answer")
+_REASON = _field("string", "Why the bot handed over: a `handoff_reason`.", "no_answer")
 _TAGS = _field(
     "array",
     "All tags of the conversation: name, source, confidence.",
@@ -64,7 +64,7 @@ _CREDITS: _Data = {
     ),
 }
 _TEST: _Data = {
-    "config_id": _field("string", "The endpoint.", format="uuid"),
+    "config_id": _field("string", "The endpoint's id.", format="uuid"),
     "message": _field("string", "A message for people.", "It works: this is a test."),
 }
 _MERGED = _field(
@@ -107,7 +107,7 @@ EVENTS: dict[str, EventType] = {
         _MESSAGE,
     ),
     "summary.created": EventType(
-        "A conversation was summarised.", {**_CHAT, "summary": "ChatSummary"}
+        "A conversation was summarized.", {**_CHAT, "summary": "ChatSummary"}
     ),
     "tags.updated": EventType("A conversation's tags changed.", {**_CHAT, "tags": _TAGS}),
     "sentiment.updated": EventType(
@@ -157,7 +157,8 @@ _ENVELOPE: dict[str, dict[str, Any]] = {
     ),
     "sequence": _field(
         ["integer", "null"],
-        "Its number among the conversation's events: 1, 2, 3 … without gaps.",
+        "The event's number among those of its conversation: 1, 2, 3 … without gaps; null without a"
+        " conversation.",
     ),
     "is_thin": _field(
         "boolean",
@@ -168,12 +169,13 @@ _ENVELOPE: dict[str, dict[str, Any]] = {
 _HEADERS = {
     "webhook-id": "The event's id, the same in every attempt: store it to skip duplicates.",
     "webhook-timestamp": "When this attempt was made, in Unix seconds: refuse old attempts.",
-    "webhook-signature": "A signature `v1,<base64>`; after a rotation two, separated by a space.",
+    "webhook-signature": "A signature `v1,<base64>`; for 24 hours after a rotation, two signatures,"
+    " separated by a space.",
 }
 
 
 def add_webhooks(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add the section `webhooks` to the OpenAPI document: every type, its schema, an example."""
+    """Add the section `webhooks` to the OpenAPI document: each type, its schema and an example."""
     components = result["components"]["schemas"]
     result["webhooks"] = {name: _item(name, components) for name in EVENTS}
     return result
@@ -203,7 +205,7 @@ def _part(part: str | dict[str, Any], components: dict[str, Any]) -> dict[str, A
     fields = components[part].get("properties", {})
     if not any("readOnly" in field for field in fields.values()):
         return {"$ref": f"#/components/schemas/{part}"}
-    # To readers of the document a webhook is a request, which has no field that is read only.
+    # In the document a webhook is a request, and a request cannot have read-only fields.
     shown = {
         name: {key: value for key, value in field.items() if key != "readOnly"}
         for name, field in fields.items()
@@ -234,5 +236,5 @@ def _item(name: str, components: dict[str, Any]) -> dict[str, Any]:
 
 
 def _operation_id(name: str) -> str:
-    subject, _, deed = name.partition(".")
-    return f"on{subject.title()}{deed.title().replace('_', '')}"
+    subject, _, action = name.partition(".")
+    return f"on{subject.title()}{action.title().replace('_', '')}"

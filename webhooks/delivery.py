@@ -1,6 +1,6 @@
 """One attempt of a delivery, without the database: sign, send, classify, plan the retry.
 
-Each secret that is valid now adds a signature.
+A request has a signature for each secret of the endpoint that is currently valid.
 """
 
 import random
@@ -18,12 +18,12 @@ from django.conf import settings
 from chatplatform import egress
 from chatplatform.signatures import SECRET_PREFIX, sign
 
-# Seconds before each attempt, counted from the end of the previous one: 75.6 hours in all.
+# The seconds before each attempt, counted from the end of the previous one: 75.6 hours in all.
 RETRY_DELAYS = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 _JITTER = 0.2
-_LONGEST_RETRY_AFTER = 86_400  # seconds; a longer Retry-After is cut to it
+_MAX_RETRY_AFTER = 86_400  # seconds; a longer Retry-After is reduced to this
 _EXCERPT_BYTES = 1_000
-_READ_BYTES = 65_536  # of a response; if it is longer, the connection is closed
+_READ_BYTES = 65_536  # to read of a response; if it is longer, the connection is closed
 
 _CREDENTIALS = re.compile(
     r"(?i)(whsec_|bearer\s+|basic\s+"
@@ -39,14 +39,14 @@ class Fault(StrEnum):
     TIMEOUT = "timeout"
     NAME_NOT_FOUND = "name_not_found"
     CONNECTION_REFUSED = "connection_refused"
-    CONNECTION_FAILED = "connection_failed"  # in any other way
+    CONNECTION_FAILED = "connection_failed"  # for any other reason
     BLOCKED_DESTINATION = "blocked_destination"
-    REDIRECT = "redirect"  # an answer of 300..399: never followed
-    BAD_STATUS = "bad_status"  # any other answer that is not 200..299
-    INVALID_ANSWER = "invalid_answer"  # its headers are too large
-    GONE = "gone"  # 410: the endpoint is switched off
-    INTERRUPTED = "interrupted"  # by a failure on our side, with the response unknown
-    ENDPOINT_DISABLED = "endpoint_disabled"
+    REDIRECT = "redirect"  # the status is 300..399; redirects are never followed
+    BAD_STATUS = "bad_status"  # the status is not 200..299, nor one of the above
+    INVALID_ANSWER = "invalid_answer"  # the response's headers are too large
+    GONE = "gone"  # the status is 410, so the endpoint is switched off
+    INTERRUPTED = "interrupted"  # a failure on our side; the response is unknown
+    ENDPOINT_DISABLED = "endpoint_disabled"  # the delivery was given up without an attempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class DeliveryRequest:
     config_id: "uuid.UUID"
     lease_token: "uuid.UUID"
     number: int
-    tries: int  # since the event was announced or replayed, this one included
+    tries: int  # attempts since the event was announced or replayed, including this one
     is_test: bool
     endpoint_was_failing: bool  # when this attempt was leased
     url: str
@@ -68,7 +68,7 @@ class DeliveryRequest:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of an attempt; `error` is None if it was delivered."""
+    """The result of an attempt; `error` is None if the event was delivered."""
 
     error: Fault | None
     http_status: int | None = None
@@ -128,7 +128,7 @@ def send(request: DeliveryRequest, client: egress.KeepAliveClient) -> Outcome:
 
 
 def classify_status(status: int) -> Fault | None:
-    """Only 2xx is a success."""
+    """The fault that a response's status means; None for 2xx, the only success."""
     if 200 <= status < 300:
         return None
     if status == 410:
@@ -137,20 +137,23 @@ def classify_status(status: int) -> Fault | None:
 
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that `Retry-After` asks for (RFC 9110 10.2.3): a number or a date."""
+    """The seconds that `Retry-After` (RFC 9110 10.2.3), a number or a date, asks to wait.
+
+    At most a day; None if the header is missing or invalid.
+    """
     text = headers.get("retry-after", "").strip()
     if re.fullmatch(r"\d{1,9}", text):
-        return float(min(int(text), _LONGEST_RETRY_AFTER))
+        return float(min(int(text), _MAX_RETRY_AFTER))
     try:
         moment = parsedate_to_datetime(text)
         seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
     except (ValueError, OverflowError):
         return None
-    return min(max(seconds, 0.0), _LONGEST_RETRY_AFTER)
+    return min(max(seconds, 0.0), _MAX_RETRY_AFTER)
 
 
 def seconds_until_retry(tries: int, outcome: Outcome) -> float | None:
-    """The delay before the next try; None after the last one."""
+    """The seconds before the next attempt; None after the last attempt."""
     if tries >= len(RETRY_DELAYS):
         return None
     spread = random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311 - not a secret

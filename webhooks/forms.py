@@ -1,4 +1,4 @@
-"""The forms of the site's pages about webhooks, and the events in words."""
+"""The forms of the site's pages about webhooks, and the labels of event types."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
 
-# Every type of event in words for people, in groups.
+# The label of every type of event, in groups.
 EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
     (gettext_lazy("Conversations"), {
         "conversation.created": gettext_lazy("A conversation starts"),
@@ -66,7 +66,7 @@ _HOURS = [
 
 
 def event_words(event_type: str) -> str:
-    """A type of event in words."""
+    """The label of a type of event."""
     return str(_WORDS.get(event_type) or humanize_code(event_type))
 
 
@@ -87,7 +87,7 @@ class EndpointForm(ServiceForm):
 
     @property
     def event_groups(self) -> list[tuple[Promise, list[tuple[str, Promise, bool]]]]:
-        """The events to pick from, in groups, and whether each is chosen."""
+        """The events to choose from, in groups, and whether each is chosen."""
         chosen: Any = self["event_types"].value() or ()
         return [
             (title, [(name, words, name in chosen) for name, words in group.items()])

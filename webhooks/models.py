@@ -37,7 +37,7 @@ class Event(TenantModel):
 
     class Meta:
         indexes = [
-            # The number is unique because it is taken under the conversation's row lock.
+            # The number is unique because it is assigned under the conversation's row lock.
             models.Index(
                 fields=["conversation_id", "sequence"], name="event_sequence_in_conversation"
             ),
@@ -58,12 +58,13 @@ class Event(TenantModel):
 class UnnumberedEvent(TenantModel):
     """Marks an event without a feed position; written with the event, deleted when it gets one.
 
-    Numbers are drawn under the conversation's lock, so those of a conversation are in order.
+    Numbers are assigned under the conversation's lock, so the numbers of a conversation's events
+    are in order.
     """
 
     event_id = models.UUIDField(primary_key=True)
 
-    # Without database constraints, locks on the client or the event do not delay the feed.
+    # No database constraints: locks on the client or the event must not delay the feed.
     client = models.ForeignKey(
         Client, on_delete=models.CASCADE, db_index=False, db_constraint=False
     )
@@ -73,8 +74,8 @@ class UnnumberedEvent(TenantModel):
 
     class Meta:
         indexes = [
-            # For a client's next events. There is no index on the number alone, because PostgreSQL
-            # would use it instead and read the rows of other clients.
+            # For a client's next events. There is no index on the number alone, which PostgreSQL
+            # would use instead, reading the rows of other clients.
             models.Index(fields=["client", "number"], name="unnumbered_event")
         ]
 
@@ -114,8 +115,8 @@ class DisabledReason(models.TextChoices):
     """Why an endpoint is off."""
 
     BY_HAND = "by_hand"  # switched off by the client
-    GONE = "gone"  # it answered 410
-    FAILING = "failing"  # all deliveries of five days failed
+    GONE = "gone"  # its server responded with 410
+    FAILING = "failing"  # all its deliveries failed for five days
 
 
 class WebhookConfig(TenantModel):
@@ -134,13 +135,14 @@ class WebhookConfig(TenantModel):
     disabled_reason = models.CharField(max_length=10, choices=DisabledReason, null=True)
     disabled_at = models.DateTimeField(null=True)
     secret = EncryptedTextField()
-    # After a rotation, the old secret also signs until this time.
+    # After a rotation, deliveries are also signed with the old secret until this time.
     previous_secret = EncryptedTextField(default="")
     previous_secret_until = models.DateTimeField(null=True)
     consecutive_failures = models.PositiveIntegerField(db_default=0)
     failing_since = models.DateTimeField(null=True)
     warned_at = models.DateTimeField(null=True)
-    # Nothing is sent until then: the breaker is open, or the receiver asked to wait (Retry-After).
+    # Nothing is sent before this time: the circuit breaker is open, or the receiver asked to wait
+    # with Retry-After.
     paused_until = models.DateTimeField(null=True)
     # The row stays until its deliveries are purged.
     deleted_at = models.DateTimeField(null=True)
@@ -149,7 +151,7 @@ class WebhookConfig(TenantModel):
     class Meta:
         verbose_name, verbose_name_plural = "endpoint", "endpoints"
         indexes = [
-            # `announce()` looks for active endpoints.
+            # For `announce()`, which looks up active endpoints.
             models.Index(
                 fields=["client"], condition=models.Q(is_active=True), name="endpoint_active"
             )
@@ -159,7 +161,7 @@ class WebhookConfig(TenantModel):
         return self.url
 
     def secrets(self, now: datetime) -> list[str]:
-        """The secrets that sign at this moment, the newest first."""
+        """The secrets with which to sign at this time, the newest first."""
         secrets = [self.secret]
         if self.previous_secret_until and self.previous_secret_until > now:
             secrets.append(self.previous_secret)
@@ -167,12 +169,12 @@ class WebhookConfig(TenantModel):
 
 
 class Payload(models.Model):
-    """The body sent for an event, made once so that every attempt sends the same bytes.
+    """The body sent for an event, encoded once so that every attempt sends the same bytes.
 
     It exists only if the event has deliveries. The table is partitioned by month of the event's id.
     """
 
-    # No database constraint, here and below, so that a whole month can be dropped.
+    # There is no database constraint here and below, so that a whole month can be dropped.
     event = models.OneToOneField(
         Event, on_delete=models.CASCADE, primary_key=True, db_constraint=False
     )
@@ -186,17 +188,17 @@ class DeliveryState(models.TextChoices):
     PENDING = "pending"  # no attempt has ended yet
     FAILED = "failed"  # the latest attempt failed, another follows
     SUCCEEDED = "succeeded"
-    GAVE_UP = "gave_up"  # no attempt follows unless it is replayed
+    GAVE_UP = "gave_up"  # no attempt follows unless the event is replayed
 
 
 class Delivery(TenantModel):
     """One event for one endpoint: a row of work that the dispatcher leases.
 
     `due_at` is when the next attempt is due; during an attempt, the end of its lease; null if no
-    attempt follows. So a dispatcher that dies loses nothing.
+    attempt follows. So nothing is lost if a dispatcher crashes.
     """
 
-    # Few indexes, because each event adds rows. Deliveries are found by event or by due time.
+    # There are few indexes, since each event adds rows. Deliveries are found by event or due time.
     client = models.ForeignKey(Client, on_delete=models.CASCADE, db_index=False)
     event = models.ForeignKey(
         Event,
@@ -222,37 +224,37 @@ class Delivery(TenantModel):
         verbose_name_plural = "deliveries"
         constraints = [models.UniqueConstraint(fields=["event", "config"], name="delivery_unique")]
         indexes = [
-            # The dispatcher's search for endpoints with work, and their oldest delivery.
+            # For the dispatcher: endpoints with due deliveries, and their oldest delivery.
             models.Index(
                 fields=["config", "due_at", "id"],
                 condition=models.Q(due_at__isnull=False, is_test=False),
                 name="delivery_due",
             ),
-            # The dispatcher's search for tests, whose callers wait.
+            # For the dispatcher: due tests, whose callers wait.
             models.Index(
                 fields=["due_at"],
                 condition=models.Q(due_at__isnull=False, is_test=True),
                 name="delivery_test_due",
             ),
-            # The limit on tests.
+            # For the limit on tests.
             models.Index(
                 fields=["config", "created_at"],
                 condition=models.Q(is_test=True),
                 name="delivery_test",
             ),
-            # The dispatcher's count of an endpoint's requests in flight.
+            # For the dispatcher: the number of an endpoint's requests in flight.
             models.Index(
                 fields=["config"],
                 condition=models.Q(lease_token__isnull=False),
                 name="delivery_in_flight",
             ),
-            # A client's recent failures, for the page of failures.
+            # For the page of failures: a client's recent failures.
             models.Index(
                 fields=["client", "created_at"],
                 condition=models.Q(state="gave_up"),
                 name="delivery_gave_up",
             ),
-            # Housekeeping.
+            # For deleting old deliveries.
             BrinIndex(fields=["created_at"], name="delivery_created"),
         ]
 

@@ -9,11 +9,14 @@ from webhooks.services import announce, deliveries, events, feed_order
 
 @job("webhooks.credits_low", queue=Queue.WEBHOOK)
 def credits_low(*, subscription_id: int, threshold: int) -> None:
-    """Announce that a client's credits run low; `identity`, a lower app, cannot do it itself."""
+    """Announce that a client's credits run low, and mail the client.
+
+    `identity` enqueues this job, since it is a lower app and cannot announce events.
+    """
     account = Subscription.objects.get(pk=subscription_id)
-    left = {"plan": account.plan, "credits_left": account.credits_left}
+    data = {"plan": account.plan, "credits_left": account.credits_left}
     with jobs.commit():
-        announce(account.client_id, "credits.low", left | {"threshold": threshold})
+        announce(account.client_id, "credits.low", data | {"threshold": threshold})
         notify(account.client_id, "low_credit", {"credits_left": account.credits_left})
 
 
@@ -33,7 +36,7 @@ def give_up(*, config_id: str) -> None:
 
 @periodic("webhooks.number_events")
 def number_events() -> None:
-    """Give feed positions to new events, also of clients whose feed nobody reads."""
+    """Give feed positions to new events, also to those of clients whose feed nobody reads."""
     feed_order.number_all_events()
 
 

@@ -27,7 +27,7 @@ def make_endpoint(db: None) -> MakeEndpoint:
 
 @pytest.fixture
 def endpoint(client_a: Client, make_endpoint: MakeEndpoint) -> WebhookConfig:
-    """An endpoint of client A that takes every event."""
+    """An endpoint of client A that subscribes to every event."""
     return make_endpoint(client_a)
 
 

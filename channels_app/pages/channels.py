@@ -52,21 +52,20 @@ from chatplatform.channel_names import MessagingChannel
 from chatplatform.templatetags.dates import short_day
 from identity.models import Client
 
-_MOST_ACCOUNTS = 100
-# The days of an account's chart.
-_DAYS = 14
+_MAX_ACCOUNTS = 100
+_CHART_DAYS = 14
 
 
 @dataclass(frozen=True)
 class Card:
-    """A channel as the site presents it."""
+    """How the site presents a channel."""
 
     channel: MessagingChannel
     icon: str
     words: Promise
-    # What an account is there.
+    # What the channel calls an account.
     noun: Promise
-    # Where people get an account's own token, if the channel is connected with one.
+    # Where people get the account's token; empty for channels that are connected by a consent.
     token_from: str = ""
 
     @property
@@ -75,7 +74,7 @@ class Card:
 
     @property
     def is_offered(self) -> bool:
-        """Whether accounts can be connected; most channels need an app at the provider."""
+        """Whether accounts can be connected; most channels first need our app at the provider."""
         return PROVIDERS[self.channel].is_offered
 
 
@@ -93,7 +92,7 @@ CARDS = {
              token_from="@BotFather"),
     )
 }  # fmt: skip
-# For each status: its words, the colour of its label, and what it means for conversations.
+# For each status: its label, the label's color, and what the status means for conversations.
 STATES: dict[str, tuple[Promise, str, Promise]] = {
     ConnectionStatus.CONNECTED: (
         gettext_lazy("Connected"), "success", gettext_lazy("The bot answers incoming messages."),
@@ -117,17 +116,20 @@ STATES: dict[str, tuple[Promise, str, Promise]] = {
 
 
 def _state(row: ChannelConnection) -> tuple[Promise, str, Promise | str]:
-    """The state of an account; one that lacks a permission is shown like one with an error."""
+    """The entry of `STATES` for a connection. A connected account that lacks a permission is shown
+    as needing attention, with an empty meaning."""
     if row.status == ConnectionStatus.CONNECTED and row.missing_permissions:
         return (*STATES[ConnectionStatus.ERROR][:2], "")
     return STATES[row.status]
 
 
 class ChannelPages(TenantAdmin):
-    """The pages of connections that replace a list: cards, consent, choice, and one account."""
+    """The pages of connections, which replace the admin's list: the overview, connecting, choosing
+    an account, and one account."""
 
     def overview(self, request: HttpRequest) -> HttpResponse:
-        """The website and the messengers, each with its state and accounts."""
+        """All channels with their accounts. Platform staff, who have no client, get the admin's
+        list instead."""
         client = viewer(request).client
         if client is None:
             return redirect("admin:channels_app_channelconnection_changelist")
@@ -145,7 +147,7 @@ class ChannelPages(TenantAdmin):
 
     @calls_out
     def connect(self, request: HttpRequest, channel: str) -> HttpResponse:
-        """Choose the bot, and leave for the provider's consent page or enter a token."""
+        """Choose the bot; then continue to the provider's consent page, or connect with a token."""
         card, by = self._card(request, channel), viewer(request)
         is_direct_offered = channel == "photoapp" and bool(settings.PHOTOAPP_DIRECT_APP_ID)
 
@@ -156,7 +158,7 @@ class ChannelPages(TenantAdmin):
                 connections.connect_with_token(bot, PROVIDERS[channel], body.token, by=by)
                 return redirect("channel_account", channel, bot.pk)
             is_direct = data.get("login") == "direct"
-            return redirect(self._consent_page(request, bot, channel, is_direct=is_direct))
+            return redirect(self._begin_consent(request, bot, channel, is_direct=is_direct))
 
         live = ChannelConnection.objects.for_client(by.client).filter(status__in=SENDING)
         taken = set(live.filter(channel=channel).values_list("bot_id", flat=True))
@@ -171,7 +173,7 @@ class ChannelPages(TenantAdmin):
 
     @always_calls_out
     def callback(self, request: HttpRequest, channel: str) -> HttpResponse:
-        """Where the provider sends the person after the consent."""
+        """The page to which the person returns after the provider's consent page."""
         card = self._card(request, channel)
         try:
             bot = self._consented_bot(request, channel)
@@ -186,14 +188,14 @@ class ChannelPages(TenantAdmin):
         row = connections.current(bot, card.channel)
         is_connected = row is not None and (
             row.status == ConnectionStatus.CONNECTED
-            or (row.status in LIVE and self._reconnected(request, row))
+            or (row.status in LIVE and self._reconnect(request, row))
         )
         page = "channel_account" if is_connected else "channel_accounts"
         return redirect(page, channel, bot.pk)
 
     @always_calls_out
     def accounts(self, request: HttpRequest, channel: str, bot_id: int) -> HttpResponse:
-        """Choose one of the accounts that the person consented to."""
+        """Choose one of the accounts to which the person gave access."""
         card, by = self._card(request, channel), viewer(request)
         bot = get_object_or_404(Bot, pk=bot_id, client=by.client)
         try:
@@ -216,7 +218,10 @@ class ChannelPages(TenantAdmin):
 
     @calls_out
     def account(self, request: HttpRequest, channel: str, bot_id: int) -> HttpResponse:
-        """A bot's account on a channel: its state, a test, and the ways to mend or end it."""
+        """A bot's account on a channel: its state, notices, sends and costs.
+
+        A POST saves the costs, or reconnects or disconnects the account.
+        """
         card = self._known(request, channel)
         rows = self.get_queryset(request).filter(channel=channel, bot=bot_id)
         if not rows.exists():
@@ -234,11 +239,12 @@ class ChannelPages(TenantAdmin):
         row = cast("ChannelConnection", connections.current(bot, card.channel))
         words, color, meaning = _state(row)
         began = row.connected_at
-        has_come = bool(row.last_event_at and began and row.last_event_at >= began)
+        has_received_event = bool(row.last_event_at and began and row.last_event_at >= began)
         return self._page(
             request, "account", f"{card.name} · {bot.bot_name}",
             card=card, bot=bot, row=row, state=words, color=color, meaning=meaning,
-            may_connect=may_connect, has_come=has_come, costs=costs, costs_report=_costs(card),
+            may_connect=may_connect, has_received_event=has_received_event, costs=costs,
+            costs_report=_costs(card),
             notices=[
                 (item, account_news.words_of(item)) for item in connections.latest_notices(row)
             ],
@@ -248,7 +254,7 @@ class ChannelPages(TenantAdmin):
         )  # fmt: skip
 
     def _change(self, request: HttpRequest, bot: Bot, card: Card) -> HttpResponse:
-        """Disconnect the account, or connect it again."""
+        """Disconnect or reconnect the account."""
         if not self.has_create_permission(request):
             raise PermissionDenied
         by, chosen = viewer(request), request.POST.get("form")
@@ -262,17 +268,17 @@ class ChannelPages(TenantAdmin):
             elif chosen == "again" and card.token_from:
                 page = reverse("channel_connect", args=[card.channel])
                 return redirect(f"{page}?bot_id={bot.pk}")
-            elif chosen == "again" and row and self._reconnected(request, row):
+            elif chosen == "again" and row and self._reconnect(request, row):
                 messages.success(request, gettext("Reconnected."))
             elif chosen == "again":
-                return redirect(self._consent_page(request, bot, card.channel))
+                return redirect(self._begin_consent(request, bot, card.channel))
         except ApiError as exc:
             messages.error(request, _refusal_words(exc))
         return redirect("channel_account", card.channel, bot.pk)
 
-    def _reconnected(self, request: HttpRequest, row: ChannelConnection) -> bool:
-        """Connect an account by the stored consent; False if the provider wants a new one."""
-        # The stored consent does not include the missing permissions.
+    def _reconnect(self, request: HttpRequest, row: ChannelConnection) -> bool:
+        """Reconnect an account with its stored token; False if the person must consent again."""
+        # The stored token does not have the missing permissions.
         if row.channel == "localapp" or not row.account_id or row.missing_permissions:
             return False
         try:
@@ -285,12 +291,12 @@ class ChannelPages(TenantAdmin):
             raise
         return True
 
-    def _consent_page(
+    def _begin_consent(
         self, request: HttpRequest, bot: Bot, channel: str, *, is_direct: bool = False
     ) -> str:
-        """Begin a consent; the provider's page, which leads back to `callback`."""
+        """Begin a consent, and return the URL of the provider's page, which leads to `callback`."""
         by = viewer(request)
-        back = _way_back(request, channel, is_direct=is_direct)
+        back = _redirect_uri(request, channel, is_direct=is_direct)
         if is_direct:
             body = PhotoappConnectDto(redirect_uri=back, login="direct")
             begun = photoapp_logins.sign_in(bot, body, by=by)
@@ -299,10 +305,10 @@ class ChannelPages(TenantAdmin):
         return str(begun.consent_url)
 
     def _consented_bot(self, request: HttpRequest, channel: str) -> Bot:
-        """The bot for which the consent was begun, of the viewer's client."""
+        """The bot of the viewer's client for which the consent was begun."""
         client = viewer(request).client
         if channel == "localapp":
-            # Our own callback has ended the consent and names the bot.
+            # Our own callback completed the consent and added the bot's id to the URL.
             given = request.GET.get("bot_id", "")
             return bots.get(client, int(given) if given.isdecimal() else 0)
         consent = oauth_authorizations.find(request.GET.get("state", ""))
@@ -332,7 +338,7 @@ class ChannelPages(TenantAdmin):
         return CARDS[channel]
 
     def _card(self, request: HttpRequest, channel: str) -> Card:
-        """A channel that the viewer may connect."""
+        """The card of a channel that the viewer may connect."""
         card = self._known(request, channel)
         if not self.has_create_permission(request):
             raise PermissionDenied
@@ -344,14 +350,15 @@ class ChannelPages(TenantAdmin):
         return self.page(request, f"admin/channels_app/{template}.html", title, **more)
 
 
-def _way_back(request: HttpRequest, channel: str, *, is_direct: bool) -> str:
-    """Where the provider redirects the person; the same when a consent begins and ends."""
+def _redirect_uri(request: HttpRequest, channel: str, *, is_direct: bool) -> str:
+    """The URL to which the provider redirects the person; it must be the same at the beginning of
+    a consent and when its code is redeemed."""
     name = "channel_back_direct" if is_direct else "channel_back"
     return request.build_absolute_uri(reverse(name, args=[channel]))
 
 
 def _connect(bot: Bot, channel: str, account_id: str, *, pin: str | None, by: Any) -> None:
-    """Connect an account with the stored token of a person."""
+    """Connect an account with the person's stored token."""
     if channel == "chatapp":
         phone = {"phone_number_id": account_id, "pin": pin}
         number_signup.connect(bot, ChatappConnectDto.model_validate({"phone": phone}), by=by)
@@ -362,10 +369,10 @@ def _connect(bot: Bot, channel: str, account_id: str, *, pin: str | None, by: An
 def _offered_accounts(
     bot: Bot, channel: MessagingChannel
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    """The accounts to choose from, and in words those that other bots have."""
+    """The accounts to choose from, as (id, name), and the labels of those that other bots use."""
     names = bots.names(bot.client)
     free, others, cursor = list[tuple[str, str]](), list[str](), None
-    while len(free) + len(others) < _MOST_ACCOUNTS:
+    while len(free) + len(others) < _MAX_ACCOUNTS:
         found = connections.list_accounts(bot, PROVIDERS[channel], AccountsQuery(cursor=cursor))
         for item in found.items:
             if item.bot_id in {None, bot.pk}:
@@ -379,7 +386,7 @@ def _offered_accounts(
 
 
 def _refusal_words(exc: ApiError) -> str:
-    """Why a connection failed, in words for an owner."""
+    """A sentence that tells an owner why connecting failed."""
     words: dict[type[ApiError], str] = {
         connections.ConsentRefused: gettext("You didn't grant access, so nothing was connected."),
         connections.TokenMissing: gettext("The authorization has expired. Connect again."),
@@ -397,7 +404,7 @@ def _refusal_words(exc: ApiError) -> str:
 
 
 def _costs(card: Card) -> str:
-    """The report of what the provider charges for; empty if it does not tell."""
+    """The URL of the report of charged messages; empty if the provider does not report charges."""
     if card.channel != "chatapp":
         return ""
     query = {
@@ -408,7 +415,8 @@ def _costs(card: Card) -> str:
 
 
 def _websites(client: Client) -> list[tuple[str, str, str]]:
-    """For each bot: its name, the websites that it is allowed on, and where it is installed."""
+    """For each bot: its name, the domains on which it may run, and the URL of its page with
+    instructions for installing it."""
     return [
         (
             bot.bot_name,
@@ -420,10 +428,10 @@ def _websites(client: Client) -> list[tuple[str, str, str]]:
 
 
 def _chart_of_sends(row: ChannelConnection) -> str:
-    """A chart of the messages sent, refused and charged for in the last 14 days; empty if there
-    are none."""
+    """The chart of what was sent, refused and charged for per day in the last 14 days, as JSON;
+    empty if nothing was sent."""
     today = timezone.localdate()
-    days = [today - timedelta(days=back) for back in reversed(range(_DAYS))]
+    days = [today - timedelta(days=back) for back in reversed(range(_CHART_DAYS))]
     rows = OutboundSend.objects.filter(connection=row, created_at__date__gte=days[0])
     counted = rows.values(day=TruncDate("created_at")).annotate(
         sent=Count("pk", filter=Q(state=SendState.SENT)),

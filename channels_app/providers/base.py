@@ -1,4 +1,4 @@
-"""The interface of a messaging provider to the rest of the platform, with its usual defaults."""
+"""The interface of messaging providers to the rest of the platform, with defaults."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from channels_app.providers.types import (
 from chatplatform import markdown_to_text
 from chatplatform.channel_names import MessagingChannel
 
-NOT_HANDED_OVER = "The provider does not hand this kind of content over."
+NOT_PROVIDED = "The provider does not make this kind of content available."
 
 
 class Provider(ABC):
@@ -36,27 +36,27 @@ class Provider(ABC):
     channel: MessagingChannel
     # How long after a customer's message any text may be sent; None for no limit.
     reply_window: timedelta | None = timedelta(hours=24)
-    # Tags that allow a message after that window.
+    # Tags that allow a message after the reply window.
     tags = frozenset[str]()
     # How long before its expiry a token is renewed; None if it cannot be renewed.
     refresh_before: timedelta | None = None
     has_survey = False
-    # What the customer can be shown beside messages.
+    # The signals that customers can be shown, such as typing.
     signals: frozenset[Signal] = SIGNALS
-    # Whether an account is connected with a token of its own, which a person brings, instead of a
-    # consent.
+    # Whether a person connects an account by entering its token, instead of by a consent.
     has_own_tokens = False
 
     @property
     def is_offered(self) -> bool:
-        """Whether the platform has what accounts need to be connected, such as an app there."""
+        """Whether accounts can be connected: most channels need our app at the provider."""
         app_id = getattr(settings, f"{self.channel.upper()}_APP_ID", "")
         return self.has_own_tokens or bool(app_id)
 
     # --- consent and accounts
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
-        """The provider's consent page. `challenge`: PKCE (S256), for providers that use it."""
+        """The URL of the provider's consent page. `challenge` is the PKCE challenge (S256), which
+        only some providers use."""
         raise ProviderError(Kind.REQUEST, "People sign up in the provider's own dialog.")
 
     def redeem_code(self, code: str, *, redirect_uri: str, verifier: str) -> Tokens:
@@ -64,12 +64,12 @@ class Provider(ABC):
         raise ProviderError(Kind.REQUEST, "This channel has no consent.")
 
     def refresh(self, account: Account, refresh_token: str) -> Tokens:
-        """New tokens of an account; called only if `refresh_before` is set."""
+        """Renew the tokens of an account; called only if `refresh_before` is set."""
         raise ProviderError(Kind.TOKEN, "This token cannot be renewed.")
 
     def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
-        """A list page of accounts that the person may connect; empty if a consent names one. An
-        account's own token gives that account."""
+        """One page of the accounts that the token's owner may connect; empty if a consent is for
+        one account only. For an account's own token: that account."""
         return AccountsPage([])
 
     @abstractmethod
@@ -82,25 +82,25 @@ class Provider(ABC):
     # --- callbacks
 
     def named_account(self, callback: Callback) -> str:
-        """The account that a callback names outside its body; empty if it names none."""
+        """The id of the account in a callback's URL; empty if the URL contains none."""
         return ""
 
     @abstractmethod
     def is_authentic(self, callback: Callback, secret: str) -> bool:
-        """Whether the provider sent exactly this. `secret`: the named account's, if it is connected
-        and has one."""
+        """Whether the callback really comes from the provider. `secret` is that of the account in
+        the callback's URL; empty if there is no such connected account, or it has no secret."""
 
     def is_ping(self, callback: Callback) -> bool:
-        """Whether a callback only checks that our address answers."""
+        """Whether a callback only checks that our URL responds."""
         return False
 
     @abstractmethod
     def items(self, callback: Callback) -> Sequence[Item]:
         """The items of a callback, in order; unknown ones are `Unsupported`. Raises Unreadable if
-        the body cannot be read. Its headers are available only until it is stored."""
+        the body cannot be read. A callback from the database has no headers."""
 
     def answer(self, callback: Callback) -> Any:
-        """What the answer to a stored callback tells the provider, as JSON; None for nothing."""
+        """The JSON of our response to a stored callback; None for an empty response."""
         return None
 
     def profile(self, account: Account, user_id: str) -> Profile:
@@ -108,29 +108,30 @@ class Provider(ABC):
         return Profile()
 
     def fetch(self, account: Account, file: InboundFile) -> bytes:
-        """Download a customer's file; its address needs no credentials."""
+        """Download a customer's file; by default from its URL, without credentials."""
         if not file.url:
-            raise ProviderError(Kind.REQUEST, NOT_HANDED_OVER)
+            raise ProviderError(Kind.REQUEST, NOT_PROVIDED)
         hosts = getattr(settings, f"{self.channel.upper()}_MEDIA_HOSTS")
         return http.download(file.url, channel=self.channel, hosts=hosts)
 
     # --- sending
 
-    # How the channel marks bold words and code in a text.
+    # The channel's markup for bold words and code.
     marks: ClassVar[markdown_to_text.Marks] = markdown_to_text.NO_MARKS
 
     @abstractmethod
     def parts(self, content: Sequence[Part]) -> Sequence[Part]:
-        """The parts to send, one call each: long texts split, choices that do not fit as text."""
+        """The parts to send, one call each. Long texts are split; choices that do not fit become
+        text."""
 
     @abstractmethod
     def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:
-        """Send one part. Raises an `uncertain` error if it may have been sent nevertheless."""
+        """Send one part. Raises an `uncertain` error if the provider may have accepted it."""
 
     def signal(
         self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
     ) -> None:
-        """Show that messages were read or that somebody types; called only for one of `signals`.
+        """Show that messages were read or that somebody is typing; only called for `signals`.
 
         `last_message_id` is the customer's newest message, for providers that require it.
         """
@@ -142,7 +143,7 @@ class Provider(ABC):
 
 
 def sent_as(message_id: Any, *, pause: timedelta | None) -> Sent:
-    """The result of a send; raises an `uncertain` error if the answer has no message id."""
+    """The result of a send; raises an `uncertain` error if the response has no message id."""
     if not isinstance(message_id, str) or not message_id:
-        raise ProviderError(Kind.UNCERTAIN, "The provider's answer does not name the message.")
+        raise ProviderError(Kind.UNCERTAIN, "The provider's response contains no message id.")
     return Sent(message_id, pause)

@@ -17,19 +17,19 @@ from django.utils import timezone
 from channels_app.providers.events import Unsupported
 from channels_app.providers.types import Place
 
-_MAX_CHARACTERS = 120
-# Maximum nesting of lists and objects; the providers' own bodies have about ten levels.
+_MAX_KEY_CHARACTERS = 120
+# The maximum nesting of lists and objects; providers' bodies have about ten levels.
 _MAX_DEPTH = 50
-# 2010, before which no provider had messages.
+# The beginning of 2010, in seconds since 1970; no provider had messages before.
 _EARLIEST = 1_262_304_000
-# No id has more.
+# The maximum length of an integer; no id is longer.
 _MAX_DIGITS = 40
-# Matches whole strings besides brackets, so that brackets inside strings do not count.
+# Matches brackets, and strings as a whole, so that brackets inside strings do not count.
 _STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[][{}]', re.DOTALL)
 
 
 class Unreadable(ValueError):
-    """The body of a callback is not in the provider's format; the message says so."""
+    """The body of a callback is not in the provider's format."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Callback:
     """A provider's request to us. Its headers are not stored."""
 
     body: bytes
-    # As they were requested, with percent signs.
+    # As requested, still percent-encoded.
     path: str = ""
     query: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @cached_property
     def json(self) -> Any:
-        """The body as JSON; raises Unreadable if it is none."""
+        """The parsed body; raises Unreadable if it is not JSON."""
         found = parse(self.body)
         if found is None:
             raise Unreadable("This isn't valid JSON.")
@@ -52,9 +52,10 @@ class Callback:
 
 
 def parse(raw: bytes) -> Any:
-    """The JSON of a callback without values that PostgreSQL cannot store; None if unreadable.
+    """The parsed JSON of a callback, or None if it cannot be parsed.
 
-    Values nested deeper than 50 levels become null.
+    Characters that PostgreSQL cannot store are removed or replaced. Numbers that are not finite,
+    and lists and objects nested deeper than 50 levels, become None.
     """
     for attempt in (_loads, _loads_shallow):
         with suppress(ValueError, RecursionError):
@@ -66,7 +67,7 @@ def key_of(kind: str, *parts: Any) -> str:
     """The key of an item from the values that identify it, hashed if too long for the column."""
     words = [part.isoformat() if isinstance(part, datetime) else str(part) for part in parts]
     key = ":".join([kind, *words])
-    if len(key) <= _MAX_CHARACTERS:
+    if len(key) <= _MAX_KEY_CHARACTERS:
         return key
     return f"{kind}:{hashlib.sha256(key.encode()).hexdigest()}"
 
@@ -81,8 +82,8 @@ def place_of(latitude: Any, longitude: Any, name: str = "") -> Place | None:
 
 
 def moment(value: Any) -> datetime | None:
-    """A time in milliseconds since 1970, or in seconds, as some deliveries have it; None if it
-    cannot be the time of a message, such as 0."""
+    """The time that a number of milliseconds or seconds since 1970 means; None if it cannot be the
+    time of a message, such as 0."""
     try:
         number = int(value)
         if number < _EARLIEST:
@@ -93,7 +94,7 @@ def moment(value: Any) -> datetime | None:
 
 
 def unsupported(raw: Any, account_id: str, at: datetime | None, kind: str) -> Unsupported:
-    """An event that chats do not show."""
+    """An `Unsupported` item, for an event that chats do not show."""
     return Unsupported(
         account_id=account_id, at=at or timezone.now(), kind=kind, key=key_of("other", repr(raw))
     )
@@ -108,7 +109,7 @@ def _loads(raw: bytes) -> Any:
 
 
 def _loads_shallow(raw: bytes) -> Any:
-    """The JSON of a body that is nested too deeply for the parsers, or is not UTF-8."""
+    """Parse a body that is nested too deeply for the parsers, or is not UTF-8."""
     kept, depth, end = list[bytes](), 0, 0
     for token in _STRUCTURE.finditer(raw):
         if token[0] in b"[{":
@@ -128,7 +129,8 @@ def _loads_tolerantly(text: str | bytes) -> Any:
 
 
 def _whole_number(digits: str) -> int | None:
-    """A number; None for one that is too long for any field, and for Python."""
+    """The integer that the digits mean; None if it is longer than any id, since Python refuses to
+    convert very long ones."""
     return int(digits) if len(digits) <= _MAX_DIGITS else None
 
 

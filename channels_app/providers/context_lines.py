@@ -1,4 +1,4 @@
-"""Builds the `lines` of a message from what providers send besides the customer's text."""
+"""Build the `lines` of a message from what providers send besides the customer's text."""
 
 import json
 from collections.abc import Iterable
@@ -8,31 +8,32 @@ from typing import Any
 from channels_app.providers.json_values import as_dict, as_text, dicts_in
 from chats.services.core.channel_context import Kind, Line
 
-_MOST, _MAX_TEXT, _MAX_URL = 20, 500, 2000
-# The provider's own keys in a form's answers.
-_OF_FORMS = {"flow_token", "flow_id", "wa_flow_response_params", "version", "screen"}
+# The maximum number of lines, and the maximum lengths of a line's text and URL in characters.
+_MAX_LINES, _MAX_TEXT, _MAX_URL = 20, 500, 2000
+# Keys among a form's answers that the provider adds.
+_PROVIDER_KEYS = {"flow_token", "flow_id", "wa_flow_response_params", "version", "screen"}
 
 
 def line(kind: Kind, text: str = "", *, url: str = "") -> Line:
-    """A line; a text that is too long is cut, and an address that is too long is left out."""
-    made = Line(kind=kind)
+    """One line. A text that is too long is cut; a URL that is too long or not HTTP is left out."""
+    built = Line(kind=kind)
     if shown := " ".join(text.split())[:_MAX_TEXT]:
-        made["text"] = shown
+        built["text"] = shown
     if url.startswith(("https://", "http://")) and len(url) <= _MAX_URL:
-        made["url"] = url
-    return made
+        built["url"] = url
+    return built
 
 
 def of_form(answers: Any) -> list[Line]:
-    """A line for each answer of a form: "Rating: Excellent"."""
+    """A line for each answer in a form, such as "Rating: Excellent"."""
     if isinstance(answers, str):
         with suppress(ValueError, RecursionError):
             answers = json.loads(answers)
     return [
         line("answer", f"{label_of(name)}: {shown}")
         for name, value in as_dict(answers).items()
-        if name not in _OF_FORMS and (shown := shown_value(value))
-    ][:_MOST]
+        if name not in _PROVIDER_KEYS and (shown := shown_value(value))
+    ][:_MAX_LINES]
 
 
 def label_of(name: str) -> str:
@@ -47,7 +48,7 @@ def label_of(name: str) -> str:
 
 
 def shown_value(value: Any) -> str:
-    """An answer as text. Choices come as `0_Excellent`, with their number."""
+    """An answer as text. A choice arrives with its number, such as `0_Excellent`."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
@@ -60,29 +61,29 @@ def shown_value(value: Any) -> str:
 
 
 def of_referral(referral: Any) -> list[Line]:
-    """What led the customer here: a product, an advertisement or a link."""
-    told = as_dict(referral)
-    product = as_dict(told.get("product"))
+    """Lines about what led the customer here: a product, an advertisement or a link."""
+    data = as_dict(referral)
+    product = as_dict(data.get("product"))
     found = list[Line]()
     if shown := as_text(product.get("title")) or as_text(product.get("id")):
         found.append(line("product", shown))
-    context = as_dict(told.get("ads_context_data"))
-    title = first_text(context.get("ad_title"), told.get("headline"), told.get("body"))
-    is_ad = bool(context) or as_text(told.get("source_type")) == "ad" or (
-        as_text(told.get("source")).upper() == "ADS"
+    context = as_dict(data.get("ads_context_data"))
+    title = first_text(context.get("ad_title"), data.get("headline"), data.get("body"))
+    is_ad = bool(context) or as_text(data.get("source_type")) == "ad" or (
+        as_text(data.get("source")).upper() == "ADS"
     )  # fmt: skip
-    url = as_text(told.get("source_url")) or as_text(told.get("referer_uri"))
+    url = as_text(data.get("source_url")) or as_text(data.get("referer_uri"))
     if is_ad:
-        found.append(line("advertisement", title or as_text(told.get("ad_id")), url=url))
-    elif not found and (shown := title or as_text(told.get("ref"))):
+        found.append(line("advertisement", title or as_text(data.get("ad_id")), url=url))
+    elif not found and (shown := title or as_text(data.get("ref"))):
         found.append(line("link", shown, url=url))
     return found
 
 
 def of_products(elements: Any) -> list[Line]:
-    """The products of a template, with their prices."""
+    """A line for each product in a template: its name, and its subtitle, such as the price."""
     found = list[Line]()
-    for element in dicts_in(elements)[:_MOST]:
+    for element in dicts_in(elements)[:_MAX_LINES]:
         name = first_text(element.get("title"), element.get("retailer_id"), element.get("id"))
         if names := joined([name, as_text(element.get("subtitle"))]):
             found.append(line("product", names, url=as_text(element.get("url"))))
@@ -90,16 +91,16 @@ def of_products(elements: Any) -> list[Line]:
 
 
 def of_contact(names: Iterable[Any]) -> list[Line]:
-    """A contact card as one line; none if it says nothing."""
+    """A contact card as one line; no line if it has no values."""
     words = joined(map(as_text, names))
     return [line("contact", words)] if words else []
 
 
 def first_text(*values: Any) -> str:
-    """The first text among values of any kind."""
+    """The first value that is a nonempty string or an integer, as text; empty if none is."""
     return next(filter(None, map(as_text, values)), "")
 
 
 def joined(words: Iterable[str]) -> str:
-    """Different words, with commas between them."""
+    """The words without repetitions, separated by commas."""
     return ", ".join(dict.fromkeys(word.strip() for word in words if word.strip()))

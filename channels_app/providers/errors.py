@@ -1,6 +1,6 @@
-"""The kinds of provider errors, into which each provider translates its own codes.
+"""The kinds of provider errors. Each provider translates its own error codes into them.
 
-`services/provider_error_policy.py` has the consequences of each kind, the same for all providers.
+`services/provider_error_policy.py` defines the consequences of each kind, for all providers.
 """
 
 from datetime import timedelta
@@ -11,11 +11,11 @@ from chatplatform.api.errors import ApiError, NotConfigured
 
 
 class Kind(StrEnum):
-    TEMPORARY = "temporary"  # nothing happened; the same call may succeed later
+    TEMPORARY = "temporary"  # the call had no effect; the same call may succeed later
     RATE = "rate"  # too many calls for this account
     TOKEN = "token"  # the token is no longer accepted: a person must consent again
     PERMISSION = "permission"  # the person or the app may not do this
-    WINDOW = "window"  # too long since the customer wrote
+    WINDOW = "window"  # the reply window after the customer's last message is over
     RECIPIENT = "recipient"  # this customer cannot be reached
     BLOCKED = "blocked"  # the provider has stopped the account
     REQUEST = "request"  # the call itself is invalid
@@ -23,7 +23,7 @@ class Kind(StrEnum):
     QUOTA = "quota"  # the account's message quota is used up
 
 
-# What an owner can do about an account's trouble, shown before the provider's own message.
+# What an owner can do about an error; it precedes the provider's own message.
 ADVICE = {
     Kind.TOKEN: "Reconnect this account. The provider no longer accepts its access.",
     Kind.PERMISSION: "Reconnect this account and allow all the permissions the provider asks for.",
@@ -33,7 +33,7 @@ ADVICE = {
 
 
 class ProviderError(ApiError):
-    """A provider refused a call or could not be reached; the API answers with a 502."""
+    """A provider refused a call or could not be reached; the API responds with a 502."""
 
     code, status = "provider_refused", 502
     more: ClassVar = {
@@ -41,7 +41,7 @@ class ProviderError(ApiError):
         "provider_code": (str | None, "The provider's error code."),
         "provider_message": (str, "The provider's message."),
     }
-    # The provider's message follows it.
+    # In responses, advice and the provider's message are added.
     detail: ClassVar[str] = "The provider rejected the request."
 
     def __init__(
@@ -53,7 +53,7 @@ class ProviderError(ApiError):
         wait: timedelta | None = None,
         retries: int | None = None,
     ) -> None:
-        # Without the advice.
+        # The whole message without the advice.
         self.reason = f"The provider rejected the request: {message}" if code else message
         super().__init__(
             " ".join(filter(None, [ADVICE.get(kind), self.reason])),
@@ -63,12 +63,12 @@ class ProviderError(ApiError):
         self.provider_code = code
         # How long to wait before the next call, if the provider says so.
         self.wait = wait
-        # How often a send may be retried after this refusal; None for no limit of its own.
+        # The number of retries that this refusal of a send allows; None for the general limit.
         self.retries = retries
 
 
 def kind_by_status(status: int, *, is_send: bool) -> Kind:
-    """The kind of an HTTP status, for answers without an error code of their own."""
+    """The kind of error that an HTTP status means, for responses without an error code."""
     if status == 429:
         return Kind.RATE
     if status >= 500 or status < 300:

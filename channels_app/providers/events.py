@@ -1,4 +1,4 @@
-"""The events that providers report, in one form for all providers."""
+"""The events that providers report, in one format for all providers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,15 +21,15 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class Unsupported(Item):
-    """An event of an unknown kind, or one that chats do not show; it is only counted."""
+    """An event of an unknown kind, or one that chats do not show. It is only counted."""
 
     kind: str
 
 
 @dataclass(frozen=True)
 class InboundFile:
-    """A customer's file: its `url` at the provider, the id with which to request one, or the bytes
-    themselves, if they came with the callback."""
+    """A customer's file: its `url` at the provider, the id with which to request a URL, or the
+    bytes themselves, if the callback contained them."""
 
     kind: Literal["image", "audio", "video", "file"]
     url: str = ""
@@ -40,7 +40,7 @@ class InboundFile:
 
 @dataclass(frozen=True)
 class Price:
-    """Whether the provider charges for a message, and as what, such as `service`."""
+    """Whether the provider charges for a message, and in which category, such as `service`."""
 
     is_charged: bool
     category: str
@@ -48,7 +48,7 @@ class Price:
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """What a message contains; `lines` is what it is about, or what came without words."""
+    """What a message contains. `lines` tell the message's context, or content that is not text."""
 
     text: str = ""
     files: Sequence[InboundFile] = ()
@@ -65,9 +65,9 @@ class FromCustomer(Item):
     """An event that concerns a customer; `user_id` is the customer's id at this account."""
 
     user_id: str
-    # Another id of the same customer there, if the provider reports two.
+    # A second id of the same customer at the account, if the provider reports two.
     alternate_user_id: str = ""
-    # The telephone number, if the callback contains it.
+    # The phone number, if the callback contains it.
     phone: str = ""
 
 
@@ -80,7 +80,7 @@ class MessageIn(FromCustomer):
     reply_to: str | None = None
     # Empty if the callback does not contain it.
     customer_name: str = ""
-    # For example a button's payload, or the advertisement that led here.
+    # For example a button's payload, or the advertisement that led the customer here.
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
@@ -97,7 +97,7 @@ class Unsent(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class Reacted(FromCustomer):
-    """A customer reacted to a message; `reaction` is None if it was taken back."""
+    """A customer reacted to a message, or removed the reaction: then `reaction` is None."""
 
     message_id: str
     reaction: str | None
@@ -105,7 +105,7 @@ class Reacted(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class Survey(FromCustomer):
-    """A submitted survey. `question_id` is the id that we set."""
+    """A submitted survey. `question_id` is the id that we gave the survey's question."""
 
     question_id: str
     rating: int | None
@@ -114,11 +114,11 @@ class Survey(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class Echo(FromCustomer):
-    """A message to a customer (`user_id`), sent by us or with another tool."""
+    """A message to a customer (`user_id`), sent by us or by another app."""
 
     message_id: str
     content: Content = Content()
-    # Our own id of the send, if the provider gives it back.
+    # The id of our `OutboundSend`, if the provider returns it.
     send_id: str | None = None
     # Whether another app sent it; None if the provider does not say.
     is_foreign: bool | None = None
@@ -127,13 +127,13 @@ class Echo(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt(FromCustomer):
-    """Messages were delivered or read: the named ones, and all that were sent until `up_to`."""
+    """Messages were delivered or read: those in `message_ids`, and all sent until `up_to`."""
 
     status: Literal["delivered", "read"]
     message_ids: Sequence[str] = ()
-    # Our own id of the send, if the provider gives it back.
+    # The id of our `OutboundSend`, if the provider returns it.
     send_id: str | None = None
-    # Whether all messages before the named ones are included.
+    # Whether all messages before those in `message_ids` are included.
     and_before: bool = False
     up_to: datetime | None = None
     price: Price | None = None
@@ -152,7 +152,7 @@ class Failure(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class IdsChanged(FromCustomer):
-    """The customer has a new number or id from now on; an empty value did not change."""
+    """The customer has a new number or id from now on; an empty field means no change."""
 
     new_number: str = ""
     new_user_id: str = ""
@@ -160,8 +160,10 @@ class IdsChanged(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class AccountTrouble(Item):
-    """The provider restricted or removed an account, or a business account with all its numbers;
-    or that is over."""
+    """The provider restricted or removed an account, or a business account with all its numbers.
+
+    If `is_over`, the trouble has ended.
+    """
 
     reason: str = ""
     is_over: bool = False
@@ -170,7 +172,7 @@ class AccountTrouble(Item):
 @dataclass(frozen=True, kw_only=True)
 class AccountNews(Item):
     """What a provider reports about an account, a business account with all its numbers, or one of
-    its templates. The values are the provider's, in small letters."""
+    its templates. The values are in lower case."""
 
     kind: Literal[
         "template_status", "template_quality", "template_category", "quality", "sending_limit",
@@ -183,7 +185,7 @@ class AccountNews(Item):
     # The account's own number in digits, if only one of its numbers is affected.
     number: str = ""
     reason: str = ""
-    # Of an alert: whether it only informs.
+    # For an alert: whether it is only informational.
     is_harmless: bool = False
 
 
@@ -196,21 +198,21 @@ class ThreadControl(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class AccountBlocked(FromCustomer):
-    """A customer blocked the account, so nothing reaches them, or ended that."""
+    """A customer blocked or unblocked the account. Nothing reaches a customer who blocks it."""
 
     is_blocked: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class OffersChosen(FromCustomer):
-    """A customer told the provider whether they want offers of the account."""
+    """A customer told the provider whether they want offers from the account."""
 
     are_wanted: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rated(FromCustomer):
-    """A customer rated one of our messages with a thumb."""
+    """A customer rated one of our messages with a thumb up or down."""
 
     message_id: str
     is_good: bool

@@ -1,4 +1,4 @@
-"""Calls to providers through the outbound client, each only to that provider's hosts."""
+"""Calls to the APIs of providers, and downloads of files, from the provider's hosts only."""
 
 import secrets
 from collections.abc import Collection, Iterable, Mapping
@@ -16,11 +16,11 @@ from chatplatform import egress
 # The timeout of a download, in seconds; a customer's file may be large.
 FILE_SECONDS = 30
 # The minimum length of a credential, in characters.
-_SHORTEST = 12
+_MIN_CREDENTIAL = 12
 
 
 def setting(name: str) -> str:
-    """A setting of the platform; 503 `channel_not_configured` if it is empty."""
+    """A setting of the platform; raises a 503 `channel_not_configured` if it is empty."""
     value: str = getattr(settings, name)
     if not value:
         raise ChannelNotConfigured(name)
@@ -37,11 +37,12 @@ def call(
     content: bytes | None = None,
     is_send: bool = False,
 ) -> egress.Reply:
-    """Call a provider's API with credentials, which only the host of `url` gets; the host must
-    come from a setting.
+    """Call a provider's API, and return the response, whatever its status. The host of `url` gets
+    our credentials, so it must come from a setting.
 
-    A broken connection raises a `temporary` error, or for a send (`is_send`) an `uncertain` one
-    unless nothing was sent. A stored credential that is not a valid header raises a `token` error.
+    A broken connection raises a `temporary` error. If the call is a send and the provider may have
+    received it, the error is `uncertain`. A stored credential that is not a valid header raises a
+    `token` error.
     """
     try:
         return egress.request(
@@ -57,11 +58,11 @@ def call(
 
 
 def parse(reply: egress.Reply, *, without: Iterable[Any] = ()) -> Any:
-    """The JSON of an answer; None if it is not JSON. Masks the credentials in `without`."""
+    """The JSON of a response; None if it is not JSON. Masks the credentials in `without`."""
     body = reply.body
     for secret in without:
-        # A shorter value is not a credential, and might be part of the answer's text.
-        if len(str(secret)) >= _SHORTEST:
+        # A shorter value is not a credential, and might be part of the response's text.
+        if len(str(secret)) >= _MIN_CREDENTIAL:
             body = body.replace(str(secret).encode(), b"...")
     try:
         return orjson.loads(body)
@@ -74,7 +75,7 @@ def download(
 ) -> bytes:
     """Download a customer's file from the provider's file hosts (`host`, or `.domain`).
 
-    Pass `headers` with a credential only if the address came from the provider's API.
+    Pass `headers` with a credential only if the URL came from the provider's API.
     """
     names = [host.partition(":")[0] for host in hosts]
     try:
@@ -95,14 +96,14 @@ def download(
 
 
 def retry_after(headers: Mapping[str, str]) -> timedelta | None:
-    """The wait in a Retry-After header of seconds, at most an hour."""
+    """The wait that a Retry-After header demands, at most an hour; None if it is not in seconds."""
     value = headers.get("retry-after", "")
     return timedelta(seconds=min(int(value), 3600)) if value.isascii() and value.isdigit() else None
 
 
 def multipart(fields: Mapping[str, Any], name: str, file: OutgoingFile) -> tuple[str, bytes]:
-    """The content type and the body of a form with one file from our store; values that are not
-    texts are JSON."""
+    """The content type and the body of a form with one file from our store. Values that are not
+    strings are encoded as JSON."""
     assert file.open
     boundary = secrets.token_hex(16)
     lines = [

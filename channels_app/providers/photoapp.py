@@ -1,4 +1,4 @@
-"""photoapp: professional accounts, each called through its linked page or by its direct login."""
+"""photoapp: professional accounts, used through their linked page or by a direct login."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -70,10 +70,10 @@ class Photoapp(Messenger):
         return [secret for secret in (*own, settings.SOCIALNET_APP_SECRET) if secret]
 
     def refresh(self, account: Account, refresh_token: str) -> Tokens:
-        """Extend by 60 days a direct login's token that is at least a day old and still valid."""
+        """Extend a direct login's token by 60 days. It must still be valid, and a day old."""
         if account.details != _DIRECT:
             # A page's token belongs to another app at another host.
-            raise ProviderError(Kind.REQUEST, "The token of a page is not renewed.")
+            raise ProviderError(Kind.REQUEST, "A page's token is never renewed.")
         return _exchange(
             "refresh_access_token", grant_type="ig_refresh_token", access_token=account.token
         )
@@ -94,7 +94,10 @@ class Photoapp(Messenger):
         return AccountsPage(accounts, following)
 
     def connect(self, token: str, account_id: str) -> Connected:
-        """Subscribe to an account's page, found by the id of either; the page's token is used."""
+        """Subscribe to the events of an account's page; calls will use the page's token.
+
+        `account_id` is the id of the account or of the page.
+        """
         for row in pages.each(self.app, token, f"access_token,{_LINKED}{{id,username,name}}"):
             account = as_dict(row.get(_LINKED))
             page_id = str(row["id"])
@@ -128,12 +131,13 @@ class PhotoappDirect(Photoapp):
         )
 
     def redeem_code(self, code: str, *, redirect_uri: str, verifier: str) -> Tokens:
-        """Exchange a code for a token of an hour, and that at once for one of about 60 days."""
+        """Exchange a code for a token that is valid for an hour, and that token for one that is
+        valid for about 60 days."""
         secret = _DIRECT_APP.setting("APP_SECRET")
         values = {
             "client_id": _DIRECT_APP.setting("APP_ID"), "client_secret": secret,
             "grant_type": "authorization_code", "redirect_uri": redirect_uri,
-            # The provider appends this to the address of its redirect.
+            # The provider appends "#_" to the URL of its redirect.
             "code": code.removesuffix("#_"),
         }  # fmt: skip
         form = ("application/x-www-form-urlencoded", urlencode(values).encode())
@@ -144,12 +148,12 @@ class PhotoappDirect(Photoapp):
         )  # fmt: skip
 
     def find(self, token: str) -> Connected:
-        """The account of a token, without a subscription yet."""
+        """The account of a token; does not subscribe to its events."""
         fields = {"fields": "user_id,username,name"}
         body = _DIRECT_APP.call("GET", "me", token=token, params=fields).body
         account_id = str(body.get("user_id") or "")
         if not account_id:
-            raise ProviderError(Kind.TEMPORARY, "The provider's answer does not name the account.")
+            raise ProviderError(Kind.TEMPORARY, "The provider's response contains no account id.")
         return Connected(account_id, _name(body), Tokens(token), _DIRECT)
 
     def subscribe(self, account: Connected) -> None:

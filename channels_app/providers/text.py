@@ -6,22 +6,23 @@ from dataclasses import replace
 
 from channels_app.providers.types import Choice, Part
 
-# A longer joined character is cut, since nobody could read it.
-_MOST_PARTS = 40
+# The maximum number of code points in one visible character; a longer one may be split.
+_MAX_CODE_POINTS = 40
 
 
 def split(text: str, limit: int, *, size: Callable[[str], int] = len) -> list[str]:
-    """Split a text into pieces of at most `limit`, at paragraphs, lines, sentences or words."""
+    """Split a text into pieces of at most `limit`: after a paragraph, line, sentence or word if
+    possible."""
     pieces = []
     rest = text.strip()
     while size(rest) > limit:
         cut = _longest_prefix(rest, limit, size)
         head = rest[:cut]
         for mark in ("\n\n", "\n", ". ", " "):
-            place = head.rfind(mark)
-            # A very short piece would read worse than a cut sentence.
-            if place > cut // 3:
-                cut = place + len(mark)
+            position = head.rfind(mark)
+            # A very short piece would read worse than a split sentence.
+            if position > cut // 3:
+                cut = position + len(mark)
                 break
         pieces.append(rest[:cut].strip())
         rest = rest[cut:].strip()
@@ -31,7 +32,8 @@ def split(text: str, limit: int, *, size: Callable[[str], int] = len) -> list[st
 def with_choices(
     part: Part, limit: int, *, fits: bool, size: Callable[[str], int] = len
 ) -> list[Part]:
-    """The pieces of a text; choices that fit follow the last piece, others become lines."""
+    """The pieces of a text. Choices are attached to the last piece if `fits`, else they become
+    lines of the text."""
     words = part.text if fits else as_lines(part.text, part.choices)
     pieces = [Part(text=piece) for piece in split(words, limit, size=size)]
     if pieces and fits:
@@ -46,19 +48,19 @@ def as_lines(text: str, choices: Sequence[Choice]) -> str:
 
 
 def utf8_bytes(text: str) -> int:
-    """The size of a text in bytes."""
+    """The size of a text in bytes of UTF-8."""
     return len(text.encode())
 
 
 def utf16_units(text: str) -> int:
-    """The size of a text in UTF-16."""
+    """The size of a text in code units of UTF-16."""
     return len(text.encode("utf-16-le", "replace")) // 2
 
 
 def _longest_prefix(text: str, limit: int, size: Callable[[str], int]) -> int:
     """How many characters fit without splitting a joined character, such as a composed emoji."""
     fit = bisect_right(range(1, len(text) + 1), limit, key=lambda cut: size(text[:cut])) or 1
-    for cut in range(fit, max(fit - _MOST_PARTS, 0), -1):
+    for cut in range(fit, max(fit - _MAX_CODE_POINTS, 0), -1):
         if not _joins(text[cut - 1], text[cut : cut + 1]):
             return cut
     return fit

@@ -1,4 +1,4 @@
-"""Plain values that providers take and return."""
+"""The dataclasses that providers take and return."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,10 +38,11 @@ class Connected:
     details: Mapping[str, Any] = field(default_factory=dict)
     # Permissions that sending or receiving needs and the person did not grant.
     missing_permissions: Sequence[str] = ()
-    # The provider's rating of the account, and how many customers it may write to first in a day.
+    # The provider's rating of the account, and the number of customers whom the account may message
+    # first per day, or `unlimited`; each is empty if unknown.
     quality: str = ""
     sending_limit: str = ""
-    # Proves its callbacks, if the provider has a secret for each account.
+    # Authenticates the account's callbacks, if the provider uses a secret per account.
     secret: str = ""
 
 
@@ -71,7 +72,7 @@ class Profile:
 
 @dataclass(frozen=True)
 class OutgoingFile:
-    """A file with a public address (`url`), or a file in our store to upload (`open`)."""
+    """A file with a public URL (`url`), or a file from our store to upload (`open`)."""
 
     kind: Literal["image", "audio", "video", "file"]
     url: str = ""
@@ -84,7 +85,7 @@ class OutgoingFile:
 
 @dataclass(frozen=True)
 class Choice:
-    """An answer that the customer may tap."""
+    """An option that the customer can tap."""
 
     title: str
     payload: str
@@ -92,7 +93,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Place:
-    """A place on the map, in degrees."""
+    """A place on the map, by its coordinates in degrees."""
 
     latitude: float
     longitude: float
@@ -101,7 +102,7 @@ class Place:
 
 @dataclass(frozen=True)
 class OutgoingTemplate:
-    """An approved template, and its values in the provider's own form."""
+    """An approved template, and its values in the provider's format."""
 
     name: str
     language: str
@@ -114,7 +115,7 @@ class Part:
     the provider has templates.
 
     A place has a link to a map as its text, for channels that cannot show places. The file of a
-    template is in its header.
+    template belongs in the template's header.
     """
 
     text: str = ""
@@ -129,7 +130,7 @@ class Envelope:
     """The values that all parts of a message share."""
 
     recipient_id: str
-    # Our id of this send, for providers that return it.
+    # The id of our send, for providers that return it.
     send_id: str
     reply_to: str | None = None
     # The provider's tag that allows a message outside the reply window.
@@ -138,7 +139,8 @@ class Envelope:
 
 @dataclass(frozen=True)
 class Sent:
-    """A message that the provider accepted. `pause`: how long not to call for this account."""
+    """A message that the provider accepted. `pause`: how long to make no further calls for the
+    account."""
 
     message_id: str
     pause: timedelta | None = None

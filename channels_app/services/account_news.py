@@ -1,4 +1,4 @@
-"""What providers report about accounts and templates: stored, announced, and mailed if bad."""
+"""Store and announce what providers report about accounts and templates; mail bad news."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -40,9 +40,9 @@ _BAD: dict[str, set[str]] = {
 
 
 def store(connection: ChannelConnection, item: AccountNews) -> None:
-    """Store what a provider reported about an account, announce it, and mail bad news; nothing if
-    that state is already known."""
-    previous = item.previous or _before(connection, item)
+    """Store and announce what a provider reported about an account or a template, and mail bad
+    news. News that repeat an account's state are ignored."""
+    previous = item.previous or _stored_value(connection, item)
     if previous == item.value and not item.template:
         return
     notice = AccountNotice.objects.create(
@@ -54,8 +54,11 @@ def store(connection: ChannelConnection, item: AccountNews) -> None:
         setattr(connection, item.kind, item.value[:20])
         connection.save(update_fields=[item.kind])
     shape = connection_shapes.ChannelConnection.from_row(connection)
-    told = connection_shapes.ChannelNotice.copy_from(notice)
-    data = {"connection": shape.model_dump(mode="json"), "notice": told.model_dump(mode="json")}
+    notice_shape = connection_shapes.ChannelNotice.copy_from(notice)
+    data = {
+        "connection": shape.model_dump(mode="json"),
+        "notice": notice_shape.model_dump(mode="json"),
+    }
     announce(connection.client_id, "channel.notified", data)
     if notice.is_bad:
         with override(connection.client.default_language):
@@ -65,8 +68,8 @@ def store(connection: ChannelConnection, item: AccountNews) -> None:
 
 
 def concerned(connection: ChannelConnection, item: AccountNews) -> Sequence[ChannelConnection]:
-    """The live accounts that an item is about: one number, or all of a business account. A limit
-    holds for all of its numbers, whichever it names."""
+    """The live connections that an item is about: that of one number, or those of all numbers of a
+    business account. A limit applies to all of them, even if the item is about one number."""
     rows = connections.concerned(connection.channel, item.account_id)
     if not item.number or item.kind == "sending_limit":
         return rows
@@ -74,7 +77,7 @@ def concerned(connection: ChannelConnection, item: AccountNews) -> Sequence[Chan
 
 
 def words_of(notice: AccountNotice) -> str:
-    """A notice as a line, in the reader's language."""
+    """A notice as a line of text, in the active language."""
     template = f"{notice.template} ({notice.language})" if notice.language else notice.template
     words = str(_WORDS[notice.kind]) % {"template": template, "value": humanize_code(notice.value)}
     if notice.previous:
@@ -86,11 +89,11 @@ def words_of(notice: AccountNotice) -> str:
 
 
 def delete_old() -> None:
-    """Delete notices past their lifetime."""
+    """Delete notices older than a year."""
     AccountNotice.objects.filter(at__lt=timezone.now() - _LIFETIME).delete()
 
 
-def _before(connection: ChannelConnection, item: AccountNews) -> str:
+def _stored_value(connection: ChannelConnection, item: AccountNews) -> str:
     if item.kind in {NoticeKind.QUALITY, NoticeKind.SENDING_LIMIT}:
         return str(getattr(connection, item.kind))
     return ""
@@ -98,13 +101,13 @@ def _before(connection: ChannelConnection, item: AccountNews) -> str:
 
 def _is_bad(item: AccountNews, previous: str) -> bool:
     if item.kind == "sending_limit":
-        return _size(item.value) < _size(previous) if previous else False
+        return _limit_value(item.value) < _limit_value(previous) if previous else False
     if item.kind == "alert":
         return not item.is_harmless
     return item.value in _BAD[item.kind]
 
 
-def _size(limit: str) -> float:
+def _limit_value(limit: str) -> float:
     return float(limit) if limit.isdecimal() else float("inf")
 
 

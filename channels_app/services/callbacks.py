@@ -1,4 +1,4 @@
-"""Receive callbacks: check the signature, store the body and its items, and answer."""
+"""Receive callbacks: check the signature, store the body and its items, and respond."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ from chatplatform.api.errors import ApiError, Forbidden
 from chatplatform.crypto import constant_time_equal
 from identity.services import freezing
 
-# Maximum callbacks that one clean-up deletes.
+# The maximum number of callbacks that one cleanup deletes.
 _BATCH = 5_000
 
 
@@ -29,19 +29,19 @@ class BadSignature(ApiError):
 
 
 def verify_subscription(expected: str, *, mode: str, verify_token: str, challenge: str) -> str:
-    """Return the challenge if the provider sends the right verify token; else 403."""
+    """Return the challenge if the provider sent the right verify token; else 403."""
     if mode != "subscribe" or not constant_time_equal(verify_token, expected):
         raise Forbidden("This is not the verify token.")
     return challenge
 
 
 def receive(provider: Provider, callback: Callback) -> Any:
-    """Store a signed callback and ignore a ping; 401 `bad_signature` for anything else.
+    """Store an authentic callback, and return the JSON to respond with, or None. Ignore a ping.
 
-    Its items go to the connections that have the accounts now. A callback is accepted whatever it
-    holds, since the provider would send it again. The exception: 503 `client_frozen` while a
-    client with an account in it is being moved to another cell. Returns what to answer, as JSON, or
-    None.
+    401 `bad_signature` if the callback is not authentic. Its items go to the connections that have
+    the accounts now. Even an unreadable callback is accepted, since the provider would repeat it
+    in vain. 503 `client_frozen` while a client with an account in it is being moved to another
+    cell, so that the provider sends the callback again.
     """
     if provider.is_ping(callback):
         return None
@@ -71,7 +71,7 @@ def receive(provider: Provider, callback: Callback) -> Any:
 
 
 def _ensure_none_is_frozen(receivers: Iterable[ChannelConnection | None]) -> None:
-    """503 `client_frozen` while an account's client is moved, so the provider sends it again."""
+    """503 `client_frozen` if the client of one of the accounts is being moved to another cell."""
     if frozen := set(freezing.frozen_ids()):
         for row in receivers:
             if row and row.client_id in frozen:
@@ -79,25 +79,25 @@ def _ensure_none_is_frozen(receivers: Iterable[ChannelConnection | None]) -> Non
 
 
 def empty(callback_id: int) -> None:
-    """Erase the body of a callback that names an erased customer.
+    """Empty the body and the query of a callback in which an erased customer occurs.
 
-    Raises TryLater while other customers' items wait in it, but only until the callback is due
-    for deletion.
+    Raises TryLater while other customers' items of the callback still wait, but only until the
+    callback's retention is over.
     """
     rows = InboundCallback.objects.filter(pk=callback_id)
     waiting = InboundItem.objects.filter(callback=callback_id, outcome=Outcome.WAITING)
-    if rows.filter(received_at__gte=_kept_since()).exists() and waiting.exists():
+    if rows.filter(received_at__gte=_retention_start()).exists() and waiting.exists():
         raise jobs.TryLater("Other customers' items wait.", wait=timedelta(minutes=10))
     rows.update(body=b"", query="")
 
 
-def _kept_since() -> datetime:
+def _retention_start() -> datetime:
     return timezone.now() - timedelta(days=settings.CALLBACK_RETENTION_DAYS)
 
 
 def delete_old() -> None:
-    """Delete callbacks past their retention, with their items, unless an item still waits."""
+    """Delete callbacks whose retention is over, with their items, unless an item still waits."""
     waiting = InboundItem.objects.filter(callback=OuterRef("pk"), outcome=Outcome.WAITING)
-    rows = InboundCallback.objects.filter(~Exists(waiting), received_at__lt=_kept_since())
+    rows = InboundCallback.objects.filter(~Exists(waiting), received_at__lt=_retention_start())
     rows = rows.order_by("received_at")
     InboundCallback.objects.filter(pk__in=list(rows.values_list("pk", flat=True)[:_BATCH])).delete()

@@ -35,9 +35,9 @@ from identity.models import ChannelAccessToken, Client, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
 
-# How long to wait for another change to the client's, and to the account's, subscriptions.
+# How long to wait for each of the two locks on a subscription.
 _SUBSCRIBING_SECONDS = 30.0
-_NOTICES_SHOWN = 20
+_MAX_NOTICES = 20
 
 
 class TokenMissing(ApiError):
@@ -65,11 +65,11 @@ class ConsentRefused(ApiError):
     detail = "Access wasn't granted."
 
 
-# --- looked up --------------------------------------------------------------------------------
+# --- lookups ----------------------------------------------------------------------------------
 
 
 def describe(bot: Bot, channel: MessagingChannel) -> connection_shapes.ChannelConnection:
-    """The bot's connection on a channel; `disconnected` without an id if it never had one."""
+    """The bot's connection on a channel; `disconnected` without an id if there never was one."""
     row = current(bot, channel)
     if row:
         return connection_shapes.ChannelConnection.from_row(row, notices=latest_notices(row))
@@ -79,15 +79,15 @@ def describe(bot: Bot, channel: MessagingChannel) -> connection_shapes.ChannelCo
 
 
 def latest_notices(row: ChannelConnection) -> list[AccountNotice]:
-    """What the provider last reported about an account, newest first."""
+    """The last 20 notices from the provider about an account, newest first."""
     rows = AccountNotice.objects.for_client(row.client).filter(connection=row)
-    return list(rows.order_by("-at", "-pk")[:_NOTICES_SHOWN])
+    return list(rows.order_by("-at", "-pk")[:_MAX_NOTICES])
 
 
 def describe_all(
     client: Client, channel: MessagingChannel
 ) -> list[connection_shapes.ChannelConnection]:
-    """The connection of each bot that has or had an account on a channel, newest first."""
+    """The current connection of each bot that has or had one on a channel, newest first."""
     rows = ChannelConnection.objects.for_client(client).filter(channel=channel)
     by_bot: dict[int, list[ChannelConnection]] = {}
     for row in rows.select_related("connected_by").order_by("-id"):
@@ -107,17 +107,18 @@ def _current(rows: Sequence[ChannelConnection]) -> ChannelConnection:
 
 
 def live(channel: str, account_id: str) -> ChannelConnection | None:
-    """The connection that an account's callbacks belong to."""
+    """The live connection that an account's callbacks belong to; None if there is none."""
     return next(iter(concerned(channel, account_id)), None)
 
 
 def is_live(connection: ChannelConnection) -> bool:
-    """Whether a connection is live, as the database has it now."""
+    """Whether a connection is live in the database now."""
     return ChannelConnection.objects.filter(pk=connection.pk, status__in=LIVE).exists()
 
 
 def concerned(channel: str, account_id: str) -> list[ChannelConnection]:
-    """The live connection of an account; for a business account, those of all its numbers."""
+    """The live connection of an account, as a list; for a business account, those of all its
+    numbers."""
     rows = ChannelConnection.objects.filter(channel=channel, status__in=LIVE).order_by("id")
     own = list(rows.filter(account_id=account_id)) if account_id else []
     below = rows.filter(details__business_account_id=account_id)
@@ -132,7 +133,8 @@ def account_of(connection: ChannelConnection) -> Account:
 def list_accounts(
     bot: Bot, provider: Provider, query: connection_shapes.AccountsQuery
 ) -> connection_shapes.ChannelAccountsResponse:
-    """The accounts that a person's stored token gives access to, and the bot that has each."""
+    """One page of the accounts to which the stored token gives access, with the client's bot to
+    which each is connected."""
     token = user_token(bot.client, provider.channel)
     page = provider.list_accounts(token, cursor=query.cursor, limit=query.limit)
     rows = ChannelConnection.objects.for_client(bot.client).filter(
@@ -158,7 +160,8 @@ def list_accounts(
 
 
 def user_token(client: Client, channel: MessagingChannel) -> str:
-    """The stored token of a person; 409 `token_missing` if there is none or it has expired."""
+    """The token of a person that the client has stored for the channel; 409 `token_missing` if
+    there is none, or it has expired."""
     token: ChannelAccessToken | None = (
         ChannelAccessToken.objects.for_client(client).filter(channel=channel).first()
     )
@@ -176,9 +179,9 @@ def consent(
     state: str | None,
     by: User,
 ) -> connection_shapes.ChannelConnection:
-    """Begin a consent, or end it by exchanging its code for the person's token.
+    """Begin a consent, or complete it with its `code`, by storing the person's token.
 
-    The connection is pending either way: the person has yet to consent or to choose an account.
+    Either way the connection stays pending: the person must still consent, or choose an account.
     """
     if code is None:
         return begin_consent(bot, provider, redirect_uri=redirect_uri, by=by)
@@ -188,7 +191,7 @@ def consent(
     tokens = oauth_authorizations.redeem(provider, authorization, code)
     token = store_tokens(bot.client, provider.channel, tokens, by=by)
     row = authorization.connection
-    # Another consent may have connected an account in this row, which has a token of its own.
+    # Another consent may have connected an account in this row, which then has its own token.
     rows = ChannelConnection.objects.filter(pk=row.pk, status=ConnectionStatus.PENDING)
     if rows.update(connected_by=by, token_expires_at=token.expires_at):
         row.connected_by, row.token_expires_at = by, token.expires_at
@@ -198,9 +201,9 @@ def consent(
 def begin_consent(
     bot: Bot, provider: Provider, *, redirect_uri: str, account_id: str | None = None, by: User
 ) -> connection_shapes.ChannelConnection:
-    """Begin a consent; the pending connection has the provider's consent page."""
+    """Begin a consent, and return the pending connection with the consent page's URL."""
     with transaction.atomic():
-        # All pending consents of the bot share this row; it becomes the chosen account's.
+        # All pending consents of the bot share this row, which becomes the chosen account's.
         row, _ = ChannelConnection.objects.get_or_create(
             client=bot.client, bot=bot, channel=provider.channel, account_id=""
         )
@@ -211,10 +214,10 @@ def begin_consent(
 
 
 def end_consent(provider: Provider, *, state: str, code: str, account_id: str) -> str:
-    """End a consent to one account, in the person's browser, by connecting the account.
+    """Complete a consent that is for one account, by connecting the account.
 
-    Returns the address to redirect the person to; its query holds the outcome. 400
-    `invalid_state` if the state is not ours, was used, or is too old.
+    Returns the URL to redirect the person to; its query contains the outcome. 400 `invalid_state`
+    if the state is not ours, was used, or has expired.
     """
     authorization = oauth_authorizations.find(state)
     row = authorization.connection
@@ -229,20 +232,21 @@ def end_consent(provider: Provider, *, state: str, code: str, account_id: str) -
         outcome = {"status": "pending", "error": exc.code, "error_description": str(exc)}
     else:
         outcome = {"status": connected.status, "account_id": connected.account_id or ""}
-    answer = {"channel": row.channel, "bot_id": row.bot_id} | outcome
-    return oauth_authorizations.return_url(authorization, answer)
+    query = {"channel": row.channel, "bot_id": row.bot_id} | outcome
+    return oauth_authorizations.return_url(authorization, query)
 
 
 def _connect_consented(
     provider: Provider, authorization: OAuthAuthorization, code: str, account_id: str
 ) -> connection_shapes.ChannelConnection:
-    """Connect the account that an authorization is for, with the tokens that its code gives."""
+    """Exchange an authorization's code for tokens, and connect the account that they are for."""
     bot, by = authorization.connection.bot, authorization.user
     if not code:
         raise ConsentRefused
     if not by.is_active or by.role not in {Role.OWNER, Role.ADMIN}:
         raise Forbidden
-    # Check before redeeming the code: new tokens may end those of a bot that has the account.
+    # Check this before redeeming the code: new tokens may invalidate those of a bot that has the
+    # account.
     ensure_free(bot, provider.channel, account_id)
     tokens = oauth_authorizations.redeem(provider, authorization, code)
     with connecting(bot, provider.channel, account_id):
@@ -255,7 +259,7 @@ def _connect_consented(
 def store_tokens(
     client: Client, channel: MessagingChannel, tokens: Tokens, *, by: User
 ) -> ChannelAccessToken:
-    """Store the token of a person who has consented."""
+    """Store the token of a person who has consented, as the client's token for the channel."""
     return clients.store_channel_access_token(
         client, channel=channel, access_token=tokens.access_token,
         expires_in=round(tokens.expires_in.total_seconds()) if tokens.expires_in else None,
@@ -263,7 +267,7 @@ def store_tokens(
     )  # fmt: skip
 
 
-# --- connected, disconnected -------------------------------------------------------------------
+# --- connecting, disconnecting -----------------------------------------------------------------
 
 
 def connect(
@@ -271,7 +275,7 @@ def connect(
 ) -> connection_shapes.ChannelConnection:
     """Connect an account of the person whose token is stored.
 
-    If the bot's account is linked to a page, the page's id stands for the account.
+    `account_id` may also be the id of the page to which the account is linked.
     """
     row = current(bot, provider.channel)
     if row and row.status in LIVE and row.details.get("page_id") == account_id:
@@ -289,7 +293,7 @@ def connect(
 def connect_with_token(
     bot: Bot, provider: Provider, token: str, *, by: User
 ) -> connection_shapes.ChannelConnection:
-    """Connect the account that a token is for; 422 if the token is wrong.
+    """Connect the account that a token is for; 422 if the provider does not accept the token.
 
     May be repeated, for instance with a new token.
     """
@@ -307,7 +311,9 @@ def connect_with_token(
 
 @contextmanager
 def connecting(bot: Bot, channel: str, account_id: str) -> Iterator[None]:
-    """Hold the locks on an account's subscription while it is connected; 409 if it is taken.
+    """Hold the locks on an account's subscription while connecting the account.
+
+    409 if the account is taken, if somebody is changing it, or if the bot has another account.
 
     If two clients connect the same account at once, the second must not give the provider a new
     secret, since that would lock out the first.
@@ -321,16 +327,17 @@ def connecting(bot: Bot, channel: str, account_id: str) -> Iterator[None]:
 
 @contextmanager
 def subscribing(client: Client, channel: str, account_id: str) -> Iterator[bool]:
-    """Hold the locks, of the client and of the account, for subscribing to a provider's events or
-    unsubscribing; yields whether nobody else is changing the account.
+    """Hold the client's and the account's lock while subscribing to a provider's events or
+    unsubscribing. Yields whether the account's lock was obtained.
 
-    Without the locks, ending an earlier connection could end the subscription of a later one. A
-    client's accounts may share a subscription.
+    Without the locks, ending an earlier connection could end the subscription of a later one. The
+    client's lock is needed since a client's accounts may share a subscription.
     """
-    own, account = f"channel-subscription:{client.pk}", f"channel-account:{channel}:{account_id}"
+    client_lock = f"channel-subscription:{client.pk}"
+    account_lock = f"channel-account:{channel}:{account_id}"
     with (
-        locks.single_flight(own, patience=_SUBSCRIBING_SECONDS),
-        locks.single_flight(account, patience=_SUBSCRIBING_SECONDS) as is_alone,
+        locks.single_flight(client_lock, patience=_SUBSCRIBING_SECONDS),
+        locks.single_flight(account_lock, patience=_SUBSCRIBING_SECONDS) as is_alone,
     ):
         yield is_alone
 
@@ -347,7 +354,8 @@ def ensure_free(bot: Bot, channel: str, account_id: str) -> None:
 def reconnect(
     bot: Bot, provider: Provider, account_id: str | None, *, by: User
 ) -> connection_shapes.ChannelConnection:
-    """Connect an account that this bot had before, by default the last one; 404 for any other."""
+    """Connect again an account that this bot has or had, by default the current or last one; 404
+    for any other account."""
     row = _get(bot, provider.channel, account_id)
     return connect(bot, provider, row.account_id, by=by)
 
@@ -381,10 +389,11 @@ def store(
 def disconnect(
     bot: Bot, channel: MessagingChannel, account_id: str | None = None, *, by: User
 ) -> connection_shapes.ChannelConnection:
-    """Disconnect an account (the bot's current one by default): delete its tokens and ignore its
-    events. A disconnected account stays as it is; 404 if the bot never had it.
+    """Disconnect an account (by default the bot's current one): delete its tokens and ignore its
+    events. An already disconnected account stays as it is; 404 if the bot never had the account.
 
-    The subscription at the provider is ended, too; if that fails, `last_error` says so.
+    The subscription at the provider is ended, too, unless another account needs it; if that
+    fails, `last_error` says so.
     """
     with transaction.atomic():
         row = _get(bot, channel, account_id, for_update=True)
@@ -395,7 +404,7 @@ def disconnect(
             row.token_expires_at = row.paused_until = None
             row.save()
             _set_reachable(row)
-        # A consent that was begun meanwhile is dropped, too.
+        # Drop a consent that was begun meanwhile.
         _of_bot(bot, channel).filter(account_id="").delete()
         if was_live:
             _record(row, "channel.disconnected", by=by)
@@ -412,7 +421,7 @@ def _end_subscription(row: ChannelConnection, account: Account) -> None:
         try:
             PROVIDERS[row.channel].disconnect(account)
         except ProviderError as exc:
-            row.last_error = f"The provider was not told: {exc}"[:500]
+            row.last_error = f"Couldn't unsubscribe at the provider: {exc}"[:500]
             row.save(update_fields=["last_error"])
 
 
@@ -423,7 +432,7 @@ def set_tokens(row: ChannelConnection, tokens: Tokens) -> None:
     row.token_expires_at = timezone.now() + lasts if lasts else None
 
 
-# --- what providers report of a connection --------------------------------------------------------
+# --- what providers report about a connection -----------------------------------------------------
 
 
 def mark_expired(connection: ChannelConnection, reason: str) -> None:
@@ -431,7 +440,7 @@ def mark_expired(connection: ChannelConnection, reason: str) -> None:
     with transaction.atomic():
         rows = ChannelConnection.objects.select_for_update(no_key=True, of=("self",))
         row = rows.select_related("connected_by").get(pk=connection.pk)
-        # The connection has a new token by now; the provider refused the old one.
+        # Ignore the refusal of an old token that has been replaced since.
         if row.status not in SENDING or row.access_token != connection.access_token:
             return
         row.status = ConnectionStatus.EXPIRED
@@ -444,7 +453,8 @@ def mark_expired(connection: ChannelConnection, reason: str) -> None:
 
 
 def mark_error(connection: ChannelConnection, reason: str) -> None:
-    """Mark a connection with an error that a person must look at; messages are still tried."""
+    """Mark a connection as having an error that a person must look at, and mail the error if it is
+    new. Messages are still sent."""
     rows = ChannelConnection.objects.filter(pk=connection.pk, status__in=SENDING)
     with transaction.atomic():
         changed = rows.exclude(status=ConnectionStatus.ERROR, last_error=reason[:500])
@@ -455,7 +465,7 @@ def mark_error(connection: ChannelConnection, reason: str) -> None:
 
 
 def mark_working(connection: ChannelConnection) -> None:
-    """Clear a connection's error after a message went out."""
+    """Clear a connection's error after a message was sent."""
     ChannelConnection.objects.filter(pk=connection.pk, status=ConnectionStatus.ERROR).update(
         status=ConnectionStatus.CONNECTED, last_error="", failing_since=None
     )
@@ -499,7 +509,7 @@ def _row_for(bot: Bot, channel: str, account_id: str) -> ChannelConnection:
 
 
 def _set_reachable(row: ChannelConnection) -> None:
-    """Store in the account's chats whether the account can send."""
+    """Store in the account's chats whether messages can be sent."""
     chats = Conversation.objects.filter(
         bot=row.bot_id, channel=row.channel, channel_chat__identity__account_id=row.account_id
     )
@@ -507,8 +517,8 @@ def _set_reachable(row: ChannelConnection) -> None:
 
 
 def _shares_subscription(row: ChannelConnection) -> bool:
-    """Whether another live connection uses the same subscription (of the account itself, its page
-    or its business account)."""
+    """Whether another live connection uses the same subscription: that of the account itself, of
+    its page, or of its business account."""
     names = [name for name in ("page_id", "business_account_id") if name in row.details]
     others = ChannelConnection.objects.filter(status__in=LIVE).exclude(pk=row.pk)
     if others.filter(channel=row.channel, account_id=row.account_id).exists():

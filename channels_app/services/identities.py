@@ -1,9 +1,9 @@
-"""Customers by their ids at a provider's account; some providers give a customer two ids.
+"""Find customers by their ids at a provider's account; some providers give a customer two ids.
 
-A customer keeps the ids that they had, with the time until which they had each. An item belongs to
-the customer who had its id at the item's time, so a late item still finds its customer, and an item
-that somebody else sends from a former number does not. A customer without any id but a number that
-the provider later gives to somebody else, without reporting it, cannot be told from the new owner.
+Former ids are stored with the time until which the customer had them. An item belongs to the
+customer who had its id at the item's time. So a late item still finds its customer, and an item
+from the new owner of a number does not find the old owner. This fails only for a customer without
+any other id, if the provider gives the number to somebody else and does not report that.
 """
 
 import hashlib
@@ -25,7 +25,8 @@ from identity.models import Client
 
 
 def find(connection: ChannelConnection, item: FromCustomer) -> CustomerIdentity | None:
-    """The customer of an item. `user_id` takes precedence: a number may change its owner."""
+    """The customer of an item; None if unknown. `user_id` takes precedence over a number, which may
+    change its owner."""
     ids = _filled(item.user_id, item.alternate_user_id)
     has_id = Q(provider_user_id__in=ids) | Q(alternate_user_id__in=ids)
     rows = _of_account(connection.client_id, connection.channel, connection.account_id)
@@ -41,7 +42,8 @@ def find(connection: ChannelConnection, item: FromCustomer) -> CustomerIdentity 
             return owner
         if owner:
             continue  # the number of a customer whose other id is not this item's
-        # The provider's times are in seconds: until the end of this one the id is theirs.
+        # Times are in whole seconds, so the id is still theirs at `until`. An id other than a
+        # number is theirs forever.
         last = [row for row in earlier if row.until == item.at or not user_id.isdigit()]
         if last:
             return last[-1].identity
@@ -49,9 +51,9 @@ def find(connection: ChannelConnection, item: FromCustomer) -> CustomerIdentity 
 
 
 def customers_at(client: Client, number: str) -> list[Customer]:
-    """The customers who have this number at any of the client's accounts of chatapp."""
+    """The customers who have this phone number at any of the client's chatapp accounts."""
     if not number:
-        return []  # many have no second id
+        return []  # it would match all customers without a second id
     has_number = Q(provider_user_id=number) | Q(alternate_user_id=number)
     rows = CustomerIdentity.objects.for_client(client).filter(has_number, channel="chatapp")
     return [row.customer for row in rows.select_related("customer")]
@@ -70,28 +72,31 @@ def current_chat(links: QuerySet[ChannelChat]) -> Conversation | None:
 
 
 def customer_key(channel: str, connection_id: UUID, user_id: str) -> str:
-    """The key that keeps a customer's items in order; it does not reveal the customer's id."""
-    named = hashlib.sha256(f"{connection_id}:{user_id}".encode()).hexdigest()[:40]
-    return f"inbound:{channel}:{named}"
+    """The key that keeps a customer's items in order. It does not reveal the customer's id."""
+    digest = hashlib.sha256(f"{connection_id}:{user_id}".encode()).hexdigest()[:40]
+    return f"inbound:{channel}:{digest}"
 
 
 def lock(connection: ChannelConnection, item: FromCustomer) -> None:
-    """Wait until nobody else stores a customer with one of these ids; until the transaction ends.
+    """Lock the ids of an item until the transaction ends.
 
-    Items that name one customer by different ids are processed at the same time. Each would find
-    nobody and make a customer of its own.
+    Items with different ids of one customer are processed at the same time. Without the locks, each
+    would find nobody and create a customer.
     """
     ids = {item.user_id, item.alternate_user_id}
     if isinstance(item, IdsChanged):
         ids |= {item.new_user_id, item.new_number}
-    # Always in the same order, so that two items do not wait for each other.
+    # Lock in a fixed order, so that two items do not wait for each other.
     for entry in sorted(ids - {""}):
         locks.lock_in_transaction(f"customer:{connection.account_id}:{entry}")
 
 
 def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> bool:
-    """Store both ids of a customer who was known by one, and merge the rows if each id had one;
-    return whether the ids changed. An item from before the last change puts no id back."""
+    """Store the ids of an item for its customer, and return whether the customer's ids changed.
+
+    If each id had a row of its own, the rows are merged. An item from before the customer's last
+    change of ids does not restore an old id.
+    """
     first, second = item.user_id, item.alternate_user_id
     is_known = (identity.provider_user_id, identity.alternate_user_id) == (first, second)
     if is_known or (identity.address and not second):
@@ -108,32 +113,32 @@ def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> bool:
 
 
 def keep_phone(identity: CustomerIdentity, phone: str) -> None:
-    """Put a telephone number that the customer shared on their card, if it has none."""
+    """Store the phone number that a customer shared, unless the customer has one already."""
     if phone and not identity.customer.phone:
         Customer.objects.filter(pk=identity.customer_id, phone="").update(phone=phone)
 
 
 def change_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdentity | None:
-    """Give a customer the new number or id that the provider reports, on their card too, and return
-    the customer; None if nobody is known by the old ids or the new ones.
+    """Store a customer's new number or id, which the provider reports, and return the customer;
+    None if neither the old nor the new ids are known.
 
-    A customer who had the new number and no other id loses it, but keeps their chats.
+    Another customer who had the new number loses it, but keeps their chats.
     """
     lock(connection, item)
     rows = _of_account(connection.client_id, connection.channel, connection.account_id)
     new_ids = _filled(item.new_user_id, item.new_number)
     having = list(rows.filter(provider_user_id__in=new_ids))
-    # A row is the same customer's only if it has the new id, or began after the change.
+    # A row is the same customer's only if it has the new id, or was created after the change.
     same = [
         row
         for row in having
         if row.provider_user_id == item.new_user_id or row.created_at >= item.at
     ]
-    identity = _before(connection, item) or next(iter(same), None)
+    identity = _find_by_old_ids(connection, item) or next(iter(same), None)
     if identity is None:
         return None
     former = _filled(item.user_id, item.alternate_user_id)
-    # A customer without any id takes the reported one, however late.
+    # A customer who has no id now gets the reported one, however late the report is.
     later = identity.former_ids.filter(until__gt=item.at).order_by("until").last()
     if later and identity.address:
         _remember(identity, set(former) - _ids(identity), item.at)
@@ -147,8 +152,8 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdent
     return identity
 
 
-def _before(connection: ChannelConnection, item: IdsChanged) -> CustomerIdentity | None:
-    """The customer who had the old ids, unless they have had the number only since the change."""
+def _find_by_old_ids(connection: ChannelConnection, item: IdsChanged) -> CustomerIdentity | None:
+    """The customer who had the old ids; None if they got the number only after the change."""
     identity = find(connection, item)
     if identity is None or identity.created_at <= item.at:
         return identity
@@ -157,11 +162,11 @@ def _before(connection: ChannelConnection, item: IdsChanged) -> CustomerIdentity
 
 
 def _changed(identity: CustomerIdentity, item: IdsChanged) -> tuple[str, str]:
-    """Both ids of a customer after a change."""
+    """The two ids of a customer after a change."""
     first, second = identity.provider_user_id, identity.alternate_user_id
     if second or not (first.isdigit() or not first):
         return item.new_user_id or first, item.new_number or second
-    # No id but the number.
+    # The number is the only id.
     if item.new_user_id:
         return item.new_user_id, item.new_number or first
     return item.new_number, ""
@@ -175,8 +180,11 @@ def _save(
     same: Sequence[CustomerIdentity] = (),
     former: Iterable[str] = (),
 ) -> None:
-    """Give the customer these ids and merge the rows that are the `same` customer's; keep the ids
-    of all as former ones. Takes the number from anybody else, and updates the card's phone."""
+    """Store these ids for the customer, and merge the rows in `same` into the customer's row.
+
+    All other ids that the rows had, and those in `former`, become former ids. The number is taken
+    from any other customer who has it, and replaces the phone number that came from the old one.
+    """
     first, second = ids
     had = {*former} | _ids(identity)
     for other in same:
@@ -188,7 +196,7 @@ def _save(
     before, identity.provider_user_id, identity.alternate_user_id = identity.address, first, second
     _save_ids(identity)
     _remember(identity, had - {first, second}, at)
-    # A number that somebody typed into the card stays.
+    # A phone number that a person entered stays.
     card = Customer.objects.filter(pk=identity.customer_id, phone__in=["", f"+{before}"])
     if identity.address != before and identity.address.isdigit() and card.exists():
         info = CustomerInfo.model_construct(phone=f"+{identity.address}", attributes={})
@@ -196,8 +204,8 @@ def _save(
 
 
 def _take_number(identity: CustomerIdentity, number: str, at: datetime) -> None:
-    """Take a number from a customer, since somebody else has it now. Without another id, the
-    customer gets no messages until they write again."""
+    """Take a number from a customer, since somebody else has it now. A customer without another id
+    gets no messages until they write again."""
     if identity.alternate_user_id == number:
         identity.alternate_user_id = ""
     else:
@@ -207,14 +215,14 @@ def _take_number(identity: CustomerIdentity, number: str, at: datetime) -> None:
 
 
 def _save_ids(identity: CustomerIdentity) -> None:
-    """Store the customer's ids, and in their chats the one that messages are sent to."""
+    """Store the customer's ids, and store in their chats the id that messages are sent to."""
     identity.save(update_fields=["provider_user_id", "alternate_user_id"])
     chats = Conversation.objects.filter(channel_chat__identity=identity)
     channel_events.set_provider_user_id(chats, identity.address)
 
 
 def _remember(identity: CustomerIdentity, ids: Iterable[str], until: datetime) -> None:
-    """Keep former ids of a customer, each with the latest time at which it was theirs."""
+    """Store former ids of a customer, each with the latest time until which it was theirs."""
     for entry in _filled(*ids):
         row, is_new = identity.former_ids.get_or_create(
             provider_user_id=entry, defaults={"client_id": identity.client_id, "until": until}
@@ -226,20 +234,23 @@ def _remember(identity: CustomerIdentity, ids: Iterable[str], until: datetime) -
 
 def _unite(identity: CustomerIdentity, other: CustomerIdentity) -> None:
     """Merge two identities of one customer, and the two customers if they differ."""
-    _go_on_in_one_chat(identity, other)
+    _end_extra_chats(identity, other)
     ChannelChat.objects.filter(identity=other).update(identity=identity)
     for row in other.former_ids.all():
         _remember(identity, {row.provider_user_id}, row.until)
     other.delete()
     if other.customer_id != identity.customer_id:
-        # If the attributes of both do not fit on one card, the customers stay two.
+        # If the attributes of both are too many for one customer, the customers stay separate.
         with suppress(Invalid):
             customers.unite(identity.customer_id, other.customer_id, by=None)
 
 
-def _go_on_in_one_chat(identity: CustomerIdentity, other: CustomerIdentity) -> None:
-    """End the bot's open chats with a customer who has another one now (see `current_chat`), except
-    one with a message that the bot has yet to answer. Agents end theirs themselves."""
+def _end_extra_chats(identity: CustomerIdentity, other: CustomerIdentity) -> None:
+    """End the customer's open chats with each bot except the current one (see `current_chat`).
+
+    A chat whose last message is the customer's stays open, so that the bot can reply, and so does a
+    chat that an agent has or that waits for one.
+    """
     own = Q(channel_chat__identity=identity) | Q(channel_chat__identity=other)
     rows = Conversation.objects.filter(own).exclude(status=Status.ENDED).order_by("pk")
     chats = [chat for chat in map(conversations.lock, rows) if chat.status != Status.ENDED]
@@ -254,7 +265,7 @@ def _go_on_in_one_chat(identity: CustomerIdentity, other: CustomerIdentity) -> N
 
 
 def _former(connection: ChannelConnection, ids: Sequence[str]) -> list[FormerId]:
-    """The customers who had these ids before, earliest first."""
+    """The rows of customers who had these ids before, earliest first."""
     rows = FormerId.objects.filter(
         client_id=connection.client_id,
         provider_user_id__in=ids,

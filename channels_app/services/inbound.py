@@ -1,4 +1,4 @@
-"""Turn an item of a callback into a message, a change of one, a receipt or a rating.
+"""Apply the items of callbacks: messages, changes to messages, receipts, ratings, and news.
 
 `prepare_handler` makes the network calls, before any transaction. The handler that it yields does
 the rest, in the transaction that marks the item as processed.
@@ -62,34 +62,36 @@ from chats.shapes.people import CustomerInfo, Location
 
 log = logging.getLogger(__name__)
 ItemHandler = Callable[[InboundItem], None]
-# While a send's call is under way its id is unknown: items that name it wait, a minute in all.
-_TRIES, _FIRST_WAIT = 6, timedelta(seconds=2)
+# While a send's call is in progress, its message id is unknown. Items that have an unknown id wait
+# for such calls, for about a minute in all.
+_MAX_ATTEMPTS, _INITIAL_BACKOFF = 6, timedelta(seconds=2)
 # An echo is matched by text only to sends that began at most this long before it.
 _ECHO_AGE = timedelta(minutes=10)
-# How many of a chat's latest messages are searched for the option that a customer tapped.
-_OPTIONS_BACK = 20
+# The number of a chat's latest messages that are searched for the option that a customer tapped.
+_MAX_SEARCHED = 20
 _NUMBER = re.compile(r"\s*([0-9]{1,2})[.)]?\s*")
-# How much of the message that a customer answers is shown above theirs.
-_QUOTED = 200
-# Items that a customer causes. Blocked customers may still unsend messages.
-_DEEDS = (
+# The maximum length of a quote of the message that a customer replies to.
+_MAX_QUOTE_CHARS = 200
+# The actions of a customer that are ignored if the customer is blocked. Blocked customers may still
+# unsend messages.
+_ACTIONS = (
     events.MessageIn, events.Edited, events.Reacted, events.Survey, events.Rated, events.Referred,
 )  # fmt: skip
-_OPEN = (SendState.SENDING, SendState.UNCERTAIN)
+_UNSETTLED = (SendState.SENDING, SendState.UNCERTAIN)
 
 
 @contextmanager
 def prepare_handler(
     connection: ChannelConnection, item: events.Item, *, attempt: int
 ) -> Iterator[ItemHandler]:
-    """Yield the handler of an item. Raises TryLater if the item has to wait. This or the handler
-    raises CustomerBlocked for what a blocked customer does.
+    """Yield the handler of an item. `attempt` counts from 1.
 
-    `attempt` counts from 1.
+    Raises TryLater if the item has to wait. For an action of a blocked customer, this function or
+    the handler raises CustomerBlocked.
     """
-    identity = identities.find(connection, item) if isinstance(item, _DEEDS) else None
+    identity = identities.find(connection, item) if isinstance(item, _ACTIONS) else None
     if identity:
-        # Checked before the customer's files are fetched.
+        # Check this before fetching the customer's files.
         customers.ensure_not_blocked(identity.customer)
     with ExitStack() as stack:
         match item:
@@ -112,39 +114,39 @@ def prepare_handler(
                 _wait_if_unknown(connection, item, attempt)
                 yield partial(_store_report, connection, item)
             case events.Edited() | events.Unsent() | events.Reacted():
-                if not _find(identities.find(connection, item), item.message_id):
+                if not _find_message(identities.find(connection, item), item.message_id):
                     _wait_for_calls(connection, item.user_id, attempt)
                 yield partial(_apply, connection, item)
             case _:
                 yield partial(_apply, connection, item)
 
 
-def _apply(connection: ChannelConnection, item: events.Item, counted: InboundItem) -> None:
+def _apply(connection: ChannelConnection, item: events.Item, stored: InboundItem) -> None:
     match item:
         case events.Edited() | events.Unsent() | events.Reacted():
             if not _change(connection, item):
-                _await(counted, item.message_id)
+                _await(stored, item.message_id)
         case events.Survey():
             _store_survey(connection, item)
         case events.Rated():
             _store_rating(connection, item)
         case events.Referred():
-            if chat := _newest_chat(connection, identities.find(connection, item)):
+            if chat := _current_chat(connection, identities.find(connection, item)):
                 channel_events.note_referral(chat, item.referral)
         case events.IdsChanged():
             if identity := identities.change_ids(connection, item):
                 _apply_early_ids(connection, identity)
             else:
-                _await(counted, counted.customer_key)
+                _await(stored, stored.customer_key)
         case events.AccountTrouble():
             for entry in connections.concerned(connection.channel, item.account_id):
-                if not entry.connected_at or entry.connected_at <= counted.callback.received_at:
+                if not entry.connected_at or entry.connected_at <= stored.callback.received_at:
                     _mark(entry, item)
         case events.AccountNews():
             for entry in account_news.concerned(connection, item):
                 account_news.store(entry, item)
         case events.ThreadControl():
-            if chat := _newest_chat(connection, identities.find(connection, item)):
+            if chat := _current_chat(connection, identities.find(connection, item)):
                 channel_events.hand_thread(chat, is_ours=item.is_ours)
         case events.OffersChosen():
             _store_wish(connection, item)
@@ -160,10 +162,10 @@ def _receive(
     item: events.MessageIn,
     customer: CustomerIdentity | Profile | None,
     files: inbound_files.Files,
-    counted: InboundItem,
+    stored: InboundItem,
 ) -> None:
     identities.lock(connection, item)
-    # The customer whom `prepare_handler` found may have got other ids, or have been merged.
+    # Since `prepare_handler` found the customer, their ids may have changed, or they were merged.
     found = identities.find(connection, item)
     profile = customer if isinstance(customer, Profile) else None
     identity = found or _new_identity(connection, item, profile, name=item.customer_name)
@@ -171,20 +173,20 @@ def _receive(
         _apply_early_ids(connection, identity)
         identity = identities.find(connection, item) or identity
     identities.keep_phone(identity, item.phone)
-    chat = _newest_chat(connection, identity)
+    chat = _current_chat(connection, identity)
     is_answered = not opt_outs.apply(identity.customer_id, item.content.text)
     message = _store_message(connection, identity, chat, item, files, is_answered=is_answered)
     chat = message.conversation
     _link(connection, chat, identity)
     if referral := item.metadata.get("referral"):
         channel_events.note_referral(chat, referral)
-    may_say = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
+    may_reply = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
     is_quiet = not item.content.text and channel_context.is_quiet(message.metadata)
-    if may_say and is_answered and not is_quiet:
+    if may_reply and is_answered and not is_quiet:
         outbox.enqueue_read_receipt(chat)
         outbox.enqueue_typing(chat, is_typing=True)
     if item.message_id:
-        _apply_early_changes(connection, item.message_id, counted)
+        _apply_early_changes(connection, item.message_id, stored)
 
 
 def _link(connection: ChannelConnection, chat: Conversation, identity: CustomerIdentity) -> None:
@@ -207,14 +209,15 @@ def _store_message(
     *,
     is_answered: bool,
 ) -> Message:
-    """Store a customer's message in their newest chat, or in a new one; the bot may answer.
+    """Store a customer's message in `chat`, or in a new chat if it is None. The bot may reply if
+    `is_answered`.
 
     Unlike on a website, no welcome is sent and no customer field is required.
     """
-    content, metadata = _as_chosen(chat, item)
-    answered = _find(identity, item.reply_to)
-    told = [*_quote(answered, metadata), *content.lines]
-    text, no_words = _words(content, told)
+    content, metadata = _resolve_choice(chat, item)
+    quoted = _find_message(identity, item.reply_to)
+    lines = [*_quote(quoted, metadata), *content.lines]
+    text, no_words = _message_text(content, lines)
     window = PROVIDERS[connection.channel].reply_window
     window_ends_at = _past(item.at) + window if window else None
     if chat is None:
@@ -232,8 +235,8 @@ def _store_message(
         ),
         files=files.stored,
         provider_message_id=item.message_id,
-        in_reply_to=answered,
-        metadata={**metadata, **no_words, **({"lines": told} if told else {})},
+        in_reply_to=quoted,
+        metadata={**metadata, **no_words, **({"lines": lines} if lines else {})},
     ).message
     if message.conversation_id != chat.pk:
         channel_events.extend_reply_window(message.conversation, window_ends_at)
@@ -264,55 +267,56 @@ def _open_chat(
 def open_chat_with(
     connection: ChannelConnection, number: str, *, metadata: dict[str, Any]
 ) -> Conversation:
-    """Open a chat with a number that has never written, for a template; nothing else may be sent
-    until the customer writes."""
+    """The current chat with a number, for a template, or a new chat if there is none. In a new chat
+    nothing but templates may be sent until the customer writes."""
     now = timezone.now()
     item = events.FromCustomer(
         account_id=connection.account_id, key="", at=now, user_id=number, phone=f"+{number}"
     )
     identities.lock(connection, item)
     identity = identities.find(connection, item) or _new_identity(connection, item)
-    chat = _newest_chat(connection, identity)
+    chat = _current_chat(connection, identity)
     if chat is None:
         chat = _open_chat(connection, identity, "", now, metadata=metadata)
         _link(connection, chat, identity)
     return chat
 
 
-def _words(content: events.Content, told: Sequence[Line]) -> tuple[str, dict[str, Any]]:
-    """The text of a message; with `no_words` if the customer wrote none, so that it describes the
-    content."""
+def _message_text(content: events.Content, lines: Sequence[Line]) -> tuple[str, dict[str, Any]]:
+    """The text of a message, and metadata to add. If the message has only lines, the text describes
+    them, and the metadata has `no_words`."""
     is_wordless = not (content.text or content.files or content.place)
     if is_wordless:
-        return channel_context.to_text(told), {"no_words": True}
+        return channel_context.to_text(lines), {"no_words": True}
     return content.text, {}
 
 
-def _quote(answered: Message | None, metadata: dict[str, Any]) -> list[Line]:
-    """The message that the customer answers; a tapped option is always one of the message."""
-    if answered is None or not answered.text or metadata.get("payload"):
+def _quote(quoted: Message | None, metadata: dict[str, Any]) -> list[Line]:
+    """A line that quotes the message that the customer replies to. A tapped option needs none."""
+    if quoted is None or not quoted.text or metadata.get("payload"):
         return []
-    return [context_lines.line("quote", markdown_to_text.convert(answered.text)[:_QUOTED])]
+    return [context_lines.line("quote", markdown_to_text.convert(quoted.text)[:_MAX_QUOTE_CHARS])]
 
 
-def _as_chosen(
+def _resolve_choice(
     chat: Conversation | None, item: events.MessageIn
 ) -> tuple[events.Content, dict[str, Any]]:
-    """The content and metadata of a message; for a chosen option, its label and its value.
+    """The content and metadata of a message. If the customer chose an option that we offered, the
+    text is the option's label, and `payload` in the metadata is its value.
 
-    Some providers send only the option's value, as if the customer had typed it. Options that were
-    sent as a numbered list are chosen by their number.
+    Some providers send only the option's value, as if the customer had typed it. From options
+    that were sent as a numbered list, the customer chooses by number.
     """
     text = item.content.text
     value = item.metadata.get("payload") or text
     # A payload may be any JSON.
     if chat is None or not isinstance(value, str) or not value or text not in {"", value}:
         return item.content, item.metadata
-    ours = Message.objects.filter(conversation=chat, seq__gt=chat.last_seq - _OPTIONS_BACK)
-    said = ours.exclude(sender_type="customer").exclude(is_note=True).order_by("-seq")
+    latest = Message.objects.filter(conversation=chat, seq__gt=chat.last_seq - _MAX_SEARCHED)
+    sent = latest.exclude(sender_type="customer").exclude(is_note=True).order_by("-seq")
     offered = [
         [option for piece in content for option in piece.get("options") or []]
-        for content in said.values_list("content", flat=True)
+        for content in sent.values_list("content", flat=True)
     ]
     chosen = [option for options in offered for option in options if option["value"] == value]
     number = _NUMBER.fullmatch(text)
@@ -320,8 +324,8 @@ def _as_chosen(
         chosen = [offered[0][int(number[1]) - 1]]
     if not chosen:
         return item.content, item.metadata
-    about = [line for line in item.content.lines if line["kind"] != "tapped"]
-    content = replace(item.content, text=chosen[0]["label"], lines=about)
+    lines = [line for line in item.content.lines if line["kind"] != "tapped"]
+    content = replace(item.content, text=chosen[0]["label"], lines=lines)
     return content, {**item.metadata, "payload": chosen[0]["value"]}
 
 
@@ -353,7 +357,8 @@ def _new_identity(
 
 
 def _profile(connection: ChannelConnection, item: events.FromCustomer) -> Profile | None:
-    """A new customer's profile at the provider; None if it is refused: the message still counts."""
+    """A new customer's profile at the provider; None if the item contains the customer's name, or
+    if the provider refuses, which does not matter to the message."""
     if isinstance(item, events.MessageIn) and item.customer_name:
         return None
     try:
@@ -365,18 +370,21 @@ def _profile(connection: ChannelConnection, item: events.FromCustomer) -> Profil
         return None
 
 
-def _newest_chat(
+def _current_chat(
     connection: ChannelConnection, identity: CustomerIdentity | None
 ) -> Conversation | None:
-    """The customer's newest chat with the bot."""
+    """The customer's current chat with the bot (see `identities.current_chat`), or None."""
     if identity is None:
         return None
     links = ChannelChat.objects.filter(identity=identity, conversation__bot=connection.bot_id)
     return identities.current_chat(links)
 
 
-def _find(identity: CustomerIdentity | None, provider_message_id: str | None) -> Message | None:
-    """The message in a customer's chats that has this id at the provider, or a part that has it."""
+def _find_message(
+    identity: CustomerIdentity | None, provider_message_id: str | None
+) -> Message | None:
+    """The message in a customer's chats that has this id at the provider, or that has a part with
+    this id; None if unknown."""
     if identity is None or not provider_message_id:
         return None
     rows = Message.objects.filter(conversation__channel_chat__identity=identity)
@@ -393,14 +401,14 @@ def _place(place: Place | None) -> list[MessageContent]:
     ]
 
 
-# --- changes of messages ----------------------------------------------------------------------
+# --- changes to messages ----------------------------------------------------------------------
 
 
 def _change(
     connection: ChannelConnection, item: events.Edited | events.Unsent | events.Reacted
 ) -> bool:
-    """Apply a change to the message that an item names; False if the message has not come yet."""
-    message = _find(identities.find(connection, item), item.message_id)
+    """Apply a change to its message; False if the message has not arrived yet."""
+    message = _find_message(identities.find(connection, item), item.message_id)
     if message is None:
         return False
     match item:
@@ -414,13 +422,13 @@ def _change(
 
 
 def _apply_early_changes(
-    connection: ChannelConnection, message_id: str, counted: InboundItem
+    connection: ChannelConnection, message_id: str, stored: InboundItem
 ) -> None:
-    """Apply the changes that came before the message itself."""
+    """Apply the changes to a message that arrived before the message itself."""
     rows = InboundItem.objects.select_related("callback").filter(
-        channel=counted.channel, account_id=counted.account_id, awaited_message_id=message_id[:300]
+        channel=stored.channel, account_id=stored.account_id, awaited_message_id=message_id[:300]
     )
-    # The body of a callback is emptied when a customer in it is erased.
+    # The body of a callback is emptied when a customer who occurs in it is erased.
     kept = rows.exclude(callback__body=b"").order_by("id")
     changes = [_item(connection.channel, row) for row in kept]
     if not changes:
@@ -431,15 +439,15 @@ def _apply_early_changes(
     rows.update(awaited_message_id="")
 
 
-def _await(counted: InboundItem, awaited: str) -> None:
-    """Mark a change that came before what it changes."""
-    counted.awaited_message_id = awaited[:300]
-    rows = InboundItem.objects.filter(callback=counted.callback, position=counted.position)
-    rows.update(awaited_message_id=counted.awaited_message_id)
+def _await(stored: InboundItem, awaited: str) -> None:
+    """Store what an item waits for: a message's id, or a customer's key."""
+    stored.awaited_message_id = awaited[:300]
+    rows = InboundItem.objects.filter(callback=stored.callback, position=stored.position)
+    rows.update(awaited_message_id=stored.awaited_message_id)
 
 
 def _apply_early_ids(connection: ChannelConnection, identity: CustomerIdentity) -> None:
-    """Apply the changes of a customer's ids that came before the customer was known by them."""
+    """Apply the changes of a customer's ids that arrived before the old ids were known."""
     ids = filter(None, (identity.provider_user_id, identity.alternate_user_id))
     keys = [identities.customer_key(connection.channel, connection.pk, entry) for entry in ids]
     rows = InboundItem.objects.select_related("callback").filter(
@@ -459,7 +467,7 @@ def _apply_early_ids(connection: ChannelConnection, identity: CustomerIdentity) 
 
 
 def callback_of(row: InboundCallback) -> Callback:
-    """A stored callback, as its provider reads it."""
+    """A stored callback in the form that providers read; it has no headers."""
     return Callback(bytes(row.body), row.path, row.query)
 
 
@@ -467,7 +475,7 @@ def _item(channel: str, row: InboundItem) -> events.Item:
     return PROVIDERS[channel].items(callback_of(row.callback))[row.position]
 
 
-# --- our own messages, and those of others ----------------------------------------------------
+# --- our messages, and messages sent elsewhere ------------------------------------------------
 
 
 def _store_echo(
@@ -476,7 +484,7 @@ def _store_echo(
     send: OutboundSend | None,
     files: inbound_files.Files,
     profile: Profile | None,
-    counted: InboundItem,
+    stored: InboundItem,
 ) -> None:
     if send:
         _confirm(send, item.message_id, at=item.at)
@@ -486,13 +494,13 @@ def _store_echo(
         return  # our own survey
     identities.lock(connection, item)
     identity = identities.find(connection, item) or _new_identity(connection, item, profile)
-    chat = _newest_chat(connection, identity)
+    chat = _current_chat(connection, identity)
     if chat is None:
-        # The customer has written nothing yet, so no text may be sent.
+        # The customer has not written yet, so the reply window is closed from the beginning.
         chat = _open_chat(connection, identity, item.content.text, _past(item.at))
         _link(connection, chat, identity)
-    text, no_words = _words(item.content, item.content.lines)
-    told = {"lines": list(item.content.lines)} if item.content.lines else {}
+    text, no_words = _message_text(item.content, item.content.lines)
+    lines = {"lines": list(item.content.lines)} if item.content.lines else {}
     channel_events.store_answer_elsewhere(
         chat,
         channel_events.ChannelMessage(
@@ -500,24 +508,25 @@ def _store_echo(
             provider_message_id=item.message_id,
             pieces=[*_place(item.content.place), *files.refused],
             files=files.stored,
-            metadata={**told, **no_words},
+            metadata={**lines, **no_words},
         ),
         author_name=connection.account_name,
     )
-    _apply_early_changes(connection, item.message_id, counted)
+    _apply_early_changes(connection, item.message_id, stored)
 
 
 def _confirm(send: OutboundSend, message_id: str, *, at: datetime) -> None:
-    """Mark a send as sent, which ends any uncertainty."""
+    """Mark a send as sent, even if its outcome was uncertain."""
     conversations.lock(send.message.conversation)
-    OutboundSend.objects.filter(pk=send.pk, state__in=[*_OPEN, SendState.SENT]).update(
+    OutboundSend.objects.filter(pk=send.pk, state__in=[*_UNSETTLED, SendState.SENT]).update(
         state=SendState.SENT, provider_message_id=message_id, sent_at=at, error=""
     )
     sending.settle(send.message)
 
 
 def _store_price(send: OutboundSend, price: events.Price | None) -> None:
-    """Store whether the provider charges for a call, and how many of the message's it charges."""
+    """Store whether the provider charges for a send, and the number of the message's sends for
+    which it charges."""
     if price is None or send.is_charged is not None:
         return
     conversations.lock(send.message.conversation)
@@ -527,33 +536,34 @@ def _store_price(send: OutboundSend, price: events.Price | None) -> None:
 
 
 def _match(connection: ChannelConnection, item: events.Echo, attempt: int) -> OutboundSend | None:
-    """The send that an echo confirms: by our id, the provider's id, or an open send's text."""
+    """The send that an echo confirms: found by our id, by the provider's id, or by the text of a
+    send whose outcome is unknown. None if there is none."""
     rows = OutboundSend.objects.filter(connection=connection)
     rows = rows.select_related("message__conversation")
     named = rows.filter(_by_id([item.message_id], item.send_id)).first()
     if named or item.is_foreign:
         return named
     rows = rows.filter(recipient_id=item.user_id)
-    # The age is measured against the echo's own time, since the echo may come late.
+    # The age is measured against the echo's own time, since the echo may arrive late.
     text = item.content.text
-    recent = rows.filter(state__in=_OPEN, sent_at__gte=item.at - _ECHO_AGE, text=text)
+    recent = rows.filter(state__in=_UNSETTLED, sent_at__gte=item.at - _ECHO_AGE, text=text)
     # A file's echo has no text, and neither has the part that sent it.
     found = list(recent.order_by("sent_at")[:2]) if text or item.content.files else []
     if len(found) > 1:
-        # Two sends have the same text: the answer to the call under way will tell them apart.
+        # Two sends have the same text: the response to the call in progress will distinguish them.
         _wait_for_calls(connection, item.user_id, attempt)
     return found[0] if found else None
 
 
 def _store_report(
-    connection: ChannelConnection, item: events.Receipt | events.Failure, counted: InboundItem
+    connection: ChannelConnection, item: events.Receipt | events.Failure, stored: InboundItem
 ) -> None:
     sends = _sends(connection, item).select_related("message__conversation")
     if isinstance(item, events.Failure):
         for send in sends:
             _fail(connection, send, item)
         return
-    for send in sends.filter(pk=_uuid(item.send_id), state__in=_OPEN):
+    for send in sends.filter(pk=_uuid(item.send_id), state__in=_UNSETTLED):
         _confirm(send, item.message_ids[0], at=item.at)
     for send in sends.filter(_by_id(item.message_ids, item.send_id)) if item.price else ():
         _store_price(send, item.price)
@@ -567,7 +577,8 @@ def _store_report(
 
 
 def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failure) -> None:
-    """Handle a message that the provider accepted but did not deliver, like a refused call."""
+    """Mark a send as failed that the provider accepted but did not deliver; the consequences are
+    those of a refused call."""
     chat = conversations.lock(send.message.conversation)
     error = ProviderError(item.kind or Kind.REQUEST, item.error)
     reason = str(error)[:500]
@@ -586,20 +597,20 @@ def _by_id(message_ids: Sequence[str], send_id: str | None) -> Q:
 
 
 def _sends(connection: ChannelConnection, item: events.Receipt | events.Failure) -> Any:
-    """The sends that a report concerns."""
-    everybody = OutboundSend.objects.filter(connection=connection)
+    """The sends that a report is about."""
+    all_sends = OutboundSend.objects.filter(connection=connection)
     if isinstance(item, events.Failure):
-        return everybody.filter(_by_id([item.message_id], item.send_id))
-    rows = everybody.filter(recipient_id=item.user_id)
+        return all_sends.filter(_by_id([item.message_id], item.send_id))
+    rows = all_sends.filter(recipient_id=item.user_id)
     named = rows.filter(provider_message_id__in=item.message_ids)
-    moments = [item.up_to] if item.up_to else []
+    times = [item.up_to] if item.up_to else []
     if item.and_before:
-        moments += [moment for moment in named.values_list("sent_at", flat=True) if moment]
+        times += [time for time in named.values_list("sent_at", flat=True) if time]
     condition = _by_id(item.message_ids, item.send_id)
-    if moments:
-        condition |= Q(recipient_id=item.user_id, state=SendState.SENT, sent_at__lte=max(moments))
-    # Skip sends that were read before: the customer may have many messages.
-    return everybody.filter(condition).exclude(message__status="read")
+    if times:
+        condition |= Q(recipient_id=item.user_id, state=SendState.SENT, sent_at__lte=max(times))
+    # Skip messages that are known as read: the customer may have many.
+    return all_sends.filter(condition).exclude(message__status="read")
 
 
 def _wait_if_unknown(
@@ -619,11 +630,11 @@ def _wait_for_calls(connection: ChannelConnection, user_id: str, attempt: int) -
     rows = OutboundSend.objects.filter(
         connection=connection, recipient_id=user_id, state=SendState.SENDING
     )
-    if attempt < _TRIES and rows.exists():
-        raise jobs.TryLater("A message is being sent.", wait=_FIRST_WAIT * 2 ** (attempt - 1))
+    if attempt < _MAX_ATTEMPTS and rows.exists():
+        raise jobs.TryLater("A message is being sent.", wait=_INITIAL_BACKOFF * 2 ** (attempt - 1))
 
 
-# --- the account, and what customers want of it -------------------------------------------------
+# --- the account, and customers' choices about it -----------------------------------------------
 
 
 def _mark(entry: ChannelConnection, item: events.AccountTrouble) -> None:
@@ -638,13 +649,14 @@ def _store_wish(connection: ChannelConnection, item: events.OffersChosen) -> Non
     identities.lock(connection, item)
     identity = identities.find(connection, item) or _new_identity(connection, item)
     opt_outs.choose_offers(identity.customer_id, are_wanted=item.are_wanted)
-    if chat := _newest_chat(connection, identity):
+    if chat := _current_chat(connection, identity):
         channel_events.note_offers(chat, are_wanted=item.are_wanted)
 
 
 def _store_block(connection: ChannelConnection, item: events.AccountBlocked) -> None:
-    """Note that a customer blocked the account: nothing can be sent until that ends."""
-    chat = _newest_chat(connection, identities.find(connection, item))
+    """Note in the chat that a customer blocked or unblocked the account. While it is blocked, the
+    reply window is closed."""
+    chat = _current_chat(connection, identities.find(connection, item))
     if chat is None:
         return
     channel_events.note_blocked(chat, is_blocked=item.is_blocked)
@@ -668,7 +680,7 @@ def _store_survey(connection: ChannelConnection, item: events.Survey) -> None:
 
 
 def _store_rating(connection: ChannelConnection, item: events.Rated) -> None:
-    message = _find(identities.find(connection, item), item.message_id)
+    message = _find_message(identities.find(connection, item), item.message_id)
     if message and not message.is_note and message.sender_type in {"bot", "agent"}:
         thumb = Thumb.UP if item.is_good else Thumb.DOWN
         _rate(message.conversation, ChatFeedBackDto(thumb=thumb.value, message_id=message.pk))
@@ -682,7 +694,7 @@ def _rate(chat: Conversation, body: ChatFeedBackDto) -> None:
 
 
 def _past(moment: datetime) -> datetime:
-    """A time of the provider, but never in our future: its clock may be ahead of ours."""
+    """The provider's time, but not later than now: its clock may be ahead of ours."""
     return min(moment, timezone.now())
 
 

@@ -1,4 +1,4 @@
-"""Copy customers' files to our store, since the provider's addresses expire."""
+"""Copy customers' files to our store, since the provider's URLs expire."""
 
 import io
 import logging
@@ -22,17 +22,17 @@ from chats.shapes.message import MessageContent
 
 log = logging.getLogger(__name__)
 # The number of attempts to download a file from its provider, and the wait between them.
-_DOWNLOADS, _FIRST_WAIT = 3, timedelta(seconds=2)
+_MAX_DOWNLOADS, _RETRY_WAIT = 3, timedelta(seconds=2)
 # The number of attempts to store a file, three minutes in all. The item itself has one more, so
 # that the message is stored without its file rather than lost.
 STORE_ATTEMPTS = 9
-NOT_STORED = "This file could not be taken over."
-STORE_AWAY = f"{NOT_STORED} Our store of files was not reachable."
+NOT_STORED = "This file couldn't be saved."
+STORE_UNAVAILABLE = f"{NOT_STORED} File storage couldn't be reached."
 
 
 @dataclass(frozen=True)
 class Files:
-    """A message's files in our store, and those that could not be copied, with the reason."""
+    """A message's files: those in our store, and those that could not be copied, with a reason."""
 
     stored: Sequence[attachments.StoredFile]
     refused: Sequence[MessageContent]
@@ -44,7 +44,7 @@ def take_over(
     files: Sequence[events.InboundFile],
     attempt: int,
 ) -> Files:
-    """Copy files to our store. The stack removes those that no message uses in the end.
+    """Copy files to our store. When `stack` closes, it deletes those that no message uses.
 
     Raises TryLater while the provider or our store is briefly unavailable.
     """
@@ -54,14 +54,14 @@ def take_over(
             upload = _download(connection, file, attempt)
             stored += stack.enter_context(attachments.stored([upload]))
         except OSError as error:
-            # The store fails, not the file: the bucket is unreachable or the disk is full.
+            # The store is at fault, not the file: the bucket is unreachable, or the disk is full.
             if attempt < STORE_ATTEMPTS:
                 raise jobs.TryLater(f"A file could not be stored: {error}") from error
             log.warning("a file from %s was not stored: %s", connection, error)
-            refused.append(_refused(file, STORE_AWAY))
+            refused.append(_refused(file, STORE_UNAVAILABLE))
         except ApiError as error:
             reason = _reason(error)
-            log.info("a file from %s was not taken over: %s", connection, reason)
+            log.info("a file from %s was not copied: %s", connection, reason)
             refused.append(_refused(file, reason))
     return Files(stored, refused)
 
@@ -75,8 +75,8 @@ def _download(
             connection, lambda account: provider.fetch(account, file)
         )
     except ProviderError as error:
-        if error.kind in {Kind.TEMPORARY, Kind.RATE} and attempt < _DOWNLOADS:
-            raise jobs.TryLater(str(error), wait=error.wait or _FIRST_WAIT) from error
+        if error.kind in {Kind.TEMPORARY, Kind.RATE} and attempt < _MAX_DOWNLOADS:
+            raise jobs.TryLater(str(error), wait=error.wait or _RETRY_WAIT) from error
         raise
     name = file.file_name or file.kind
     return InMemoryUploadedFile(io.BytesIO(data), None, name, None, len(data), None)

@@ -1,10 +1,10 @@
-"""Items of callbacks: stored as waiting when they come, then processed, each once.
+"""The queue of items from callbacks: each is stored as waiting, and then processed once.
 
-Each customer of a small body (at most ten customers) gets a job. The items of a large body share
-one job per account, and so do all receipts, which are not urgent: they are batched. That job takes
-fifty items at a time, one of each customer in turn, those of the smallest bodies first, so that a
-thousand customers at once do not delay anybody else's messages; the client's accounts take turns,
-too. In any job, an item waits until no earlier item of its customer waits.
+If a body has at most ten customers, a job is enqueued for each of them. The items of larger bodies
+are batched, and so are all receipts, which are not urgent: one job per account processes them,
+fifty items at a time, one of each customer in turn, and those of the smallest bodies first. So a
+body with a thousand customers does not delay other customers' messages. The accounts of a client
+take turns, too. In any job, an item waits while an earlier item of its customer waits.
 """
 
 import logging
@@ -34,26 +34,27 @@ from chats.services.core.customers import CustomerBlocked
 log = logging.getLogger(__name__)
 # An item's position in the callback, and the item.
 Numbered = tuple[int, Item]
-# Sends (priority 0) go first: a finished answer does not wait behind new messages.
+# Sends have priority 0 and go first: a finished reply must not wait for new messages.
 _JOB, _PRIORITY = "channels_app.process_items", 1
-# Each customer of a body gets a job if the body has at most this many customers.
-_OWN_JOBS = 10
-# A job processes at most this many items and, if they are batched, starts none after these seconds.
-_MOST, _SLICE_SECONDS = 50, 0.5
-# Batched items are held back while at least this many of the client's jobs in these queues are due.
-_MOST_AHEAD, _LOOK_AGAIN = 4, timedelta(seconds=0.5)
-_BEFORE_BODIES = {jobs.Queue.REPLY, jobs.Queue.CHANNEL}
-# Batched items are held back no longer than this.
-_LONGEST_HOLD = timedelta(minutes=1)
-# After this many attempts, four minutes in all, an item is set aside and no longer delays its
-# customer's later items. It is tried again after 10 minutes, 20, … and finally once a day.
-ATTEMPTS, _FIRST_ASIDE, _LONGEST_ASIDE = 10, timedelta(minutes=10), timedelta(days=1)
-_BATCH_KEY, _ASIDE_KEY = "inbound:", "inbound-item:"
-# An item that has no job gets a new one when it has waited this long.
+# The maximum number of customers in a body for which each customer gets a job.
+_MAX_OWN_JOBS = 10
+# The maximum number of items that a job processes. A job for batched items starts no item after
+# this many seconds.
+_MAX_ITEMS, _SLICE_SECONDS = 50, 0.5
+# Batched items are held back while at least this many of the client's jobs in `_QUEUES_AHEAD` are
+# due, and for a minute at most. The number is checked every half second.
+_MIN_JOBS_AHEAD, _POLL_INTERVAL = 4, timedelta(seconds=0.5)
+_QUEUES_AHEAD = {jobs.Queue.REPLY, jobs.Queue.CHANNEL}
+_MAX_HOLD = timedelta(minutes=1)
+# After this many attempts, four minutes in all, an item is parked: it no longer delays its
+# customer's later items, and is tried again after 10 minutes, 20, … and finally once a day.
+ATTEMPTS, _FIRST_PARKED_WAIT, _MAX_PARKED_WAIT = 10, timedelta(minutes=10), timedelta(days=1)
+_BATCH_KEY, _PARKED_KEY = "inbound:", "inbound-item:"
+# An item without a job gets one when it has waited this long.
 _WITHOUT_JOB = timedelta(minutes=2)
 
 
-# --- stored when they come ----------------------------------------------------------------------
+# --- storing arriving items ---------------------------------------------------------------------
 
 
 def store(
@@ -63,20 +64,20 @@ def store(
 ) -> None:
     """Store the items of a callback for the connections that receive them, and enqueue their jobs.
 
-    `connections` is by account id, None if no bot has the account. Duplicates, unsupported items
-    and those of unknown accounts get their outcome now.
+    `connections` is by account id; None means that no bot has the account. Duplicates, unsupported
+    items and items of unknown accounts get their outcome now.
     """
     by_account: dict[str, list[Numbered]] = {}
     for position, item in items:
         by_account.setdefault(item.account_id, []).append((position, item))
-    # Rows and jobs are locked in one order, so that simultaneous callbacks cannot deadlock.
+    # Rows and jobs are locked in a fixed order, so that simultaneous callbacks cannot deadlock.
     for account_id, numbered in sorted(by_account.items()):
         # Rows are stored in the order of the events' times.
         numbered.sort(key=lambda pair: (pair[1].at, pair[0]))
         connection = connections[account_id]
         rows = _rows(callback, numbered, connection)
         waiting = [row for row in rows if row.outcome == Outcome.WAITING]
-        is_large = len({row.customer_key for row in waiting}) > _OWN_JOBS
+        is_large = len({row.customer_key for row in waiting}) > _MAX_OWN_JOBS
         receipts = {position for position, item in numbered if isinstance(item, Receipt)}
         for row in waiting:
             row.is_batched = is_large or row.position in receipts
@@ -112,7 +113,7 @@ def _rows(
 
 
 def _processed(channel: str, items: Sequence[Item]) -> set[str]:
-    """The keys of an account's items that were processed before."""
+    """The keys of those of an account's items that were already processed."""
     rows = InboundItem.objects.filter(
         channel=channel,
         account_id=items[0].account_id[:100],
@@ -125,9 +126,10 @@ def _processed(channel: str, items: Sequence[Item]) -> set[str]:
 def _enqueue(
     connection_id: UUID, client_id: int | None, key: str = "", *, wait: timedelta = jobs.NO_WAIT
 ) -> None:
-    """Enqueue a job for a customer's waiting items; without a key, for the account's batched ones.
+    """Enqueue a job for a customer's waiting items; without a key, for the account's batched items.
 
-    A queued job is enough: its row is locked, so it cannot begin before these items are stored.
+    A job that is already queued is enough: locking its row ensures that it does not begin before
+    these items are stored.
     """
     ordering_key = key or f"{_BATCH_KEY}{connection_id}"
     same = Job.objects.filter(name=_JOB, ordering_key=ordering_key, state=JobState.QUEUED)
@@ -139,107 +141,108 @@ def _enqueue(
         )  # fmt: skip
 
 
-# --- processed ----------------------------------------------------------------------------------
+# --- processing ---------------------------------------------------------------------------------
 
 
 def process(connection_id: UUID, key: str, held_since: float | None = None) -> None:
-    """Process a customer's waiting items; without a key, the account's batched ones.
+    """Process a customer's waiting items; without a key, the account's batched items.
 
-    An item that cannot be processed now delays only its own customer's items. `held_since` is when
-    the account's job was first held back since it last processed anything.
+    An item that cannot be processed now delays only items of the same customer. `held_since` is
+    the time at which the account's job was first held back after it last processed an item.
     """
     connection = _connection(connection_id)
     if connection is None:
         return
     if not key and _is_held_back(connection, held_since):
-        _look_again(connection, held_since)
+        _postpone(connection, held_since)
         return
-    behind, bodies, ends_at = set[str](), _Bodies(), time.monotonic() + _SLICE_SECONDS
+    delayed, bodies, ends_at = set[str](), _Bodies(), time.monotonic() + _SLICE_SECONDS
     rows = list(_next(connection.pk, key))
-    is_cut_off = len(rows) == _MOST
+    may_have_more = len(rows) == _MAX_ITEMS
     for row in rows:
-        if row.customer_key in behind:
+        if row.customer_key in delayed:
             continue
         if not key and time.monotonic() > ends_at:
-            is_cut_off = True
+            may_have_more = True
             break
         try:
             _process_in_turn(row, connection, bodies)
         except (jobs.LeaseLost, _SuspectRunning):
             raise
         except Exception as exc:
-            if _note(row, exc):
+            if _record_failure(row, exc):
                 continue
             if key:
                 raise
-            behind.add(row.customer_key)
-    # Items that came meanwhile have a job of their own.
-    if is_cut_off or behind:
+            delayed.add(row.customer_key)
+    # Items that arrived meanwhile have their own job.
+    if may_have_more or delayed:
         with jobs.commit():
-            if is_cut_off:
+            if may_have_more:
                 _enqueue(connection.pk, connection.client_id, key)
-            _leave_to_customers(connection, behind)
+            _enqueue_per_customer(connection, delayed)
     before, seen = connection.last_event_at, timezone.now()
     if before is None or before < seen - timedelta(seconds=1):
         ChannelConnection.objects.filter(pk=connection.pk).update(last_event_at=seen)
 
 
 def retry_deferred(item_id: int, attempt: int) -> None:
-    """Try an item that was set aside. The next attempt is stored before this one begins."""
+    """Try a parked item again. The job for the next attempt is enqueued before this one begins."""
     row = InboundItem.objects.filter(pk=item_id, outcome=Outcome.WAITING, attempts=attempt).first()
     connection = _connection(row.connection_id) if row else None
     if row is None or connection is None:
         return
     with jobs.commit():
-        _set_aside(row, row.error)
+        _park(row, row.error)
     try:
         _process(row, _Bodies().item(row), connection)
     except jobs.LeaseLost:
         raise
     except Exception as exc:
         log.exception("item %s of callback %s failed again", row.position, row.callback_id)
-        _waiting(pk=row.pk).update(error=_words(exc))
+        _waiting(pk=row.pk).update(error=_error_text(exc))
 
 
 def _connection(connection_id: UUID | None) -> ChannelConnection | None:
-    """The connection that received an item; None if it was erased."""
+    """The connection that received an item; None if it was deleted."""
     return ChannelConnection.objects.filter(pk=connection_id).first() if connection_id else None
 
 
 def _is_held_back(connection: ChannelConnection, since: float | None) -> bool:
-    """Whether enough of the client's messages and replies are due that batched items wait."""
-    if since and time.time() - since > _LONGEST_HOLD.total_seconds():
+    """Whether batched items must wait, since many of the client's jobs for messages and replies are
+    due, or since it is another account's turn."""
+    if since and time.time() - since > _MAX_HOLD.total_seconds():
         return False
     if _waits_longer(connection, since or time.time()):
         return True
-    names = [name for name, item in registry.declared.items() if item.queue in _BEFORE_BODIES]
+    names = [name for name, item in registry.declared.items() if item.queue in _QUEUES_AHEAD]
     unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
     before = unfinished.filter(ordering_key=OuterRef("ordering_key"), pk__lt=OuterRef("pk"))
     is_due = Q(state=JobState.QUEUED, due_at__lte=Now()) & ~Exists(before)
-    # A running reply mostly waits for its model; a running job of items uses the processor.
+    # A running reply mostly waits for its model, but a running job for items uses CPU time.
     is_busy = Q(state=JobState.RUNNING, name=_JOB)
     ahead = unfinished.filter(is_due | is_busy, client_id=connection.client_id, name__in=names)
-    # No reply job runs while the client is moved to another cell.
-    ahead = ahead.exclude(pk=jobs.current_job() or 0)[:_MOST_AHEAD]
-    return not connection.client.frozen_at and ahead.count() >= _MOST_AHEAD
+    # Reply jobs do not run while the client is being moved to another cell: do not wait for them.
+    ahead = ahead.exclude(pk=jobs.current_job() or 0)[:_MIN_JOBS_AHEAD]
+    return not connection.client.frozen_at and ahead.count() >= _MIN_JOBS_AHEAD
 
 
 def _waits_longer(connection: ChannelConnection, since: float) -> bool:
-    """Whether another account of the client has been held back since before: accounts take turns,
-    so that one with a large body does not take all the moments in which little is due."""
+    """Whether another account of the client has been held back for longer. Accounts take turns, so
+    that one with a large body does not take every opportunity."""
     held = Job.objects.filter(name=_JOB, client_id=connection.client_id, state=JobState.QUEUED)
     own = f"{_BATCH_KEY}{connection.pk}"
     return held.exclude(ordering_key=own).filter(args__held_since__lt=since).exists()
 
 
-def _look_again(connection: ChannelConnection, held_since: float | None) -> None:
+def _postpone(connection: ChannelConnection, held_since: float | None) -> None:
     since, key = held_since or time.time(), f"{_BATCH_KEY}{connection.pk}"
     if not jobs.postpone(
-        _JOB, ordering_key=key, wait=_LOOK_AGAIN, at_most=_LONGEST_HOLD,
+        _JOB, ordering_key=key, wait=_POLL_INTERVAL, at_most=_MAX_HOLD,
         change=lambda args: args | {"held_since": since},
     ):  # fmt: skip
         jobs.enqueue(
-            "channels_app.process_items", client_id=connection.client_id, wait=_LOOK_AGAIN,
+            "channels_app.process_items", client_id=connection.client_id, wait=_POLL_INTERVAL,
             priority=_PRIORITY,
             ordering_key=key, connection_id=str(connection.pk), customer_key="", held_since=since,
         )  # fmt: skip
@@ -250,22 +253,22 @@ def _waiting(**wanted: object) -> QuerySet[InboundItem]:
 
 
 def _next(connection_id: UUID, key: str) -> QuerySet[InboundItem]:
-    """The next waiting items of a customer; without a key, the account's batched ones."""
+    """The next waiting items of a customer; without a key, the account's batched items."""
     rows = _waiting(is_parked=False).select_related("callback").defer("callback__body")
     if key:
-        return rows.filter(customer_key=key).order_by("id")[:_MOST]
+        return rows.filter(customer_key=key).order_by("id")[:_MAX_ITEMS]
     rows = rows.filter(connection_id=connection_id, is_batched=True)
-    # Customers take turns, so that nobody waits for all items of another; a customer's own items
+    # Customers take turns, so that none waits for all items of another; the items of each customer
     # stay in order.
     turn = Window(RowNumber(), partition_by=F("customer_key"), order_by=F("id").asc())
-    return rows.annotate(turn=turn).order_by("turn", "callback__item_count", "id")[:_MOST]
+    return rows.annotate(turn=turn).order_by("turn", "callback__item_count", "id")[:_MAX_ITEMS]
 
 
 def _read(channel: str, callback: Callback) -> Sequence[Item]:
     return PROVIDERS[channel].items(callback) if callback.body else []
 
 
-# On a busy machine, reading a large body alone may take as long as a job should.
+# Large bodies are cached: on a busy machine, parsing one may take as long as a job should.
 _read_once = lru_cache(maxsize=4)(_read)
 
 
@@ -279,12 +282,12 @@ class _Bodies:
         """The item of a row; None if its callback was emptied for an erased customer."""
         if row.callback_id not in self._items:
             callback = InboundCallback.objects.get(pk=row.callback_id)
-            read = _read if callback.item_count <= _OWN_JOBS else _read_once
+            read = _read if callback.item_count <= _MAX_OWN_JOBS else _read_once
             self._items[row.callback_id] = read(row.channel, inbound.callback_of(callback))
         items = self._items[row.callback_id]
         if not items:
             return None
-        # Another release may number the items differently.
+        # The release that stored the row may have numbered the items differently.
         own = items[row.position : row.position + 1]
         for item in (*own, *items):
             if item.key == row.key and item.account_id[:100] == row.account_id:
@@ -295,7 +298,7 @@ class _Bodies:
 def _process_in_turn(row: InboundItem, connection: ChannelConnection, bodies: _Bodies) -> None:
     """Process an item. Raises _EarlierItemPending while an earlier one of its customer waits."""
     if row.is_suspect:
-        raise _ProcessDied
+        raise _ProcessCrashed
     if jobs.follows_death():
         _mark_suspect(row)
     is_done = _process(row, bodies.item(row), connection)
@@ -304,8 +307,8 @@ def _process_in_turn(row: InboundItem, connection: ChannelConnection, bodies: _B
 
 
 def _mark_suspect(row: InboundItem) -> None:
-    """Mark an item, one at a time, before processing it, so that after a crash the culprit is
-    known."""
+    """Mark an item as suspect before processing it. Only one item is suspect at a time, so that
+    after another crash the cause is known."""
     with jobs.commit():
         locks.lock_in_transaction("inbound-suspect")
         mine = _waiting(pk=row.pk).exclude(_has_earlier())
@@ -316,8 +319,8 @@ def _mark_suspect(row: InboundItem) -> None:
         mine.update(is_suspect=True)
 
 
-class _ProcessDied(Exception):
-    """The process died while it processed this item."""
+class _ProcessCrashed(Exception):
+    """The process crashed again while this item was the only suspect."""
 
 
 class _EarlierItemPending(jobs.TryLater):
@@ -325,17 +328,17 @@ class _EarlierItemPending(jobs.TryLater):
 
 
 class _SuspectRunning(jobs.TryLater):
-    """An item that may have killed its process is being tried again, so the whole job waits."""
+    """An item that may have crashed its process is being tried again, so this job waits."""
 
 
 def _process(row: InboundItem, item: Item | None, connection: ChannelConnection) -> bool:
-    """Process an item in one transaction; False if another job did, or if the item has to wait."""
+    """Process an item in one transaction; False if another job processed it, or if it must wait."""
     if item is None:
         return bool(_waiting(pk=row.pk).update(outcome=Outcome.UNSUPPORTED, kind="erased"))
     try:
         return _handle(row, item, connection)
     except CustomerBlocked:
-        return _leave_unshown(row, item, connection)
+        return _ignore_blocked(row, item, connection)
 
 
 def _handle(row: InboundItem, item: Item, connection: ChannelConnection) -> bool:
@@ -349,7 +352,7 @@ def _handle(row: InboundItem, item: Item, connection: ChannelConnection) -> bool
             mine = mine.exclude(_has_earlier())
         try:
             with transaction.atomic():
-                # A second process with the same item waits here, then finds it processed.
+                # Another process with the same item waits here, and then finds it processed.
                 is_mine = mine.update(outcome=Outcome.PROCESSED, error="")
         except IntegrityError:
             return bool(mine.update(outcome=Outcome.DUPLICATE, error=""))
@@ -358,12 +361,12 @@ def _handle(row: InboundItem, item: Item, connection: ChannelConnection) -> bool
     return bool(is_mine)
 
 
-def _leave_unshown(row: InboundItem, item: Item, connection: ChannelConnection) -> bool:
-    """Leave what a blocked customer did in its callback; no conversation ever shows it. Only the
-    ids are kept, since the next item may name the customer by the other one."""
+def _ignore_blocked(row: InboundItem, item: Item, connection: ChannelConnection) -> bool:
+    """Mark an action of a blocked customer as unsupported, so that no conversation shows it. Only
+    the customer's ids are stored, since the next item may contain only the other id."""
     with jobs.commit(is_progress=True):
-        left = {"outcome": Outcome.UNSUPPORTED, "kind": "customer_blocked", "error": ""}
-        is_mine = _waiting(pk=row.pk).update(**left)
+        changes = {"outcome": Outcome.UNSUPPORTED, "kind": "customer_blocked", "error": ""}
+        is_mine = _waiting(pk=row.pk).update(**changes)
         if is_mine and isinstance(item, FromCustomer):
             identities.lock(connection, item)
             if identity := identities.find(connection, item):
@@ -376,34 +379,34 @@ def _has_earlier() -> Exists:
     return Exists(earlier.filter(pk__lt=OuterRef("pk")))
 
 
-# --- what fails ---------------------------------------------------------------------------------
+# --- failures -----------------------------------------------------------------------------------
 
 
-def _note(row: InboundItem, error: Exception) -> bool:
-    """Store why an item could not be processed; True if it was set aside."""
+def _record_failure(row: InboundItem, error: Exception) -> bool:
+    """Store why an item could not be processed; True if the item was parked."""
     if isinstance(error, _EarlierItemPending):
         return False
-    if not isinstance(error, jobs.TryLater | _ProcessDied):
+    if not isinstance(error, jobs.TryLater | _ProcessCrashed):
         log.error("item %s of callback %s failed", row.position, row.callback_id, exc_info=error)
-    is_parked = isinstance(error, _ProcessDied) or row.attempts + 1 >= ATTEMPTS
+    is_parked = isinstance(error, _ProcessCrashed) or row.attempts + 1 >= ATTEMPTS
     with jobs.commit(is_progress=is_parked):
         if is_parked:
-            _set_aside(row, _words(error))
+            _park(row, _error_text(error))
         else:
             _waiting(pk=row.pk).update(
-                attempts=row.attempts + 1, is_suspect=False, error=_words(error)
+                attempts=row.attempts + 1, is_suspect=False, error=_error_text(error)
             )
     return is_parked
 
 
-def _words(error: Exception) -> str:
-    if isinstance(error, _ProcessDied):
-        return "The process died twice while it processed this."
+def _error_text(error: Exception) -> str:
+    if isinstance(error, _ProcessCrashed):
+        return "The process crashed twice while it processed this item."
     return f"{type(error).__name__}: {error}"[:500]
 
 
-def _set_aside(row: InboundItem, error: str) -> None:
-    """Give an item a job of its own, after a wait that grows with each attempt."""
+def _park(row: InboundItem, error: str) -> None:
+    """Park an item, and enqueue its own job, after a wait that doubles with each attempt."""
     row.is_parked = True
     row.attempts = max(row.attempts + 1, ATTEMPTS)
     changed = _waiting(pk=row.pk).update(
@@ -411,30 +414,31 @@ def _set_aside(row: InboundItem, error: str) -> None:
     )
     connection = _connection(row.connection_id)
     if changed and connection:
-        wait = _FIRST_ASIDE * 2 ** min(row.attempts - ATTEMPTS, 10)
+        wait = _FIRST_PARKED_WAIT * 2 ** min(row.attempts - ATTEMPTS, 10)
         jobs.enqueue(
             "channels_app.retry_deferred_item", client_id=connection.client_id,
-            wait=min(wait, _LONGEST_ASIDE), ordering_key=f"{_ASIDE_KEY}{row.pk}",
+            wait=min(wait, _MAX_PARKED_WAIT), ordering_key=f"{_PARKED_KEY}{row.pk}",
             item_id=row.pk, attempt=row.attempts,
         )  # fmt: skip
 
 
-def _leave_to_customers(connection: ChannelConnection, keys: Iterable[str]) -> None:
-    """Give each of these customers a job for their waiting items."""
+def _enqueue_per_customer(connection: ChannelConnection, keys: Iterable[str]) -> None:
+    """Enqueue a job for each of these customers' waiting items, which are no longer batched."""
     for key in sorted(keys):
         _waiting(customer_key=key).update(is_batched=False)
         _enqueue(connection.pk, connection.client_id, key, wait=timedelta(seconds=1))
 
 
 def enqueue_next(connection_id: UUID, key: str) -> None:
-    """Enqueue a new job for waiting items after their job has failed for good."""
+    """Enqueue a new job for waiting items after their job has failed permanently."""
     connection = ChannelConnection.objects.filter(pk=connection_id).first()
     if connection:
         _enqueue(connection.pk, connection.client_id, key, wait=timedelta(seconds=10))
 
 
 def enqueue_forgotten() -> None:
-    """Enqueue jobs for items that have waited for two minutes without one."""
+    """Enqueue jobs for items that have waited for two minutes without a job. Items whose connection
+    was deleted become `unknown_account`."""
     own = ChannelConnection.objects.filter(pk=OuterRef("connection_id"))
     _waiting().exclude(Exists(own)).update(outcome=Outcome.UNKNOWN_ACCOUNT)
     unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
@@ -449,8 +453,8 @@ def enqueue_forgotten() -> None:
     for connection_id, key in rest.values_list("connection_id", "customer_key").distinct()[:500]:
         assert connection_id
         with transaction.atomic():
-            _leave_to_customers(ChannelConnection.objects.get(pk=connection_id), [key])
-    of_item = Concat(Value(_ASIDE_KEY), Cast(OuterRef("pk"), TextField()))
+            _enqueue_per_customer(ChannelConnection.objects.get(pk=connection_id), [key])
+    of_item = Concat(Value(_PARKED_KEY), Cast(OuterRef("pk"), TextField()))
     for row in rows.filter(is_parked=True).exclude(has_job(of_item))[:500]:
         with transaction.atomic():
-            _set_aside(row, row.error)
+            _park(row, row.error)

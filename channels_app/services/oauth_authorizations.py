@@ -29,7 +29,7 @@ _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 class InvalidState(ApiError):
     code, status = "invalid_state", 400
     detail = (
-        "This state was not made for you and this bot, was used already, or is too old: begin the"
+        "This state wasn't issued for you and this bot, was already used, or has expired. Begin the"
         " consent again."
     )
 
@@ -42,9 +42,11 @@ def start(
     redirect_uri: str,
     account_id: str = "",
 ) -> str:
-    """Store an authorization; return the provider's consent page, which leads to `redirect_uri`.
+    """Store an authorization, and return the URL of the provider's consent page.
 
-    `account_id` limits the authorization to this account.
+    The page leads to `redirect_uri`, for most providers directly.
+
+    If `account_id` is given, the authorization is only for this account.
     """
     _check(redirect_uri)
     verifier = secrets.token_urlsafe(32)
@@ -70,9 +72,9 @@ def start(
 def complete(
     state: str, *, by: User, bot_id: int, channel: str, redirect_uri: str
 ) -> OAuthAuthorization:
-    """Mark the authorization that a state names as used, and return it.
+    """Mark the authorization with this state as used, and return it.
 
-    400 `invalid_state` if it was started for something else, was used, or is too old.
+    400 `invalid_state` if it was started with other values, was already used, or has expired.
     """
     authorization = find(state)
     is_same = authorization.user_id == by.pk and authorization.redirect_uri == redirect_uri
@@ -84,7 +86,7 @@ def complete(
 
 
 def find(state: str) -> OAuthAuthorization:
-    """The authorization that a state names, with its connection; 400 if the state is not ours."""
+    """The authorization with this state, and its connection; 400 if the state is not ours."""
     try:
         authorization_id = uuid.UUID(signing.loads(state, salt=_SALT))
     except (signing.BadSignature, ValueError, TypeError, AttributeError) as exc:
@@ -99,9 +101,9 @@ def find(state: str) -> OAuthAuthorization:
 
 
 def consume(authorization: OAuthAuthorization) -> None:
-    """Mark an authorization as used; of two requests one succeeds.
+    """Mark an authorization as used; only one of two simultaneous requests succeeds.
 
-    400 if it was used or is too old.
+    400 if it was already used or has expired.
     """
     unused = OAuthAuthorization.objects.filter(pk=authorization.pk, used_at=None)
     if not unused.filter(expires_at__gt=Now()).update(used_at=Now()):
@@ -109,7 +111,7 @@ def consume(authorization: OAuthAuthorization) -> None:
 
 
 def redeem(provider: Provider, authorization: OAuthAuthorization, code: str) -> Tokens:
-    """Exchange the code that came back with an authorization's state for tokens."""
+    """Exchange the code that was returned with an authorization's state for tokens."""
     return provider.redeem_code(
         code, redirect_uri=authorization.redirect_uri, verifier=authorization.code_verifier
     )
@@ -128,15 +130,15 @@ def delete_old() -> None:
 
 
 def _check(redirect_uri: str) -> None:
-    """422 unless it is an https address, or one of this machine in development."""
+    """422 unless it is an https URL, or in development an http URL of this machine."""
     try:
         parts = urlsplit(redirect_uri)
         is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK and settings.DEVELOPMENT
         is_good = bool(parts.hostname) and (parts.scheme == "https" or is_local)
-        # Browsers may see another host in such an address than we do.
+        # Browsers may read another host from such a URL than we do.
         is_plain = not re.search(r"[\s\\]", redirect_uri) and "@" not in parts.netloc
         is_good = is_good and is_plain and parts.port != 0
     except ValueError:
         is_good = False
     if not is_good:
-        raise Invalid.field("body", "redirect_uri", msg="Use the https address of your page.")
+        raise Invalid.field("body", "redirect_uri", msg="Use the https URL of your page.")

@@ -1,10 +1,10 @@
-"""Customers who want no more messages: the bot is silent, and no template is sent."""
+"""Store whether customers of channels still want messages, and offers."""
 
 from bots.language.normalization import normalize
 from chats.models import Customer, OptOut
 from chats.services.core import customers
 
-# Compared as whole messages, with their accents: "dung" may be "đúng", which is a yes.
+# Whole messages, compared with their accents: "dung" may be "đúng", which means yes.
 _STOP = {
     "stop", "stop all", "stopall", "stop promotions", "unsubscribe", "opt out", "optout",
     "dừng", "dừng lại", "dừng nhắn tin", "dung nhan tin", "ngừng", "ngừng nhắn tin",
@@ -14,10 +14,11 @@ _START = {"start", "unstop", "resume", "bắt đầu", "bat dau", "đăng ký", 
 
 
 def apply(customer_id: int, text: str) -> bool:
-    """Store a customer's wish to stop or restart messages; True if the message says nothing else,
-    so that nobody answers it.
+    """Store that a customer wants no more messages, or wants them again. True if the message says
+    only that, so that the bot does not reply.
 
-    Customers who write again get answers again, but offers only if they ask for them.
+    Any message after a stop means that the customer wants messages again. Customers who want no
+    offers get them again only if they ask for them.
     """
     words = _plain(text)
     if words in _STOP:
@@ -31,7 +32,8 @@ def apply(customer_id: int, text: str) -> bool:
 
 
 def choose_offers(customer_id: int, *, are_wanted: bool) -> None:
-    """Store what a customer told the provider about offers."""
+    """Store a customer's choice about offers, which the provider reported. Refusing offers changes
+    nothing for a customer who wants no messages at all."""
     before = Customer.objects.values_list("opt_out", flat=True).get(pk=customer_id)
     if are_wanted or before == OptOut.NONE:
         customers.set_opt_out(customer_id, OptOut.NONE if are_wanted else OptOut.OFFERS)

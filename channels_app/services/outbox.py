@@ -23,7 +23,7 @@ from chats.models import Conversation, Customer, Message
 
 
 def enqueue_message(message: Message) -> None:
-    """Send a message of the bot, an agent or the system to the customer."""
+    """Enqueue a message of the bot, an agent or the system, to be sent to the customer."""
     enqueue(
         "channels_app.deliver_message",
         client_id=message.client_id,
@@ -33,17 +33,17 @@ def enqueue_message(message: Message) -> None:
 
 
 def enqueue_read_receipt(chat: Conversation) -> None:
-    """Show the customer that their messages were read."""
+    """Enqueue the sign to the customer that their messages were read."""
     _enqueue_signal(chat, "seen")
 
 
 def enqueue_typing(chat: Conversation, *, is_typing: bool) -> None:
-    """Show the customer that somebody is typing."""
+    """Enqueue the sign to the customer that somebody is typing, or no longer is."""
     _enqueue_signal(chat, "typing_on" if is_typing else "typing_off")
 
 
 def enqueue_survey(chat: Conversation) -> None:
-    """Ask the customer to rate an ended chat, after all of its messages are sent."""
+    """Enqueue the request to rate an ended chat, which is sent after all of the chat's messages."""
     enqueue(
         "channels_app.send_survey",
         client_id=chat.client_id,
@@ -69,10 +69,10 @@ def _enqueue_signal(chat: Conversation, signal: Signal) -> None:
 
 
 def forget(customer: Customer) -> Sequence[str]:
-    """Drop the customer's waiting items and empty the callbacks that name the customer; return
-    the customer's ids at the providers.
+    """Drop the customer's waiting items, and empty the callbacks in which the customer occurs;
+    return the customer's ids at the providers.
 
-    The items' rows stay, with their keys and outcomes, so that none is processed twice.
+    The rows of items stay, with their keys and outcomes, so that no item is processed twice.
     """
     identities = CustomerIdentity.objects.filter(customer=customer)
     found = {
@@ -103,7 +103,7 @@ def forget(customer: Customer) -> Sequence[str]:
         )  # fmt: skip
         callbacks = InboundCallback.objects.filter(channel=channel)
         callbacks = callbacks.alias(named=named).filter(named=True)
-        # Process other customers' items before emptying their callback.
+        # A callback with waiting items of other customers is emptied after those are processed.
         others = items.filter(callback__in=callbacks.values("pk"))
         waiting = set(others.values_list("callback", flat=True))
         callbacks.exclude(pk__in=waiting).update(body=b"", query="")

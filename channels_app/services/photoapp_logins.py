@@ -13,7 +13,8 @@ _DIRECT = PhotoappDirect()
 
 
 def sign_in(bot: Bot, body: PhotoappConnectDto, *, by: User) -> ChannelConnection:
-    """Begin a consent, or end it; a direct login connects the account at its end."""
+    """Begin a consent, or complete it with its code. Completing a direct login also connects the
+    account."""
     redirect_uri, code, state = body.redirect_uri, body.code, body.state
     provider = _DIRECT if body.login == "direct" else PROVIDERS["photoapp"]
     if provider is not _DIRECT or code is None:

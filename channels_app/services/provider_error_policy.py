@@ -1,14 +1,14 @@
-"""What each kind of provider error does to the call, the connection and the message.
+"""The consequences of each kind of provider error for the call, the connection and the message.
 
 | kind | the call | the connection | a message |
 | --- | --- | --- | --- |
-| temporary | tried again, some codes only a few times | | waits; failed after the last try |
-| rate | tried again when the provider says | paused until then | waits |
-| token | tried once more with a renewed token, if possible | expired | failed |
-| permission, blocked, quota | not again | error, until a message goes out | failed |
-| window | not again | | failed, and the window is closed |
-| recipient, request | not again | | failed |
-| uncertain | never again | | pending until an echo confirms it, failed if none comes in time |
+| temporary | repeated, for some codes only a few times | | waits; failed after the last attempt |
+| rate | repeated after the provider's wait | paused until then | waits |
+| token | repeated once with a renewed token, if possible | expired | failed |
+| permission, blocked, quota | not repeated | error, until a send succeeds | failed |
+| window | not repeated | | failed, and the reply window is closed |
+| recipient, request | not repeated | | failed |
+| uncertain | never repeated | | pending until its echo arrives; failed after 15 minutes |
 """
 
 from collections.abc import Callable
@@ -22,11 +22,12 @@ from channels_app.services import connections, token_refresh
 
 T = TypeVar("T")
 _RATE_WAIT = timedelta(seconds=60)
-_OF_ACCOUNT = {Kind.PERMISSION, Kind.BLOCKED, Kind.QUOTA}
+_ACCOUNT_ERRORS = {Kind.PERMISSION, Kind.BLOCKED, Kind.QUOTA}
 
 
 def call(connection: ChannelConnection, act: Callable[[Account], T]) -> T:
-    """Call a provider for a connection; an error is applied to the connection and raised again.
+    """Call a provider for a connection. An error changes the connection's state (see `apply`), and
+    is raised.
 
     If the token is refused and there is a refresh token, renew it and call once more.
     """
@@ -35,12 +36,12 @@ def call(connection: ChannelConnection, act: Callable[[Account], T]) -> T:
     except ProviderError as error:
         can_renew = error.kind == Kind.TOKEN and bool(connection.refresh_token)
         if can_renew and token_refresh.refresh(connection):
-            return _second_try(connection, act)
+            return _call_again(connection, act)
         apply(connection, error)
         raise
 
 
-def _second_try(connection: ChannelConnection, act: Callable[[Account], T]) -> T:
+def _call_again(connection: ChannelConnection, act: Callable[[Account], T]) -> T:
     try:
         return act(connections.account_of(connection))
     except ProviderError as error:
@@ -52,7 +53,7 @@ def apply(connection: ChannelConnection, error: ProviderError) -> None:
     """Mark the connection as expired, failing or paused if the error concerns the account."""
     if error.kind == Kind.TOKEN:
         connections.mark_expired(connection, error.reason)
-    elif error.kind in _OF_ACCOUNT:
+    elif error.kind in _ACCOUNT_ERRORS:
         connections.mark_error(connection, str(error))
     elif error.kind == Kind.RATE:
         connections.pause(connection, error.wait or _RATE_WAIT)

@@ -1,7 +1,7 @@
 """Send a message: its parts one after the other, each at most once.
 
-The row of a part is written before its call, and then stores the outcome. A call that broke after
-the provider may have accepted it is never repeated: the provider's echo settles it.
+The row of a part is written before its call, and gets the outcome afterwards. A call that failed
+although the provider may have accepted it is never repeated; the provider's echo confirms it.
 """
 
 import io
@@ -35,19 +35,19 @@ from chats.services.core import channel_events, enqueue_translations, message_st
 
 log = logging.getLogger(__name__)
 _FILES = {"image", "audio", "video", "file"}
-# Waits before repeating a call that the provider did not accept: 5, 10, 20 … seconds.
-_FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
-# How long to wait for an echo; one that comes later still counts.
+# The waits before repeating a call that the provider did not accept: 5, 10, 20 … seconds.
+_INITIAL_BACKOFF, _MAX_BACKOFF = timedelta(seconds=5), timedelta(minutes=10)
+# How long to wait for an echo; one that arrives later still counts.
 UNCERTAIN_TIMEOUT = timedelta(minutes=15)
 NOT_CONNECTED = "The bot isn't connected to this channel."
 NUMBER_TAKEN = "The customer's number now belongs to someone else."
 NOTHING_TO_SEND = "This channel can't show anything in this message."
 FILE_GONE = "The file is no longer available."
-STORE_AWAY = "File storage couldn't be reached."
+STORE_UNAVAILABLE = "File storage couldn't be reached."
 
 
 def deliver(message_id: str) -> None:
-    """Send the parts of a message that were not sent yet. Raises TryLater if it has to wait."""
+    """Send the parts of a message that were not sent yet. Raises TryLater if they have to wait."""
     message = _pending(message_id)
     if message is None:
         return  # sent by an earlier run, or deleted
@@ -75,7 +75,7 @@ def deliver(message_id: str) -> None:
 
 
 def give_up(message_id: str) -> None:
-    """Mark a message as failed, with the last error, when no attempt is left."""
+    """Mark a message as failed, with the last error, after the last attempt."""
     message = _pending(message_id)
     if message is None:
         return
@@ -94,7 +94,7 @@ def _pending(message_id: str) -> Message | None:
 
 @transaction.atomic
 def settle(message: Message) -> None:
-    """Set the message's status from the states of its parts."""
+    """Mark a message as sent if all parts are, or as uncertain if a part's outcome is unknown."""
     sends = list(OutboundSend.objects.filter(message=message).order_by("part"))
     states = {send.state for send in sends}
     if states == {SendState.SENT}:
@@ -112,7 +112,7 @@ def settle(message: Message) -> None:
 def resolve_uncertain_sends(message_id: str) -> None:
     """Mark a message as failed if no echo has confirmed it in time.
 
-    Only a person may send it again, and an echo that comes later still counts.
+    Only a person may send it again. An echo that arrives later still counts.
     """
     message = _pending(message_id)
     uncertain = OutboundSend.objects.filter(message=message, state=SendState.UNCERTAIN)
@@ -128,7 +128,8 @@ def wait_while_paused(connection: ChannelConnection) -> None:
 
 
 def connection_of_chat(chat_id: Any) -> tuple[ChannelConnection, str] | None:
-    """The connection of a chat's customer, if it may send, and the customer's id there."""
+    """The connection to send with in a chat, and the customer's id there; None if nothing can be
+    sent."""
     link = (
         ChannelChat.objects.select_related("identity", "conversation")
         .filter(conversation_id=chat_id)
@@ -149,7 +150,7 @@ def connection_of_chat(chat_id: Any) -> tuple[ChannelConnection, str] | None:
 def _reserve(
     message: Message, connection: ChannelConnection, recipient_id: str, parts: Sequence[Part]
 ) -> list[OutboundSend]:
-    """The rows of a message's parts; rows of an earlier run stay as they are."""
+    """The rows of a message's parts, in order; rows from an earlier run stay as they are."""
     OutboundSend.objects.bulk_create(
         [
             OutboundSend(
@@ -169,11 +170,11 @@ def _reserve(
 
 
 def _send(message: Message, send: OutboundSend, connection: ChannelConnection, part: Part) -> bool:
-    """Send one part unless it was sent; False if the rest of the message must not follow."""
+    """Send one part unless it was sent; False if the message's other parts must not be sent."""
     if send.state in {SendState.SENT, SendState.UNCERTAIN}:
         return True
     if send.state == SendState.SENDING:
-        # A worker died during the call.
+        # The process crashed during the call.
         _move(send, SendState.SENDING, state=SendState.UNCERTAIN)
         return True
     ready = _with_file_read(message, send, part)
@@ -198,9 +199,10 @@ def _send(message: Message, send: OutboundSend, connection: ChannelConnection, p
 
 
 def _with_file_read(message: Message, send: OutboundSend, part: Part) -> Part | None:
-    """The part with its file in memory; None if the file is gone, TryLater if it is unreadable.
+    """The part with its file in memory; None if the file is gone, after marking the part as failed.
 
-    A read error during the call would leave the part uncertain although nothing was sent.
+    Raises TryLater if the store of files fails. A read error during the call would make the part
+    uncertain although nothing was sent.
     """
     if part.file is None or part.file.open is None:
         return part
@@ -213,8 +215,8 @@ def _with_file_read(message: Message, send: OutboundSend, part: Part) -> Part | 
         return None
     except OSError as error:
         log.warning("a file of message %s could not be read: %s", message.pk, error)
-        _move(send, SendState.QUEUED, error=STORE_AWAY)
-        raise jobs.TryLater(STORE_AWAY, wait=_growing_wait()) from error
+        _move(send, SendState.QUEUED, error=STORE_UNAVAILABLE)
+        raise jobs.TryLater(STORE_UNAVAILABLE, wait=_backoff()) from error
     return replace(part, file=replace(part.file, open=partial(io.BytesIO, data)))
 
 
@@ -240,7 +242,7 @@ def _refused(message: Message, send: OutboundSend, error: ProviderError) -> bool
             send, SendState.SENDING,
             state=SendState.QUEUED, error=reason, refusals=send.refusals + 1,
         )  # fmt: skip
-        raise jobs.TryLater(reason, wait=error.wait or _growing_wait())
+        raise jobs.TryLater(reason, wait=error.wait or _backoff())
     _move(send, SendState.SENDING, state=SendState.FAILED, error=reason)
     if error.kind == Kind.WINDOW:
         channel_events.close_reply_window(message.conversation)
@@ -248,26 +250,26 @@ def _refused(message: Message, send: OutboundSend, error: ProviderError) -> bool
     return False
 
 
-def _growing_wait() -> timedelta:
+def _backoff() -> timedelta:
     doubled: int = 2 ** max(jobs.current_attempt() - 1, 0)
-    return min(_FIRST_WAIT * doubled, _LONGEST_WAIT)
+    return min(_INITIAL_BACKOFF * doubled, _MAX_BACKOFF)
 
 
 def _move(send: OutboundSend, before: SendState, **changes: Any) -> bool:
-    """Update a part only if it is still in the state `before`: its echo may have come first."""
+    """Update a part if it is still in the state `before`, and return whether it was: its echo may
+    have arrived first."""
     for name, value in changes.items():
         setattr(send, name, value)
     return bool(OutboundSend.objects.filter(pk=send.pk, state=before).update(**changes))
 
 
 def _pieces(message: Message, marks: markdown_to_text.Marks) -> list[Part]:
-    """The message's content, piece by piece, with the channel's marks in its texts."""
+    """The parts of the message's content, one per piece, with the channel's markup in texts."""
     ids = [piece["attachment_id"] for piece in message.content if piece.get("attachment_id")]
     # Filter by chat, not by message: a file may be forwarded within the chat.
     rows = Attachment.objects.filter(conversation_id=message.conversation_id, pk__in=ids)
     files = {str(row.pk): row for row in rows}
     parts = (_piece(piece, files) for piece in _content(message))
-    # A template's text is not sent: the provider has it.
     is_citing = bool(message.citations)
     return [
         replace(part, text=markdown_to_text.convert(part.text, marks=marks, is_citing=is_citing))
@@ -277,15 +279,15 @@ def _pieces(message: Message, marks: markdown_to_text.Marks) -> list[Part]:
 
 
 def _content(message: Message) -> list[dict[str, Any]]:
-    """The message's content; a translation for the customer replaces its texts."""
+    """The message's content. If there is a translation for the customer, it replaces all texts."""
     pieces: list[dict[str, Any]] = message.content
     translation = enqueue_translations.for_customer(message)
     if translation is None:
         return pieces
-    first = next((place for place, piece in enumerate(pieces) if piece.get("text")), None)
+    first = next((index for index, piece in enumerate(pieces) if piece.get("text")), None)
     return [
-        {**piece, "text": translation if place == first else None}
-        for place, piece in enumerate(pieces)
+        {**piece, "text": translation if index == first else None}
+        for index, piece in enumerate(pieces)
     ]
 
 
@@ -293,9 +295,10 @@ def _piece(piece: dict[str, Any], files: dict[str, Attachment]) -> Part | None:
     choices = [Choice(option["label"], option["value"]) for option in piece.get("options") or []]
     text = piece.get("text") or ""
     if template := piece.get("template"):
-        made = OutgoingTemplate(template["name"], template["language"], piece["components"])
+        # The text is not sent: the provider has it.
+        outgoing = OutgoingTemplate(template["name"], template["language"], piece["components"])
         header = _file(piece | {"type": piece.get("header_file")}, files)
-        return Part(text=text, template=made, file=header.file if header else None)
+        return Part(text=text, template=outgoing, file=header.file if header else None)
     if place := piece.get("location"):
         return _place(text, place)
     if piece["type"] in _FILES:

@@ -1,4 +1,4 @@
-"""Templates of chatapp, which may be sent at any time, also after the reply window."""
+"""List and send the templates of chatapp, which may also be sent after the reply window."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ from bots.models import Bot
 from channels_app.models import SENDING, ChannelConnection
 from channels_app.providers.chatapp import templates
 from channels_app.services import (
-    agent_messaging,
+    channel_messages,
     connections,
     identities,
     inbound,
@@ -20,7 +20,7 @@ from chats.services.core import agent_messages, attachments, customers, lifecycl
 from chats.shapes.message import MessageContent
 from identity.models import User
 
-# An international telephone number.
+# An international phone number, in digits only.
 _NUMBER = re.compile(r"[1-9][0-9]{6,14}")
 
 
@@ -31,7 +31,7 @@ class NoTemplates(ApiError):
 
 class CustomerOptedOut(ApiError):
     code, status = "customer_opted_out", 409
-    detail = "This customer wants no more such messages."
+    detail = "This customer has opted out of these messages."
 
 
 class TemplateNotSendable(ApiError):
@@ -42,7 +42,7 @@ class TemplateNotSendable(ApiError):
 def list_(
     bot: Bot, query: connection_shapes.ChatappTemplatesQuery
 ) -> connection_shapes.ChatappTemplatesResponse:
-    """A list page of the templates of the business account that has the bot's number."""
+    """One page of the templates of the business account that has the bot's number."""
     found, next_cursor = provider_error_policy.call(
         _connection(bot),
         lambda account: templates.list_(account, cursor=query.cursor, limit=query.limit),
@@ -66,35 +66,39 @@ def send(
     by: User,
     request_id: str | None = None,
 ) -> Message:
-    """Send an agent's template to a customer, by the same rules as messages except the window.
+    """Send an agent's template to a customer, by the rules for messages except the reply window.
 
-    The template is fetched from the provider first, since the transcript shows its filled text.
+    The template is fetched from the provider first, since the transcript shows its text with the
+    values. 409 `customer_opted_out` if the customer wants no messages, or wants no offers and the
+    template is one.
     """
     chat = _chat(bot, body)
     if chat and chat.channel != "chatapp":
         raise NoTemplates
-    known = identities.customers_at(bot.client, chat.provider_user_id if chat else _number(body))
+    recipients = identities.customers_at(
+        bot.client, chat.provider_user_id if chat else _number(body)
+    )
     if chat:
-        known.append(chat.customer)
-    for customer in known:
+        recipients.append(chat.customer)
+    for customer in recipients:
         customers.ensure_not_blocked(customer)
-    wishes = {customer.opt_out for customer in known}
-    if OptOut.ALL in wishes:
+    opt_outs = {customer.opt_out for customer in recipients}
+    if OptOut.ALL in opt_outs:
         raise CustomerOptedOut
     connection = _connection(bot)
-    piece = _piece(connection, chat, body, takes_offers=OptOut.OFFERS not in wishes)
+    piece = _piece(connection, chat, body, takes_offers=OptOut.OFFERS not in opt_outs)
     if chat is None:
-        number, agreed = _number(body), {"consent": body.consent}
-        chat = inbound.open_chat_with(connection, number, metadata=agreed)
+        number, metadata = _number(body), {"consent": body.consent}
+        chat = inbound.open_chat_with(connection, number, metadata=metadata)
     own_id = body.client_message_id or request_id
     return agent_messages.send_template(chat, piece, by=by, client_message_id=own_id)
 
 
 def _chat(bot: Bot, body: connection_shapes.ChatappTemplateRequest) -> Conversation | None:
-    """The chat that the body names; None if one begins, with a number that has never written but
-    whose owner agreed."""
+    """The chat that the body selects; None if a chat is to be opened with a number that has never
+    written, since `consent` is given."""
     try:
-        return agent_messaging.find_chat(bot, "chatapp", body)
+        return channel_messages.find_chat(bot, "chatapp", body)
     except NotFound:
         if body.consent and _NUMBER.fullmatch(_number(body)):
             return None
@@ -106,7 +110,7 @@ def _number(body: connection_shapes.ChatappTemplateRequest) -> str:
 
 
 def _connection(bot: Bot) -> ChannelConnection:
-    """The connection of the bot's number; 409 if it has none, or if it cannot send."""
+    """The connection of the bot's number; 409 if the bot has none, or if it cannot send."""
     connection = connections.current(bot, "chatapp")
     if connection is None or connection.status not in SENDING:
         raise lifecycle.ChannelNotConnected
@@ -120,8 +124,8 @@ def _piece(
     *,
     takes_offers: bool,
 ) -> dict[str, Any]:
-    """The template as a piece of a message: its filled text, the provider's components, and the
-    file of its header."""
+    """The template as a piece of a message: its text with the values, the components in the
+    provider's format, and the file for its header."""
     template = provider_error_policy.call(
         connection, lambda account: templates.find(account, body.name, body.language)
     )
@@ -133,7 +137,7 @@ def _piece(
         raise TemplateNotSendable(f"This template can't be sent. {template.problem}")
     if len(body.values) != len(template.variables):
         needed = len(template.variables)
-        raise Invalid.field("body", "values", msg=f"This template takes {needed} values.")
+        raise Invalid.field("body", "values", msg=f"This template needs {needed} values.")
     return {
         **_header(chat, body.header, template.header_file),
         "type": "template",
@@ -144,8 +148,8 @@ def _piece(
 
 
 def _header(chat: Conversation | None, header: MessageContent | None, kind: str) -> dict[str, Any]:
-    """The file of a template's header as keys of its piece; 422 unless it is what the template
-    needs."""
+    """The keys of a template's piece for the file in its header; 422 if the template needs another
+    kind of file, or none."""
     if header is None and not kind:
         return {}
     found: dict[str, Any] = {}
@@ -154,7 +158,7 @@ def _header(chat: Conversation | None, header: MessageContent | None, kind: str)
     elif header and header.url and not header.url.startswith(("/", Attachment.address())):
         found = header.model_dump(mode="json", exclude_none=True)
     if not found or found["type"] != kind:
-        needed = f"a file of the type {kind}, with its address," if kind else "no file"
-        raise Invalid.field("body", "header", msg=f"This template takes {needed} in its header.")
+        needed = f"a file of the type {kind}, with its URL," if kind else "no file"
+        raise Invalid.field("body", "header", msg=f"This template needs {needed} in its header.")
     names = ("url", "attachment_id", "file_name", "mime_type", "size_bytes")
     return {name: found[name] for name in names if found.get(name)} | {"header_file": kind}

@@ -13,13 +13,15 @@ from channels_app.services import connections
 from chatplatform import locks
 from chatplatform.jobs import enqueue
 
+# The maximum number of connections of each channel that one run handles.
 BATCH = 500
-_OTHERS_WORK = timedelta(seconds=2)
+# How long to wait while another caller renews the same token.
+_LOCK_WAIT = timedelta(seconds=2)
 
 
 def enqueue_due() -> None:
-    """Enqueue a job for each connection whose token expires soon; one that cannot be renewed is
-    marked when it has expired."""
+    """Enqueue a job for each connection whose token expires soon. If the provider cannot renew
+    tokens, mark the connection as expired once its token is."""
     for channel, provider in PROVIDERS.items():
         rows = ChannelConnection.objects.filter(
             channel=channel,
@@ -47,15 +49,16 @@ def refresh_by_id(connection_id: str) -> None:
 
 
 def refresh(connection: ChannelConnection) -> bool:
-    """Renew the token of a connection, in the database and in `connection`; False if it cannot be.
+    """Renew the token of a connection, in the database and in `connection`; False if that fails.
 
-    A lock lets one caller at a time renew it, since a refresh token may be good for one use only;
-    the next caller takes the stored result.
+    Only one caller at a time renews it, since a refresh token may be valid for one use only. If
+    the token was renewed meanwhile, the stored one is used. Raises a `temporary` error while
+    another caller renews it.
     """
     provider = PROVIDERS[connection.channel]
     with locks.try_lock(f"channel-token:{connection.pk}") as is_held:
         if not is_held:
-            raise ProviderError(Kind.TEMPORARY, "The token is being renewed.", wait=_OTHERS_WORK)
+            raise ProviderError(Kind.TEMPORARY, "The token is being renewed.", wait=_LOCK_WAIT)
         row = ChannelConnection.objects.get(pk=connection.pk)
         if row.status not in SENDING:
             return False  # disconnected, or expired because its refresh token was refused
@@ -63,21 +66,22 @@ def refresh(connection: ChannelConnection) -> bool:
             try:
                 tokens = provider.refresh(connections.account_of(row), row.refresh_token)
             except ProviderError as error:
-                # Without a refresh token nothing was spent: the old token stays valid.
+                # Without a refresh token, nothing is used up: the old token stays valid.
                 is_spent = bool(row.refresh_token) or error.kind == Kind.TOKEN
                 if error.kind in {Kind.TEMPORARY, Kind.RATE} or not is_spent:
                     raise
-                # If the answer got lost, the refresh token may be used up.
+                # The refresh token may be used up, even if the response was lost.
                 connections.mark_expired(row, error.reason)
                 return False
-            row = _stored(row, tokens)
+            row = _store(row, tokens)
     connection.access_token, connection.refresh_token = row.access_token, row.refresh_token
     connection.token_expires_at = row.token_expires_at
     return bool(row.access_token)
 
 
-def _stored(before: ChannelConnection, tokens: Tokens) -> ChannelConnection:
-    """Store new tokens, unless the connection was ended or connected again meanwhile."""
+def _store(before: ChannelConnection, tokens: Tokens) -> ChannelConnection:
+    """Store new tokens, unless the account was disconnected or reconnected meanwhile; return the
+    row as it is now."""
     with transaction.atomic():
         row = ChannelConnection.objects.select_for_update(no_key=True).get(pk=before.pk)
         if row.access_token == before.access_token:

@@ -1,4 +1,4 @@
-"""What a customer sees beside messages: read ticks, typing, and the survey after a chat."""
+"""Send what is not a message: read ticks, typing indicators, and the survey after a chat."""
 
 import logging
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def send_signal(conversation_id: str, signal: Signal) -> None:
-    """Show a signal now or not at all, since a late one would be wrong."""
+    """Show a signal now or never, since a late one would mislead the customer."""
     found = sending.connection_of_chat(conversation_id)
     if found is None:
         return
@@ -42,7 +42,8 @@ def send_signal(conversation_id: str, signal: Signal) -> None:
 
 
 def send_survey(conversation_id: str) -> None:
-    """Ask the customer to rate an ended chat that was answered: once, inside the reply window."""
+    """Ask the customer to rate an ended chat: once, within the reply window, and only if the bot or
+    an agent replied in the chat."""
     chat = Conversation.objects.filter(pk=conversation_id, status=Status.ENDED).first()
     found = sending.connection_of_chat(conversation_id) if chat else None
     if chat is None or found is None or chat.first_response_at is None:

@@ -1,4 +1,4 @@
-"""The callbacks of chatapp, with the fields that we read; tolerant like those of socialnet."""
+"""The callbacks of chatapp, with the fields that we read; as tolerant as those of socialnet."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from chatplatform.api.shapes import example
 
 
 class ChatappMetadata(Tolerant):
-    """The number that a change concerns."""
+    """The number that a change is about."""
 
     display_phone_number: str | None = Field(None, description="The number, as people write it.")
     phone_number_id: ProviderId | None = Field(None, description="The provider's id of the number.")
@@ -25,11 +25,11 @@ class ChatappProfile(Tolerant):
 
 
 class ChatappContact(Tolerant):
-    """A customer whose messages or statuses the change holds."""
+    """A customer whose messages or statuses the change contains."""
 
     profile: ChatappProfile | None = Field(None, description="Name and user name.")
     wa_id: ProviderId | None = Field(
-        None, description="The telephone number in digits; missing if it is hidden."
+        None, description="The phone number in digits; missing if it is hidden."
     )
     user_id: ProviderId | None = Field(None, description="The customer's id at the business.")
 
@@ -67,30 +67,30 @@ class ChatappReaction(Tolerant):
     """A reaction to a message."""
 
     message_id: ProviderId = Field(description="The provider's id of the message.")
-    emoji: str | None = Field(None, description="The emoji; empty or missing if taken back.")
+    emoji: str | None = Field(None, description="The emoji; empty or missing if it was removed.")
 
 
 class ChatappContext(Tolerant):
-    """The message that a message refers to."""
+    """What a message refers to."""
 
     id: ProviderId | None = Field(
-        None, description="The provider's id of the message that it answers."
+        None, description="The provider's id of the message that it replies to."
     )
     forwarded: bool | None = Field(None, description="Whether it was forwarded.")
     referred_product: dict[str, Any] | None = Field(
-        None, description="The product of the catalogue that it asks about."
+        None, description="The product of the catalog that the customer asks about."
     )
 
 
 class ChatappTarget(Tolerant):
-    """A message that the customer changed or took back."""
+    """A message that its sender edited or unsent."""
 
     original_message_id: ProviderId = Field(description="The provider's id of the message.")
     message: dict[str, Any] | None = Field(None, description="Its new type and content.")
 
 
 class ChatappMessage(Tolerant):
-    """A message; its content is in the field that its `type` names."""
+    """A message; its content is in the field with the name of its `type`."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -125,14 +125,16 @@ class ChatappMessage(Tolerant):
     button: dict[str, Any] | None = Field(None, description="The tapped button of a template.")
     reaction: ChatappReaction | None = Field(None, description="The reaction.")
     edit: ChatappTarget | None = Field(None, description="The edited message.")
-    revoke: ChatappTarget | None = Field(None, description="The message that was taken back.")
+    revoke: ChatappTarget | None = Field(None, description="The unsent message.")
     order: dict[str, Any] | None = Field(None, description="The order and its items.")
     system: dict[str, Any] | None = Field(None, description="A change of number or id.")
-    context: ChatappContext | None = Field(None, description="The message that it answers.")
-    referral: dict[str, Any] | None = Field(None, description="The advertisement that led here.")
+    context: ChatappContext | None = Field(None, description="What the message refers to.")
+    referral: dict[str, Any] | None = Field(
+        None, description="The advertisement that led the customer here."
+    )
     group_id: str | None = Field(None, description="The group; group messages are not handled.")
     unsupported: dict[str, Any] | None = Field(
-        None, description="The `type` of what the provider does not hand over."
+        None, description="The `type` of content that the provider does not pass on."
     )
 
 
@@ -148,10 +150,10 @@ class ChatappStatus(Tolerant):
     recipient_user_id: ProviderId | None = Field(
         None, description="The customer's id at the business."
     )
-    biz_opaque_callback_data: str | None = Field(None, description="Our own id of the send.")
+    biz_opaque_callback_data: str | None = Field(None, description="The id of our send.")
     errors: list[dict[str, Any]] | None = Field(None, description="Why it failed.")
     pricing: dict[str, Any] | None = Field(
-        None, description="Whether the provider charges for it, and as what."
+        None, description="Whether the provider charges for the message, and in which category."
     )
 
 
@@ -179,7 +181,7 @@ class ChatappPreference(Tolerant):
 
 
 class ChatappChangeValue(Tolerant):
-    """Messages, statuses, and messages that were written in the business's telephone app."""
+    """Messages, statuses, calls, and messages written in the business's phone app."""
 
     messaging_product: str | None = Field(None, description="`whatsapp`.")
     metadata: ChatappMetadata | None = Field(None, description="The number.")
@@ -189,7 +191,7 @@ class ChatappChangeValue(Tolerant):
         default_factory=list, description="Delivery statuses of our messages."
     )
     message_echoes: list[ChatappMessage] = Field(
-        default_factory=list, description="Messages written in the business's telephone app."
+        default_factory=list, description="Messages written in the business's phone app."
     )
     calls: list[ChatappCall] = Field(default_factory=list, description="Calls of customers.")
     user_preferences: list[ChatappPreference] = Field(

@@ -1,4 +1,4 @@
-"""The shapes of connections, and of messages sent through them."""
+"""The shapes of connections, accounts and templates, and of messages sent through them."""
 
 import uuid
 from collections.abc import Sequence
@@ -25,21 +25,26 @@ class ChannelNotice(Shape):
         "template_status", "template_quality", "template_category", "quality", "sending_limit",
         "name", "review", "alert",
     ] = Field(
-        description="What `value` is: of a template its status, quality or category; of the account"
-        " its quality, the limit of customers to whom it may write first in a day, the decision on"
-        " its name or its review, or an alert."
+        description="What `value` is: a template's status, quality or category; or the account's"
+        " quality, the number of customers whom it may message first per day, the decision on its"
+        " display name or its review, or an alert."
     )  # fmt: skip
     template: str = Field(
         description="The template's name; empty if the notice is about the account.",
     )
-    language: str = Field(description="The template's language.")
-    value: str = Field(description="The new value, as the provider calls it: `paused`, `red` …")
+    language: str = Field(
+        description="The template's language; empty if the notice is about the account."
+    )
+    value: str = Field(
+        description="The new value, as the provider calls it, in lower case: `paused`, `red` …"
+    )
     previous: str = Field(description="The value before the change; empty if unknown.")
     reason: str = Field(
-        description="The provider's reason; `announced` for a category that comes within a day."
+        description="The provider's reason, if it gives one; `announced` for a category that will"
+        " apply within a day."
     )
     is_bad: bool = Field(
-        description="Whether somebody should look at it; a bad notice is also mailed.",
+        description="Whether a person should look at it; a bad notice is also mailed.",
     )
     at: Moment = Field(description="When it happened, by the provider's clock.")
 
@@ -48,37 +53,51 @@ class ChannelConnection(Shape):
     """A bot's account at a messaging provider."""
 
     id: uuid.UUID | None = Field(
-        None, description="UUIDv7; null if the bot never had an account here."
+        None,
+        description="The connection's id, a UUIDv7; null if the bot never had an account on this"
+        " channel, and for a stored token.",
     )
     channel: MessagingChannel = Field(description="The messaging channel of the account.")
-    bot_id: int | None = Field(None, description="The bot; null for a token that no bot uses yet.")
+    bot_id: int | None = Field(None, description="The bot; null for a stored token.")
     status: Literal["pending", "connected", "disconnected", "expired", "error"] = Field(
-        description="`pending`: a person has yet to consent, or to choose an account. `expired`:"
-        " the provider no longer accepts the token: a person must consent again. `error`: the"
-        " provider refuses a request, see `last_error`; messages are still tried."
+        description="`pending`: a person must still consent, or choose an account. `connected`:"
+        " messages are received and sent. `disconnected`: neither. `expired`: the provider no"
+        " longer accepts the token, so a person must consent again. `error`: the provider refused a"
+        " request, see `last_error`; messages are still sent."
     )
     consent_url: Uri | None = Field(
         None,
-        description="While pending: the provider's consent page, to which you send the person. It"
-        " redirects to `redirect_uri` with `code` and `state`; the state is valid once, for an"
-        " hour, for the same person and bot.",
+        description="Only in the response that begins a consent: the provider's consent page, to"
+        " which you send the person within an hour. Null otherwise.",
     )
-    account_id: str | None = Field(None, description="The provider's id of the account.")
-    account_name: str | None = Field(None, description="The account's name at the provider.")
-    connected_by: Identity | None = Field(None, description="The person who connected the account.")
-    connected_at: Moment | None = Field(None, description="When the account was last connected.")
+    account_id: str | None = Field(
+        None, description="The provider's id of the account; null until an account is chosen."
+    )
+    account_name: str | None = Field(
+        None, description="The account's name at the provider; null until an account is chosen."
+    )
+    connected_by: Identity | None = Field(
+        None,
+        description="The person who connected the account, or gave the consent; null if nobody did"
+        " yet, or if the person was deleted.",
+    )
+    connected_at: Moment | None = Field(
+        None, description="When the account was last connected; null if it never was."
+    )
     token_expires_at: Moment | None = Field(
         None, description="When the token expires; null if it does not expire by itself."
     )
-    last_event_at: Moment | None = Field(None, description="When the provider last sent something.")
+    last_event_at: Moment | None = Field(
+        None, description="When the provider last sent an event; null if it has not sent any."
+    )
     last_error: str | None = Field(
         None,
-        description="The last error with the account, as a sentence.",
+        description="The current error with the account, as a sentence; null if there is none.",
     )
     missing_permissions: list[str] = Field(
         default_factory=list,
-        description="The provider's permissions that the person did not give and that sending or"
-        " receiving needs: begin another consent.",
+        description="The permissions that sending or receiving needs and that the person did not"
+        " grant, as the provider names them. If there are any, begin another consent.",
     )
     quality: str | None = Field(
         None,
@@ -87,13 +106,13 @@ class ChannelConnection(Shape):
     )
     sending_limit: str | None = Field(
         None,
-        description="To how many customers the account may write first in a day: a number, or"
+        description="The number of customers whom the account may message first per day, or"
         " `unlimited`; null if unknown.",
     )
     notices: list[ChannelNotice] = Field(
         default_factory=list,
-        description="What the provider last reported, newest first, at most 20; only in the reply"
-        " of the bot's own connection.",
+        description="What the provider last reported, newest first, at most 20. Empty in other"
+        " responses than that with the connection of one bot.",
     )
 
     @classmethod
@@ -131,24 +150,26 @@ class ChannelConnection(Shape):
 
 
 class MessengerConnectDto(Shape):
-    """Begins a consent, or ends it with the code from the provider's consent page."""
+    """Begins a consent, or completes it with the code from the provider's consent page."""
 
     model_config = example(redirect_uri="https://app.shop.example/channels/done")
 
     redirect_uri: Text = Field(
-        description="The address to which the provider redirects the person: https, or your own"
-        " machine in development. It must be exactly the same in both calls.",
+        description="The URL to which the provider redirects the person: https, or your own machine"
+        " in development. It must be exactly the same in both calls.",
         min_length=1,
         max_length=2000,
     )
     code: Text | None = Field(
         None,
-        description="The `code` from the provider's consent page. Without it a consent begins.",
+        description="The `code` that the provider added to `redirect_uri`. Without it, a consent"
+        " begins.",
         max_length=2000,
     )
     state: Text | None = Field(
         None,
-        description="The `state` that came with `code`; required if you send `code`.",
+        description="The `state` that came with `code`; required if you send `code`. It is valid"
+        " once, for an hour, for the person who began the consent and for the same bot.",
         max_length=500,
     )
 
@@ -160,19 +181,19 @@ class MessengerConnectPageDto(Shape):
 
     page_id: _Id | None = Field(
         None,
-        description="The provider's id of the page. Required to connect one; otherwise the bot's"
-        " page if left out.",
+        description="The provider's id of the page. Required to connect a page; to disconnect or"
+        " reconnect one, the default is the bot's current or last page.",
     )
 
 
 class PhotoappConnectDto(MessengerConnectDto):
-    """Begins a consent, or ends it with the code from the provider's consent page."""
+    """Begins a consent, or completes it with the code from the provider's consent page."""
 
     login: Literal["page", "direct"] = Field(
         "page",
-        description="`page`: the account is linked to a page of the person, who chooses one of such"
-        " accounts afterwards. `direct`: the person signs in to the account itself, which is"
-        " connected when the consent ends. Send the same value in both calls of a consent.",
+        description="`page`: the account is linked to a page of the person; you list these accounts"
+        " after the consent, and connect one. `direct`: the person signs in to the account itself,"
+        " which is connected when the consent is completed. Send the same value in both calls.",
     )
 
 
@@ -182,7 +203,8 @@ class PhotoappConnectPageDto(Shape):
     model_config = example(page_id="17840000000000001")
 
     page_id: _Id = Field(
-        description="The provider's id of the account, or of the page that it is linked to."
+        description="The provider's id of the account, or of the page to which the account is"
+        " linked."
     )
 
 
@@ -192,27 +214,27 @@ class LocalappOAConnectDto(Shape):
     model_config = example(redirect_uri="https://app.shop.example/channels/done")
 
     redirect_uri: Text = Field(
-        description="The address to which the person is redirected in the end: https, or your own"
-        " machine in development. Its query then has `status`, and `account_id` or `error` and"
-        " `error_description`.",
+        description="The URL to which the person is redirected in the end: https, or your own"
+        " machine in development. Its query then has `channel`, `bot_id` and `status`, and"
+        " `account_id`, or `error` and `error_description`.",
         min_length=1,
         max_length=2000,
     )
     oa_id: _Id | None = Field(
-        None, description="The only account that the person may choose; any by default."
+        None, description="The only account that the person may choose; by default, any account."
     )
 
 
 class ChatappConnectPhoneDto(Shape):
-    """A number, and the pin to register it."""
+    """A number, and the pin with which it is registered."""
 
     model_config = example(phone_number_id="1122334455667")
 
-    phone_number_id: _Id = Field(description="The provider's id of the account.")
+    phone_number_id: _Id = Field(description="The provider's id of the number.")
     pin: Text | None = Field(
         None, pattern=r"^[0-9]{6}$",
         description="Six digits: the number's existing pin, or a new one if it has none. Required"
-        " only for a number that is not registered yet.",
+        " only if the number is not registered yet.",
     )  # fmt: skip
 
 
@@ -226,12 +248,13 @@ class ChatappConnectDto(Shape):
 
     code: Text | None = Field(
         None, min_length=1, max_length=2000,
-        description="The dialog's code, valid once and for about 30 seconds. Without it the stored"
+        description="The dialog's code, valid once and for about 30 seconds. Without it, the stored"
         " token is used.",
     )  # fmt: skip
     business_account_id: _Id | None = Field(
         None,
-        description="The business account that has the number; found by the number if left out.",
+        description="The provider's id of the business account that has the number. By default, all"
+        " business accounts that the token may use are searched for the number.",
     )
     phone: ChatappConnectPhoneDto = Field(description="The number to connect.")
 
@@ -244,7 +267,7 @@ class TokenConnectDto(Shape):
     token: Text = Field(
         min_length=1,
         max_length=200,
-        description="The account's token, as the provider gave it to you.",
+        description="The account's token, as you got it from the provider.",
     )
 
 
@@ -253,45 +276,51 @@ class ChannelAccount(Shape):
 
     id: str = Field(description="The account's id at the provider.")
     name: str = Field(description="The account's name.")
-    picture_url: str | None = Field(None, description="The account's picture, if it has one.")
+    picture_url: str | None = Field(
+        None, description="The URL of the account's picture; null if it has none."
+    )
     is_connected: bool = Field(description="Whether one of your bots is connected to the account.")
     bot_id: int | None = Field(
         None,
-        description="Your bot that is connected to the account, if any.",
+        description="The id of the bot that is connected to the account; null if none of yours is.",
     )
 
 
 class ChannelAccountsResponse(ListPage[ChannelAccount]):
-    """A list page of accounts, in the provider's order."""
+    """One page of accounts, in the provider's order."""
 
 
 class AccountsQuery(Shape):
-    """The cursor and size of a list page of accounts; the provider may return fewer."""
+    """The cursor and size of one page of accounts. The provider may return fewer than `limit`."""
 
     cursor: Text | None = Field(
         None,
-        description="The previous response's `next_cursor`; leave it out for the first.",
+        description="The previous response's `next_cursor`; leave it out for the first page.",
         max_length=500,
     )
-    limit: int = Field(50, ge=1, le=100, description="Accounts on a page, 1..100.")
+    limit: int = Field(
+        50, ge=1, le=100, description="The maximum number of accounts on a page, 1 to 100."
+    )
 
 
 class ChannelMessagesQuery(Page):
-    """The list page and filter of a bot's messages on a channel."""
+    """The page and filter of a bot's messages on a channel."""
 
     recipient_id: Text | None = Field(
         None,
         max_length=200,
-        description="Only messages with the customer who has this id at the provider (chatapp: or"
-        " this number); conversations show it as `customer.provider_user_id`.",
+        description="Only messages with the customer who has this id at the provider, or on chatapp"
+        " this number. Conversations show it as `customer.provider_user_id`.",
     )
 
 
 def _own_id() -> Any:
     return Field(
         None, min_length=1, max_length=200,
-        description="Your own id for this message. Sent twice to a chat, it is stored and delivered"
-        " once. An `Idempotency-Key` does the same; without either it is sent twice.",
+        description="Your own id for this message. If you repeat a request with the same id for"
+        " the same conversation, nothing more is sent, and you get the first message. An"
+        " `Idempotency-Key` does the same. If you give neither, a repeated request sends the"
+        " message again.",
     )  # fmt: skip
 
 
@@ -306,31 +335,39 @@ class ChannelMessageRequest(Shape):
     model_config = example(recipient_id="6120000000000001", text="Your parcel left us today.")
 
     conversation_id: uuid.UUID | None = Field(
-        None, description="The id of the conversation to write to; give this or `recipient_id`."
+        None,
+        description="The id of the conversation to send to. Give exactly one of `conversation_id`"
+        " and `recipient_id`.",
     )
     recipient_id: Text | None = Field(
         None, min_length=1, max_length=200,
-        description="The provider's id of a customer who has written to this account before; the"
-        " message goes to their newest conversation.",
+        description="The provider's id of a customer who has written to this account. The message"
+        " goes to the customer's open conversation, preferably one that an agent has or that waits"
+        " for an agent; if none is open, the newest is chosen.",
     )  # fmt: skip
     text: Text | None = Field(
-        None, min_length=1, max_length=8000, description="A plain text instead of `content`."
-    )
+        None, min_length=1, max_length=8000,
+        description="A plain text. Give exactly one of `text` and `content`.",
+    )  # fmt: skip
     content: list[MessageContent] = Field(
         default_factory=list,
         max_length=10,
-        description="The pieces, at most 10; give this or `text`.",
+        description="The pieces of the message, 1 to 10: `text` with `text`; `image`, `audio`,"
+        " `video` or `file` with `url`, and optionally `text` as the caption; `location` with"
+        " `location`. A `url` is public, so that the provider can fetch the file, or is that of a"
+        " file in the conversation. Instead of a piece that a channel does not have, the customer"
+        " may get a text, such as a link to a map. Give exactly one of `text` and `content`.",
     )
     tag: Text | None = Field(
         None,
         max_length=60,
-        description="The provider's tag for a message that may be sent after the reply window, such"
-        " as `HUMAN_AGENT` (socialnet, photoapp); leave it out for a normal message.",
+        description="The provider's tag that allows a message after the reply window: `HUMAN_AGENT`"
+        " on socialnet and photoapp; 422 on other channels. Leave it out for a normal message.",
     )
     client_message_id: Text | None = _own_id()
 
     @model_validator(mode="after")
-    def _says_something_once(self) -> Self:
+    def _check(self) -> Self:
         _require_one_chat(self)
         if bool(self.text) == bool(self.content):
             raise ValueError("give either text or content")
@@ -342,19 +379,18 @@ class ChannelMessageRequest(Shape):
 
 
 class ChatappTemplate(Shape):
-    """A template of a number's business account, in one language."""
+    """A template of the business account that has a number, in one language."""
 
     name: str = Field(description="The template's name at the provider.")
     language: str = Field(
         description="The template's language, as the provider writes it: `en_US`.",
     )
     status: str = Field(
-        description="The template's review, as the provider reports it: `approved`, `paused`,"
+        description="The template's status, as the provider reports it: `approved`, `paused`,"
         " `rejected` …"
     )
     category: str = Field(
-        description="What the template is for, as the provider reports it: `utility`, `marketing`"
-        " …",
+        description="The template's category, as the provider reports it: `utility`, `marketing` …",
     )
     quality: str | None = Field(
         None,
@@ -363,13 +399,14 @@ class ChatappTemplate(Shape):
     )
     text: str = Field(description="The template's header, body and footer, with `{{variables}}`.")
     variables: list[str] = Field(
-        description="The names of the template's variables: those of the header, those of the"
-        " body, then the labels of the buttons that need a value (the end of an address, a code to"
-        " copy). A message gives one value for each, in this order. The button of a one-time"
-        " password takes the password of the body."
+        description="The names of the template's variables: first those of the header, then those"
+        " of the body, then the labels of the buttons that need a value (the end of a URL, or a"
+        " code to copy). A message has one value for each, in this order. The button of a one-time"
+        " password needs none: it gets the body's first value."
     )
     header_file: Literal["image", "video", "file"] | None = Field(
-        None, description="The kind of file that a message must send as `header`; null if none."
+        None,
+        description="The kind of file that a message needs as its `header`; null if it needs none.",
     )
     problem: str | None = Field(
         None,
@@ -378,37 +415,42 @@ class ChatappTemplate(Shape):
 
 
 class ChatappTemplatesResponse(ListPage[ChatappTemplate]):
-    """A list page of templates, in the provider's order."""
+    """One page of templates, in the provider's order."""
 
 
 class ChatappTemplatesQuery(AccountsQuery):
-    """The cursor and size of a list page of templates; the provider may return fewer."""
+    """The cursor and size of one page of templates. The provider may return fewer than `limit`."""
 
-    limit: int = Field(50, ge=1, le=100, description="Templates on a page, 1..100.")
+    limit: int = Field(
+        50, ge=1, le=100, description="The maximum number of templates on a page, 1 to 100."
+    )
 
 
 TemplateValue = Annotated[Text, Field(min_length=1, max_length=1024, pattern=r"^[^\n\r\t]*$")]
 
 
 class ChatappTemplateRequest(Shape):
-    """A template to a customer of the bot's number."""
+    """A template to send to a customer from the bot's number."""
 
     model_config = example(
         recipient_id="84901234567", name="order_ready", language="en_US", values=["An", "A-17"]
     )
 
     conversation_id: uuid.UUID | None = Field(
-        None, description="The id of the conversation to write to; give this or `recipient_id`."
+        None,
+        description="The id of the conversation to send to. Give exactly one of `conversation_id`"
+        " and `recipient_id`.",
     )
     recipient_id: Text | None = Field(
         None, min_length=1, max_length=200,
-        description="The customer's number (digits) or id at the business; the template goes to"
-        " their newest conversation.",
+        description="The customer's number (digits) or id at the business. The template goes to"
+        " the customer's open conversation, preferably one that an agent has or that waits for an"
+        " agent; if none is open, the newest is chosen.",
     )  # fmt: skip
     consent: Text | None = Field(
         None, min_length=1, max_length=500,
         description="How the customer agreed to such messages. Required for a number that has never"
-        " written; kept in the `metadata` of the conversation that begins.",
+        " written; stored in the `metadata` of the conversation that is opened.",
     )  # fmt: skip
     name: Text = Field(
         min_length=1,
@@ -428,14 +470,14 @@ class ChatappTemplateRequest(Shape):
     )
     header: MessageContent | None = Field(
         None,
-        description="The file in the template's header: a piece of the template's `header_file`,"
-        " with the address from which the provider fetches it, or that of a file of the"
-        " conversation.",
+        description="The file for the template's header, if the template has a `header_file`,"
+        " which is then the piece's `type`. The `url` is public, so that the provider can fetch"
+        " the file, or is that of a file in the conversation.",
     )
     client_message_id: Text | None = _own_id()
 
     @model_validator(mode="after")
-    def _names_one_chat(self) -> Self:
+    def _check(self) -> Self:
         _require_one_chat(self)
         if sum(len(value) for value in self.values) > 4096:
             raise ValueError("all values together have at most 4,096 characters")
@@ -443,14 +485,17 @@ class ChatappTemplateRequest(Shape):
 
 
 class ChannelHandshake(Shape):
-    """The provider's request to verify that a callback address is ours."""
+    """The provider's request to verify that a callback URL is ours."""
 
     model_config = {"extra": "ignore", "populate_by_name": True}
 
     mode: Text = Field("", alias="hub.mode", max_length=60, description="Always `subscribe`.")
     verify_token: Text = Field(
-        "", alias="hub.verify_token", max_length=500, description="The agreed verify token."
+        "",
+        alias="hub.verify_token",
+        max_length=500,
+        description="The verify token that the platform set at the provider.",
     )
     challenge: Text = Field(
-        "", alias="hub.challenge", max_length=500, description="The text to return."
+        "", alias="hub.challenge", max_length=500, description="The text that we return."
     )

@@ -1,7 +1,7 @@
 """The callbacks of socialnet and photoapp, with the fields that we read.
 
-Unlike our own API they are tolerant: unknown fields are ignored, and a number may be a string. An
-event that still does not fit is counted as malformed, and does not affect the other events.
+Unlike the shapes of our own API, these are tolerant: unknown fields are ignored, and a number may
+be a string. An event that still does not fit is counted as malformed; the others are processed.
 """
 
 from contextlib import suppress
@@ -18,13 +18,13 @@ from pydantic import (
 
 from chatplatform.api.shapes import MAX_ID, MAX_NUMBER, Shape, example
 
-# A longer id is malformed: it does not fit a column, and a shortened one could be another's.
+# A longer id is malformed: it does not fit a column, and a cut one could be somebody else's.
 ProviderId = Annotated[str, Field(max_length=300)]
 Number = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
 
 
 class Tolerant(Shape):
-    """The base of shapes that a provider writes."""
+    """The base of the shapes of providers' callbacks."""
 
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
@@ -33,8 +33,8 @@ class Tolerant(Shape):
     def _leave_out_unreadable(
         cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo
     ) -> Any:
-        """Treat an unreadable field as missing, an object as a list of one, and drop unreadable
-        elements of a list."""
+        """Treat an unreadable optional field as missing, and drop unreadable elements of a list; an
+        object counts as a list of one."""
         try:
             return read(value)
         except ValidationError:
@@ -101,14 +101,14 @@ class HookAttachment(Tolerant):
 
     type: str | None = Field(None, description="image, audio, video, file, location, fallback, …")
     title: str | None = Field(None, description="The title of a link.")
-    url: str | None = Field(None, description="The address of a link; only in echoes.")
+    url: str | None = Field(None, description="The URL of a link; only in echoes.")
     payload: dict[str, Any] | None = Field(
-        None, description="The file's address, the coordinates, or the sticker."
+        None, description="The file's URL, the coordinates, or the sticker."
     )
 
 
 class HookReply(Tolerant):
-    """The message or story that a message answers."""
+    """The message or story that a message replies to."""
 
     mid: ProviderId | None = Field(None, description="The message.")
     story: dict[str, Any] | None = Field(None, description="The story.")
@@ -120,16 +120,18 @@ class HookMessage(Tolerant):
     mid: ProviderId | None = Field(None, description="The provider's id of the message.")
     text: str | None = Field(None, description="The text.")
     is_echo: bool | None = Field(None, description="Whether the account sent it.")
-    is_deleted: bool | None = Field(None, description="Whether the customer took it back.")
+    is_deleted: bool | None = Field(None, description="Whether the customer unsent it.")
     is_unsupported: bool | None = Field(
         None, description="Whether the provider does not pass its content on."
     )
     app_id: str | None = Field(None, description="The app that sent an echo.")
     metadata: str | None = Field(None, description="The text that an echo's sender attached.")
-    quick_reply: dict[str, Any] | None = Field(None, description="The payload of a tapped answer.")
-    reply_to: HookReply | None = Field(None, description="The message or story that it answers.")
+    quick_reply: dict[str, Any] | None = Field(None, description="The payload of a tapped option.")
+    reply_to: HookReply | None = Field(None, description="The message or story that it replies to.")
     attachments: list[HookAttachment] | None = Field(None, description="Files, places, links.")
-    referral: dict[str, Any] | None = Field(None, description="The advertisement that led here.")
+    referral: dict[str, Any] | None = Field(
+        None, description="The advertisement that led the customer here."
+    )
 
 
 class HookPostback(Tolerant):
@@ -138,7 +140,9 @@ class HookPostback(Tolerant):
     mid: ProviderId | None = Field(None, description="The provider's id, if it gives one.")
     title: str | None = Field(None, description="The button's title.")
     payload: str | None = Field(None, description="The button's payload.")
-    referral: dict[str, Any] | None = Field(None, description="The link that led here.")
+    referral: dict[str, Any] | None = Field(
+        None, description="The link that led the customer here."
+    )
 
 
 class HookReaction(Tolerant):
@@ -169,15 +173,15 @@ class HookRead(Tolerant):
 
 
 class HookEdit(Tolerant):
-    """A message that the customer changed."""
+    """A message that the customer edited."""
 
     mid: ProviderId = Field(description="The message.")
     text: str | None = Field(None, description="Its new text.")
-    num_edit: int | None = Field(None, ge=0, le=MAX_ID, description="How often it was changed.")
+    num_edit: int | None = Field(None, ge=0, le=MAX_ID, description="How often it was edited.")
 
 
 class HookThumb(Tolerant):
-    """A thumb on one of our messages."""
+    """A thumb up or down on one of our messages."""
 
     mid: ProviderId = Field(description="The message.")
     feedback: str | None = Field(None, description="`Good response` or `Bad response`.")
@@ -194,8 +198,10 @@ class Messaging(Tolerant):
     reaction: HookReaction | None = Field(None, description="A reaction.")
     delivery: HookDelivery | None = Field(None, description="Messages arrived.")
     read: HookRead | None = Field(None, description="Messages were read.")
-    referral: dict[str, Any] | None = Field(None, description="A link or advertisement led here.")
-    message_edit: HookEdit | None = Field(None, description="A message was changed.")
+    referral: dict[str, Any] | None = Field(
+        None, description="The link or advertisement that led the customer here."
+    )
+    message_edit: HookEdit | None = Field(None, description="A message was edited.")
     messaging_feedback: MessagingFeedback | None = Field(None, description="A survey's answers.")
     response_feedback: HookThumb | None = Field(None, description="A thumb on our message.")
     take_thread_control: dict[str, Any] | None = Field(
@@ -205,7 +211,7 @@ class Messaging(Tolerant):
         None, description="An app passed the thread to another, perhaps to ours."
     )
     policy_enforcement: dict[str, Any] | None = Field(
-        None, description="What the provider does about a broken rule of its own."
+        None, description="What the provider does about a violation of its rules."
     )
 
 

@@ -1,4 +1,4 @@
-"""The callbacks of localapp, with the fields that we read; tolerant like those of socialnet."""
+"""The callbacks of localapp, with the fields that we read; as tolerant as those of socialnet."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ class LocalappAttachment(Tolerant):
     """A file, place, link or card of a message."""
 
     type: str | None = Field(None, description="image, gif, sticker, audio, video, file, link, …")
-    payload: dict[str, Any] | None = Field(None, description="The address, name or coordinates.")
+    payload: dict[str, Any] | None = Field(None, description="The URL, name or coordinates.")
 
 
 class LocalappMessage(Tolerant):
@@ -22,11 +22,11 @@ class LocalappMessage(Tolerant):
     msg_ids: list[ProviderId] | None = Field(None, description="The messages that were read.")
     text: str | None = Field(None, description="The text.")
     quote_msg_id: ProviderId | None = Field(
-        None, description="The provider's id of the message that it answers."
+        None, description="The provider's id of the message that it replies to."
     )
-    react_icon: str | None = Field(None, description="The reaction; empty if taken back.")
+    react_icon: str | None = Field(None, description="The reaction; empty if it was removed.")
     attachments: list[LocalappAttachment] | None = Field(None, description="Files, places, links.")
-    product_id: str | None = Field(None, description="The product that it asks about.")
+    product_id: str | None = Field(None, description="The product that the customer asks about.")
     rate: str | None = Field(None, description="The stars of a rating, from 1 to 5.")
     note: str | None = Field(None, description="The text of a rating.")
     feedbacks: list[str] | None = Field(None, description="The chosen phrases of a rating.")
@@ -45,7 +45,7 @@ class LocalappEvent(Tolerant):
     )
 
     event_name: str | None = Field(
-        None, description="The kind of event; missing in a check of the address."
+        None, description="The kind of event; missing if the provider only checks the URL."
     )
     app_id: str | None = Field(None, description="Our app.")
     oa_id: ProviderId | None = Field(
@@ -61,9 +61,11 @@ class LocalappEvent(Tolerant):
 
 
 class LocalappConsentAnswer(Tolerant):
-    """The query with which the provider's consent page redirects the browser to us."""
+    """The query that the provider adds when it redirects the person's browser to us."""
 
-    state: Text = Field("", max_length=500, description="The state that the consent began with.")
+    state: Text = Field(
+        "", max_length=500, description="The state with which the consent was begun."
+    )
     code: Text = Field(
         "", max_length=2000, description="The authorization code; missing after a refusal."
     )
@@ -72,5 +74,5 @@ class LocalappConsentAnswer(Tolerant):
     @field_validator("state", mode="before")
     @classmethod
     def _first(cls, value: Any) -> Any:
-        """Take the first of two: our own address has the state, and the provider may add it."""
+        """Take the first of two: our own URL contains the state, and the provider may add it."""
         return value[0] if isinstance(value, list) and value else value

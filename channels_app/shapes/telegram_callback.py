@@ -1,4 +1,4 @@
-"""The callbacks of telegram: one update of a bot each."""
+"""The callbacks of telegram; each contains one update of a bot."""
 
 from typing import Any
 
@@ -20,7 +20,11 @@ class TelegramUpdate(Tolerant):
         None, ge=0, le=MAX_ID, description="The provider's number of the update."
     )
     message: dict[str, Any] | None = Field(None, description="A customer's message.")
-    edited_message: dict[str, Any] | None = Field(None, description="A message with new words.")
+    edited_message: dict[str, Any] | None = Field(
+        None, description="A message that the customer edited."
+    )
     callback_query: dict[str, Any] | None = Field(None, description="A tapped button.")
-    my_chat_member: dict[str, Any] | None = Field(None, description="A block, or its end.")
+    my_chat_member: dict[str, Any] | None = Field(
+        None, description="The customer blocked or unblocked the bot."
+    )
     message_reaction: dict[str, Any] | None = Field(None, description="A customer's reaction.")

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from channels_app.models import ChannelConnection, OutboundSend, SendState
-from channels_app.providers.chatapp import errors, sending
+from channels_app.providers.chatapp import errors, payloads
 from channels_app.providers.types import Choice, OutgoingFile, Part
 from channels_app.tests.chatapp import AN, NUMBER, of_chatapp, status
 from channels_app.tests.helpers import post_signed, run_waiting
@@ -112,17 +112,17 @@ def test_a_link_to_a_picture_has_its_caption(chatapp, agents_chat, ann):
     ],
 )
 def test_what_is_no_picture_here_is_a_document(file, shown):
-    assert sending._type_of(file) == shown
+    assert payloads._type_of(file) == shown
 
 
 def test_words_that_are_no_caption_come_first():
     audio, image = OutgoingFile("audio", url="u"), OutgoingFile("image", url="u")
-    assert [part.text for part in sending.parts([Part("Hear", file=audio)])] == ["Hear", ""]
-    assert len(sending.parts([Part("x" * 1024, file=image)])) == 1
-    assert len(sending.parts([Part("x" * 1025, file=image)])) == 2
-    (one,) = sending.parts([Part("w " * 1000, choices=[Choice("A", "a")])])
+    assert [part.text for part in payloads.parts([Part("Hear", file=audio)])] == ["Hear", ""]
+    assert len(payloads.parts([Part("x" * 1024, file=image)])) == 1
+    assert len(payloads.parts([Part("x" * 1025, file=image)])) == 2
+    (one,) = payloads.parts([Part("w " * 1000, choices=[Choice("A", "a")])])
     assert (one.choices, one.text[-4:]) == ((), "1. A")
-    many = sending.parts([Part("w " * 2500, choices=[Choice("A", "a")])])
+    many = payloads.parts([Part("w " * 2500, choices=[Choice("A", "a")])])
     assert [bool(part.choices) for part in many] == [False, True]
     assert (len(many[0].text) <= 4096, len(many[1].text) <= 1024) == (True, True)
 

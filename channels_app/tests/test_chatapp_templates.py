@@ -80,9 +80,9 @@ def test_templates_are_listed_with_what_they_need(chatapp, number, ben):
         "text": "For {{1}}\n{{2}} and {{1}}\nBlue Shop", "variables": ["1", "1", "2"],
     }  # fmt: skip
     assert [(row["name"], row["problem"]) for row in items if row["problem"]] == [
-        ("waiting", "The provider says that it is pending."),
-        ("place", "It needs a place in its header."),
-        ("form", "It has a form or a catalogue in a button."),
+        ("waiting", "Its status at the provider: pending."),
+        ("place", "Its header needs a location."),
+        ("form", "One of its buttons opens a form or a catalog."),
     ]
     needs = {row["name"]: (row["header_file"], row["variables"]) for row in items}
     assert needs["picture"] == ("image", ["1", "2"])

@@ -111,7 +111,7 @@ def test_a_customers_words_are_stored_though_the_store_stays_away(channel, store
     run_until_quiet()
     assert texts() == ["Is anybody there?", "This one", "And this?"]
     (picture,) = pictures()
-    assert picture["error"] == inbound_files.STORE_AWAY
+    assert picture["error"] == inbound_files.STORE_UNAVAILABLE
     assert "attachment_id" not in picture
     assert InboundItem.objects.filter(attempts=inbound_files.STORE_ATTEMPTS - 1).count() == 1
     assert not Job.objects.filter(state=JobState.DEAD).exists()
@@ -229,7 +229,7 @@ def test_a_file_whose_store_stays_away_fails_in_words_and_the_next_message_goes_
     before = got(channel)
     run_until_quiet()
     assert failed.get().status == "failed"
-    assert failed.get().error == sending.STORE_AWAY
+    assert failed.get().error == sending.STORE_UNAVAILABLE
     assert Event.objects.filter(type="message.failed").count() == 1
     assert (got(channel), uploads(channel)) == ([*before, "Later"], 0)
     store.mode = "ok"

@@ -265,7 +265,7 @@ def test_a_large_body_waits_for_the_replies_to_it(nobody, page, name):
 def test_an_item_that_kills_its_process_goes_aside_and_the_others_are_processed(
     nobody, page, monkeypatch
 ):
-    monkeypatch.setattr(inbound_queue, "_MOST_AHEAD", 1_000)
+    monkeypatch.setattr(inbound_queue, "_MIN_JOBS_AHEAD", 1_000)
     real, deaths = inbound._receive, []
 
     def receive(connection, item, *args):

@@ -1,4 +1,4 @@
-"""The views that channels share; each channel declares the operations that it has."""
+"""The operations that channels share; each channel declares those that it has."""
 
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ from bots.services import bots
 from channels_app.providers import PROVIDERS, Provider
 from channels_app.providers.callback_parsing import Callback
 from channels_app.providers.http import setting
-from channels_app.services import agent_messaging, callbacks, connections
+from channels_app.services import callbacks, channel_messages, connections
 from channels_app.shapes.connection import (
     AccountsQuery,
     ChannelAccountsResponse,
@@ -30,9 +30,12 @@ from identity.models import Client
 from identity.services import clients
 from identity.shapes.clients import SocialnetAccessToken
 
-CHALLENGE = RawResponse(("text/plain",), "The challenge, as it was sent.")
-RECEIVED = RawResponse(("text/plain",), "Received: `OK`.")
-ANSWERED = RawResponse(("text/plain", "application/json"), "Received: `OK`, or a call in JSON.")
+CHALLENGE = RawResponse(("text/plain",), "The challenge, unchanged.")
+RECEIVED = RawResponse(("text/plain",), "`OK`: the callback was received.")
+ANSWERED = RawResponse(
+    ("text/plain", "application/json"),
+    "The callback was received: `OK`, or a call of the provider's API as JSON.",
+)
 
 
 class ChannelViewSet(TenantViewSet):
@@ -45,19 +48,22 @@ class ChannelViewSet(TenantViewSet):
         return PROVIDERS[self.channel]
 
     def own_client(self, client_id: int) -> Client:
-        """The caller's client; 404 if the path names another."""
+        """The caller's client; 404 for another client's id in the path."""
         if client_id != self.client.pk:
             raise NotFound
         return self.client
 
     def bot(self, client_id: int, bot_id: int) -> Bot:
-        """One of the caller's bots; 404 for any other bot, or if the path names another client."""
+        """One of the caller's bots; 404 for another bot, or another client's id in the path."""
         return bots.get(self.own_client(client_id), bot_id)
 
     def store_token(self, client_id: int, body: SocialnetAccessToken) -> ChannelConnection:
-        """Store a person's token, encrypted; accounts are listed and connected with it.
+        """Store a person's access token, with which accounts are then listed and connected.
 
-        It replaces the token that was stored for this channel before.
+        It is a token that the provider issued to a person who manages the accounts; for photoapp,
+        one who manages the pages that the accounts are linked to. It is stored encrypted, replaces
+        your earlier token for this channel, and is checked only when you list or connect accounts.
+        The response is about the token: its `status` is `pending`, and it has no bot or account.
         """
         client = self.own_client(client_id)
         token = clients.store_channel_access_token(
@@ -70,43 +76,48 @@ class ChannelViewSet(TenantViewSet):
     ) -> ChannelAccountsResponse:
         """List the accounts that can be connected with the stored token of a person.
 
-        409 `token_missing` if there is no valid one.
+        409 `token_missing` if no token is stored, or if it has expired.
         """
         return connections.list_accounts(self.bot(client_id, bot_id), self.provider, query)
 
     def connection(self, client_id: int, bot_id: int) -> ChannelConnection:
-        """Get the bot's account with its status, which is `disconnected` if it never had one."""
+        """Get the bot's account and its status: `disconnected` if the bot never had an account."""
         return connections.describe(self.bot(client_id, bot_id), self.channel)
 
     def connect_with_token(
         self, client_id: int, bot_id: int, body: TokenConnectDto
     ) -> ChannelConnection:
-        """Connect the account that a token is for; repeat it to store a new token.
+        """Connect the account that a token is for. To store a new token, connect the account again.
 
-        422 if the provider does not know the token. 409 `account_taken` if another bot has the
+        422 if the provider does not accept the token. 409 `account_taken` if another bot has the
         account, `bot_has_account` if the bot has another account.
         """
         bot = self.bot(client_id, bot_id)
         return connections.connect_with_token(bot, self.provider, body.token, by=self.user)
 
     def disconnect(self, client_id: int, bot_id: int) -> ChannelConnection:
-        """Disconnect the bot's account: its tokens are deleted, and its events are ignored."""
+        """Disconnect the bot's account: its tokens are deleted, and its events are ignored.
+
+        An already disconnected account stays as it is. 404 if the bot never had an account.
+        """
         return connections.disconnect(self.bot(client_id, bot_id), self.channel, by=self.user)
 
     def messages(self, client_id: int, bot_id: int, query: ChannelMessagesQuery) -> dict[str, Any]:
         """List the messages of the bot's conversations on this channel, newest first."""
-        return agent_messaging.history_page(self.bot(client_id, bot_id), self.provider, query)
+        return channel_messages.history_page(self.bot(client_id, bot_id), self.provider, query)
 
     def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
         """Send a message to a customer who has written to the bot's account.
 
-        If no agent has the conversation, it is assigned to you. 409 `reply_window_closed` after the
-        reply window (24 hours after the customer's last message, if the channel has one), unless a
-        `tag` lifts that limit; `already_assigned` if another agent has the conversation,
+        A 201 means that the message is stored. It is sent afterwards; its `status` and the events
+        `message.delivered`, `message.read` and `message.failed` tell the outcome. If no agent has
+        the conversation, it is assigned to you. 409 `reply_window_closed` if the customer's last
+        message is more than 24 hours old and you give no `tag` (telegram has no such limit),
+        `already_assigned` if another agent has the conversation (unless you are an admin),
         `chat_ended` if it has ended, `channel_not_connected` if the account cannot send.
         """
         bot, key = self.bot(client_id, bot_id), idempotency.stable_id()
-        row = agent_messaging.send(bot, self.provider, body, by=self.user, request_id=key)
+        row = channel_messages.send(bot, self.provider, body, by=self.user, request_id=key)
         return Message.from_row(row)
 
 
@@ -116,7 +127,7 @@ class CallbackViewSet(OperationViewSet):
     channel: ClassVar[MessagingChannel]
 
     def verify_subscription(self, query: ChannelHandshake) -> HttpResponse:
-        """Confirm to the provider that this address is ours, by returning its challenge as text.
+        """Confirm to the provider that this URL is ours, by returning its challenge as text.
 
         403 for a wrong verify token. 503 `channel_not_configured` if the platform has no verify
         token for this channel.
@@ -126,21 +137,21 @@ class CallbackViewSet(OperationViewSet):
         return HttpResponse(challenge, content_type="text/plain")
 
     def receive_for(self, request: HttpRequest, account_id: int) -> HttpResponse:
-        """Receive an event of an account, with the secret that the account was connected with.
+        """Receive an event of an account, with the secret that was set when it was connected.
 
-        The body is stored before the answer; afterwards the event is processed once, however often
-        it is sent. The answer may be a call of the provider's API, such as one that ends the wait
-        after a tapped button.
+        The body is stored before the response; afterwards the event is processed once, however
+        often it is sent. The response may be a call of the provider's API, such as the
+        confirmation that a tapped button waits for.
         """
         return self.receive(request)
 
     def receive(self, request: HttpRequest) -> HttpResponse:
         """Receive events of accounts, signed with the app's secret in `X-Hub-Signature-256`.
 
-        The body is stored before the answer; afterwards each event is processed once, however
+        The body is stored before the response; afterwards each event is processed once, however
         often it is sent. 503 `channel_not_configured` if the platform has no app secret.
         """
-        # Use read(), since a batch may be larger than the API's own limit on bodies.
+        # Use read(), since a callback may be larger than the API's own limit on bodies.
         raw = request.read(settings.MAX_CALLBACK_BYTES + 1)
         if len(raw) > settings.MAX_CALLBACK_BYTES:
             raise TooLarge

@@ -35,10 +35,10 @@ class ChatappViewSet(ChannelViewSet):
     def connect(self, client_id: int, bot_id: int, body: ChatappConnectDto) -> ChannelConnection:
         """Connect a number with the code of the signup dialog, or with the stored token.
 
-        It may be repeated, and it reconnects a disconnected number. 409 `pin_missing` if the
+        You may repeat the call, also to reconnect a disconnected number. 409 `pin_missing` if the
         number must be registered and no pin is given, `account_taken` if another bot has it,
         `bot_has_account` if the bot has another number, `token_missing` if there is neither a
-        code nor a stored token.
+        code nor a valid stored token.
         """
         return number_signup.connect(self.bot(client_id, bot_id), body, by=self.user)
 
@@ -57,10 +57,12 @@ class ChatappViewSet(ChannelViewSet):
     def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
         """Send a message to a customer who has written to the bot's number.
 
-        `recipient_id` is the customer's number (digits) or id at the business. If no agent has
-        the conversation, it is assigned to you. 409 `reply_window_closed` if the customer's last
-        message is more than 24 hours old, `already_assigned` if another agent has the conversation,
-        `chat_ended` if it has ended, `channel_not_connected` if the number cannot send.
+        `recipient_id` is the customer's number (digits) or id at the business. A 201 means that the
+        message is stored. It is sent afterwards; its `status` and the events `message.delivered`,
+        `message.read` and `message.failed` tell the outcome. If no agent has the conversation, it
+        is assigned to you. 409 `reply_window_closed` if the customer's last message is more than 24
+        hours old, `already_assigned` if another agent has the conversation (unless you are an
+        admin), `chat_ended` if it has ended, `channel_not_connected` if the number cannot send.
         """
         return super().send(client_id, bot_id, body)
 
@@ -70,9 +72,10 @@ class ChatappViewSet(ChannelViewSet):
     def list_templates(
         self, client_id: int, bot_id: int, query: ChatappTemplatesQuery
     ) -> ChatappTemplatesResponse:
-        """List the templates of the business account that has the bot's number, from the provider.
+        """List the templates of the business account that has the bot's number.
 
-        409 `channel_not_connected` if the bot has no number that can send.
+        They are fetched from the provider now. 409 `channel_not_connected` if the bot has no
+        number that can send.
         """
         return templates.list_(self.bot(client_id, bot_id), query)
 
@@ -85,13 +88,15 @@ class ChatappViewSet(ChannelViewSet):
     ) -> dict[str, Any]:
         """Send an approved template to a customer, also after the reply window.
 
-        With `consent`, also to a number that has never written, which opens a conversation.
-        If no agent has the conversation, it is assigned to you. 422 for an unknown template or a
-        wrong number of values. 403 `customer_blocked` if the customer is blocked. 409
-        `template_not_sendable` if the template is not approved (for example paused) or needs more
-        than texts, `no_templates` if the conversation is on another channel, `customer_opted_out`
-        if the customer wants no more such messages, `channel_not_connected` if the bot has no
-        number that can send.
+        With `consent`, you may also send it to a number that has never written, which opens a
+        conversation. If no agent has the conversation, it is assigned to you. 422 for an unknown
+        template, or for values or a header that do not fit it. 403 `customer_blocked` if the
+        customer is blocked. 409 `template_not_sendable` for the reason in the template's `problem`,
+        `no_templates` if the conversation is on another channel, `customer_opted_out` if the
+        customer wants no messages, or no offers and the template is `marketing`,
+        `already_assigned` if another agent has the conversation (unless you are an admin),
+        `chat_ended` if it has ended, `channel_not_connected` if the bot has no number that can
+        send.
         """
         bot = self.bot(client_id, bot_id)
         key = idempotency.stable_id()

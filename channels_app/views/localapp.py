@@ -29,8 +29,8 @@ class LocalappViewSet(ChannelViewSet):
         """Begin a consent: send the person to `consent_url`, where they choose the account.
 
         The provider redirects them to Localapp Callback, which connects the account to the bot and
-        redirects them to `redirect_uri`. An expired or disconnected account is connected again in
-        the same way, and its conversations go on. 503 `channel_not_configured` if the platform has
+        redirects them to `redirect_uri`. An expired or disconnected account is reconnected in the
+        same way, and its conversations continue. 503 `channel_not_configured` if the platform has
         no app for this channel.
         """
         bot = self.bot(client_id, bot_id)
@@ -54,10 +54,12 @@ class LocalappViewSet(ChannelViewSet):
     def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
         """Send a message to a customer who has written to the bot's account.
 
-        If no agent has the conversation, it is assigned to you. 409 `reply_window_closed` if the
-        customer's last message is more than seven days old; this channel has no `tag` to lift that.
-        `already_assigned` if another agent has the conversation, `chat_ended` if it has ended,
-        `channel_not_connected` if the account cannot send.
+        A 201 means that the message is stored. It is sent afterwards; its `status` and the events
+        `message.delivered`, `message.read` and `message.failed` tell the outcome. If no agent has
+        the conversation, it is assigned to you. 409 `reply_window_closed` if the customer's last
+        message is more than seven days old (this channel has no `tag` for later messages),
+        `already_assigned` if another agent has the conversation (unless you are an admin),
+        `chat_ended` if it has ended, `channel_not_connected` if the account cannot send.
         """
         return super().send(client_id, bot_id, body)
 
@@ -67,10 +69,11 @@ class LocalappCallbackViewSet(CallbackViewSet):
 
     @operation(TAG, "Localapp Callback", access=PUBLIC, status=302, waits=True, also={400: Error})
     def end_consent(self, query: LocalappConsentAnswer) -> HttpResponse:
-        """End a consent, in the person's browser, by connecting the account.
+        """Complete a consent, in the person's browser, by connecting the account.
 
-        Redirects the browser to the `redirect_uri` that the consent began with; its query holds
-        the outcome. 400 `invalid_state` if the state is not ours, was used, or is too old.
+        Redirects the browser to the `redirect_uri` with which the consent was begun; its query
+        contains the outcome. 400 `invalid_state` if the state is not ours, was used, or has
+        expired.
         """
         provider = PROVIDERS[self.channel]
         url = connections.end_consent(
@@ -85,8 +88,9 @@ class LocalappCallbackViewSet(CallbackViewSet):
     def receive(self, request: HttpRequest) -> HttpResponse:
         """Receive an event of an account, signed in `X-ZEvent-Signature` with the webhook's key.
 
-        The body is stored before the answer; afterwards the event is processed once, however often
-        it is sent. The provider checks an address by a call without event and signature: 200.
-        503 `channel_not_configured` if the platform has no key to verify the signature with.
+        The body is stored before the response; afterwards the event is processed once, however
+        often it is sent. A call without an event and a signature, with which the provider checks
+        the URL, gets a 200. 503 `channel_not_configured` if the platform has no key with which to
+        verify the signature.
         """
         return super().receive(request)

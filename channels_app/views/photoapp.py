@@ -35,14 +35,14 @@ class PhotoappViewSet(ChannelViewSet):
         TAG, "Connect Photoapp", access=ADMIN, waits=True, also={400: Error, 409: Error, 502: Error}
     )
     def sign_in(self, client_id: int, bot_id: int, body: PhotoappConnectDto) -> ChannelConnection:
-        """Begin a person's consent at the provider, or finish it with `code` and `state`.
+        """Begin a person's consent at the provider, or complete it with `code` and `state`.
 
-        Without `code` the answer's `consent_url` is the consent page to send the person to. It
-        redirects to `redirect_uri` with `code` and `state`: send both here to store the person's
-        token, then list the accounts and connect one. If `login` is `direct`, the account is
+        Without `code`, the response's `consent_url` is the consent page to send the person to. It
+        redirects to `redirect_uri` with `code` and `state`. Send both here to store the person's
+        token, then list the accounts and connect one. With `login` `direct`, the account is
         connected at once: 409 `account_taken` if another bot has it, `bot_has_account` if the bot
-        has another one. 400 `invalid_state` if the state is missing, used, too old, or was made
-        for another person or bot.
+        has another one. 400 `invalid_state` if the state is missing, was used, has expired, or was
+        issued for another person or bot.
         """
         bot = self.bot(client_id, bot_id)
         return photoapp_logins.sign_in(bot, body, by=self.user)
@@ -57,14 +57,14 @@ class PhotoappViewSet(ChannelViewSet):
         """Connect an account to the bot with a person's stored token; repeating it is safe.
 
         409 `account_taken` if another bot has the account, `bot_has_account` if the bot has
-        another one, `token_missing` if there is no valid token.
+        another one, `token_missing` if no valid token is stored.
         """
         bot = self.bot(client_id, bot_id)
         return connections.connect(bot, self.provider, body.page_id, by=self.user)
 
     @operation(TAG, "Get Client Ig Connection By Client Id", access=BEARER)
     def list_connections(self, client_id: int) -> list[ChannelConnection]:
-        """List the connections of your bots that have or had an account here, newest first."""
+        """List the connections of your bots that have or had an account here: one per bot."""
         return connections.describe_all(self.own_client(client_id), self.channel)
 
     disconnect = operation(TAG, "Disconnect Photoapp", access=ADMIN, waits=True)(

@@ -37,12 +37,12 @@ class SocialnetViewSet(ChannelViewSet):
         also={400: Error, 502: Error},
     )  # fmt: skip
     def sign_in(self, client_id: int, bot_id: int, body: MessengerConnectDto) -> ChannelConnection:
-        """Begin a person's consent at the provider, or finish it with `code` and `state`.
+        """Begin a person's consent at the provider, or complete it with `code` and `state`.
 
-        Without `code` the answer's `consent_url` is the consent page to send the person to. It
-        redirects to `redirect_uri` with `code` and `state`: send both here to store the person's
+        Without `code`, the response's `consent_url` is the consent page to send the person to. It
+        redirects to `redirect_uri` with `code` and `state`. Send both here to store the person's
         token, then list the pages and connect one. 400 `invalid_state` if the state is missing,
-        used, too old, or was made for another person or bot.
+        was used, has expired, or was issued for another person or bot.
         """
         bot = self.bot(client_id, bot_id)
         return connections.consent(bot, self.provider, by=self.user, **dict(body))
@@ -57,7 +57,7 @@ class SocialnetViewSet(ChannelViewSet):
         """Connect a page to the bot with a person's stored token; repeating it is safe.
 
         409 `account_taken` if another bot has the page, `bot_has_account` if the bot has another
-        page, `token_missing` if there is no valid token.
+        page, `token_missing` if no valid token is stored.
         """
         bot = self.bot(client_id, bot_id)
         if body.page_id is None:
@@ -74,7 +74,8 @@ class SocialnetViewSet(ChannelViewSet):
     ) -> ChannelConnection:
         """Disconnect a page: its token is deleted, and its events are ignored from now on.
 
-        Without a body, the bot's page.
+        Without a `page_id`, the bot's page. An already disconnected page stays as it is. 404 if the
+        bot never had the page.
         """
         bot = self.bot(client_id, bot_id)
         return connections.disconnect(bot, self.channel, body.page_id, by=self.user)
@@ -88,8 +89,9 @@ class SocialnetViewSet(ChannelViewSet):
     ) -> ChannelConnection:
         """Reconnect a page that this bot had before, with a person's stored token.
 
-        Without a body, the bot's last page. 409 `account_taken`, `bot_has_account` or
-        `token_missing`.
+        Without a `page_id`, the bot's current or last page; 404 if the bot never had the page. 409
+        `account_taken` if another bot has the page, `bot_has_account` if the bot has another page,
+        `token_missing` if no valid token is stored.
         """
         bot = self.bot(client_id, bot_id)
         return connections.reconnect(bot, self.provider, body.page_id, by=self.user)

@@ -1,4 +1,4 @@
-"""telegram-services: a client's bots at the provider, their messages, and its callbacks."""
+"""telegram-services: a client's bots at the provider, their messages, and their callbacks."""
 
 from channels_app.shapes.telegram_callback import TelegramUpdate
 from channels_app.views.base import ANSWERED, CallbackViewSet, ChannelViewSet

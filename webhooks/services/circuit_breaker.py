@@ -1,4 +1,4 @@
-"""What follows from an attempt: the delivery's next state, and its endpoint's health."""
+"""The consequences of an attempt: the delivery's next state, and its endpoint's health."""
 
 import uuid
 from collections.abc import Collection, Sequence
@@ -15,12 +15,12 @@ from webhooks.delivery import DeliveryRequest, Fault, Outcome, seconds_until_ret
 from webhooks.models import DeliveryState, DisabledReason, WebhookConfig
 from webhooks.services import deliveries
 
-# How long every delivery has failed.
+# How long all deliveries must have failed for a warning, and for switching the endpoint off.
 WARNED_AFTER = timedelta(days=3)
 DISABLED_AFTER = timedelta(days=5)
 _BREAKER_FAILURES = 5
-_LONGEST_PAUSE_SECONDS = 60
-_LONGEST_RETRY_AFTER_SECONDS = 3600  # for the endpoint as a whole
+_MAX_PAUSE_SECONDS = 60
+_MAX_RETRY_AFTER_SECONDS = 3600  # a longer Retry-After pauses the endpoint only this long
 
 _FAILED = """
 UPDATE webhooks_webhookconfig
@@ -37,7 +37,8 @@ RETURNING statement_timestamp() - failing_since, warned_at
 
 
 def next_state(request: DeliveryRequest, outcome: Outcome) -> tuple[DeliveryState, float | None]:
-    """A delivery's state after an attempt, and the seconds until the next (None: no other)."""
+    """A delivery's state after an attempt, and the seconds until the next one; None if none
+    follows."""
     if outcome.error is None:
         return DeliveryState.SUCCEEDED, None
     if request.is_test or outcome.error is Fault.GONE:
@@ -49,21 +50,24 @@ def next_state(request: DeliveryRequest, outcome: Outcome) -> tuple[DeliveryStat
 def affects_endpoint(request: DeliveryRequest, outcome: Outcome) -> bool:
     """Whether an attempt may change the endpoint's health.
 
-    A success of a healthy endpoint changes nothing. Neither does a failed test: its sender sees the
-    result.
+    A success changes nothing if the endpoint is healthy. A failed test changes nothing, since the
+    person who sent it sees the result.
     """
     return request.endpoint_was_failing or (outcome.error is not None and not request.is_test)
 
 
 def lock(config_ids: Collection[uuid.UUID]) -> None:
-    """Lock endpoints that are about to be changed, always in the same order."""
+    """Lock the endpoints that are about to be changed, always in the same order."""
     if config_ids:
         rows = WebhookConfig.objects.select_for_update(no_key=True).filter(pk__in=config_ids)
         list(rows.order_by("id").values_list("pk"))
 
 
 def record(ended: Sequence[tuple[DeliveryRequest, Outcome]]) -> set[uuid.UUID]:
-    """Update the health of these attempts' endpoints, which are locked; returns failing ones."""
+    """Update the health of these attempts' endpoints, which the caller has locked.
+
+    Returns the ids of those that failed.
+    """
     outcomes: dict[uuid.UUID, list[Outcome]] = {}
     for request, outcome in ended:
         if outcome.error is None or not request.is_test:
@@ -87,9 +91,9 @@ def _record_failures(config_id: uuid.UUID, failures: Sequence[Outcome]) -> None:
             {
                 "config": config_id,
                 "count": len(failures),
-                "retry_after": min(retry_after, _LONGEST_RETRY_AFTER_SECONDS),
+                "retry_after": min(retry_after, _MAX_RETRY_AFTER_SECONDS),
                 "limit": _BREAKER_FAILURES,
-                "longest": _LONGEST_PAUSE_SECONDS,
+                "longest": _MAX_PAUSE_SECONDS,
             },
         )
         row = cursor.fetchone()
@@ -126,9 +130,10 @@ def _warn(config_id: uuid.UUID, warned_at: datetime | None) -> None:
 
 
 def _mail_owners(config: WebhookConfig, kind: str, context: dict[str, Any]) -> None:
-    """One job per owner, so that a refused address does not repeat the others' mails."""
+    """Mail the client's owners. Each has a job, so that one refused address does not repeat the
+    others' mails."""
     owners = User.objects.for_client(config.client).filter(role=Role.OWNER, is_disabled=False)
     for owner in owners.order_by("id"):
-        # Without the query, which may contain the receiver's token.
-        about = {"company": config.client.name, "url": config.url.partition("?")[0], **context}
-        mails.send_to(owner, kind, about)
+        # The query is left out, since it may contain the receiver's token.
+        values = {"company": config.client.name, "url": config.url.partition("?")[0], **context}
+        mails.send_to(owner, kind, values)

@@ -1,4 +1,4 @@
-"""Deliveries: test, replay, give up and purge them."""
+"""Test, replay, give up and purge deliveries."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -18,26 +18,26 @@ from webhooks.shapes import webhook as webhook_shapes
 
 RETENTION = timedelta(days=30)
 _BATCH = 500
-# Longer than a failing endpoint is paused, so that an attempt has ended within this time.
-_LOOKS_BACK = timedelta(minutes=5)
+# Longer than the pauses of a failing endpoint, so that some attempt ended within this time.
+_FAILURE_LOOKBACK = timedelta(minutes=5)
 # The health of a new or newly activated endpoint.
 HEALTHY: dict[str, Any] = {
     "consecutive_failures": 0, "failing_since": None, "warned_at": None, "paused_until": None,
 }  # fmt: skip
-TESTS_A_MINUTE = 6
+MAX_TESTS_PER_MINUTE = 6
 # Deliveries are kept for a month, but older failures are no longer of interest.
 _FAILED_WITHIN = timedelta(days=7)
 
 
-# The largest exact count of a replay's events.
-MOST_COUNTED = 10_000
+# The maximum number of a replay's events that is counted exactly.
+MAX_COUNTED = 10_000
 
 
 class TooManyTests(ApiError):
     code, status = "too_many_requests", 429
     detail = (
-        f"You can send one test at a time and {TESTS_A_MINUTE} per minute for each webhook. Try"
-        " again later."
+        f"You can send one test at a time and {MAX_TESTS_PER_MINUTE} per minute for each webhook."
+        " Try again later."
     )
     headers: ClassVar[dict[str, str]] = {"Retry-After": "15"}
 
@@ -48,7 +48,7 @@ class EndpointDisabled(ApiError):
 
 
 def failed_lately(*states: DeliveryState) -> QuerySet[Delivery]:
-    """What pages count as failed: deliveries of the last seven days in these states, no tests."""
+    """The deliveries of the last seven days that are in these states, without tests."""
     since = timezone.now() - _FAILED_WITHIN
     return Delivery.objects.filter(created_at__gte=since, state__in=states, is_test=False)
 
@@ -56,14 +56,15 @@ def failed_lately(*states: DeliveryState) -> QuerySet[Delivery]:
 def queue_test(config: WebhookConfig) -> Delivery:
     """Queue a `webhook.test` event for this endpoint only; the dispatcher sends it at once.
 
-    Tests have their own limit, so that tests of a slow receiver delay nobody else.
+    Tests have their own limit, so that tests of a slow receiver do not delay others. 429 if it is
+    exceeded.
     """
     with transaction.atomic():
-        # The lock lets concurrent tests see each other.
+        # The lock ensures that concurrent tests are counted.
         WebhookConfig.objects.select_for_update(no_key=True).get(pk=config.pk)
         tests = Delivery.objects.filter(config=config, is_test=True)
         recent = tests.filter(created_at__gt=timezone.now() - timedelta(minutes=1))
-        if recent.count() >= TESTS_A_MINUTE or recent.filter(due_at__isnull=False).exists():
+        if recent.count() >= MAX_TESTS_PER_MINUTE or recent.filter(due_at__isnull=False).exists():
             raise TooManyTests
         data = {"config_id": str(config.pk), "message": "It works: this is a test."}
         event = events.announce(config.client_id, "webhook.test", data, only_to=config.pk)
@@ -71,22 +72,23 @@ def queue_test(config: WebhookConfig) -> Delivery:
 
 
 def latest_failure(config: WebhookConfig) -> DeliveryAttempt | None:
-    """The latest failed attempt of deliveries that wait for a retry; None if there is none.
+    """The latest failed attempt of the deliveries that wait for a retry; None if there is none.
 
-    Skips deliveries overdue by more than a few minutes, so that no long backlog is read.
+    Deliveries overdue by more than five minutes are skipped, so as not to read a long backlog.
     """
     retried = Delivery.objects.filter(
         config=config,
         is_test=False,
         state=DeliveryState.FAILED,
-        due_at__gt=timezone.now() - _LOOKS_BACK,
+        due_at__gt=timezone.now() - _FAILURE_LOOKBACK,
     )
     failed = DeliveryAttempt.objects.filter(delivery__in=retried, error__isnull=False)
     return failed.order_by("-id").first()
 
 
 def replay(event: Event, config: WebhookConfig | None) -> None:
-    """Send an event again with the same id: to one endpoint, or to all that take its type."""
+    """Send an event again with the same id: to one endpoint, or to all active endpoints that
+    subscribe to its type. 409 if there is none."""
     targets = WebhookConfig.objects.filter(
         client_id=event.client_id, is_active=True, deleted_at=None
     )
@@ -97,7 +99,7 @@ def replay(event: Event, config: WebhookConfig | None) -> None:
     ]
     if not config_ids:
         raise EndpointDisabled(
-            None if config else "No endpoint that is on takes this type of event."
+            None if config else "No active webhook subscribes to this type of event."
         )
     with transaction.atomic():
         for config_id in config_ids:
@@ -105,16 +107,16 @@ def replay(event: Event, config: WebhookConfig | None) -> None:
 
 
 def count_replay(config: WebhookConfig, body: webhook_shapes.EventReplayRequest) -> int:
-    """How many events a replay would send; the count stops at `MOST_COUNTED` + 1."""
+    """The number of events that a replay would send; the count stops at `MAX_COUNTED` + 1."""
     until = (body.created_to or timezone.now()).isoformat()
     since = body.created_from.isoformat()
-    return _in_range(config, since, until, body.state, body.type)[: MOST_COUNTED + 1].count()
+    return _in_range(config, since, until, body.state, body.type)[: MAX_COUNTED + 1].count()
 
 
 def enqueue_replay(
     config: WebhookConfig, body: webhook_shapes.EventReplayRequest
 ) -> webhook_shapes.Replay:
-    """Accept the replay of a range; a job queues the deliveries."""
+    """Enqueue a job that queues the deliveries of a range; 409 if the endpoint is off."""
     if not config.is_active:
         raise EndpointDisabled
     now = timezone.now()
@@ -122,7 +124,7 @@ def enqueue_replay(
     if body.created_from < now - RETENTION:
         raise Invalid.field("body", "created_from", msg="At most 30 days ago.")
     if until <= body.created_from:
-        raise Invalid.field("body", "created_to", msg="Must lie after created_from.")
+        raise Invalid.field("body", "created_to", msg="Must be later than created_from.")
     jobs.enqueue(
         "webhooks.replay_range",
         client_id=config.client_id,
@@ -172,7 +174,7 @@ def _in_range(
     return rows
 
 
-# Locks the events that still exist; whoever deletes one (`events._delete`) waits.
+# Locks the events that still exist, so that `events._delete` has to wait.
 _LOCK_EVENTS = """
 SELECT id FROM webhooks_event WHERE id = ANY (%s) ORDER BY id FOR KEY SHARE
 """
@@ -189,7 +191,7 @@ WHERE webhooks_delivery.lease_token IS NULL OR webhooks_delivery.due_at <= state
 
 
 def _queue(batch: list[Event], config_id: uuid.UUID) -> None:
-    """Make deliveries of these events due now, and store the bodies that are missing."""
+    """Make deliveries of these events to the endpoint due now, and store missing bodies."""
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_EVENTS, [[event.pk for event in batch]])
         stored = {pk for (pk,) in cursor.fetchall()}
@@ -230,7 +232,7 @@ SELECT client_id, id, attempts, %(error)s, '', statement_timestamp() FROM ended
 
 
 def enqueue_give_up(config: WebhookConfig) -> None:
-    """Have a job give up the waiting deliveries of an endpoint that is switched off.
+    """Enqueue a job that gives up the waiting deliveries of an endpoint that is switched off.
 
     Call it in the transaction that switches the endpoint off.
     """
@@ -251,8 +253,8 @@ def give_up(config_id: str) -> None:
     has_more = True
     while has_more:
         with jobs.commit(), connection.cursor() as cursor:
-            # The endpoint is locked before its deliveries. If it is on again, the rest is
-            # delivered.
+            # The endpoint is locked before its deliveries. If it is on again, the remaining
+            # deliveries are sent.
             if not off.exists():
                 break
             cursor.execute(_GIVE_UP, params)
@@ -262,7 +264,8 @@ def give_up(config_id: str) -> None:
 def purge_expired() -> None:
     """Drop the months of deliveries, attempts and payloads that ended 30 days ago; events stay.
 
-    A month stays until the next run if it has a delivery that waits or was queued again since.
+    A month stays until a later run if it has a delivery that is waiting, or that was created less
+    than 30 days ago by a replay.
     """
     before = timezone.now() - RETENTION
 

@@ -1,12 +1,13 @@
-"""The dispatcher: leases due deliveries, has threads send them, and records the outcomes.
+"""The dispatcher: it leases due deliveries, sends them in threads, and records the outcomes.
 
 One thread uses the database, in batches: one transaction records outcomes and leases due
 deliveries. The sending threads do not use the database, and no transaction is open while they wait.
 Any number of dispatchers may run, one in each worker of the queue `webhook`. Only the holder of a
 delivery's lease records its outcome.
 
-A slow receiver delays nobody else: an endpoint has at most two requests in flight, one while it
-fails, none while its circuit breaker is open. Failing endpoints together get half of the threads.
+A slow receiver does not delay others: an endpoint has at most two requests in flight, one while it
+fails, and none while its circuit breaker is open. All failing endpoints together get at most half
+of the threads.
 """
 
 import functools
@@ -40,18 +41,21 @@ from webhooks.services.events import DELIVERIES
 from webhooks.shapes.webhook import event_id
 
 log = logging.getLogger(__name__)
+# The maximum number of a healthy endpoint's requests in flight.
 PER_ENDPOINT = 2
 _TEST_THREADS = 16
-# Renewed during an attempt. If a dispatcher dies, its deliveries wait this long.
+# Leases are renewed during an attempt. If a dispatcher crashes, its deliveries wait this long.
 LEASE_SECONDS = 10.0
+# The maximum number of HTTP clients that are kept, one per endpoint.
 MAX_CLIENTS = 256
-# Pauses between ticks, which a signal or the end of an attempt ends: `_WATCH_SECONDS` after work,
-# else the time until the next delivery is due, at least that and at most `_IDLE_SECONDS`.
+# The pauses between ticks, unless a signal or the end of an attempt comes first: `_WATCH_SECONDS`
+# if there was work; otherwise until the next delivery is due, but at least `_WATCH_SECONDS` and at
+# most `_IDLE_SECONDS`.
 _WATCH_SECONDS, _IDLE_SECONDS = 0.5, 5.0
 _DRAIN_SECONDS = 3.0
 
-# Endpoints with waiting deliveries. A dead receiver may have a long backlog: instead of reading it,
-# this query jumps from endpoint to endpoint in the index.
+# The endpoints with waiting deliveries. An unreachable receiver may have a long backlog: instead of
+# reading it, this query jumps from endpoint to endpoint in the index.
 _ENDPOINTS = """
 WITH RECURSIVE waiting AS (
     (SELECT config_id FROM webhooks_delivery WHERE due_at IS NOT NULL AND NOT is_test
@@ -67,7 +71,7 @@ _NEXT_DUE = (
     _ENDPOINTS
     + """
 SELECT extract(epoch FROM least(
-    -- Those of a paused endpoint wait for the end of its pause.
+    -- Deliveries of a paused endpoint wait for the end of its pause.
     (SELECT min(greatest(c.paused_until, (
          SELECT min(d.due_at) FROM webhooks_delivery d
          WHERE d.config_id = c.id AND d.due_at IS NOT NULL AND NOT d.is_test)))
@@ -89,14 +93,14 @@ WHERE c.id IN (SELECT config_id FROM waiting) AND c.id <> ALL (%s::uuid[]) AND c
 """
 )
 _READY = _WAITING.format(columns="c.*") + "FOR NO KEY UPDATE OF c SKIP LOCKED"
-# Without locks: an idle dispatcher repeats this query.
+# Takes no locks, since an idle dispatcher repeats this query.
 _ANY_DUE = (
     _WAITING.format(columns="1")
     + "UNION ALL SELECT 1 FROM webhooks_delivery WHERE is_test"
     + " AND due_at <= statement_timestamp() LIMIT 1"
 )
 
-# `due_at` becomes the end of the lease, so deliveries of a dead dispatcher are due again then.
+# `due_at` becomes the end of the lease: if the dispatcher crashes, its deliveries are due then.
 _LEASE = """
 WITH leased AS (
     SELECT d.id, d.event_id, d.lease_token AS lost_lease FROM (
@@ -119,7 +123,7 @@ UPDATE webhooks_delivery d
 SET lease_token = gen_random_uuid(), attempts = d.attempts + 1,
     due_at = statement_timestamp() + make_interval(secs => %(lease)s)
 FROM leased JOIN webhooks_payload p ON p.event_id = leased.event_id
--- The event names the month, so that the others are not looked into.
+-- The event's id determines the month, so that other partitions are not searched.
 WHERE d.id = leased.id AND d.event_id = leased.event_id
 RETURNING d.id, d.config_id, d.lease_token, d.attempts, d.attempts_before_replay, d.is_test,
     d.event_id, p.body, leased.lost_lease
@@ -146,8 +150,8 @@ FROM written w JOIN ended e ON e.id = w.id
 RETURNING delivery_id
 """
 
-# For attempts of dispatchers that died while sending, whose outcome is unknown. The deliveries are
-# locked, so no attempt is recorded twice.
+# For the attempts of dispatchers that crashed while sending: their outcome is unknown. The
+# deliveries are locked, so no attempt is recorded twice.
 _RECORD_INTERRUPTED = """
 INSERT INTO webhooks_deliveryattempt
     (client_id, delivery_id, number, error, response_excerpt, created_at)
@@ -193,7 +197,7 @@ def _deliver(dispatcher: "Dispatcher", stop: Stop) -> None:
             has_worked = dispatcher.tick()
         except Error as exc:
             # Leased deliveries are due again when their leases end.
-            log.warning("database away, trying again: %s", exc)
+            log.warning("database unavailable, trying again: %s", exc)
             connection.close()
             stop.wait(1)
         if stop.is_set():
@@ -213,7 +217,7 @@ class Dispatcher:
         self._failing: set[uuid.UUID] = set()
         self._clients: dict[uuid.UUID, _EndpointClient] = {}
         self._renewed_at = 0.0
-        # Set when an attempt has ended or a delivery was signalled.
+        # Set when an attempt has ended, or when a new delivery was signaled.
         self.woken = threading.Event()
 
     def tick(self) -> bool:
@@ -228,7 +232,7 @@ class Dispatcher:
         with transaction.atomic():
             self._record([(request, _outcome(future)) for future, request in ended.items()])
             rows, configs = self._lease(running, full)
-        # Only after the commit: if it fails, the next tick records these outcomes.
+        # Only after the commit: if that fails, the next tick records these outcomes.
         for future in ended:
             del self._in_flight[future]
         for request in _delivery_requests(rows, configs):
@@ -248,8 +252,8 @@ class Dispatcher:
             if is_late:
                 break
             self.woken.wait(0.05)
-        # Due at once. The lease token stays, so that the next dispatcher records an interrupted
-        # attempt.
+        # The rest is due at once. The lease tokens stay, so that the next dispatcher records
+        # interrupted attempts.
         _set_due([request.lease_token for request in self._in_flight.values()], 0)
         for pool in (self._pool, self._test_pool):
             pool.shutdown(wait=False, cancel_futures=True)
@@ -267,7 +271,7 @@ class Dispatcher:
             _set_due([request.lease_token for request in running], LEASE_SECONDS)
 
     def _full_endpoints(self, running: Sequence[DeliveryRequest]) -> list[uuid.UUID]:
-        """Endpoints whose limit of requests in flight is used up by this dispatcher alone."""
+        """The endpoints whose limit of requests in flight this dispatcher alone uses up."""
         counts = Counter(request.config_id for request in running if not request.is_test)
         return [
             config_id
@@ -278,7 +282,7 @@ class Dispatcher:
     def _lease(
         self, running: Sequence[DeliveryRequest], full: Sequence[uuid.UUID]
     ) -> tuple[list[Any], dict[uuid.UUID, WebhookConfig]]:
-        """Lease due deliveries, in the caller's transaction."""
+        """Lease due deliveries, in the caller's transaction; return their rows and endpoints."""
         ready = list(WebhookConfig.objects.raw(_READY, [full]))
         caps = self._caps(ready, running)
         params: dict[str, Any] = {
@@ -287,7 +291,7 @@ class Dispatcher:
             "tests": max(_TEST_THREADS - sum(request.is_test for request in running), 0),
             "lease": LEASE_SECONDS,
         }
-        # A separate statement, to see what others leased before we got the endpoints' locks.
+        # A separate statement, so that it sees what others leased before we got the locks.
         with connection.cursor() as cursor:
             cursor.execute(_LEASE, params)
             rows = _without_exhausted(cursor.fetchall())
@@ -298,7 +302,8 @@ class Dispatcher:
     def _caps(
         self, ready: Sequence[WebhookConfig], running: Sequence[DeliveryRequest]
     ) -> dict[Any, int]:
-        """How many requests each endpoint may have in flight: healthy ones first, else random."""
+        """How many requests each endpoint may have in flight. Healthy endpoints come first,
+        otherwise the order is random."""
         in_flight = Counter(request.config_id for request in running if not request.is_test)
         free = self.threads - sum(in_flight.values())
         self._failing = {config.pk for config in ready if config.consecutive_failures} | (
@@ -349,11 +354,11 @@ class Dispatcher:
                 self._clients.pop(config_id).client.close()
 
     def _record(self, ended: Sequence[tuple[DeliveryRequest, Outcome]]) -> None:
-        """Record the outcomes whose lease we still hold, in the caller's transaction."""
+        """Record the outcomes of deliveries that we still lease, in the caller's transaction."""
         if not ended:
             return
         affecting = [pair for pair in ended if circuit_breaker.affects_endpoint(*pair)]
-        # Endpoints are locked before their deliveries, everywhere.
+        # Endpoints are always locked before their deliveries.
         circuit_breaker.lock({request.config_id for request, _ in affecting})
         states = [circuit_breaker.next_state(request, outcome) for request, outcome in ended]
         params: dict[str, Any] = {
@@ -392,7 +397,7 @@ def _is_anything_due(full: Sequence[uuid.UUID]) -> bool:
 
 
 def _seconds_to_next() -> float:
-    """How long to wait before the next tick, if no delivery is signalled meanwhile."""
+    """How long to wait before the next tick if nothing happens."""
     try:
         with connection.cursor() as cursor:
             cursor.execute(_NEXT_DUE)
@@ -403,7 +408,8 @@ def _seconds_to_next() -> float:
 
 
 def _without_exhausted(rows: list[Any]) -> list[Any]:
-    """Record the attempts of dead dispatchers; omit deliveries that have no attempt left."""
+    """Record the attempts of crashed dispatchers as interrupted, and return the rows without those
+    that have no attempt left, which are given up."""
     interrupted = [row for row in rows if row[8]]
     if not interrupted:
         return rows

@@ -1,4 +1,4 @@
-"""Endpoints: create, update and delete them, and rotate their secrets."""
+"""Create, update and delete endpoints, and rotate their secrets."""
 
 import uuid
 from collections.abc import Set as AbstractSet
@@ -33,14 +33,14 @@ def list_for_client(client: Client) -> QuerySet[WebhookConfig]:
 
 
 def failing() -> QuerySet[WebhookConfig]:
-    """The endpoints that fail, and those switched off because they failed."""
+    """The endpoints of all clients that fail, or that were switched off because they failed."""
     off = Q(is_active=False) & ~Q(disabled_reason=DisabledReason.BY_HAND)
     rows = WebhookConfig.objects.filter(deleted_at=None)
     return rows.filter(off | Q(is_active=True, failing_since__isnull=False))
 
 
 def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
-    """This endpoint, or the client's oldest if no id is given; 404 if there is none."""
+    """The client's endpoint with this id, or the oldest if no id is given; 404 if there is none."""
     rows = list_for_client(client)
     if config_id:
         rows = rows.filter(pk=config_id)
@@ -51,18 +51,18 @@ def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
 
 
 def create(client: Client, body: webhook_shapes.WebhookConfigRequest, *, by: User) -> WebhookConfig:
-    """Create an endpoint."""
+    """Create an endpoint; 409 if the client already has ten."""
     require(body, "url")
     _check_url(body.url)
     with transaction.atomic():
-        # Concurrent requests must not exceed the limit.
+        # The lock keeps concurrent requests from exceeding the limit.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         if list_for_client(client).count() >= MAX_ENDPOINTS:
             raise TooManyEndpoints
         config = WebhookConfig.objects.create(
             client=client,
             secret=signatures.new_secret(),
-            **_columns(body, _SETTINGS) | _switched(is_on=body.is_active),
+            **_columns(body, _SETTINGS) | _switch_columns(is_on=body.is_active),
         )
         audit.record(
             client.pk, "webhook.created", by=by, subject=_subject(config),
@@ -81,9 +81,9 @@ def update(
     columns = _columns(body, body.model_fields_set)
     with transaction.atomic():
         before = _lock(config)
-        # If it is already off, keep the reason and the time.
+        # If the endpoint is already off, keep the reason and the time.
         if columns.get("is_active", before.is_active) != before.is_active:
-            columns |= _switched(is_on=body.is_active)
+            columns |= _switch_columns(is_on=body.is_active)
         WebhookConfig.objects.filter(pk=config.pk).update(**columns)
         if before.is_active and not columns.get("is_active", True):
             deliveries.enqueue_give_up(config)
@@ -121,7 +121,7 @@ def reenable_and_replay(config: WebhookConfig, *, by: User) -> None:
 
 
 def missed_replays(config: WebhookConfig) -> list[webhook_shapes.EventReplayRequest]:
-    """The replays of what an endpoint missed while failing or off, at most the last 30 days."""
+    """The replays of what an endpoint missed while it failed or was off, in the last 30 days."""
     since = config.failing_since or config.disabled_at or timezone.now()
     start = max(since, timezone.now() - deliveries.RETENTION + timedelta(hours=1))
     return [
@@ -142,7 +142,7 @@ def delete(config: WebhookConfig, *, by: User | ApiKey) -> None:
 
 
 def rotate_secret(config: WebhookConfig, *, by: User) -> WebhookConfig:
-    """Create a new secret; the old one also signs for 24 hours."""
+    """Create a new secret. For 24 hours, deliveries are also signed with the old one."""
     with transaction.atomic():
         row = _lock(config)
         row.previous_secret, row.secret = row.secret, signatures.new_secret()
@@ -167,7 +167,7 @@ def _columns(body: webhook_shapes.WebhookConfigRequest, names: AbstractSet[str])
     return columns
 
 
-def _switched(*, is_on: bool) -> dict[str, Any]:
+def _switch_columns(*, is_on: bool) -> dict[str, Any]:
     if is_on:
         return {"disabled_reason": None, "disabled_at": None, **deliveries.HEALTHY}
     return {"disabled_reason": DisabledReason.BY_HAND, "disabled_at": timezone.now()}
@@ -178,11 +178,11 @@ def _subject(config: WebhookConfig) -> str:
 
 
 def _without_query(url: str) -> str:
-    """Omits the query, which may contain the receiver's token."""
+    """The URL without its query, which may contain the receiver's token."""
     return url.partition("?")[0]
 
 
 def _check_url(url: str) -> None:
     require_address(url, "url", purpose="webhook")
     if not egress.keeps_secrets(url, purpose="webhook"):
-        raise Invalid.field("body", "url", msg="Use an https address.", type="insecure")
+        raise Invalid.field("body", "url", msg="Use an https URL.", type="insecure")

@@ -1,4 +1,4 @@
-"""Events of the log as JSON made by PostgreSQL, without creating Python objects.
+"""Events of the log as JSON that PostgreSQL builds, without creating Python objects.
 
 `AS_JSON` has a column for each field of the shape `Event`.
 """
@@ -42,13 +42,13 @@ AS_JSON = f"""(SELECT row_to_json(shown)::text FROM (
         webhooks_event.conversation_id, webhooks_event.sequence, webhooks_event.data,
         false AS is_thin, {_DELIVERIES} AS deliveries
 ) shown)"""
-# PostgreSQL writes JSON longer than we do, and the fields around the data take less than 500 bytes,
-# so a shorter text is never thin.
+# PostgreSQL's JSON text is longer than ours, and the fields besides the data take less than 500
+# bytes, so an event with shorter data is never thin.
 _MAY_BE_THIN = f"octet_length(webhooks_event.data::text) > {webhook_shapes.MAX_BODY_BYTES - 500}"
 
 
 def read(event: Event) -> dict[str, Any]:
-    """An event with its deliveries, as an `Event`."""
+    """An event with its deliveries, in the shape `Event`."""
     rows = Event.objects.filter(pk=event.pk).annotate(as_json=RawSQL(AS_JSON, [], TextField()))
     return _parsed(rows.values_list("as_json", flat=True).get())
 
@@ -56,13 +56,13 @@ def read(event: Event) -> dict[str, Any]:
 def list_page(
     rows: QuerySet[FeedEntry], query: pagination.Page, *, by: str, resumable: bool
 ) -> dict[str, Any]:
-    """A list page of feed entries, each as an `Event`."""
+    """One page of feed entries, each in the shape `Event`."""
     shown: QuerySet[Any] = rows.annotate(
         as_json=RawSQL(AS_JSON, [], TextField()),
         may_be_thin=RawSQL(_MAY_BE_THIN, [], BooleanField()),
     )
     return pagination.page(
-        # Selecting the type joins the event, which drops entries of deleted events.
+        # Selecting the type joins the event, and so omits entries of deleted events.
         shown.values_list("position", "as_json", "may_be_thin", "event__type", named=True),
         query,
         by=by,

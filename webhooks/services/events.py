@@ -19,15 +19,15 @@ from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
 from webhooks.services import event_log_json, feed_order
 from webhooks.shapes import webhook as webhook_shapes
 
-# Stores the event, a delivery for each endpoint that subscribes to its type, and if there is one,
-# the body to deliver.
+# Stores the event, a delivery for each endpoint that subscribes to its type, and the body if there
+# is a delivery.
 _ANNOUNCE = """
 SELECT webhooks_announce(%(id)s, %(client)s, %(type)s, %(data)s, %(conversation)s, %(sequence)s,
     %(now)s, %(only)s)
 """
-# The live channel that wakes the dispatchers; `webhooks_announce` names it too.
+# The live channel that wakes the dispatchers; `webhooks_announce` uses the same name.
 DELIVERIES = "deliveries"
-START = 0  # before the first position in a feed
+START = 0  # the position before the first one in a feed
 
 
 def announce(
@@ -41,9 +41,9 @@ def announce(
 ) -> Event:
     """Append an event to the client's log and queue it for the endpoints that subscribe to it.
 
-    It belongs to the caller's transaction. `sequence` numbers the events of `conversation_id`
-    without gaps: the caller takes it from the conversation's row, under that row's lock. `only_to`
-    is for tests of an endpoint: the event is queued for this one only, active or not.
+    It is part of the caller's transaction. `sequence` numbers the events of `conversation_id`
+    without gaps: the caller gets it from the conversation's row, under that row's lock. `only_to`
+    is for tests: the event is queued only for this endpoint, whether it is active or not.
     """
     event = Event(
         id=uuid7(),
@@ -120,7 +120,7 @@ def delete_about_customers(client_id: int, customer_ids: Sequence[int]) -> None:
 
 
 def _delete(rows: QuerySet[Event]) -> None:
-    # Locked first, so that meanwhile no replay adds a delivery and no dispatcher an attempt.
+    # Lock the rows first, so that meanwhile no replay adds a delivery and no dispatcher an attempt.
     ids = list(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
     deliveries = Delivery.objects.filter(event_id__in=ids).order_by("pk").select_for_update()
     sent = list(deliveries.values_list("pk", flat=True))
@@ -167,7 +167,7 @@ def get(client: Client, event_id: str) -> Event:
 
 
 def page(client: Client, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
-    """A list page of the log, newest first or in feed order."""
+    """One page of the log, newest first or in feed order."""
     feed_order.number_events(client.pk)
     rows = _filtered(FeedEntry.objects.for_client(client), query)
     is_feed = query.order == "asc"

@@ -7,29 +7,29 @@ lock of the client. Each numbering continues after the last, and its positions b
 together. So a reader that continues after a position misses nothing, and waits for no open
 transaction.
 
-Why a conversation's events are in order of their `sequence`: an event is announced under the
-conversation's lock, after the previous one was committed. So it has the higher number here, and
-nobody sees it without the previous one.
+The events of a conversation are in order of `sequence`: an event is announced under the
+conversation's lock, after the previous event was committed. So it gets the higher number, and no
+reader sees it without the previous one.
 """
 
 from django.db import connection
 
 from webhooks.models import UnnumberedEvent
 
-BATCH_SIZE = 2_000  # the lock is held for some 50 ms
+BATCH_SIZE = 2_000  # numbering them takes about 50 ms, during which the lock is held
 
 
 def number_events(client_id: int) -> None:
     """Give the next positions to all committed events of a client that have none."""
-    taken = BATCH_SIZE
-    while taken == BATCH_SIZE:
+    numbered = BATCH_SIZE
+    while numbered == BATCH_SIZE:
         with connection.cursor() as cursor:
             cursor.execute("SELECT webhooks_number_events(%s, %s)", [client_id, BATCH_SIZE])
-            (taken,) = cursor.fetchone()
+            (numbered,) = cursor.fetchone()
 
 
 def number_all_events() -> None:
-    """Number the events of all clients, so that they do not pile up in feeds nobody reads."""
+    """Number the events of all clients, so that they do not pile up in feeds that nobody reads."""
     clients = UnnumberedEvent.objects.values_list("client_id", flat=True).distinct()
     for client_id in list(clients):
         number_events(client_id)

@@ -1,4 +1,4 @@
-"""Shapes of endpoints, events and deliveries."""
+"""The shapes of endpoints, events and deliveries."""
 
 import re
 import uuid
@@ -15,7 +15,7 @@ _EVENT_ID = re.compile(r"evt_([0-9a-f]{32})", re.ASCII)
 ReplayState: TypeAlias = Literal["gave_up", "missing", "undelivered", "all"]
 DeliveryStatus: TypeAlias = Literal["pending", "succeeded", "failed", "gave_up"]
 
-# The largest body of a delivery; a larger event is delivered without its data.
+# The maximum size of a delivery's body; a larger event is delivered without its data.
 MAX_BODY_BYTES = 20_000
 
 
@@ -42,15 +42,15 @@ def row_id(text: str) -> uuid.UUID | None:
 
 
 class WebhookConfigRequest(Shape):
-    """An endpoint's settings, to create or change it."""
+    """An endpoint's settings, for creating or changing it."""
 
     id: uuid.UUID | None = read_only("The endpoint's id, a UUIDv7.", path="config_id")
     url: Text = Field(
         "",
-        description="The URL that events are sent to by POST: https, a public host, port 443, no"
+        description="The URL to which events are sent by POST: https, a public host, port 443, no"
         " user name. Plain http and other ports are accepted only for hosts that the operator"
-        " allows. The host in the example does not exist: use your own, otherwise the answer is"
-        " 422. Required to create an endpoint.",
+        " allows. The host in the example does not exist, so it is refused with a 422. Required to"
+        " create an endpoint.",
         min_length=1,
         max_length=2000,
         examples=["https://shop.example/hooks/chat"],
@@ -58,34 +58,38 @@ class WebhookConfigRequest(Shape):
     )
     event_types: list[EventType] = Field(
         default_factory=list,
-        description="The types to send; empty: every type, including future ones.",
+        description="The types of events to send. Empty means every type, including future ones.",
         max_length=50,
         examples=[["message.created", "conversation.ended"]],
     )
     description: Text = Field("", description="A note for yourself.", max_length=200)
     is_active: bool = Field(
         True,
-        description="Whether events are sent. While the endpoint is off, events are not queued:"
-        " replay them later, or read them from the event log. Switching it on clears its record of"
-        " failures.",
+        description="Whether events are sent. While the endpoint is off, events are not queued for"
+        " it; you can replay them later, or read them from the event log. Switching it on resets"
+        " `failing_since` and `paused_until`.",
     )
     disabled_reason: Literal["by_hand", "gone", "failing"] | None = read_only(
-        "Why the endpoint is off: `by_hand`, `gone` (it answered 410) or `failing` (all"
-        " deliveries of five days failed); null while it is on."
+        "Why the endpoint is off: `by_hand`, `gone` (it responded with 410) or `failing` (all"
+        " deliveries failed for five days); null while it is on."
     )
-    disabled_at: Moment | None = read_only("When the endpoint was switched off.")
+    disabled_at: Moment | None = read_only(
+        "When the endpoint was switched off; null while it is on."
+    )
     failing_since: Moment | None = read_only(
         "The first failure since the last success; null after a success."
     )
     paused_until: Moment | None = read_only(
-        "Nothing is sent before this moment, after several failures in a row or because"
-        " the receiver asked to wait; due deliveries wait."
+        "Deliveries wait until this time, because several failed in a row or the receiver asked"
+        " to wait; null after a success."
     )
     previous_secret_until: Moment | None = read_only(
-        "After a rotation: until when deliveries are also signed with the previous secret."
+        "After a rotation: until when deliveries are also signed with the previous secret; null"
+        " if the secret was never rotated."
     )
     secret: str | None = read_only(
-        "The endpoint's signing secret, `whsec_…`: only in the reply that creates or rotates it."
+        "The endpoint's signing secret, `whsec_…`: only in the responses that create or rotate it,"
+        " null in others."
     )
     created_at: Moment | None = read_only("When the endpoint was created.")
 
@@ -99,14 +103,14 @@ class WebhookConfig(WebhookConfigRequest):
 
 
 class WebhookConfigsResponse(ListPage[WebhookConfig]):
-    """The client's endpoints, the oldest first."""
+    """One page of your endpoints, oldest first."""
 
 
 class WhichWebhook(Shape):
-    """Which endpoint."""
+    """The choice of an endpoint."""
 
     config_id: uuid.UUID | None = Field(
-        None, description="The endpoint; if left out, the client's oldest."
+        None, description="The endpoint's id; by default, your oldest endpoint is used."
     )
 
 
@@ -114,43 +118,54 @@ class WebhookAttempt(Shape):
     """One request to an endpoint, and the response."""
 
     attempt: int = Field(description="The attempt's number, 1 for the first.")
-    http_status: int | None = Field(description="The receiver's status; null without an answer.")
+    http_status: int | None = Field(
+        description="The status of the receiver's response; null without one."
+    )
     duration_ms: int | None = Field(
-        description="Milliseconds from connecting to the end of the answer."
+        description="Milliseconds from connecting to the end of the response; null if unknown."
     )
     error: str | None = Field(
         description="Null on success, else `timeout` (15 s), `name_not_found` (the host does not"
-        " resolve), `connection_refused`, `connection_failed` (in another way),"
+        " resolve), `connection_refused`, `connection_failed` (for another reason),"
         " `blocked_destination` (the host is not public), `redirect` (never followed),"
-        " `bad_status`, `invalid_answer`, `gone`, `interrupted` (a failure on our side) or"
-        " `endpoint_disabled`."
+        " `bad_status`, `invalid_answer` (its headers are too large), `gone` (410), `interrupted`"
+        " (a failure on our side) or `endpoint_disabled` (the endpoint was off)."
     )
     response_excerpt: str | None = Field(
-        description="The beginning of the answer, at most 1,000 bytes; credentials are redacted."
+        description="The beginning of the response, about 1,000 bytes; credentials are redacted."
+        " Null without a response."
     )
     created_at: Moment = Field(description="When the attempt ended.")
 
 
 class WebhookDelivery(Shape):
-    """One event for one endpoint, with the result of the latest attempt."""
+    """The delivery of one event to one endpoint, with the result of the latest attempt."""
 
     id: int = Field(description="The delivery's number.")
     config_id: uuid.UUID = Field(description="The endpoint's id.")
-    event_id: str = Field(description="The event, `evt_…`: also the `webhook-id` of every attempt.")
-    attempt: int = Field(description="Number of attempts started so far.")
+    event_id: str = Field(
+        description="The event's id, `evt_…`, which is the `webhook-id` of every attempt."
+    )
+    attempt: int = Field(description="The number of attempts started so far.")
     status: DeliveryStatus = Field(
         description="`pending`: no attempt has ended yet. `succeeded`: delivered. `failed`: the"
         " latest attempt failed, and another follows. `gave_up`: no attempt follows unless the"
         " event is replayed."
     )
-    http_status: int | None = Field(description="The receiver's status at the latest attempt.")
-    duration_ms: int | None = Field(description="Milliseconds that the latest attempt took.")
-    error: str | None = Field(
-        description="Why the latest attempt failed: see `WebhookAttempt.error`."
+    http_status: int | None = Field(
+        description="The status of the latest response; null without one."
     )
-    response_excerpt: str | None = Field(description="The beginning of the latest answer.")
+    duration_ms: int | None = Field(
+        description="Milliseconds that the latest attempt took; null if unknown."
+    )
+    error: str | None = Field(
+        description="Why the latest attempt failed, see `WebhookAttempt`; null if it did not."
+    )
+    response_excerpt: str | None = Field(
+        description="The beginning of the latest response; null without one."
+    )
     next_attempt_at: Moment | None = Field(
-        description="When the next attempt is due; null if none is, or during an attempt."
+        description="When the next attempt is due; null during an attempt, or if none follows."
     )
     attempts: list[WebhookAttempt] = Field(description="The attempts, each kept for 30 to 61 days.")
     created_at: Moment = Field(description="When the event was queued for the endpoint.")
@@ -166,7 +181,7 @@ class StoredEvent(Shape):
     timestamp: Moment = Field(description="When the event happened.")
     client_id: int = Field(description="The client that the event belongs to.")
     conversation_id: uuid.UUID | None = Field(
-        description="The conversation that the event belongs to, if any."
+        description="The conversation that the event belongs to; null if it belongs to none."
     )
     sequence: int | None = Field(
         description="The event's number among those of its conversation: 1, 2, 3 … without gaps;"
@@ -179,8 +194,8 @@ class Event(StoredEvent):
     """An event, with its deliveries."""
 
     is_thin: bool = Field(
-        description="Whether the event's webhook omits the data, because the body would be larger"
-        " than 20 KB."
+        description="Whether webhooks omit the event's data, because the body would be larger than"
+        " 20 KB."
     )
     deliveries: list[WebhookDelivery] = Field(description="The deliveries, one for each endpoint.")
 
@@ -204,7 +219,7 @@ def encode_body(row: models.Event) -> bytes:
 
 
 def is_thin(event: dict[str, Any]) -> bool:
-    """Whether the delivery of an event in the shape `Event` omits its data."""
+    """Whether deliveries of an event, which is given in the shape `Event`, omit its data."""
     return _is_large(
         as_json({name: value for name, value in event.items() if name != "deliveries"})
     )
@@ -219,8 +234,9 @@ class EventsResponse(Shape):
 
     items: list[Event] = Field(description="Events in the requested order.")
     next_cursor: str | None = Field(
-        description="Cursor of the next page. With `order=desc` it is null on the last page. With"
-        " `order=asc` it is set as soon as any event was read: store it and ask again later."
+        description="The cursor of the next page. With `order=desc`, it is null on the last page."
+        " With `order=asc`, it is null only until you have read an event: store it, and continue"
+        " with it later."
     )
 
 
@@ -230,12 +246,12 @@ class EventsQuery(Page):
     order: Literal["desc", "asc"] = Field(
         "desc",
         description="`desc`: newest first. `asc`: a feed in which new events always come after all"
-        " that you have read, so a cursor skips nothing.",
+        " that you have read, so that reading on from a cursor skips nothing.",
     )
     type: EventType | None = Field(None, description="Only events of this type.", max_length=60)
     conversation_id: uuid.UUID | None = Field(None, description="Only events of this conversation.")
-    created_from: Moment | None = Field(None, description="Only events at this moment or later.")
-    created_to: Moment | None = Field(None, description="Only events before this moment.")
+    created_from: Moment | None = Field(None, description="Only events at this time or later.")
+    created_to: Moment | None = Field(None, description="Only events before this time.")
     state: DeliveryStatus | None = Field(
         None, description="Only events with a delivery in this state."
     )
@@ -245,42 +261,43 @@ class EventsQuery(Page):
 
 
 class ReplayTarget(Shape):
-    """Which endpoint to send the event to."""
+    """The choice of the endpoints to which to send an event again."""
 
     config_id: uuid.UUID | None = Field(
         None,
-        description="The endpoint; if left out, every active one that takes this type of event.",
+        description="The endpoint's id; by default, every active endpoint that subscribes to this"
+        " type of event.",
     )
 
 
 class EventReplayRequest(Shape):
-    """Which events to send again."""
+    """The choice of the events to send again to an endpoint."""
 
     model_config = example(created_from="2026-11-20T00:00:00Z", state="gave_up")
 
     created_from: Moment = Field(description="The start of the range; at most 30 days ago.")
     created_to: Moment | None = Field(
-        None, description="The end of the range (exclusive); if left out, now."
+        None, description="The end of the range (exclusive); by default, now."
     )
     state: ReplayState = Field(
         "gave_up",
-        description="`gave_up`: deliveries that failed for good. `missing`: events that were never"
-        " queued for the endpoint, for example while it was off. `undelivered`: both, and what"
-        " failed and waits for its next try. `all`: every event.",
+        description="`gave_up`: deliveries that failed permanently. `missing`: events that were"
+        " never queued for the endpoint, for example while it was off. `undelivered`: both, and"
+        " deliveries that failed and wait for their next attempt. `all`: every event.",
     )
     type: EventType | None = Field(None, description="Only events of this type.", max_length=60)
     config_id: uuid.UUID | None = Field(
-        None, description="The endpoint; if left out, the client's oldest."
+        None, description="The endpoint's id; by default, your oldest endpoint is used."
     )
 
 
 class Replay(Shape):
-    """An accepted replay; a worker carries it out."""
+    """A replay that was accepted, and is carried out in the background."""
 
     config_id: uuid.UUID = Field(description="The endpoint's id.")
     created_from: Moment = Field(description="The start of the range.")
     created_to: Moment = Field(description="The end of the range (exclusive).")
     state: ReplayState = Field(description="Which events are sent, as in the request.")
     type: str | None = Field(
-        description="The events' type; null for every type that the endpoint takes.",
+        description="The type of the events; null for every type that the endpoint subscribes to.",
     )

@@ -53,7 +53,7 @@ def send_again(staff, row):
 
 
 def test_sent_again_by_hand(staff, failed):
-    assert "1 queued; 0 skipped" in send_again(staff, failed).content.decode()
+    assert "1 delivery will be sent again." in send_again(staff, failed).content.decode()
     failed.refresh_from_db()
     assert (failed.state, failed.attempts_before_replay) == (DeliveryState.PENDING, 10)
     assert failed.due_at
@@ -61,7 +61,8 @@ def test_sent_again_by_hand(staff, failed):
 
 def test_not_to_an_endpoint_that_is_off(staff, failed):
     type(failed.config).objects.update(is_active=False)
-    assert "0 queued; 1 skipped" in send_again(staff, failed).content.decode()
+    answer = send_again(staff, failed).content.decode()
+    assert "1 delivery was skipped because its webhook is off." in answer
     failed.refresh_from_db()
     assert failed.due_at is None
 

@@ -54,7 +54,7 @@ def test_an_endpoint_is_added_and_its_secret_is_shown_once(site):
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("http://8.8.8.8/hook", "Use an https address."),
+        ("http://8.8.8.8/hook", "Use an https URL."),
         ("https://10.0.0.1/hook", "private network"),
         ("nonsense", "Enter a full address"),
     ],

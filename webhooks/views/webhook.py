@@ -1,4 +1,4 @@
-"""Operations of the tag `Webhook`: endpoints, secrets, event log, replays."""
+"""The operations of the tag `Webhook`: endpoints, secrets, event log, replays."""
 
 import asyncio
 import uuid
@@ -14,7 +14,7 @@ from webhooks.models import Delivery
 from webhooks.services import deliveries, endpoints, event_log_json, events
 from webhooks.shapes import webhook as webhook_shapes
 
-# How long a test waits for its result: the receiver's time limit plus a margin.
+# How many seconds a test waits for its result: the receiver's time limit plus a margin.
 _TEST_WAIT_SECONDS = 20.0
 _TEST_POLL_SECONDS = 0.1
 
@@ -22,7 +22,7 @@ _TEST_POLL_SECONDS = 0.1
 class ConfigViewSet(TenantViewSet):
     @operation("Webhook", "Get Webhook Config", access=ADMIN, also={404: None})
     def retrieve(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
-        """Get the endpoint `config_id`, or the oldest, without its secret; 404 if there is none.
+        """Get an endpoint, by default the oldest, without its secret; 404 if there is none.
 
         `GET /webhook/configs` lists all endpoints.
         """
@@ -89,9 +89,10 @@ class EventViewSet(TenantViewSet):
     def test(self, query: webhook_shapes.WhichWebhook) -> StreamingReply:
         """Deliver a signed `webhook.test` event now, even to an endpoint that is off.
 
-        Returns the receiver's status, the time it took and the beginning of the response. There is
-        only one attempt; the delivery is `pending` if it has not ended within 20 seconds. An
-        endpoint takes one test at a time and six per minute; beyond that 429 with Retry-After.
+        Returns the receiver's status, how long it took, and the beginning of its response. There is
+        only one attempt; if it has not ended within 20 seconds, the delivery is `pending`. You can
+        send one test at a time and six per minute to an endpoint; beyond that, 429 with
+        `Retry-After`.
         """
         test = deliveries.queue_test(endpoints.get(self.client, query.config_id))
         return StreamingReply(_until_ended(test), as_stream=False, status_of=lambda _: 200)
@@ -106,7 +107,7 @@ class EventViewSet(TenantViewSet):
 
     @operation("Webhook", "Get Webhook Event", access=ADMIN, returns=webhook_shapes.Event)
     def retrieve(self, event_id: str) -> dict[str, Any]:
-        """Get an event with its data, even if the webhook omitted the data because of its size."""
+        """Get an event with its deliveries and its data, even if the webhook omitted large data."""
         return event_log_json.read(events.get(self.client, event_id))
 
     @operation(
@@ -116,8 +117,9 @@ class EventViewSet(TenantViewSet):
     def replay(self, event_id: str, query: webhook_shapes.ReplayTarget) -> dict[str, Any]:
         """Send an event again, with the same id and body; the retries start over.
 
-        A delivery that is being sent right now is not sent twice. 409 `endpoint_disabled` if no
-        active endpoint takes the event.
+        A delivery that is being sent right now is not sent twice. Get Webhook Event shows the
+        result. 409 `endpoint_disabled` if the endpoint is off, or if no active endpoint subscribes
+        to the event's type.
         """
         event = events.get(self.client, event_id)
         target = endpoints.get(self.client, query.config_id) if query.config_id else None
@@ -128,8 +130,9 @@ class EventViewSet(TenantViewSet):
         "Webhook", "Replay Webhook Events", access=ADMIN, status=202, also={404: None, 409: None}
     )
     def replay_range(self, body: webhook_shapes.EventReplayRequest) -> webhook_shapes.Replay:
-        """Send a range of events to an endpoint again; a worker queues them, oldest first.
+        """Send a range of events to an endpoint again, oldest first.
 
+        They are queued in the background. Get Webhook Events with `config_id` shows the results.
         409 `endpoint_disabled` if the endpoint is off.
         """
         config = endpoints.get(self.client, body.config_id)

@@ -1,4 +1,4 @@
-"""chatapp: telephone numbers of business accounts."""
+"""chatapp: phone numbers of business accounts."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -9,9 +9,9 @@ from django.conf import settings
 from django.utils import timezone
 
 from channels_app.providers import http
-from channels_app.providers.base import NOT_HANDED_OVER, sent_as
+from channels_app.providers.base import NOT_PROVIDED, sent_as
 from channels_app.providers.callback_parsing import Callback
-from channels_app.providers.chatapp import accounts, inbound, sending
+from channels_app.providers.chatapp import accounts, inbound, payloads
 from channels_app.providers.chatapp.accounts import APP, Number
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.events import InboundFile, Item
@@ -39,7 +39,7 @@ _NEEDED = ("whatsapp_business_management", "whatsapp_business_messaging")
 
 
 class Chatapp(GraphProvider):
-    """Tokens of a signup usually do not expire. Customers' names come only in callbacks.
+    """The provider's tokens usually do not expire. Customers' names come only in callbacks.
 
     After the reply window the provider accepts only approved templates.
     """
@@ -49,7 +49,7 @@ class Chatapp(GraphProvider):
     marks = markdown_to_text.Marks(bold="*", code="```")
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
-        """The signup dialog as a page, with the login configuration of our app if it has one."""
+        """The URL of the signup dialog, with the login configuration of our app if it has one."""
         url = consent.url(
             APP, settings.SOCIALNET_DIALOG_URL,
             scopes=_SCOPES, redirect_uri=redirect_uri, state=state,
@@ -59,7 +59,8 @@ class Chatapp(GraphProvider):
         return f"{url}&{urlencode({'config_id': config_id})}" if config_id else url
 
     def redeem_code(self, code: str, *, redirect_uri: str = "", verifier: str = "") -> Tokens:
-        """Exchange a code of the signup dialog. Opened as a window it has no `redirect_uri`."""
+        """Exchange a code from the signup dialog for a token. If the dialog was opened as a window,
+        there is no `redirect_uri`."""
         back = {"redirect_uri": redirect_uri} if redirect_uri else {}
         return consent.token(APP, {"code": code, **back})
 
@@ -119,9 +120,10 @@ class Chatapp(GraphProvider):
         return inbound.items(callback.json)
 
     def fetch(self, account: Account, file: InboundFile) -> bytes:
-        """Download a customer's file; its address is valid for five minutes and needs our token."""
+        """Request a file's URL, which is valid for five minutes and needs our token, and download
+        the file."""
         if not file.media_id:
-            raise ProviderError(Kind.REQUEST, NOT_HANDED_OVER)
+            raise ProviderError(Kind.REQUEST, NOT_PROVIDED)
         found = APP.call(
             "GET", http.path_segment(file.media_id), token=account.token,
             params={"phone_number_id": account.id},
@@ -132,17 +134,17 @@ class Chatapp(GraphProvider):
         )  # fmt: skip
 
     def parts(self, content: Sequence[Part]) -> Sequence[Part]:
-        return sending.parts(content)
+        return payloads.parts(content)
 
     def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:
-        """Send one part with our id, which comes back with each of its statuses."""
+        """Send one part with the id of our send, which the provider returns with each status."""
         recipient = "to" if envelope.recipient_id.isdigit() else "recipient"
         body = {
             "messaging_product": "whatsapp",
             "recipient_type": "individual",
             # A number, or the id of a customer who hides the number.
             recipient: envelope.recipient_id,
-            **sending.content(account, part),
+            **payloads.content(account, part),
             "biz_opaque_callback_data": envelope.send_id,
         }
         if envelope.reply_to:
@@ -154,7 +156,7 @@ class Chatapp(GraphProvider):
     def signal(
         self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
     ) -> None:
-        """Mark the newest message as read, or show that somebody types (for 25 seconds).
+        """Mark the newest message as read, and with `typing_on` show typing for 25 seconds.
 
         There is no call to end typing: it ends by itself or with the next message.
         """

@@ -1,4 +1,4 @@
-"""The business accounts of a token, and their numbers."""
+"""The business accounts that a token may use, and their phone numbers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ _FIELDS = (
     "id,display_phone_number,verified_name,code_verification_status,platform_type,quality_rating,"
     "whatsapp_business_manager_messaging_limit"
 )
-_MANAGES = "whatsapp_business_management"
-_AT_ONCE, _MOST_PAGES = 100, 20
+_MANAGEMENT_SCOPE = "whatsapp_business_management"
+_PAGE_SIZE, _MAX_PAGES = 100, 20
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number, the business account that has it, and whether it is registered for sending."""
+    """A phone number of a business account, and whether it is registered for sending."""
 
     id: str
     name: str
@@ -33,7 +33,10 @@ class Number:
 
 
 def find_number(token: str, number_id: str, *, business_account_id: str = "") -> Number:
-    """The number with this id among the token's numbers, or in the named business account."""
+    """The number with this id, in the given business account or in any that the token may use.
+
+    Raises a `request` error if there is none.
+    """
     reached = business_accounts(inspect(token))
     for business_id in [business_account_id] if business_account_id else reached:
         for number in _all_numbers(token, business_id):
@@ -52,7 +55,7 @@ def business_accounts(token: dict[str, Any]) -> list[str]:
     ids = [
         str(target)
         for scope in dicts_in(token.get("granular_scopes"))
-        if scope.get("scope") == _MANAGES
+        if scope.get("scope") == _MANAGEMENT_SCOPE
         for target in (scope.get("target_ids") or [])
     ]
     return list(dict.fromkeys(ids))
@@ -60,8 +63,8 @@ def business_accounts(token: dict[str, Any]) -> list[str]:
 
 def _all_numbers(token: str, business_id: str) -> Iterator[Number]:
     after = None
-    for _ in range(_MOST_PAGES):
-        numbers, after = list_numbers(token, business_id, after=after, limit=_AT_ONCE)
+    for _ in range(_MAX_PAGES):
+        numbers, after = list_numbers(token, business_id, after=after, limit=_PAGE_SIZE)
         yield from numbers
         if after is None:
             return
@@ -70,7 +73,7 @@ def _all_numbers(token: str, business_id: str) -> Iterator[Number]:
 def list_numbers(
     token: str, business_id: str, *, after: str | None, limit: int
 ) -> tuple[list[Number], str | None]:
-    """A list page of a business account's numbers, and the next cursor."""
+    """One page of a business account's numbers, and the next cursor; None after the last page."""
     body = APP.call(
         "GET", f"{http.path_segment(business_id)}/phone_numbers", token=token,
         params={"fields": _FIELDS, "limit": limit, "after": after},

@@ -1,8 +1,8 @@
-"""Error codes of this provider only; `graph/errors.py` has those of the whole family."""
+"""Error codes of chatapp only; `graph/errors.py` has those of the whole Graph family."""
 
 from channels_app.providers.errors import Kind
 
-# The provider advises to stop after this many retries, by error code.
+# By error code: the number of retries after which the provider advises to stop.
 RETRIES = {131000: 3, 131052: 2, 131053: 2, 135000: 1}
 KINDS: dict[int, Kind] = {
     # 131056, too many messages to one customer, is not a RATE: only that customer's messages wait.

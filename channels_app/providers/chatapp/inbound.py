@@ -27,7 +27,7 @@ _CHANGED_IDS = {"user_changed_number", "customer_changed_number", "user_changed_
 _NO_MESSAGES = {"system", "reaction", "edit", "revoke", "request_welcome", "errors"}
 _MAX_ID = 300
 _NUMBER = ("phone_number_id", "display_phone_number")
-# Account events that a person must look at, in words; and those that end such trouble.
+# Account events that need a person's attention, and what to tell the person.
 _TROUBLE = {
     "ACCOUNT_RESTRICTION": "The provider has restricted this business account.",
     "ACCOUNT_VIOLATION": "The provider reports that this business account broke a rule.",
@@ -36,12 +36,13 @@ _TROUBLE = {
     "PARTNER_REMOVED": "Our access to this business account was removed. Reconnect it.",
     "ACCOUNT_OFFBOARDED": "This number was removed from the provider's API. Reconnect it.",
 }
+# Account events that end such trouble.
 _TROUBLE_ENDS = {"REINSTATE", "ACCOUNT_RECONNECTED"}
-# Which lists of a change are live, by its field; a field that is not named may have any.
+# By a change's field: the lists that are read. For other fields, all lists are read.
 _LISTS: dict[str, set[str]] = {
     "messages": {"messages", "statuses"},
     "smb_message_echoes": {"message_echoes"},
-    # Messages of the past, and of a thread that another app has.
+    # Past messages, messages of threads that another app controls, and the phone app's contacts.
     "history": set(), "standby": set(), "smb_app_state_sync": set(),
     "calls": {"calls"},
     "user_preferences": {"user_preferences"},
@@ -49,7 +50,7 @@ _LISTS: dict[str, set[str]] = {
 
 
 def items(body: Any) -> list[events.Item]:
-    """Everything in a callback."""
+    """All items of a callback, in order."""
     return [
         item
         for entry in entries_of(body)
@@ -60,7 +61,7 @@ def items(body: Any) -> list[events.Item]:
 
 @dataclass(frozen=True)
 class _Origin:
-    """The account of an item, and the customers that the callback names."""
+    """What the items of a change have in common: the account, the time, and the customers."""
 
     account_id: str
     # The account's own number in digits, if the callback contains it.
@@ -93,8 +94,8 @@ def _of_change(change: Any, business_id: str, sent_at: datetime | None) -> Itera
     yield from found
     if name == "account_update" and (trouble := _trouble(change, value, business_id, sent_at)):
         yield trouble
-    elif told := news.item(name, value, business_id, sent_at):
-        yield told
+    elif notice := news.item(name, value, business_id, sent_at):
+        yield notice
     elif not found:
         yield origin.left_out(change, f"changes.{name}")
 
@@ -102,7 +103,8 @@ def _of_change(change: Any, business_id: str, sent_at: datetime | None) -> Itera
 def _trouble(
     change: Any, value: dict[str, Any], business_id: str, sent_at: datetime | None
 ) -> events.Item | None:
-    """Trouble of a business account, or its end. In some events the entry names our portfolio."""
+    """Trouble of a business account, or the end of it; None for other events. In some events the
+    entry's id is that of our portfolio, so the id in `waba_info` comes first."""
     event = as_text(value.get("event"))
     if event not in _TROUBLE and event not in _TROUBLE_ENDS:
         return None
@@ -123,7 +125,7 @@ def _contacts(value: dict[str, Any]) -> list[hook.ChatappContact]:
         try:
             found.append(hook.ChatappContact.model_validate(raw))
         except ValidationError:
-            continue  # the message itself names its customer
+            continue  # the message itself has the customer's id
     return found
 
 
@@ -167,7 +169,7 @@ def _contact_of(
 
 
 def _change_item(message: hook.ChatappMessage, common: dict[str, Any]) -> events.Item | None:
-    """A customer's change of an existing message, or of their number."""
+    """A change to an existing message or to the customer's ids; None for anything else."""
     if message.type == "reaction" and message.reaction:
         emoji = message.reaction.emoji
         return events.Reacted(
@@ -186,7 +188,8 @@ def _change_item(message: hook.ChatappMessage, common: dict[str, Any]) -> events
 
 
 def _changed_ids(system: dict[str, Any], common: dict[str, Any]) -> events.Item | None:
-    """A customer's new number or id; their field names differ between API versions."""
+    """A customer's new number or id; None if there is neither. The names of the fields differ
+    between API versions."""
     if as_text(system.get("type")) not in _CHANGED_IDS:
         return None
     number = as_text(system.get("wa_id")) or as_text(system.get("new_wa_id"))
@@ -201,18 +204,18 @@ def _changed_ids(system: dict[str, Any], common: dict[str, Any]) -> events.Item 
 
 
 def _written(message: hook.ChatappMessage, common: dict[str, Any], name: str) -> events.Item | None:
-    content, told = _content(message), _metadata(message)
+    content, metadata = _content(message), _metadata(message)
     if content is None:
         return None
-    about = _about(message)
+    context = _context(message)
     return events.MessageIn(
         **common,
         message_id=message.id,
-        content=replace(content, lines=[*about, *content.lines]),
+        content=replace(content, lines=[*context, *content.lines]),
         reply_to=message.context.id if message.context else None,
         customer_name=name,
         phone=_phone(common),
-        metadata={key: value for key, value in told.items() if value},
+        metadata={key: value for key, value in metadata.items() if value},
     )
 
 
@@ -222,31 +225,31 @@ def _phone(common: dict[str, Any]) -> str:
 
 
 def _metadata(message: hook.ChatappMessage) -> dict[str, Any]:
-    """What callers may want to have as the provider sent it."""
-    told: dict[str, Any] = {"referral": message.referral}
+    """The message's `metadata` in the API: what the provider sent besides the content."""
+    metadata: dict[str, Any] = {"referral": message.referral}
     if message.context and message.context.forwarded:
-        told["forwarded"] = True
+        metadata["forwarded"] = True
     if message.type == "interactive" and message.interactive:
         reply = as_dict(message.interactive.get(as_text(message.interactive.get("type"))))
-        told |= {"payload": reply.get("id"), "form": reply.get("response_json")}
+        metadata |= {"payload": reply.get("id"), "form": reply.get("response_json")}
     if message.type == "button" and message.button:
-        told["payload"] = message.button.get("payload")
+        metadata["payload"] = message.button.get("payload")
     if message.type == "order":
-        told["order"] = message.order
-    return told
+        metadata["order"] = message.order
+    return metadata
 
 
-def _about(message: hook.ChatappMessage) -> list[Line]:
-    """What led the customer here, and the product that they ask about."""
-    about = context_lines.of_referral(message.referral)
+def _context(message: hook.ChatappMessage) -> list[Line]:
+    """Lines about what led the customer here, and about the product that they ask about."""
+    context = context_lines.of_referral(message.referral)
     product = (message.context and message.context.referred_product) or {}
     if number := as_text(product.get("product_retailer_id")):
-        about.append(context_lines.line("product", number))
-    return about
+        context.append(context_lines.line("product", number))
+    return context
 
 
 def _content(message: hook.ChatappMessage) -> events.Content | None:
-    """What a message contains; None if that is nothing for a chat."""
+    """What a chat shows of a message; None if it shows nothing."""
     is_empty = message.type == "text" and message.text is not None and message.text.body == ""
     if message.type in _NO_MESSAGES or is_empty:
         return None
@@ -281,7 +284,7 @@ def _read_content(message: hook.ChatappMessage) -> events.Content:
     if message.type == "order" and message.order:
         goods = [context_lines.line("order", item) for item in _goods(message.order)]
         return events.Content(text=as_text(message.order.get("text")), lines=goods)
-    # "unknown" stands for a type that is missing, too.
+    # A missing type is read as "unknown", too.
     if message.type in {"text", "unknown"} and message.text:
         return events.Content(text=message.text.body or "")
     return events.Content()
@@ -295,7 +298,7 @@ def _tapped(interactive: dict[str, Any]) -> events.Content:
         return events.Content(text=as_text(reply))
     if "response_json" in reply:
         answers = context_lines.of_form(reply["response_json"])
-        # Without readable answers, the words that the provider shows in the thread.
+        # If the answers are unreadable: the text that the provider shows in the thread.
         return events.Content(
             lines=answers or [context_lines.line("answer", as_text(reply.get("body")))]
         )
@@ -308,7 +311,7 @@ def _tapped(interactive: dict[str, Any]) -> events.Content:
 
 
 def _unsolicited(interactive: dict[str, Any]) -> events.Content:
-    """A product that the customer shares, or what our own telephone app sent with choices."""
+    """A product that the customer shares, or what the business's phone app sent with choices."""
     action = as_dict(interactive.get("action"))
     product = as_dict(interactive.get("product")) or action
     name = context_lines.first_text(product.get("name"), product.get("product_retailer_id"))
@@ -319,7 +322,7 @@ def _unsolicited(interactive: dict[str, Any]) -> events.Content:
 
 
 def _card(card: dict[str, Any]) -> Iterator[Any]:
-    """Everything on a contact card."""
+    """The values on a contact card."""
     name, firm = as_dict(card.get("name")), as_dict(card.get("org"))
     parts = (name.get("first_name"), name.get("last_name"))
     yield as_text(name.get("formatted_name")) or " ".join(filter(None, map(as_text, parts)))
@@ -338,7 +341,7 @@ def _goods(order: dict[str, Any]) -> list[str]:
 
 
 def _echo_item(raw: Any, origin: _Origin, message: hook.ChatappMessage) -> events.Item:
-    """What somebody sent to a customer, changed or took back in the business's telephone app."""
+    """What somebody sent, edited or unsent in the business's phone app."""
     common: dict[str, Any] = {
         "account_id": origin.account_id,
         "at": moment(message.timestamp) or origin.sent_at or timezone.now(),
@@ -358,9 +361,9 @@ def _echo_item(raw: Any, origin: _Origin, message: hook.ChatappMessage) -> event
 
 
 def _call_item(raw: Any, origin: _Origin, call: hook.ChatappCall) -> events.Item:
-    """A customer's call, which nobody answers through this platform."""
-    is_theirs = call.direction != "BUSINESS_INITIATED" and call.sender != origin.own_number
-    if call.event not in {"connect", "terminate"} or not is_theirs or not call.sender:
+    """A customer's call. Calls cannot be answered through this platform."""
+    is_incoming = call.direction != "BUSINESS_INITIATED" and call.sender != origin.own_number
+    if call.event not in {"connect", "terminate"} or not is_incoming or not call.sender:
         return origin.left_out(raw, f"call.{call.event}")
     was_missed = call.event == "terminate" and (call.status or "").upper() != "COMPLETED"
     contact = next((row for row in origin.contacts if row.wa_id == call.sender), None)
@@ -370,7 +373,7 @@ def _call_item(raw: Any, origin: _Origin, call: hook.ChatappCall) -> events.Item
     return events.MessageIn(
         **common, account_id=origin.account_id,
         at=moment(call.timestamp) or origin.sent_at or timezone.now(),
-        # The end of a call that was answered adds nothing to its beginning.
+        # The end of an answered call has the same key as its beginning, and so is a duplicate.
         key=key_of("call", call.id, was_missed), message_id=None,
         content=events.Content(lines=[context_lines.line("missed_call" if was_missed else "call")]),
         customer_name=(contact and contact.profile and contact.profile.name) or "",
@@ -379,7 +382,7 @@ def _call_item(raw: Any, origin: _Origin, call: hook.ChatappCall) -> events.Item
 
 
 def _preference_item(raw: Any, origin: _Origin, wish: hook.ChatappPreference) -> events.Item:
-    """Whether a customer wants offers."""
+    """A customer's choice to stop or resume the account's offers."""
     user_id = wish.user_id or wish.wa_id
     if not user_id or wish.value not in {"stop", "resume"}:
         return origin.left_out(raw, "preference")
@@ -405,7 +408,7 @@ def _status_item(raw: Any, origin: _Origin, status: hook.ChatappStatus) -> event
     }
     price = _price(status.pricing) if status.pricing else None
     if status.status == "sent":
-        # This status is the only echo of our own messages.
+        # There is no other echo of our own messages.
         return events.Echo(**common, message_id=status.id, is_foreign=False, price=price)
     if status.status == "delivered":
         return events.Receipt(**common, status="delivered", message_ids=[status.id], price=price)
@@ -422,13 +425,14 @@ def _status_item(raw: Any, origin: _Origin, status: hook.ChatappStatus) -> event
     return origin.left_out(raw, f"status.{status.status}")
 
 
-def _price(told: dict[str, Any]) -> events.Price:
-    is_regular = told.get("type") == "regular"
-    is_charged = told["billable"] is True if "billable" in told else is_regular
-    return events.Price(is_charged, as_text(told.get("category")).lower()[:60])
+def _price(pricing: dict[str, Any]) -> events.Price:
+    is_regular = pricing.get("type") == "regular"
+    is_charged = pricing["billable"] is True if "billable" in pricing else is_regular
+    return events.Price(is_charged, as_text(pricing.get("category")).lower()[:60])
 
 
-# The lists of a callback: the shape of an element, and the function that makes an event of it.
+# For each list of a callback: the shape of its elements, and the function that turns an element
+# into an item.
 _READERS: dict[str, tuple[type[Tolerant], Callable[[Any, _Origin, Any], events.Item]]] = {
     "messages": (hook.ChatappMessage, _message_item),
     "statuses": (hook.ChatappStatus, _status_item),

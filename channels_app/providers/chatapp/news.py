@@ -1,4 +1,4 @@
-"""Callbacks about numbers and templates: their state, quality, category and limits."""
+"""Callbacks about business accounts, numbers and templates: state, quality, limits and alerts."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -10,7 +10,7 @@ from channels_app.providers.callback_parsing import key_of
 from channels_app.providers.events import AccountNews
 from channels_app.providers.json_values import as_dict, as_text
 
-# The provider's values for none.
+# The values that mean that there is none.
 _NOTHING = {"", "none", "tier_not_set"}
 _MAX_REASON, _MAX_DIGITS = 500, 12
 _QUALITIES = {"flagged": "red", "unflagged": "green"}
@@ -19,20 +19,23 @@ _QUALITIES = {"flagged": "red", "unflagged": "green"}
 def item(
     field: str, value: dict[str, Any], business_id: str, sent_at: datetime | None
 ) -> AccountNews | None:
-    """The news in a change of this field; None if there is none."""
+    """The news in a change with this `field`; None if it contains none."""
     read = _READERS.get(field)
-    told = read(value) if read else None
-    if told is None or told["value"] in _NOTHING:
+    found = read(value) if read else None
+    if found is None or found["value"] in _NOTHING:
         return None
     at = sent_at or timezone.now()
-    names = [told.get(name, "") for name in ("kind", "template", "language", "number", "value")]
+    names = [found.get(name, "") for name in ("kind", "template", "language", "number", "value")]
     return AccountNews(
-        **told, account_id=business_id, at=at, key=key_of("news", *names, sent_at or repr(value))
+        **found, account_id=business_id, at=at, key=key_of("news", *names, sent_at or repr(value))
     )
 
 
 def limit_of(value: Any) -> str:
-    """A limit of customers in a day as a plain number: TIER_2K and 2000 are 2000."""
+    """A limit on customers per day in digits: `2000` for both TIER_2K and 2000.
+
+    `unlimited` if there is no limit, and empty if the value is not readable.
+    """
     words = as_text(value).lower().removeprefix("tier_")
     if words in {"-1", "unlimited"}:
         return "unlimited"
@@ -69,10 +72,10 @@ def _template_status(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _template_category(value: dict[str, Any]) -> dict[str, Any]:
-    """The new category; or the one that a template will have in a day, unless that is refuted."""
+    """A template's new category, or the one announced for the next day if nobody objects."""
     if value.get("correct_category"):
-        told = _of_template(value, "template_category", "correct_category", "new_category")
-        return told | {"reason": "announced"}
+        found = _of_template(value, "template_category", "correct_category", "new_category")
+        return found | {"reason": "announced"}
     return _of_template(value, "template_category", "new_category", "previous_category")
 
 
@@ -109,10 +112,10 @@ def _review(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _alert(value: dict[str, Any]) -> dict[str, Any]:
-    told = as_dict(value.get("alert_info")) or value
-    reason = as_text(told.get("alert_description"))[:_MAX_REASON]
-    kind = _word(told.get("alert_type")) or "alert"
-    is_harmless = _word(told.get("alert_severity")) == "informational"
+    info = as_dict(value.get("alert_info")) or value
+    reason = as_text(info.get("alert_description"))[:_MAX_REASON]
+    kind = _word(info.get("alert_type")) or "alert"
+    is_harmless = _word(info.get("alert_severity")) == "informational"
     return {"kind": "alert", "value": kind, "reason": reason, "is_harmless": is_harmless}
 
 

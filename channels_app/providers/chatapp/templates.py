@@ -12,25 +12,25 @@ from channels_app.providers.json_values import as_dict, as_text, dicts_in
 from channels_app.providers.types import Account
 
 _FIELDS = "id,name,language,status,category,quality_score,components"
-_AT_ONCE = 100
+_PAGE_SIZE = 100
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-# Buttons that need more than a text in each message.
-_ASKING_BUTTONS = {"FLOW", "CATALOG", "MPM", "SPM"}
+# Buttons that need more than a text value in each message.
+_UNSUPPORTED_BUTTONS = {"FLOW", "CATALOG", "MPM", "SPM"}
 _KNOWN = {"HEADER", "BODY", "FOOTER", "BUTTONS"}
-# The files that a header may need, as pieces of a message call them.
+# The kinds of file that a header may need, as the `type` of a message's content.
 HEADER_FILES = {"IMAGE": "image", "VIDEO": "video", "DOCUMENT": "file"}
 
 
 @dataclass(frozen=True)
 class Button:
-    """A button that needs a value: the end of its address, or a code to copy."""
+    """A button that needs a value: the end of its URL, or a code to copy."""
 
-    place: int
+    position: int
     label: str
     is_code: bool = False
 
     def component(self, value: str) -> dict[str, Any]:
-        """The value in the format of a send."""
+        """The component of a send that fills this button with the value."""
         kind = "copy_code" if self.is_code else "url"
         given = (
             {"type": "coupon_code", "coupon_code": value}
@@ -38,15 +38,15 @@ class Button:
             else {"type": "text", "text": value}
         )
         return {
-            "type": "button", "sub_type": kind, "index": str(self.place), "parameters": [given],
+            "type": "button", "sub_type": kind, "index": str(self.position), "parameters": [given],
         }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Template:
-    """A template in one language; `problem` says why it cannot be sent from here, if so.
+    """A template in one language. `problem` says why it cannot be sent; empty if it can be.
 
-    The button of a one-time password has no value of its own: it takes the password of the body.
+    The button of a one-time password needs no value of its own: it gets the body's first value.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Template:
     category: str
     quality: str
     header: str
-    # The kind of file in its header; empty if there is none.
+    # The kind of file that the header needs; empty if it needs none.
     header_file: str
     body: str
     footer: str
@@ -69,7 +69,8 @@ class Template:
 
     @property
     def variables(self) -> list[str]:
-        """The names of its variables: those of the header, of the body, and the buttons' labels."""
+        """The names of the variables: first the header's, then the body's, then the labels of the
+        buttons that need a value."""
         labels = () if self._is_password else (button.label for button in self.buttons)
         return [*_names(self.header), *_names(self.body), *labels]
 
@@ -78,13 +79,13 @@ class Template:
         return self.category == "authentication"
 
     def filled(self, values: Sequence[str]) -> str:
-        """The text with the values, as the customer reads it."""
+        """The text with the values filled in, as the customer reads it."""
         of_header, of_body, _ = self._split(values)
         words = [_fill(self.header, of_header), _fill(self.body, of_body), self.footer]
         return "\n".join(filter(None, words))
 
     def components(self, values: Sequence[str]) -> list[dict[str, Any]]:
-        """The values in the format of a send."""
+        """The components of a send that fill the template with the values."""
         of_header, of_body, of_buttons = self._split(values)
         texts = [
             {"type": kind, "parameters": [_parameter(*item) for item in of_kind.items()]}
@@ -95,7 +96,7 @@ class Template:
         return [*texts, *(button.component(value) for button, value in pairs)]
 
     def _split(self, values: Sequence[str]) -> tuple[dict[str, str], dict[str, str], list[str]]:
-        """The values of the header and of the body, by name, and those of the buttons."""
+        """The values for the header and for the body, by variable, and those for the buttons."""
         header, body = _names(self.header), _names(self.body)
         end = len(header) + len(body)
         of_body = dict(zip(body, values[len(header) : end], strict=True))
@@ -106,15 +107,16 @@ class Template:
 
 
 def list_(account: Account, *, cursor: str | None, limit: int) -> tuple[list[Template], str | None]:
-    """A list page of the templates, in the provider's order, and the next cursor."""
+    """One page of the templates, in the provider's order, and the next cursor; None after the last
+    page."""
     body = _call(account, limit=limit, after=cursor)
     return _templates(body), next_cursor(body)
 
 
 def find(account: Account, name: str, language: str) -> Template | None:
-    """The template of this name in this language."""
+    """The template with this name in this language; None if there is none."""
     # The provider also returns templates with longer names that begin with this one.
-    found = _templates(_call(account, name=name, limit=_AT_ONCE))
+    found = _templates(_call(account, name=name, limit=_PAGE_SIZE))
     return next((row for row in found if (row.name, row.language) == (name, language)), None)
 
 
@@ -155,24 +157,24 @@ def _template(row: dict[str, Any]) -> Template:
 def _buttons(component: dict[str, Any]) -> list[Button]:
     """The buttons that need a value."""
     found = []
-    for place, button in enumerate(dicts_in(component.get("buttons"))):
+    for position, button in enumerate(dicts_in(component.get("buttons"))):
         kind = as_text(button.get("type")).upper()
-        is_asking = kind in {"COPY_CODE", "OTP"} or bool(_names(as_text(button.get("url"))))
-        if is_asking:
+        needs_value = kind in {"COPY_CODE", "OTP"} or bool(_names(as_text(button.get("url"))))
+        if needs_value:
             label = as_text(button.get("text")) or "Code"
-            found.append(Button(place, label, is_code=kind == "COPY_CODE"))
+            found.append(Button(position, label, is_code=kind == "COPY_CODE"))
     return found
 
 
 def _problem(status: str, by_type: dict[str, dict[str, Any]]) -> str:
     if status != "APPROVED":
-        return f"The provider says that it is {status.lower() or 'not approved'}."
+        return f"Its status at the provider: {status.lower() or 'not approved'}."
     if by_type.get("HEADER", {}).get("format", "TEXT") not in {"TEXT", *HEADER_FILES}:
-        return "It needs a place in its header."
+        return "Its header needs a location."
     buttons = dicts_in(by_type.get("BUTTONS", {}).get("buttons"))
-    if any(button.get("type") in _ASKING_BUTTONS for button in buttons):
-        return "It has a form or a catalogue in a button."
-    return "It has parts that are not sent from here." if by_type.keys() - _KNOWN else ""
+    if any(button.get("type") in _UNSUPPORTED_BUTTONS for button in buttons):
+        return "One of its buttons opens a form or a catalog."
+    return "It has parts that can't be sent from here." if by_type.keys() - _KNOWN else ""
 
 
 def _names(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The API call of the Graph family's providers: address, token, proof, errors, limits."""
+"""Calls to the APIs of the Graph family: authenticate them, and read errors and rate limits."""
 
 import hashlib
 import hmac
@@ -18,12 +18,13 @@ from channels_app.providers.json_values import as_dict, dicts_in
 from chatplatform.channel_names import MessagingChannel
 
 _SECRETS = ("access_token", "input_token", "fb_exchange_token", "client_secret", "code")
-_NEARLY_ALL, _SHORT_PAUSE = 90, timedelta(seconds=10)
+# Pause for a moment if a rate limit is used up to this percentage.
+_HIGH_USAGE, _SHORT_PAUSE = 90, timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call returned. `pause`: how long this account should not be called."""
+    """What a call returned. `pause`: how long to make no further calls for this account."""
 
     body: dict[str, Any]
     pause: timedelta | None
@@ -31,19 +32,20 @@ class Answer:
 
 @dataclass(frozen=True)
 class GraphApp:
-    """Our app at one provider of the family; its settings begin with `<CHANNEL>_` or a `prefix`."""
+    """Our app at one provider of the family. The names of its settings begin with the channel's
+    name, or with `prefix` if it is given."""
 
     channel: MessagingChannel
-    # The setting with the API's address, including the version.
+    # The name of the setting with the API's base URL, including the version.
     url_setting: str
     prefix: str = ""
     # Error codes of this provider only; `errors` has those of the whole family.
     more_kinds: Mapping[int, Kind] = field(default_factory=dict)
-    # Maximum retries of a refused send, by error code.
+    # The maximum number of retries of a refused send, by error code.
     retries: Mapping[int, int] = field(default_factory=dict)
 
     def setting(self, name: str) -> str:
-        """`<CHANNEL>_<name>`; 503 `channel_not_configured` if it is empty."""
+        """The setting `<CHANNEL>_<name>`; raises a 503 `channel_not_configured` if it is empty."""
         return http.setting(f"{self.prefix or self.channel.upper()}_{name}")
 
     def call(
@@ -57,7 +59,10 @@ class GraphApp:
         form: tuple[str, bytes] | None = None,
         is_send: bool = False,
     ) -> Answer:
-        """Make one call with `token`; `form` is a content type and bytes instead of JSON."""
+        """Make one call with `token`, and raise ProviderError if it is refused.
+
+        `form` is a content type and a body, instead of `json`.
+        """
         query = {name: value for name, value in (params or {}).items() if value is not None}
         headers = {"Accept": "application/json"}
         content = None
@@ -85,7 +90,7 @@ class GraphApp:
 
 
 def next_cursor(body: dict[str, Any]) -> str | None:
-    """The cursor of the next list page; None on the last."""
+    """The cursor of the next page of a list; None after the last page."""
     paging = as_dict(body.get("paging"))
     after = as_dict(paging.get("cursors")).get("after")
     # Without `next` this is the last page, even if it has a cursor.
@@ -93,7 +98,7 @@ def next_cursor(body: dict[str, Any]) -> str | None:
 
 
 def pause_of(headers: Mapping[str, str]) -> timedelta | None:
-    """How long to pause, by the rate limits in the headers; None if there is no need."""
+    """How long to pause, according to the rate limits in the headers; None for no pause."""
     usage = _json(headers.get("x-business-use-case-usage"))
     limits = [limit for entries in as_dict(usage).values() for limit in dicts_in(entries)]
     minutes = max(
@@ -109,7 +114,7 @@ def pause_of(headers: Mapping[str, str]) -> timedelta | None:
         for item in (*limits, app)
         for name in ("call_count", "total_time", "total_cputime")
     ]
-    return _SHORT_PAUSE if max(shares, default=0) >= _NEARLY_ALL else None
+    return _SHORT_PAUSE if max(shares, default=0) >= _HIGH_USAGE else None
 
 
 def _json(value: str | None) -> Any:

@@ -16,7 +16,7 @@ _KINDS = {
     **dict.fromkeys(range(200, 230), Kind.PERMISSION),
     **dict.fromkeys(range(231, 300), Kind.PERMISSION),
 }  # fmt: skip
-# Codes whose subcode decides.
+# By code and subcode, where the subcode matters.
 _SUBKINDS = {
     # Returned although the message was sent.
     (1, 1357046): Kind.UNCERTAIN,
@@ -26,7 +26,7 @@ _SUBKINDS = {
     (100, 2018001): Kind.RECIPIENT,
     (100, 2534014): Kind.RECIPIENT,
 }
-# A subcode of several codes: the person cannot receive messages from the page.
+# A subcode that several codes have: the person cannot receive messages from the page.
 _UNREACHABLE = 2018108
 
 
@@ -39,10 +39,10 @@ def error_from(
     more: Mapping[int, Kind] = {},  # noqa: B006 - never changed
     retries: Mapping[int, int] = {},  # noqa: B006 - never changed
 ) -> ProviderError:
-    """The error in an answer; `more` has codes of one provider only."""
+    """The error in a response. `more` and `retries` are by codes that only one provider has."""
     error = as_dict(body).get("error")
     if not isinstance(error, dict):
-        # Token endpoints have an error format of their own.
+        # Token endpoints have a different error format.
         words = as_dict(body).get("error_message")
         return _without_code(status, words, is_send=is_send, wait=wait)
     code, subcode = _number(error.get("code")), _number(error.get("error_subcode"))
@@ -61,7 +61,7 @@ def error_from(
 
 
 def kind_of(code: Any, more: Mapping[int, Kind]) -> Kind | None:
-    """The kind of a code; None if the code is unknown."""
+    """The kind of an error code; None if the code is unknown."""
     return more.get(_number(code)) or _KINDS.get(_number(code))
 
 
@@ -71,7 +71,7 @@ def _without_code(
     kind = kind_by_status(status, is_send=is_send)
     if kind == Kind.RATE:
         wait = wait or _RATE_WAIT
-    reason = str(words)[:300] if words else f"The provider answered {status} without a reason."
+    reason = str(words)[:300] if words else f"The provider responded with {status}."
     return ProviderError(kind, reason, wait=wait)
 
 

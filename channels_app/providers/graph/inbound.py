@@ -1,6 +1,6 @@
-"""Callbacks of the Graph family: their signature, and the events of its two messengers.
+"""Callbacks of the Graph family: check their signatures, and read the messengers' events.
 
-Both messengers have the same events, except that some events exist in only one of them.
+Both messengers share most events; some exist in only one of them.
 """
 
 import hashlib
@@ -24,9 +24,9 @@ from chats.services.core.channel_context import Line
 _FILES: dict[str, Any] = {
     "image": "image", "sticker": "image", "audio": "audio", "video": "video", "file": "file",
 }  # fmt: skip
-# A payload that isn't words, such as JSON or GET_STARTED; our own options are recognized by value.
+# Matches a payload that is a code instead of words, such as JSON or GET_STARTED.
 _CODE = re.compile(r"^\s*[\[{<]|^\S*[_=:|/]\S*$")
-# What people share from elsewhere on the network.
+# The types of attachments that share a post from the network.
 _POSTS = {
     "share", "post", "reel", "story", "media", "ig_post", "ig_reel", "ig_story",
 }  # fmt: skip
@@ -49,13 +49,13 @@ def is_signed(headers: Mapping[str, str], raw: bytes, secrets: Sequence[str]) ->
 
 
 def items(body: Any, *, app_ids: Collection[str]) -> Iterator[events.Item]:
-    """All events in order. `app_ids` are our apps, to tell our own echoes from others'."""
+    """All items of a callback, in order. `app_ids` are our apps' ids, which mark our own echoes."""
     for entry in entries_of(body):
         account_id, sent_at = as_text(entry.get("id")), moment(entry.get("time"))
         for raw in as_list(entry.get("messaging")):
             yield _item(raw, account_id, sent_at, app_ids)
         for raw in as_list(entry.get("standby")):
-            # Another app controls the thread: the event is counted, and not answered.
+            # Another app controls the thread, so the event is only counted.
             yield unsupported(raw, account_id, sent_at, "standby")
         for change in as_list(entry.get("changes")):
             field = as_text(as_dict(change).get("field"))
@@ -163,8 +163,8 @@ def _message(
             return None
         content = events.Content(lines=[context_lines.line("unsupported")])
     payload = (message.quick_reply or {}).get("payload")
-    addresses = (file.url for file in content.files)
-    of_content = ("message", common["user_id"], when, content.text, *addresses)
+    urls = (file.url for file in content.files)
+    of_content = ("message", common["user_id"], when, content.text, *urls)
     story = message.reply_to.story if message.reply_to else None
     metadata = {"payload": payload, "referral": message.referral, "story": story}
     about = list(context_lines.of_referral(message.referral))
@@ -184,8 +184,8 @@ def _content(message: hook.HookMessage) -> events.Content:
     files, place, stickers = list[events.InboundFile](), None, set[str]()
     for attachment in message.attachments or []:
         payload, kind = attachment.payload or {}, attachment.type or ""
-        addresses = (payload.get("url"), payload.get("story_media_url"), attachment.url)
-        url = context_lines.first_text(*addresses)
+        urls = (payload.get("url"), payload.get("story_media_url"), attachment.url)
+        url = context_lines.first_text(*urls)
         title = attachment.title or as_text(payload.get("title"))
         at = as_dict(payload.get("coordinates"))
         found = place_of(at.get("lat"), at.get("long"))
@@ -197,7 +197,7 @@ def _content(message: hook.HookMessage) -> events.Content:
             words.append("👍")
         elif kind in _FILES:
             sticker = as_text(payload.get("sticker_id"))
-            # For a while a sticker comes twice: as a picture and as a sticker.
+            # The provider may send a sticker twice: as an image and as a sticker.
             if not sticker or sticker not in stickers:
                 files.append(events.InboundFile(_FILES[kind], url=url))
             stickers.add(sticker)
@@ -215,7 +215,7 @@ def _content(message: hook.HookMessage) -> events.Content:
     if message.is_unsupported:
         about.append(context_lines.line("unsupported"))
     return events.Content(
-        # A link's text often names its address already.
+        # A link's title is often its URL, which is then shown once.
         text="\n".join(dict.fromkeys(line for line in words if line)),
         files=files,
         place=place,
@@ -224,8 +224,8 @@ def _content(message: hook.HookMessage) -> events.Content:
 
 
 def _of_template(payload: dict[str, Any], words: list[str]) -> list[Line]:
-    """The products of a template; the texts of any other template, which a page sends, are added
-    to the words."""
+    """The lines for a template's products. The texts of any other template are added to `words`,
+    since it is a message that a page sent."""
     if products := context_lines.of_products(as_dict(payload.get("product")).get("elements")):
         return products
     said = [as_text(payload.get("text"))]
@@ -258,8 +258,8 @@ def _postback(
 def _control(
     event: hook.Messaging, common: dict[str, Any], app_ids: Collection[str], when: datetime | str
 ) -> events.Item:
-    """Whether we now own the thread: a take event takes it from us, a pass event names the new
-    owner."""
+    """Whether we now control the thread: a take event takes it from us, and a pass event has the
+    new owner's id."""
     passed = event.pass_thread_control
     owner = as_text((passed or {}).get("new_owner_app_id"))
     return events.ThreadControl(
@@ -269,9 +269,9 @@ def _control(
 
 
 def _policy(event: hook.Messaging, raw: Any, account_id: str, at: datetime | None) -> events.Item:
-    """What the provider does to an account that broke a rule."""
-    told = event.policy_enforcement or {}
-    action, reason = as_text(told.get("action")), as_text(told.get("reason"))
+    """The provider took action against an account that broke a rule, or ended that."""
+    policy = event.policy_enforcement or {}
+    action, reason = as_text(policy.get("action")), as_text(policy.get("reason"))
     words = f"The provider reports: {action or 'a broken rule'}."
     return events.AccountTrouble(
         account_id=account_id, at=at or timezone.now(), is_over=action == "unblock",

@@ -1,4 +1,4 @@
-"""Pages: their list, their tokens, and the subscription that socialnet and photoapp share."""
+"""List pages, and subscribe to their events; socialnet and photoapp share the subscription."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.graph.client import GraphApp, next_cursor
 from channels_app.providers.json_values import as_list, dicts_in
 
-# The same for both channels: a page has one subscription per app, and the last one wins.
+# Both channels need the same fields: a page has one subscription per app, which the next replaces.
 FIELDS = (
     "messages,messaging_postbacks,messaging_referrals,message_echoes,message_deliveries,"
     "message_reads,message_reactions,message_edits,messaging_feedback,"
@@ -16,13 +16,13 @@ FIELDS = (
 )
 # A person needs one of these tasks to send messages as the page.
 _TASKS = {"MESSAGING", "MODERATE"}
-_PAGES_AT_ONCE, _MOST_PAGES = 100, 2_000
+_BATCH_SIZE, _MAX_PAGES = 100, 2_000
 
 
 def listed(
     app: GraphApp, token: str, fields: str, *, cursor: str | None, limit: int
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """A list page of the pages as which the person may send messages, and the next cursor."""
+    """One batch of the pages as which the person may send messages, and the next cursor."""
     body = app.call(
         "GET", "me/accounts", token=token,
         params={"fields": f"id,name,tasks,{fields}", "limit": limit, "after": cursor},
@@ -33,10 +33,10 @@ def listed(
 
 
 def each(app: GraphApp, token: str, fields: str) -> Iterator[dict[str, Any]]:
-    """All pages as which the person may send messages, of the first 2,000."""
+    """The pages as which the person may send messages, among the person's first 2,000."""
     cursor = None
-    for _ in range(_MOST_PAGES // _PAGES_AT_ONCE):
-        pages, cursor = listed(app, token, fields, cursor=cursor, limit=_PAGES_AT_ONCE)
+    for _ in range(_MAX_PAGES // _BATCH_SIZE):
+        pages, cursor = listed(app, token, fields, cursor=cursor, limit=_BATCH_SIZE)
         yield from pages
         if cursor is None:
             return

@@ -1,4 +1,4 @@
-"""The base classes of the Graph family, and of its two messengers, socialnet and photoapp."""
+"""The base classes of the Graph family, and of its messengers, socialnet and photoapp."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ _ACTIONS: dict[Signal, str] = {
 
 
 class GraphProvider(Provider):
-    """A provider of the family; the secret of our app there signs callbacks."""
+    """A provider of the family. It signs callbacks with the secret of our app."""
 
     app: GraphApp
 
@@ -42,12 +42,12 @@ class Messenger(GraphProvider):
     tags = frozenset({"HUMAN_AGENT"})
     # The permissions that a person consents to.
     scopes: Sequence[str]
-    # Those of them without which nothing is received or sent.
+    # The permissions without which nothing can be received or sent.
     needed: Sequence[str]
     # The maximum size of a text, and the function that measures it.
     max_text: int
     text_size: Callable[[str], int] = staticmethod(len)
-    # Further fields that are sent with a file's address, and with an uploaded file.
+    # Additional fields for a file that is sent by its URL, and for the upload of a file.
     file_fields: Mapping[str, Any] = {}
     upload_fields: Mapping[str, str] = {}
 
@@ -56,15 +56,15 @@ class Messenger(GraphProvider):
         return self.app
 
     def node_of(self, account: Account) -> str:
-        """The id that addresses an account in calls."""
+        """The id that identifies an account in the path of calls."""
         return account.id
 
     @abstractmethod
     def app_ids(self) -> set[str]:
-        """The ids of our apps, which tell our own echoes from others'."""
+        """The ids of our apps, which mark our own echoes."""
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
-        """The consent page, which asks again for what the person refused before."""
+        """The URL of the consent page, which asks again for permissions that were refused."""
         dialog = settings.SOCIALNET_DIALOG_URL
         url = consent.url(
             self.app, dialog, scopes=self.scopes, redirect_uri=redirect_uri, state=state
@@ -75,8 +75,8 @@ class Messenger(GraphProvider):
         return consent.redeem(self.app, code, redirect_uri=redirect_uri)
 
     def missing_permissions(self, token: str) -> Sequence[str]:
-        """The needed permissions that the person did not give; none if that cannot be read, such as
-        of another app's token."""
+        """The needed permissions that the person did not grant; empty if that cannot be read, for
+        example because the token is another app's."""
         try:
             return consent.missing(consent.inspect(self.app, token), self.needed)
         except (ProviderError, ChannelNotConfigured):
@@ -135,7 +135,7 @@ class Messenger(GraphProvider):
         return message
 
     def _payload(self, account: Account, file: OutgoingFile) -> dict[str, Any]:
-        """The file by its address, or by its id after an upload if it is in our store."""
+        """The payload for a file: its URL, or the id of its upload if the file is in our store."""
         if not file.open:
             return {"url": file.url, **self.file_fields}
         attachment = {"attachment": {"type": file.kind, "payload": {"is_reusable": True}}}

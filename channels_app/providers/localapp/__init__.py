@@ -14,7 +14,7 @@ from channels_app.providers.callback_parsing import Callback, parse
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.events import Item
 from channels_app.providers.json_values import as_dict, as_text, dicts_in
-from channels_app.providers.localapp import client, errors, inbound, sending
+from channels_app.providers.localapp import client, errors, inbound, payloads
 from channels_app.providers.text import as_lines
 from channels_app.providers.types import Account, Connected, Envelope, Part, Profile, Sent, Tokens
 from chatplatform import crypto
@@ -25,7 +25,7 @@ SIGNATURE = "X-ZEvent-Signature"
 class Localapp(Provider):
     """A person consents for one account (OAuth with PKCE). No read ticks, no typing indicator.
 
-    The events to receive are chosen in the provider's console only.
+    The events to receive can be chosen only in the provider's console.
     """
 
     channel = "localapp"
@@ -37,7 +37,7 @@ class Localapp(Provider):
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
         """The provider's consent page, which redirects to our own callback.
 
-        The address of the callback has the state, too, since the provider may not return it.
+        The URL of the callback contains the state, too, since the provider may not return it.
         """
         back = f"{settings.PUBLIC_URL.rstrip('/')}/localapp/callback?{urlencode({'state': state})}"
         query = {
@@ -54,7 +54,8 @@ class Localapp(Provider):
         return client.tokens(values)
 
     def refresh(self, account: Account, refresh_token: str) -> Tokens:
-        """A new pair of tokens. The old pair ends at once, so a lost answer is `uncertain`."""
+        """Get a new pair of tokens. The old pair becomes invalid at once, so losing the response is
+        an `uncertain` error."""
         return client.tokens({"grant_type": "refresh_token", "refresh_token": refresh_token})
 
     def connect(self, token: str, account_id: str) -> Connected:
@@ -63,7 +64,7 @@ class Localapp(Provider):
         # The provider uses both spellings.
         own_id = str(found.get("oa_id") or found.get("oaid") or "")
         if not own_id:
-            raise ProviderError(Kind.TEMPORARY, "The provider's answer does not name the account.")
+            raise ProviderError(Kind.TEMPORARY, "The provider's response contains no account id.")
         return Connected(own_id, str(found.get("name") or "")[:200], Tokens(token))
 
     def is_ping(self, callback: Callback) -> bool:
@@ -103,16 +104,17 @@ class Localapp(Provider):
         )
 
     def parts(self, content: Sequence[Part]) -> Sequence[Part]:
-        return sending.parts(content)
+        return payloads.parts(content)
 
     def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:
-        """Send one part. If an upload has expired or buttons are refused, send it another way."""
+        """Send one part. If the upload has expired, upload the file again; if the provider refuses
+        buttons, send lines instead."""
         try:
-            return _send(account, sending.message(account, part), envelope)
+            return _send(account, payloads.message(account, part), envelope)
         except ProviderError as error:
             code = error.provider_code
             if code == errors.UPLOAD_EXPIRED and part.file:
-                return _send(account, sending.message(account, part), envelope)
+                return _send(account, payloads.message(account, part), envelope)
             if code == errors.KIND_NOT_SUPPORTED and part.choices:
                 # The provider does not document whether it still accepts buttons.
                 return _send(account, {"text": as_lines(part.text, part.choices)}, envelope)

@@ -1,4 +1,4 @@
-"""Calls to the API with an account's token, and to the endpoint of tokens."""
+"""Calls to localapp's API, and to its endpoint for tokens."""
 
 import hashlib
 import hmac
@@ -22,7 +22,7 @@ _MINUTE = timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call returned. `pause`: how long the app should not be called."""
+    """What a call returned. `pause`: how long to make no further calls."""
 
     data: dict[str, Any]
     pause: timedelta | None
@@ -38,7 +38,10 @@ def call(
     form: tuple[str, bytes] | None = None,
     is_send: bool = False,
 ) -> Answer:
-    """Make one call with an account's token; `data` becomes the query parameter `data`, as JSON."""
+    """Make one call with an account's token, and raise ProviderError if it is refused.
+
+    `data` is sent as JSON in the query parameter `data`; `form` is a content type and a body.
+    """
     secret = http.setting("LOCALAPP_APP_SECRET").encode()
     headers = {
         "Accept": "application/json",
@@ -64,7 +67,7 @@ def call(
 
 
 def tokens(values: dict[str, str]) -> Tokens:
-    """Exchange a code or a refresh token, which ends at once, for a pair of tokens."""
+    """Exchange a code or a refresh token, which becomes invalid at once, for a pair of tokens."""
     form = urlencode({"app_id": http.setting("LOCALAPP_APP_ID"), **values}).encode()
     headers = {
         "secret_key": http.setting("LOCALAPP_APP_SECRET"),
@@ -85,12 +88,12 @@ def tokens(values: dict[str, str]) -> Tokens:
     seconds = int(lasts) if lasts.isascii() and lasts.isdigit() else 0
     return Tokens(
         str(body["access_token"]),
-        # The usual lifetime, if the answer has none.
+        # The usual lifetime, if the response has none.
         timedelta(seconds=min(seconds, 10**8) or 25 * 3600),
         refresh_token=str(body.get("refresh_token") or ""),
     )
 
 
 def oauth_url() -> str:
-    """The address of the provider's OAuth server."""
+    """The base URL of the provider's OAuth server."""
     return str(settings.LOCALAPP_OAUTH_URL).rstrip("/")

@@ -1,6 +1,6 @@
 """Translate the provider's error numbers into our kinds.
 
-Errors come with HTTP status 200, too; `error: 0` is a success.
+Errors may have the HTTP status 200, too; `error: 0` means success.
 """
 
 from datetime import UTC, datetime, timedelta, timezone
@@ -10,12 +10,12 @@ from django.utils import timezone as clock
 
 from channels_app.providers.errors import Kind, ProviderError, kind_by_status
 
-# The provider reports a refused token by any of these numbers, sometimes with the opposite sign.
+# Each of these numbers means a refused token; some are sent with either sign.
 _TOKEN = (-216, 216, -220, -401, 401, -242)
 KINDS: dict[int, Kind] = {
     -32: Kind.RATE,
     -200: Kind.TEMPORARY,
-    # Refused at night: it is sent in the morning.
+    # Refused because it is night there: the message is sent in the morning.
     -234: Kind.TEMPORARY,
     **dict.fromkeys(_TOKEN, Kind.TOKEN),
     **dict.fromkeys((-100, -201, -210, -233, -240), Kind.REQUEST),
@@ -25,26 +25,26 @@ KINDS: dict[int, Kind] = {
     **dict.fromkeys((-213, -227, -244), Kind.RECIPIENT),
     **dict.fromkeys((-230, -232), Kind.WINDOW),
 }
-# Retry "Send failed" once.
+# "Send failed" is retried once.
 _RETRIES = {-200: 1}
 UPLOAD_EXPIRED, KIND_NOT_SUPPORTED = "-100", "-233"
-_NIGHT, _MORNING = -234, 6
+_NIGHT_CODE, _MORNING_HOUR = -234, 6
 # The provider's customers all live in one time zone.
 _ZONE = timezone(timedelta(hours=7))
 _MINUTE = timedelta(minutes=1)
 
 
 def error_from(body: Any, status: int, *, is_send: bool, wait: timedelta | None) -> ProviderError:
-    """The error in an answer: by its number, or by the HTTP status if it has none."""
+    """The error in a response: by its number, or by the HTTP status if it has no number."""
     code = _code(body)
     if code is None:
         kind = kind_by_status(status, is_send=is_send)
-        reason = f"The provider answered {status} without a reason."
+        reason = f"The provider responded with {status}."
         return ProviderError(kind, reason, wait=_wait(kind, wait))
     kind = KINDS.get(code, Kind.REQUEST)
     words = body.get("message") or body.get("error_description") or "no reason given"
     message = str(words)[:300]
-    if code == _NIGHT:
+    if code == _NIGHT_CODE:
         wait = _until_morning()
     return ProviderError(
         kind, message, code=str(code), wait=_wait(kind, wait), retries=_RETRIES.get(code)
@@ -52,7 +52,7 @@ def error_from(body: Any, status: int, *, is_send: bool, wait: timedelta | None)
 
 
 def _code(body: Any) -> int | None:
-    """The error number of an answer; None on success, or if the answer is not the API's."""
+    """The error number in a response; None if there is none, or if it means success."""
     try:
         return int(body["error"]) or None
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -65,7 +65,7 @@ def _wait(kind: Kind, wait: timedelta | None) -> timedelta | None:
 
 def _until_morning() -> timedelta:
     now = clock.now().astimezone(_ZONE)
-    morning = datetime(now.year, now.month, now.day, _MORNING, tzinfo=_ZONE)
+    morning = datetime(now.year, now.month, now.day, _MORNING_HOUR, tzinfo=_ZONE)
     if morning <= now:
         morning += timedelta(days=1)
     return morning.astimezone(UTC) - now

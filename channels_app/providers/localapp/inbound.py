@@ -1,4 +1,4 @@
-"""Translate callbacks into events."""
+"""Translate localapp's callbacks into events."""
 
 import json
 from collections.abc import Sequence
@@ -25,19 +25,19 @@ _FROM_CUSTOMER = {
 }
 # Events about a message that are not messages themselves.
 _REPORTS = {"user_received_message", "user_seen_message", "user_reacted_message"}
-# Echoes of what the account sent; those to a group or to somebody unknown are not handled.
-_ECHO, _NOT_ONE = "oa_send_", ("oa_send_group_", "oa_send_anonymous")
+# Echoes of what the account sent; echoes of messages to groups and to unknown people are ignored.
+_ECHO, _IGNORED_ECHOES = "oa_send_", ("oa_send_group_", "oa_send_anonymous")
 # Events of the provider's own forms, and the fields of the form for the customer's details.
 _DETAIL_EVENTS = {"user_asking_product", "user_submit_info", "user_feedback"}
 _DETAILS = ("name", "phone", "address", "ward", "district", "city")
-# The provider's codes of reactions; an unknown one is shown as it comes.
+# The provider's codes for reactions; an unknown code is shown unchanged.
 _REACTIONS = {
     "/-heart": "❤️", "/-strong": "👍", ":>": "😆", ":o": "😮", ":-((": "😭", ":-h": "😡",
 }  # fmt: skip
 
 
 def items(body: Any) -> list[events.Item]:
-    """All events in order."""
+    """All items of a callback, in order."""
     return [_item(raw) for raw in dicts_in(body)]
 
 
@@ -49,7 +49,7 @@ def _item(raw: dict[str, Any]) -> events.Item:
     name, at = event.event_name or "no event", moment(event.timestamp)
     sender = (event.sender and event.sender.id) or ""
     recipient = (event.recipient and event.recipient.id) or ""
-    is_echo = name.startswith(_ECHO) and not name.startswith(_NOT_ONE)
+    is_echo = name.startswith(_ECHO) and not name.startswith(_IGNORED_ECHOES)
     # In echoes and receipts the account is the sender.
     is_from_account = is_echo or name in {"user_received_message", "user_seen_message"}
     account_id, user_id = (sender, recipient) if is_from_account else (recipient, sender)
@@ -77,7 +77,7 @@ def _known(
         return None
     if name == "user_received_message":
         return _receipt("delivered", [message.msg_id], common)
-    if name.startswith(_ECHO) and not name.startswith(_NOT_ONE):
+    if name.startswith(_ECHO) and not name.startswith(_IGNORED_ECHOES):
         return events.Echo(
             **common, message_id=message.msg_id, content=_content(message),
             key=key_of("message", message.msg_id),
@@ -109,7 +109,7 @@ def _message(
 
 
 def _detail_lines(event: LocalappEvent, message: LocalappMessage) -> list[Line]:
-    """What an event says besides a text: the product, a rating, or the customer's own details."""
+    """Lines for what an event contains besides text: a product, a rating, or customer's details."""
     if event.event_name == "user_asking_product" and message.product_id:
         return [context_lines.line("product", message.product_id)]
     if event.event_name == "user_feedback":
@@ -143,14 +143,14 @@ def _content(message: LocalappMessage) -> events.Content:
             words += shown
         else:
             about.append(context_lines.line("unsupported", kind))
-    # A link's text often is its address already.
+    # A link's title is often its URL, which is then shown once.
     text = "\n".join(dict.fromkeys(line for line in words if line))
     return events.Content(text=text, files=files, place=place, lines=about)
 
 
 def _card(described: str, url: str) -> list[Line]:
-    """A business card, which comes as a link: its description is JSON, and its address may be the
-    name."""
+    """The line for a business card; none if it is not one. The card arrives as a link whose
+    description is JSON, and whose URL may be the person's name."""
     with suppress(ValueError, RecursionError):
         card = as_dict(json.loads(described)) if described.startswith("{") else {}
         name = "" if url.startswith(("http://", "https://")) else url

@@ -27,7 +27,8 @@ from chatplatform import crypto
 
 
 class Telegram(Provider):
-    """A person makes a bot at the provider and brings its token. No ticks, and no echo of sends."""
+    """A person creates a bot at the provider and enters its token here. The provider has no read
+    ticks and no echoes."""
 
     channel = "telegram"
     reply_window = None
@@ -38,12 +39,12 @@ class Telegram(Provider):
         """The bot of a token."""
         bot = as_dict(client.call(token, "getMe"))
         if not (bot_id := as_text(bot.get("id"))):
-            raise ProviderError(Kind.TEMPORARY, "The provider's answer does not name the bot.")
+            raise ProviderError(Kind.TEMPORARY, "The provider's response contains no bot id.")
         name = f"{as_text(bot.get('first_name'))[:150]} (@{as_text(bot.get('username'))})"
         return AccountsPage([ListedAccount(bot_id, name)])
 
     def connect(self, token: str, account_id: str) -> Connected:
-        """Have the bot's updates sent to its own address here, with a new secret."""
+        """Subscribe to the bot's updates: they go to a URL with the bot's id, with a new secret."""
         (bot,) = self.list_accounts(token, cursor=None, limit=1).items
         secret = secrets.token_urlsafe(32)
         url = f"{settings.PUBLIC_URL.rstrip('/')}/telegram/webhook/{bot.id}"
@@ -65,7 +66,7 @@ class Telegram(Provider):
         return [inbound.item(as_dict(callback.json), self.named_account(callback))]
 
     def answer(self, callback: Callback) -> Any:
-        """A tapped button waits until its tap is answered."""
+        """Confirm the tap on a button, which shows a progress bar until then."""
         tap = as_text(as_dict(as_dict(callback.json).get("callback_query")).get("id"))
         return {"method": "answerCallbackQuery", "callback_query_id": tap} if tap else None
 
@@ -76,8 +77,8 @@ class Telegram(Provider):
         return sending.parts(content)
 
     def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:
-        """Send one part. A file that the provider refuses is sent in a plainer form: a stored one
-        as a document, such as a very long picture, and a linked one as text."""
+        """Send one part. If the provider refuses its file, send a stored file as a document, and a
+        linked file as a link in a text."""
         try:
             sent = sending.send(account, part, envelope)
         except ProviderError as error:
@@ -90,5 +91,5 @@ class Telegram(Provider):
     def signal(
         self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
     ) -> None:
-        """Show for five seconds that somebody types."""
+        """Show for five seconds that somebody is typing."""
         client.call(account.token, "sendChatAction", {"chat_id": recipient_id, "action": "typing"})

@@ -1,4 +1,4 @@
-"""Translate updates of a bot into events."""
+"""Translate a bot's updates into events."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,29 +10,30 @@ from channels_app.providers.callback_parsing import key_of, moment, place_of, un
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
 
 Fields = dict[str, Any]
-# The field of a message that has its file, and the file's kind.
+# For each field of a message that may contain a file: the kind of the file.
 _FILES: dict[str, Any] = {
     "photo": "image", "live_photo": "video", "animation": "video", "video": "video",
     "video_note": "video", "voice": "audio", "audio": "audio", "sticker": "image",
     "document": "file",
 }  # fmt: skip
-# Messages by the provider itself, which contain nothing from the customer.
+# Messages from the provider itself, which contain nothing from the customer.
 _SERVICE = {
     "pinned_message", "message_auto_delete_timer_changed", "write_access_allowed", "users_shared",
     "chat_shared", "connected_website", "chat_background_set", "boost_added", "gift", "unique_gift",
 }  # fmt: skip
-# Known content that chats cannot show; a message with unknown content is stored without its name.
-_UNSHOWN = ("poll", "checklist", "story", "game", "paid_media", "invoice", "successful_payment")
+# Known content that chats cannot show; other content is stored without a name.
+_NAMED = ("poll", "checklist", "story", "game", "paid_media", "invoice", "successful_payment")
 
 
 def whole_id(message: Fields, user_id: str) -> str:
-    """A message's id in the account, since the provider numbers messages in each chat; or empty."""
+    """A message id that is unique in the account, since the provider numbers messages per chat;
+    empty if the message has no number."""
     number = as_text(message.get("message_id"))[:100]
     return f"{user_id}:{number}" if number.isdecimal() else ""
 
 
 def item(update: Fields, account_id: str) -> events.Item:
-    """The event of an update. Groups and channels are not handled."""
+    """The item of an update. Updates of groups and channels are unsupported."""
     kind = next((name for name in UPDATES if update.get(name)), "")
     body = as_dict(update.get(kind))
     at = moment(body.get("edit_date")) or moment(body.get("date")) or timezone.now()
@@ -55,7 +56,7 @@ def _message(body: Fields, common: Fields, message_id: str) -> events.Item | Non
     if not message_id or not _SERVICE.isdisjoint(body):
         return None
     if content.is_empty:
-        name = next((name for name in _UNSHOWN if name in body), "")
+        name = next((name for name in _NAMED if name in body), "")
         content = events.Content(lines=[context_lines.line("unsupported", name.replace("_", " "))])
     command, _, value = content.text.partition(" ")
     if command == "/start" and value:
@@ -79,7 +80,7 @@ def _edited(body: Fields, common: Fields, message_id: str) -> events.Item | None
 
 
 def _tapped(body: Fields, common: Fields, message_id: str) -> events.Item | None:
-    """A tapped button of ours; our message has its label."""
+    """A customer tapped one of our buttons; its label is taken from our message."""
     value = as_text(body.get("data"))
     markup = as_dict(as_dict(body.get("message")).get("reply_markup"))
     buttons = [button for row in as_list(markup.get("inline_keyboard")) for button in dicts_in(row)]
@@ -98,14 +99,14 @@ def _blocked(body: Fields, common: Fields, _message_id: str) -> events.Item:
 
 
 def _reacted(body: Fields, common: Fields, message_id: str) -> events.Item | None:
-    # A reaction that is a picture of the provider's own has no text.
+    # A reaction with a custom emoji has no text.
     shown = [as_text(entry.get("emoji")) or "⭐" for entry in dicts_in(body.get("new_reaction"))]
     reaction = "".join(shown)[:40] or None
     key = key_of("reaction", message_id, as_text(body.get("date")), reaction)
     return events.Reacted(**common, message_id=message_id, reaction=reaction, key=key)
 
 
-# The updates that we ask for, and how each is read.
+# The kinds of updates that we subscribe to, and the function that reads each.
 UPDATES: dict[str, Callable[[Fields, Fields, str], events.Item | None]] = {
     "message": _message, "edited_message": _edited, "callback_query": _tapped,
     "my_chat_member": _blocked, "message_reaction": _reacted,
@@ -126,7 +127,8 @@ def _content(body: Fields) -> events.Content:
 
 
 def _file(body: Fields) -> events.InboundFile | None:
-    """The file of a message; a picture's largest size, and the still of a moving sticker."""
+    """The file of a message, or None: the largest size of a picture, or the thumbnail of an
+    animated sticker."""
     name = next((name for name in _FILES if body.get(name)), "")
     file = (dicts_in(body.get(name)) or [Fields()])[-1]
     kind: Any = _FILES.get(name)
@@ -134,9 +136,9 @@ def _file(body: Fields) -> events.InboundFile | None:
         file = as_dict(file.get("thumbnail"))
     elif file.get("is_video"):
         kind = "video"
-    file_id, of_type = as_text(file.get("file_id"))[:300], as_text(file.get("mime_type"))
-    if kind == "file" and of_type.startswith(("image/", "audio/", "video/")):
-        kind = of_type.partition("/")[0]
+    file_id, mime_type = as_text(file.get("file_id"))[:300], as_text(file.get("mime_type"))
+    if kind == "file" and mime_type.startswith(("image/", "audio/", "video/")):
+        kind = mime_type.partition("/")[0]
     found = events.InboundFile(kind, "", file_id, as_text(file.get("file_name"))[:200])
     return found if file_id else None
 

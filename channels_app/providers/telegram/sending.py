@@ -1,4 +1,4 @@
-"""Messages to customers in the form of the Bot API."""
+"""Split messages to customers into parts, and send the parts with the Bot API."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,10 +9,11 @@ from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.telegram import client
 from channels_app.providers.types import Account, Envelope, OutgoingFile, Part
 
-MAX_TEXT, MAX_CAPTION = 4096, 1024  # in UTF-16
+MAX_TEXT, MAX_CAPTION = 4096, 1024  # UTF-16 code units
 MAX_CHOICES, MAX_TITLE, MAX_PAYLOAD = 20, 60, 64
 _MAX_PHOTO, _MAX_FILE = 10_000_000, 50_000_000
-# How a stored file is sent, by its media type (else as a document), and a linked one, by its kind.
+# The type of message for a file: for a stored file by its MIME type (any other is sent as a
+# document), for a linked file by its kind.
 _STORED = {
     "image/jpeg": "Photo", "image/png": "Photo", "image/webp": "Photo", "image/gif": "Animation",
     "video/mp4": "Video", "audio/ogg": "Voice", "audio/mpeg": "Audio", "audio/mp4": "Audio",
@@ -21,8 +22,8 @@ _LINKED = {"image": "Photo", "audio": "Audio", "video": "Video"}
 
 
 def parts(content: Sequence[Part]) -> list[Part]:
-    """Split texts at the limit; choices follow the last piece, or become lines of the text. Long
-    captions, names of places and links to documents are texts of their own."""
+    """Split texts at the limit. Choices follow the last piece, or become lines of the text. Long
+    captions, names of places and links to documents become separate texts."""
     planned = list[Part]()
     for part in content:
         if part.place:
@@ -37,18 +38,18 @@ def parts(content: Sequence[Part]) -> list[Part]:
 
 
 def as_link(part: Part) -> Part:
-    """A linked file as a text."""
+    """A text with the caption and the URL of a linked file."""
     return Part(text="\n".join(filter(None, [part.text, part.file.url if part.file else ""])))
 
 
 def as_document(part: Part) -> Part:
-    """A stored file as a document, whose content the provider does not check."""
+    """The part with its file sent as a document, whose content the provider does not check."""
     assert part.file
     return replace(part, file=replace(part.file, mime_type="application/octet-stream"))
 
 
 def send(account: Account, part: Part, envelope: Envelope) -> Any:
-    """Send one part; returns the message as the provider has it."""
+    """Send one part, and return the provider's data about the sent message."""
     method = "Location" if part.place else _kind_of(part.file) if part.file else "Message"
     body: dict[str, Any] = {"chat_id": envelope.recipient_id}
     if part.place:
@@ -71,7 +72,7 @@ def send(account: Account, part: Part, envelope: Envelope) -> Any:
 
 def _kind_of(file: OutgoingFile) -> str:
     if file.size_bytes > _MAX_FILE:
-        raise ProviderError(Kind.REQUEST, "This channel takes files up to 50 MB.")
+        raise ProviderError(Kind.REQUEST, "This channel accepts files up to 50 MB.")
     kind = _STORED.get(file.mime_type, "Document") if file.open else _LINKED[file.kind]
     return "Document" if kind == "Photo" and file.size_bytes > _MAX_PHOTO else kind
 

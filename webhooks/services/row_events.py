@@ -1,4 +1,4 @@
-"""The events about one row, for people to read."""
+"""The events about one row of another table, for the row's page on the site."""
 
 import uuid
 
@@ -9,11 +9,12 @@ from webhooks.models import SUBJECT_ID, Event
 
 
 def about(client_id: int, noun: str, row_id: str) -> QuerySet[Event]:
-    """The events about a row, newest first; for a conversation, those not about its messages."""
+    """The events about a conversation, document or customer, newest first; for a conversation,
+    without events about messages."""
     rows = Event.objects.filter(client_id=client_id)
     if noun == "conversation":
-        moves = rows.filter(conversation_id=uuid.UUID(row_id)).exclude(type__startswith="message.")
-        return moves.order_by("-sequence")
+        found = rows.filter(conversation_id=uuid.UUID(row_id)).exclude(type__startswith="message.")
+        return found.order_by("-sequence")
     if noun not in {"document", "customer"}:
         return rows.none()
     types = [name for name, kind in EVENTS.items() if noun in kind.data]

@@ -1,4 +1,4 @@
-"""Messages to customers in the provider's format."""
+"""Split messages to customers into parts, and build the bodies of the calls that send them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,15 +8,16 @@ from channels_app.providers import http, text
 from channels_app.providers.chatapp.accounts import APP
 from channels_app.providers.types import Account, Choice, OutgoingFile, Part
 
-# Limits in characters, or in numbers of buttons and rows.
+# The provider's limits: numbers of characters, of buttons and of rows.
 MAX_TEXT, MAX_BESIDE_CHOICES, MAX_CAPTION = 4096, 1024, 1024
 MAX_BUTTONS, MAX_BUTTON_TITLE, MAX_BUTTON_PAYLOAD = 3, 20, 256
 MAX_ROWS, MAX_ROW_TITLE, MAX_ROW_PAYLOAD = 10, 24, 200
 # The title of the button that opens a list; the same word in most languages.
 LIST_BUTTON = "Menu"
 _TYPES = {"image": "image", "audio": "audio", "video": "video", "file": "document"}
-# In bytes. A larger file, or one of another type, is sent as a document of up to 100 MB.
-_LARGEST = {"image": 5_000_000, "audio": 16_000_000, "video": 16_000_000}
+# The maximum size in bytes, by kind. A larger file, or one of another MIME type, is sent as a
+# document, which may have 100 MB.
+_MAX_BYTES = {"image": 5_000_000, "audio": 16_000_000, "video": 16_000_000}
 _MIMES = {
     "image": {"image/jpeg", "image/png"},
     "audio": {"audio/aac", "audio/amr", "audio/mpeg", "audio/mp4", "audio/ogg"},
@@ -25,8 +26,8 @@ _MIMES = {
 
 
 def parts(content: Sequence[Part]) -> list[Part]:
-    """Split texts at the limit; choices follow the last piece, as buttons, a list or lines. What
-    fits into one message is one."""
+    """Split texts at the limit. Choices follow the last piece as buttons or as a list, or become
+    lines of the text if they do not fit, or if lines save a message."""
     planned = []
     for part in content:
         if part.place or part.template:
@@ -40,7 +41,7 @@ def parts(content: Sequence[Part]) -> list[Part]:
         )
         fits = bool(part.choices) and bool(part.text.strip()) and is_shown
         as_lines = text.as_lines(part.text, part.choices)
-        # Each message is charged for, so one with lines is better than two with buttons.
+        # Each message is charged for, so one message with lines is better than two with buttons.
         if len(part.text.strip()) > MAX_BESIDE_CHOICES and len(as_lines) <= MAX_TEXT:
             fits = False
         pieces = text.split(part.text if fits else as_lines, MAX_TEXT)
@@ -53,7 +54,8 @@ def parts(content: Sequence[Part]) -> list[Part]:
 
 
 def content(account: Account, part: Part) -> dict[str, Any]:
-    """The body's content for a part; a file in our store is uploaded for it."""
+    """The fields of a call's body that hold the part. Uploads the part's file if it is in our
+    store."""
     if part.template:
         return {"type": "template", "template": {
             "name": part.template.name, "language": {"code": part.template.language},
@@ -73,7 +75,8 @@ def content(account: Account, part: Part) -> dict[str, Any]:
 
 
 def _header(account: Account, file: OutgoingFile | None) -> list[dict[str, Any]]:
-    """The file in a template's header, whose kind the template fixes."""
+    """The component for the file in a template's header, if it has one. The template determines
+    the file's kind, so the file is never sent as a document instead."""
     if file is None:
         return []
     kind = _TYPES[file.kind]
@@ -99,7 +102,7 @@ def _are_buttons(choices: Sequence[Choice]) -> bool:
 
 
 def _fit(choices: Sequence[Choice], title: int, payload: int) -> bool:
-    """Whether all choices are short enough and differ, as the provider requires."""
+    """Whether all titles and payloads are distinct, not empty and short enough."""
     are_short = all(
         0 < len(choice.title) <= title and 0 < len(choice.payload) <= payload for choice in choices
     )
@@ -116,14 +119,14 @@ def _of_file(part: Part, file: OutgoingFile) -> list[Part]:
 
 
 def _type_of(file: OutgoingFile) -> str:
-    """The message type for a file; the size and type of a file elsewhere are unknown."""
-    is_too_large = file.size_bytes > _LARGEST.get(file.kind, file.size_bytes)
+    """The message type for a file. The size and MIME type of a linked file are unknown."""
+    is_too_large = file.size_bytes > _MAX_BYTES.get(file.kind, file.size_bytes)
     is_other = bool(file.mime_type) and file.mime_type not in _MIMES.get(file.kind, set())
     return "document" if is_too_large or is_other else _TYPES[file.kind]
 
 
 def _media(account: Account, file: OutgoingFile, kind: str, caption: str = "") -> dict[str, Any]:
-    """The file by its address, or by its id after an upload if it is in our store."""
+    """The media object for a file: its URL, or the id of its upload if the file is in our store."""
     media: dict[str, Any] = {"link": file.url}
     if file.open:
         fields = {"messaging_product": "whatsapp", "type": file.mime_type}

@@ -1,4 +1,4 @@
-"""Messages to customers in the provider's format."""
+"""Split messages to customers into parts, and build the bodies of the calls that send them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +25,8 @@ _UPLOADS = {
 
 
 def parts(content: Sequence[Part]) -> list[Part]:
-    """Split texts at the limit; captions are separate texts, and linked files become links."""
+    """Split texts at the limit. Captions become separate texts, and linked files other than images
+    become links in a text."""
     planned = list[Part]()
     for part in content:
         if part.file and (part.file.open or part.file.kind == "image"):
@@ -39,12 +40,12 @@ def parts(content: Sequence[Part]) -> list[Part]:
 
 
 def _texts(part: Part) -> list[Part]:
-    """The pieces of a text; choices follow the last piece, or become lines of the text."""
+    """The pieces of a text. Choices follow the last piece, or become lines of the text."""
     as_lines = text.as_lines(part.text, part.choices)
     fits = (
         len(part.choices) <= MAX_CHOICES
         and all(0 < len(choice.title) <= MAX_TITLE for choice in part.choices)
-        # The lines must fit, too, since they replace buttons that the provider refuses.
+        # The choices must also fit as lines, which are sent if the provider refuses the buttons.
         and len(as_lines) <= MAX_TEXT
         and bool(part.text.strip())
     )
@@ -52,7 +53,7 @@ def _texts(part: Part) -> list[Part]:
 
 
 def message(account: Account, part: Part) -> dict[str, Any]:
-    """The message for a part; a file in our store is uploaded for it."""
+    """The message that a part becomes. Uploads the part's file if it is in our store."""
     if part.file:
         return {"attachment": _attachment(account, part.file)}
     body: dict[str, Any] = {"text": part.text}
@@ -66,22 +67,22 @@ def message(account: Account, part: Part) -> dict[str, Any]:
 
 
 def _attachment(account: Account, file: OutgoingFile) -> dict[str, Any]:
-    """An image by its address, or a file from our store by its id after an upload."""
+    """The attachment for an image's URL, or for a file from our store, which is uploaded."""
     if not file.open:
         return _media({"media_type": "image", "url": file.url})
     if file.mime_type not in _UPLOADS:
-        raise ProviderError(Kind.REQUEST, "This channel takes JPEG, PNG, GIF, PDF, DOC and DOCX.")
+        raise ProviderError(Kind.REQUEST, "This channel accepts JPEG, PNG, GIF, PDF, DOC and DOCX.")
     kind, limit, extension = _UPLOADS[file.mime_type]
     name = file.file_name if "." in file.file_name else f"{file.file_name or kind}.{extension}"
     form = http.multipart({}, "file", replace(file, file_name=name))
     if len(form[1]) > limit:
         megabytes = limit // _MEGABYTE
-        raise ProviderError(Kind.REQUEST, f"This channel takes such a file up to {megabytes} MB.")
+        raise ProviderError(Kind.REQUEST, f"This channel accepts such files up to {megabytes} MB.")
     answer = call("POST", f"v2.0/oa/upload/{kind}", token=account.token, form=form)
     # The provider uses both keys.
     file_id = answer.data.get("token") or answer.data.get("attachment_id")
     if not file_id:
-        raise ProviderError(Kind.TEMPORARY, "The provider's answer does not name the upload.")
+        raise ProviderError(Kind.TEMPORARY, "The provider's response contains no upload id.")
     if kind == "file":
         return {"type": "file", "payload": {"token": str(file_id)}}
     return _media({"media_type": kind, "attachment_id": str(file_id)})

@@ -1,4 +1,4 @@
-"""Read a bot's messages on a channel, and send messages that people write."""
+"""List a bot's messages on a channel, and send agents' messages."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from identity.models import User
 
 
 def history_page(bot: Bot, provider: Provider, query: ChannelMessagesQuery) -> dict[str, Any]:
-    """A list page of a channel's messages, with one customer or all, the newest first."""
+    """One page of a bot's messages on a channel, with one customer or with all, newest first."""
     rows = channel_events.history(bot.client, bot=bot, channel=provider.channel)
     if query.recipient_id is not None:
         rows = rows.filter(_has_id(query.recipient_id, "conversation__channel_chat__identity__"))
@@ -36,13 +36,13 @@ def send(
     by: User,
     request_id: str | None = None,
 ) -> Message:
-    """Send an agent's message to a customer of the channel; 404 if they never wrote here, 409
-    `channel_not_connected` if the account cannot send.
+    """Send an agent's message to a customer of the channel. 404 if the customer never wrote to the
+    bot's account, 409 `channel_not_connected` if the account cannot send.
 
     `request_id` identifies a repeated request; the body's `client_message_id` takes precedence.
 
-    The rules of the desk apply: sending assigns the chat if no agent has it; 409 if another agent
-    has it, if it has ended, or if the reply window has closed and no `tag` lifts that.
+    The same rules as at the desk apply: a chat that no agent has is assigned to the sender; 409 if
+    another agent has it, if it has ended, or if the reply window is over and no `tag` is given.
     """
     if body.tag is not None and body.tag not in provider.tags:
         known = ", ".join(sorted(provider.tags)) or "none"
@@ -61,10 +61,10 @@ def send(
 def find_chat(
     bot: Bot, channel: str, body: ChannelMessageRequest | ChatappTemplateRequest
 ) -> Conversation:
-    """The chat that a body names, or the newest one of the customer that it names; 404 if the bot
-    has no such chat, or the customer never wrote here."""
+    """The bot's chat with the body's `conversation_id`, or the current chat of the customer with
+    the body's `recipient_id`; 404 if there is none."""
     if body.recipient_id:
-        return _newest_chat(bot, channel, body.recipient_id)
+        return _current_chat(bot, channel, body.recipient_id)
     assert body.conversation_id
     rows = Conversation.objects.for_client(bot.client).filter(bot=bot)
     chat: Conversation | None = rows.filter(pk=body.conversation_id).first()
@@ -73,7 +73,7 @@ def find_chat(
     return chat
 
 
-def _newest_chat(bot: Bot, channel: str, recipient_id: str) -> Conversation:
+def _current_chat(bot: Bot, channel: str, recipient_id: str) -> Conversation:
     links = ChannelChat.objects.for_client(bot.client).filter(
         _has_id(recipient_id, "identity__"), conversation__bot=bot, identity__channel=channel
     )
@@ -84,7 +84,7 @@ def _newest_chat(bot: Bot, channel: str, recipient_id: str) -> Conversation:
 
 
 def _has_id(recipient_id: str, identity: str) -> Q:
-    """A filter for the customer who has this id, as the first or the second one."""
+    """A filter for the customer who has this id, as the first or as the second id."""
     own_id = recipient_id.removeprefix("+")
     return Q(**{f"{identity}provider_user_id": own_id}) | Q(
         **{f"{identity}alternate_user_id": own_id}
