@@ -52,7 +52,7 @@ def test_nonsense_keeps_nothing(ben, change):
 
 
 def test_there_are_not_too_many(ben):
-    for number in range(saved_views.MOST):
+    for number in range(saved_views.MAX_VIEWS):
         assert ben.post(PATH, LATE | {"name": f"{number}"}).status_code == 200
     refused = ben.post(PATH, LATE)
     assert (refused.status_code, refused.json()["code"]) == (409, "too_many_views")
