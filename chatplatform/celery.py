@@ -15,8 +15,8 @@ app.steps["worker"].add("chatplatform.jobs.worker_process:WorkerLoops")
 
 
 @task_prerun.connect
-def _look_at_connections(**_: object) -> None:
-    """Replace database connections that no longer work, as Django does before each request."""
+def _close_broken_connections(**_: object) -> None:
+    """Close database connections that no longer work, as Django does before each request."""
     close_old_connections()
 
 

@@ -139,7 +139,7 @@ PUBLIC = Access((), lambda request: None)
 
 @dataclass(frozen=True)
 class Form:
-    """A body that is not JSON, in one of `media_types`. The fields in `files` are lists of files."""
+    """A body that is not JSON, in one of `media_types`. The fields in `files` hold lists."""
 
     shape: type[BaseModel]
     media_types: tuple[str, ...] = ("multipart/form-data",)

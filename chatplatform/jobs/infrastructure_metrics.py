@@ -12,7 +12,7 @@ from chatplatform.live import valkey
 from chatplatform.observing import host, metrics
 from chatplatform.observing.metrics import Reading, Readings
 
-# Finished jobs are kept for a week and are not counted. Each part of the union has a small index.
+# Finished jobs are kept for a week and are not counted. Each part of the union uses a small index.
 _JOBS = """
 SELECT name, state, count(*) FROM chatplatform_job
 WHERE state IN ('queued', 'running') GROUP BY name, state
@@ -35,14 +35,14 @@ WHERE datname = current_database() GROUP BY 1
 
 
 def read() -> Readings:
-    """The metrics of each part; for a part that does not answer, only that it is down."""
+    """Yield the metrics of each part; for a part that does not respond, only that it is down."""
     try:
         with connection.cursor() as cursor:
             found = [*_jobs(cursor), *_database(cursor)]
     except Error:
         found = [Reading(metrics.DATABASE_UP, 0)]
     finally:
-        connection.close()  # this thread's own
+        connection.close()  # each thread has its own connection
     yield from found
     yield from _broker()
     if replica.is_configured():
