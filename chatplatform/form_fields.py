@@ -100,7 +100,7 @@ class TextsWidget(forms.Widget):
 
 
 class TextsField(forms.Field):
-    """Texts by language. Every language with a text is shown, since services replace all texts."""
+    """Texts by language. Each language with a text is shown, since services replace all texts."""
 
     def __init__(self, *, lines: int = 2, max_length: int, **kwargs: Any) -> None:
         widget = TextsWidget(lines=lines, max_length=max_length)
@@ -133,7 +133,7 @@ class StoredField(forms.BoundField):
 
     @property
     def marks_input(self) -> SafeString:
-        """The hidden input with the marks, for templates that render a field's widget themselves."""
+        """The hidden input with the marks, for templates that render the widget themselves."""
         if not self._has_marks:
             return SafeString()
         marks = " ".join(f"{part}={mark}" for part, mark in self._marks(self._stored).items())

@@ -25,7 +25,7 @@ from chatplatform import egress
 from chatplatform.api import routing
 from chatplatform.api.request_context import REQUEST_ID
 from chatplatform.json_encoding import as_json
-from chatplatform.live.pubsub import BrokerAway
+from chatplatform.live.pubsub import BrokerUnavailable
 
 log = logging.getLogger(__name__)
 MAX_HEADER_BYTES = 16_384
@@ -266,7 +266,7 @@ def render(exc: BaseException) -> HttpResponse:
         return _unavailable(
             exc, gettext_noop("The database can't be reached. Try again."), seconds=2
         )
-    if isinstance(exc, BrokerAway):
+    if isinstance(exc, BrokerUnavailable):
         detail = "The message broker can't be reached. Try again."
         return error_response(503, detail, headers={"Retry-After": "2"})
     if isinstance(exc, OSError) and exc.errno in {errno.ENOSPC, errno.EDQUOT}:

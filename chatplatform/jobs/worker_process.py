@@ -19,7 +19,7 @@ from chatplatform.jobs.stop_event import Stop
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS = 2.0  # before a loop that failed is called again
-# A loop that has not called `turn` for this long hangs; one statement may take 30 seconds.
+# A loop hangs if it has not called `turn` for this long; one statement may take 30 seconds.
 HANGS_SECONDS = 60.0
 
 
@@ -41,7 +41,7 @@ class Consumer(consumer.Consumer):
             os._exit(1)
 
     def register_with_event_loop(self, hub: Any) -> None:
-        """Called for each connection to the broker; the timer that it adds ends with it."""
+        """Called for each connection to the broker; the timer that this adds ends with it."""
         super().register_with_event_loop(hub)
         self._write_heartbeat()
         hub.call_repeatedly(heartbeat.EVERY_SECONDS, self._write_heartbeat)
@@ -51,7 +51,7 @@ class Consumer(consumer.Consumer):
             self._heartbeat.write()
 
     def ensure_connected(self, conn: Any) -> Any:
-        """Wait for the broker, without limit: such a worker is alive and may deliver webhooks."""
+        """Wait for the broker without a limit: meanwhile the worker may deliver webhooks."""
 
         def touch_file() -> None:
             maybe_shutdown()
@@ -59,11 +59,12 @@ class Consumer(consumer.Consumer):
                 self._heartbeat.touch_file()
 
         def warn(exc: Exception, seconds: float) -> None:
-            log.warning("the broker is away, trying again in %s s: %s", seconds, exc)
+            log.warning("the broker is unavailable, trying again in %s s: %s", seconds, exc)
 
-        # Also here, in case the broker answers but each connection breaks at once.
+        # Also here, in case the broker responds but each connection breaks at once.
         touch_file()
-        return conn.ensure_connection(warn, callback=touch_file)  # which is called every second
+        # `callback` is called every second.
+        return conn.ensure_connection(warn, callback=touch_file)
 
     def _loop_hangs(self) -> bool:
         stops: list[Stop] = self.controller.loop_stops  # type: ignore[attr-defined]
