@@ -69,7 +69,7 @@ def test_an_outage_is_a_line_a_minute_and_one_at_its_end(exc, logger, kind, said
     outages.report_recovery(kind)
     outages.report_recovery(kind)
     assert len(said()) == 3
-    assert f"the {kind} answers again" in said()[2]
+    assert f"the {kind} responds again" in said()[2]
     fail(exc, logger)
     assert len(said()) == 4
 
