@@ -40,7 +40,7 @@ from chatplatform.admin_lists import (
 from chatplatform.api.errors import ApiError
 from chatplatform.empty_states import EMPTY_STATES
 from chatplatform.forms import ServiceForm
-from chatplatform.templatetags.codes import humanize_code
+from chatplatform.templatetags.codes import humanize_code, translated_label
 from chatplatform.templatetags.dates import when
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
@@ -236,7 +236,7 @@ def _labelled(field: Any, label: Any) -> Any:
         # Unfold would show the brackets of empty JSON.
         text = prettify_json(value, field.encoder) if isinstance(field, JSONField) and value else ""
         shown = text or display_for_field(value, field, "–")
-        return gettext(str(shown)) if field.choices and value else shown
+        return translated_label(str(shown)) if field.choices and value else shown
 
     return shown
 

@@ -29,7 +29,7 @@ from unfold.views import ChangeList
 from chatplatform import csv_files
 from chatplatform.api.errors import ApiError
 from chatplatform.templatetags.activity_log import client_id_of
-from chatplatform.templatetags.codes import humanize_code
+from chatplatform.templatetags.codes import humanize_code, translated_label
 
 # The query parameter for a column that a list shows; it is repeated for each column.
 COLUMNS = "columns"
@@ -110,7 +110,7 @@ class RowsShown(ChangeList):
         filters: list[Any] = list(found[0])
         for spec in filters:
             title = str(capfirst(spec.title))
-            words = gettext(title)
+            words = translated_label(title)
             spec.title = words if words != title else spec.title
             if getattr(spec, "field", None) is not None and spec.field.choices:
                 spec.choices = functools.partial(_translated, spec.choices)
@@ -179,7 +179,7 @@ class RowsShown(ChangeList):
 
 def _translated(choices: Callable[[Any], Iterator[Any]], changes: Any) -> Iterator[Any]:
     for choice in choices(changes):
-        yield choice | {"display": gettext(str(choice["display"]))}
+        yield choice | {"display": translated_label(str(choice["display"]))}
 
 
 class TenantRelatedFilter(RelatedFieldListFilter):
