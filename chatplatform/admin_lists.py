@@ -28,8 +28,8 @@ from unfold.views import ChangeList
 
 from chatplatform import csv_files
 from chatplatform.api.errors import ApiError
-from chatplatform.templatetags.activity_log import client_id_of
 from chatplatform.templatetags.codes import humanize_code, translated_label
+from chatplatform.templatetags.row_history import client_id_of
 
 # The query parameter for a column that a list shows; it is repeated for each column.
 COLUMNS = "columns"

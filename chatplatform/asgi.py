@@ -19,7 +19,7 @@ from django.urls import get_resolver  # noqa: E402
 
 from chatplatform import checks, environment, key_check  # noqa: E402
 from chatplatform.observing import exporter, tracing  # noqa: E402
-from chatplatform.web.application import Application  # noqa: E402
+from chatplatform.web.asgi_application import Application  # noqa: E402
 
 # Disconnect work that Django does around each request and that is not needed here: the cache is in
 # this process, all requests have the same URLs, and queries are logged only with DEBUG.

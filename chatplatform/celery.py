@@ -31,9 +31,9 @@ def _check_settings(**_: object) -> None:
 
 @worker_init.connect
 def _hold_lock(**_: object) -> None:
-    from chatplatform.jobs import worker_liveness  # noqa: PLC0415 - Django is not set up at import
+    from chatplatform.jobs import worker_locks  # noqa: PLC0415 - Django is not set up at import
 
-    worker_liveness.enable()
+    worker_locks.enable()
 
 
 @worker_init.connect

@@ -185,7 +185,7 @@ ADMIN_MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "identity.pages.impersonation.ViewAs",
-    "chatplatform.web.languages.ReadersLanguage",
+    "chatplatform.web.reader_locale.ReadersLanguage",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]

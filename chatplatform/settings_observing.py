@@ -32,7 +32,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "filters": {
         "request_id": {"()": "chatplatform.api.request_context.RequestIdFilter"},
-        "outages": {"()": "chatplatform.observing.outages.OncePerMinute"},
+        "outages": {"()": "chatplatform.observing.outage_logging.OncePerMinute"},
     },
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s %(request_id)s %(message)s"},

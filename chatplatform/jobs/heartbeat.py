@@ -10,7 +10,7 @@ from pathlib import Path
 from django.conf import settings
 
 from chatplatform.live import valkey
-from chatplatform.observing import outages
+from chatplatform.observing import outage_logging
 
 log = logging.getLogger(__name__)
 EVERY_SECONDS = 5.0
@@ -36,7 +36,7 @@ class Heartbeat:
         self.touch_file()
         try:
             self._broker.set(self._key, time.time(), ex=EXPIRES_SECONDS)
-            outages.report_recovery("broker")
+            outage_logging.report_recovery("broker")
         except valkey.ERRORS as exc:
             log.warning("no heartbeat could be written: %s", exc)
         self._written_at = time.monotonic()

@@ -27,7 +27,7 @@ from django.db.models.functions import Now
 
 from chatplatform import processor_turns
 from chatplatform.api.request_context import serving
-from chatplatform.jobs import lease_renewer, registry, worker_liveness
+from chatplatform.jobs import lease_renewer, registry, worker_locks
 from chatplatform.jobs.frozen_clients import MAY_RUN
 from chatplatform.jobs.registry import call_with_known_args, declared
 from chatplatform.media_stores import FilesUnavailable
@@ -201,7 +201,7 @@ def _try_claim(job_id: int, token: uuid.UUID) -> Lease | None:
     try:
         with connection.cursor() as cursor:
             values: dict[str, Any] = {"id": job_id, "token": token}
-            values["holder"] = worker_liveness.holder()
+            values["holder"] = worker_locks.holder()
             cursor.execute(_CLAIM, values | {"lease": settings.JOB_LEASE_SECONDS})
             row = cursor.fetchone()
     except IntegrityError:
@@ -397,7 +397,7 @@ def take_back(job_id: int) -> None:
         if job_row is None:
             return
         hangs = rows.filter(pk=job_id, lease_until__lt=Now() - HANGS_FOR).exists()
-        is_gone = worker_liveness.is_gone(job_row.lease_holder)
+        is_gone = worker_locks.is_gone(job_row.lease_holder)
         if not hangs and not is_gone:
             return
         affected = [job_row]

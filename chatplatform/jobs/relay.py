@@ -10,13 +10,13 @@ from django.conf import settings
 from django.db import Error, connection
 from kombu.exceptions import OperationalError
 
-from chatplatform.jobs import heartbeat, leases, worker_liveness
+from chatplatform.jobs import heartbeat, leases, worker_locks
 from chatplatform.jobs.frozen_clients import MAY_RUN
 from chatplatform.jobs.registry import CHANNEL, Queue, declared
 from chatplatform.jobs.stop_event import Stop
 from chatplatform.live import pubsub, valkey
 from chatplatform.models import Job, JobState
-from chatplatform.observing import metrics, outages
+from chatplatform.observing import metrics, outage_logging
 
 log = logging.getLogger(__name__)
 # Pauses between two polls, which a signal ends: POLL_SECONDS while due jobs wait for a place in the
@@ -216,7 +216,7 @@ class Relay:
             self._heartbeat.write_if_due()
             try:
                 dispatched = self.tick()
-                outages.report_recovery("database")
+                outage_logging.report_recovery("database")
                 if dispatched == BATCH_SIZE:
                     continue
                 longest = POLL_SECONDS if dispatched else MAX_PAUSE_SECONDS
@@ -245,7 +245,7 @@ class Relay:
         return len(due)
 
     def _sweep(self) -> None:
-        gone = worker_liveness.find_gone_workers()
+        gone = worker_locks.find_gone_workers()
         # After a restart of the database, workers hold their locks again before the second sweep.
         dead, self._gone = gone & self._gone, gone
         # Requeueing hundreds of jobs takes longer than a heartbeat is valid.

@@ -157,7 +157,9 @@ SPELLED = (
 # Clearer labels for names and states that would not be clear if they were just spelled out.
 LABELS = {
     "Assign type": gettext_noop("Assigned to"),
+    "Broker": gettext_noop("Message queue"),
     "Can train": gettext_noop("Can train bots"),
+    "Clock": gettext_noop("System clock"),
     "Config": gettext_noop("Webhook"),
     "Down": gettext_noop("Thumbs down"),
     "Engine": gettext_noop("Written by"),

@@ -12,7 +12,7 @@ from django.utils.text import capfirst
 
 from bots.models import Bot, Document
 from bots.services import bots
-from chatplatform.templatetags.activity_log import MOST_SHOWN
+from chatplatform.templatetags.row_history import MOST_SHOWN
 from chatplatform.tests.test_codes import RAW_CODE, texts
 from chatplatform.tests.test_guard_site import STAFFS_LISTS, world
 from chats.testing import make_chat
