@@ -99,7 +99,7 @@ def viewer(request: HttpRequest) -> Any:
 
 
 def is_impersonated(request: HttpRequest) -> bool:
-    """Whether the platform's staff view the page as another person; nothing changes."""
+    """Whether the platform's staff view the page as another person; they can't change anything."""
     return hasattr(request, "viewed_by")
 
 

@@ -118,8 +118,8 @@ class TextsField(forms.Field):
 
 
 class StoredField(forms.BoundField):
-    """A field whose initial value is stored. If the person did not change the value that the form
-    showed, the field returns the value stored now, which somebody else may have changed.
+    """A field whose initial value is a stored one. If the person did not change the value that the
+    form showed, the field returns the value stored now, which somebody else may have changed.
 
     A hidden input beside the field has marks (hashes) of the value that the form showed.
     """
@@ -161,7 +161,7 @@ class StoredField(forms.BoundField):
             shown = self._marks(self._stored)
         else:
             shown = dict(mark.partition("=")[::2] for mark in sent.split())
-        # A language that the form did not show was stored since, or was added in the browser.
+        # A language that the form did not show was stored meanwhile, or added in the browser.
         return {
             part
             for part, mark in current.items()

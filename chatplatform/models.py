@@ -27,7 +27,7 @@ class Job(models.Model):
     client_id = models.BigIntegerField(null=True)
     name = models.CharField(max_length=80)
     args = models.JSONField(default=dict)
-    # A client's fair job with the lowest priority goes first.
+    # A client's job with the lowest priority goes first in its queue.
     priority = models.BigIntegerField(db_default=0)
     dedupe_key = models.CharField(max_length=200, null=True)
     ordering_key = models.CharField(max_length=80, null=True)
@@ -145,7 +145,7 @@ class IdempotentResponse(models.Model):
 
 
 class EncryptionKey(models.Model):
-    """The fingerprint of a key of FIELD_KEYS that secrets may be stored with.
+    """The fingerprint of a key of FIELD_KEYS with which secrets may be encrypted.
 
     A process that starts with a new newest key records it; a process that lacks a recorded key does
     not start (`chatplatform.key_check`). `rotate_keys` deletes the keys that it has replaced.

@@ -237,7 +237,7 @@ def place(request: HttpRequest) -> tuple[str, str]:
 
 
 def chosen_client(request: HttpRequest) -> int | None:
-    """The client by which the platform's staff filter this list, or the one they came from."""
+    """The client by which staff filter this list or the one they came from; None if by none."""
     user: Any = request.user
     from_list = QueryDict(request.GET.get("_changelist_filters", "")).get(_CLIENT, "")
     found = request.GET.get(_CLIENT, "") or from_list

@@ -100,7 +100,7 @@ def drop_before(
     *,
     is_needed: Callable[[Month], bool] = lambda month: False,
 ) -> int:
-    """Drop the months of a table that ended before a moment, unless they are still needed; returns
+    """Drop the months of a table that ended before a time, unless they are still needed; returns
     their number. Each drop blocks the table for a few milliseconds."""
     table, dropped = model._meta.db_table, 0
     for month in months(model):

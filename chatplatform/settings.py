@@ -1,4 +1,4 @@
-"""All settings, read from the environment. Each comment gives the unit, and a computed default.
+"""All settings, read from the environment. Comments give units, and defaults that are computed.
 
 Comments that begin with `#:` are the text of docs/settings.md (`make openapi` writes it). All
 settings that are read directly below such a comment belong to its entry.
@@ -321,8 +321,8 @@ SIMPLE_JWT = {
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
 # Behind a proxy that ends TLS, a form's origin is https, but the request that arrives is http.
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
-#: Seconds for which browsers insist on TLS after a visit by TLS. Default: a year if `PUBLIC_URL` is
-#: https, else 0.
+#: Seconds for which browsers insist on TLS after a visit over TLS. Default: a year if `PUBLIC_URL`
+#: is https, else 0.
 SECURE_HSTS_SECONDS = env.integer(
     "HSTS_SECONDS", default=0 if DEVELOPMENT or _public.scheme != "https" else 365 * 86400
 )

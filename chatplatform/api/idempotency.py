@@ -31,7 +31,7 @@ RETENTION = timedelta(hours=24)
 CREDENTIALS_RETENTION = timedelta(minutes=1)
 MAX_KEY_CHARACTERS = 255
 MIN_SHARED_CHARACTERS = 32
-# Rejects counters and filler keys. A random UUID has fewer once in a trillion times.
+# Rejects counters and filler keys. One random UUID in a trillion has fewer different characters.
 MIN_DIFFERENT_CHARACTERS = 6
 MAX_ANSWER_BYTES = 1_000_000
 # What tools send if nobody filled in a key: every request after the first would get the first
@@ -195,7 +195,7 @@ def _store(
         key_hash=current.key_hash,
         fingerprint=fingerprint,
         response=orjson.dumps(answer).decode(),
-        # Rows expire `RETENTION` after this time; for a shorter retention it is set back.
+        # Rows expire `RETENTION` after this time, which for a shorter retention lies in the past.
         created_at=timezone.now() - (RETENTION - retention),
     )
 

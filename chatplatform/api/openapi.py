@@ -50,7 +50,7 @@ NOT_SET_UP = (
     "Not possible now; the code says why. On this server, the messaging provider"
     " (`channel_not_configured`) or the mail server (`mail_not_configured`) may not be set up."
 )
-# What the codes of a 503 mean, as far as every operation may return them.
+# The meaning of the codes of a 503 that most operations may return.
 _MEANINGS = {
     "unavailable": "a part of the platform can't be reached or is full: try again later",
     "client_frozen": "the company is being moved, and nothing was done: try again in a moment",
@@ -171,7 +171,7 @@ class OperationSchema(AutoSchema):
 
     def _usual_refusals(self) -> list[int]:
         declared, access = self.declared, self.declared.access
-        # No 403 if a viewer may call it: every person may then. Keys have one for a wrong origin.
+        # No 403 if viewers may call it, since all people may then. Keys get one for a wrong origin.
         is_for_all = "viewer" in access.admitted(self.method) and access.security == ("bearer",)
         reasons: list[tuple[object, list[int]]] = [
             (True, [400, 431, 503]),

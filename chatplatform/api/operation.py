@@ -139,7 +139,7 @@ PUBLIC = Access((), lambda request: None)
 
 @dataclass(frozen=True)
 class Form:
-    """A body that is not JSON, in one of `media_types`. The fields in `files` hold lists."""
+    """A body that is not JSON, in one of `media_types`; fields in `files` hold lists of files."""
 
     shape: type[BaseModel]
     media_types: tuple[str, ...] = ("multipart/form-data",)

@@ -77,7 +77,7 @@ def wrong_cursor() -> Invalid:
 def numbers_of(
     cursor: str, model: type[models.Model], order: Sequence[str], *, of: str = ""
 ) -> list[int]:
-    """`position_of` for a list ordered by whole numbers; 422 if the position has others."""
+    """`position_of` for a list ordered by whole numbers; 422 if it has other values."""
     numbers = position_of(cursor, model, order, of=of)
     if not all(isinstance(number, int) and abs(number) < 2**63 for number in numbers):
         raise wrong_cursor()

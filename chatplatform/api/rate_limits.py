@@ -42,8 +42,8 @@ VISITORS_REPLIES = 20
 # Replies to a visitor per `BURST_SECONDS`: if many visitors send a minute's messages at once, two
 # cores cannot store them.
 VISITORS_BURST = 5
-# Bytes of files per day: a visitor's suffice for two and a half of the largest messages, an
-# address's for four visitors. A public key's limit depends on the disk and is a setting.
+# Bytes of files per day: two and a half of the largest messages for a visitor, and four times as
+# much for an address. A public key's limit depends on the disk and is a setting.
 VISITORS_BYTES = 250_000_000
 ADDRESS_BYTES = 1_000_000_000
 # Per minute, shared by all visitors of a public key at one address, since one person can become a
@@ -145,7 +145,7 @@ def of_page(request: HttpRequest) -> tuple[Quota, ...]:
 
 
 def counted_address(address: str) -> str:
-    """The address to count requests by: for IPv6 its /64 network, which a household has whole."""
+    """The address to count requests by: for IPv6 the /64 network, which is one household's."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

@@ -226,7 +226,7 @@ def other_than_path(
 
 @cache
 def strict_validator(shape: type[BaseModel]) -> SchemaValidator:
-    """A strict validator for JSON: `"yes"` is not a boolean, and neither `"7"` nor `true` a number.
+    """A strict validator for JSON: `"yes"` is no boolean, and `"7"` and `true` are no numbers.
 
     Forms and query strings contain only strings, so they use the usual validator.
     """

@@ -93,7 +93,7 @@ def enqueue(
 
     Nothing happens if a job with this name and `dedupe_key` is queued already. Jobs with the same
     `ordering_key` run one after another, in the order of their ids: lock the row that the key
-    stands for while you enqueue. A fair job of a client with the lowest `priority` goes first.
+    stands for while you enqueue. A client's job with the lowest `priority` goes first in its queue.
     """
     row = {
         "client": client_id,

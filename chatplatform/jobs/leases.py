@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 # While the database is down, a claim is retried for this long, with this pause in between.
 CLAIM_SECONDS, CLAIM_PAUSE_SECONDS = 5.0, 0.2
 LONGEST_WAIT_SECONDS = 60.0
-# How often a job waits for the file store: 1 s, 2 s, 4 s, … 60 s, over an hour in total.
+# How many times a job waits for the file store: 1 s, 2 s, 4 s, … 60 s, over an hour in total.
 WAITS_FOR_FILES = 66
 # A job is requeued if its lease was not renewed for this long: its process hangs for good, or has
 # crashed while a connection pooler keeps its lock.
@@ -179,7 +179,7 @@ WHERE id = %(id)s AND lease_token = %(token)s AND state = 'running'
 
 
 def claim(job_id: int) -> Lease | None:
-    """Claim a job; None if it is not due, is frozen, or another job or worker is first."""
+    """Claim a job; None if it may not run now, or another worker has it."""
     # Retried while the database is down, since the relay resends a consumed message only later.
     ends_at = time.monotonic() + CLAIM_SECONDS
     while True:

@@ -83,13 +83,13 @@ _starting = threading.Lock()
 
 def enable() -> None:
     """Mark this process, and those forked from it, as workers."""
-    global _is_worker  # noqa: PLW0603 - one a process
+    global _is_worker  # noqa: PLW0603 - one per process
     _is_worker = True
 
 
 def holder() -> int | None:
     """The number of this process's lock, which its first job acquires; None outside of workers."""
-    global _holder  # noqa: PLW0603 - one a process
+    global _holder  # noqa: PLW0603 - one per process
     if not _is_worker:
         return None
     with _starting:

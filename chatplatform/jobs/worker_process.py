@@ -35,7 +35,7 @@ class Consumer(consumer.Consumer):
         try:
             super().start()
         except Exception:
-            # Celery would wait up to ten minutes for the running jobs and take no others. Their
+            # Celery would wait up to ten minutes for the running jobs and start no others. Their
             # leases let a new process take them over within seconds.
             log.critical("The consumer failed, so this process ends at once.", exc_info=True)
             os._exit(1)
@@ -97,7 +97,7 @@ class WorkerLoops(bootsteps.StartStopStep):
     """Runs a thread for each of `settings.WORKER_LOOPS` whose queue this worker serves. They start
     before the consumer, and a shutdown stops them."""
 
-    # A pool that forks must have its children before threads start.
+    # A pool that forks must fork its children before threads start.
     requires = ("celery.worker.components:Pool",)
 
     def __init__(self, worker: Any, **options: Any) -> None:

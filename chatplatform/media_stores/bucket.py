@@ -94,7 +94,7 @@ class Bucket(S3Storage):
 
 @contextmanager
 def _convert_errors() -> Iterator[None]:
-    processor_turns.give_back()  # for the wait for the store
+    processor_turns.give_back()  # while this job waits for the store
     try:
         yield
     except (BotoCoreError, Boto3Error, ClientError) as exc:

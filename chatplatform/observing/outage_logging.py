@@ -26,7 +26,7 @@ _BROKER_LOGGERS = (
     "chatplatform.jobs.relay", "chatplatform.jobs.scheduler", "chatplatform.jobs.worker_process",
     "chatplatform.live",
 )  # fmt: skip
-# SQLSTATEs of a database that stops, starts or has no connection left; without a server, none.
+# SQLSTATEs of a database that stops, starts or has no connection left. If unreachable, none comes.
 _OUTAGE_STATES = ("08", "57P", "53300")
 # When each outage was last logged, and when it began.
 _logged_at: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Refuses callers that have used up a rate limit in the event loop, without a thread.
+"""Refuses, in the event loop and without a thread, callers that have used up a rate limit.
 
 All visitors of a website send the same public key, so a flood of their requests leads to many
 refusals. In Django, each would take two milliseconds of CPU time, and a thread for which other

@@ -27,7 +27,7 @@ class HashedModules(CompressedManifestStaticFilesStorage):
     max_post_process_passes = 12
 
     def save(self, name: Any, content: Any, max_length: int | None = None) -> str:
-        """Store a collected file. Files that are derived from it later are stored otherwise."""
+        """Store a collected file; the files derived from it later do not go through this method."""
         if name.endswith(".js") and name.startswith(_OURS):
             content = ContentFile(shortened(content.read().decode()).encode())
         saved: str = super().save(name, content, max_length)
