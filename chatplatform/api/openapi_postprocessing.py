@@ -9,6 +9,7 @@ from chatplatform.api import code_samples
 from chatplatform.api.code_samples import operations
 from chatplatform.api.examples import example_of, recorded
 from chatplatform.api.operation import LIMIT_HEADERS
+from chatplatform.api.shapes import REQUEST_RULE
 
 _REF = "#/components/schemas/"
 _REFUSALS = (
@@ -137,10 +138,12 @@ def _request_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _response_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """A response's schema: it allows unknown fields, since we may add some, and marks no field as
-    read-only."""
+    read-only. Descriptions lose what concerns only requests."""
     shown = _open(schema)
     for part in shown.get("properties", {}).values():
         part.pop("readOnly", None)
+        if "description" in part:
+            part["description"] = part["description"].partition(REQUEST_RULE)[0]
     return shown
 
 
