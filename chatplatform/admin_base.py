@@ -217,10 +217,10 @@ def person(name: str) -> Any:
 
     @column(_in_words(name), ordering=name)
     def shown(row: Any) -> str:
-        found = getattr(row, name)
-        if found is None or found.client_id != getattr(row, "client_id", None):
-            return str(found or "–")
-        return link("admin:identity_user_change", found.pk, found)
+        user = getattr(row, name)
+        if user is None or user.client_id != getattr(row, "client_id", None):
+            return str(user or "–")
+        return link("admin:identity_user_change", user.pk, user)
 
     return shown
 
@@ -235,8 +235,8 @@ def _labelled(field: Any, label: Any) -> Any:
             return value
         # Unfold would show the brackets of empty JSON.
         text = prettify_json(value, field.encoder) if isinstance(field, JSONField) and value else ""
-        shown = text or display_for_field(value, field, "–")
-        return translated_label(str(shown)) if field.choices and value else shown
+        displayed = text or display_for_field(value, field, "–")
+        return translated_label(str(displayed)) if field.choices and value else displayed
 
     return shown
 
@@ -303,10 +303,10 @@ class TenancyMixin(ModelAdmin):
 
     def row(self, request: HttpRequest, row_id: Any) -> Any:
         """The row with this id; 404 if there is none that the viewer may see."""
-        found = self.get_object(request, unquote(str(row_id)))
-        if found is None:
+        instance = self.get_object(request, unquote(str(row_id)))
+        if instance is None:
             raise Http404(_NO_ROW)
-        return found
+        return instance
 
     def _get_obj_does_not_exist_redirect(self, *_: Any) -> Any:
         raise Http404(_NO_ROW)
@@ -354,8 +354,8 @@ class ColumnsMixin(ModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
-        shown = (*map(in_words, sorted(self.codes)), *map(moment, sorted(self._moments)))
-        return (*fields, *shown, *map(person, sorted(self._people)))
+        columns = (*map(in_words, sorted(self.codes)), *map(moment, sorted(self._moments)))
+        return (*fields, *columns, *map(person, sorted(self._people)))
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         names = [
@@ -382,10 +382,10 @@ class ColumnsMixin(ModelAdmin):
     @cached_property
     def _labelled(self) -> dict[str, Any]:
         """The columns for fields in `labels` and for JSON fields, by field name."""
-        found = {field.name: field for field in self.model._meta.concrete_fields}
-        json = {name for name, item in found.items() if isinstance(item, JSONField)}
+        fields_by_name = {field.name: field for field in self.model._meta.concrete_fields}
+        json = {name for name, item in fields_by_name.items() if isinstance(item, JSONField)}
         labels = {name: humanize_code(name) for name in json} | self.labels
-        return {name: _labelled(found[name], label) for name, label in labels.items()}
+        return {name: _labelled(fields_by_name[name], label) for name, label in labels.items()}
 
     def _heading(self, column: Any) -> str:
         return humanize_code(str(label_for_field(column, self.model, self)))
@@ -427,9 +427,9 @@ class FormsMixin(ModelAdmin):
         `actions` are the buttons beside the title: each has `title` and `link`, optionally `icon`
         and `is_primary`.
         """
-        shown = self.admin_site.each_context(request)
-        shown |= {"opts": self.model._meta, "title": title, "page": self}
-        return TemplateResponse(request, template, shown | context)
+        site_context = self.admin_site.each_context(request)
+        site_context |= {"opts": self.model._meta, "title": title, "page": self}
+        return TemplateResponse(request, template, site_context | context)
 
     def form_page(
         self,
@@ -513,17 +513,17 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
 
     def get_actions_list(self, request: HttpRequest) -> Any:
         """The buttons above the list; the first one is the list's primary action."""
-        found = super().get_actions_list(request)
-        for item in found[:1]:
+        buttons = super().get_actions_list(request)
+        for item in buttons[:1]:
             item.variant = ActionVariant.PRIMARY
-        return found
+        return buttons
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
         """The buttons above a row; during an impersonation, those with `is_recorded` are hidden."""
-        found = super().get_actions_detail(request, object_id)
+        buttons = super().get_actions_detail(request, object_id)
         if not is_impersonated(request):
-            return found
-        return [item for item in found if not getattr(item.method, "is_recorded", False)]
+            return buttons
+        return [item for item in buttons if not getattr(item.method, "is_recorded", False)]
 
     def audit_subject(self, row: Any) -> str:
         """The row's name in the audit log, such as `bot:5`."""

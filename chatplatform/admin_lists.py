@@ -80,12 +80,12 @@ class BoundedPaginator(InfinitePaginator):
     @cached_property
     def count(self) -> int:
         rows: Any = self.object_list
-        found: int = rows.order_by()[: MAX_COUNTED + 1].count()
-        if found > MAX_COUNTED:
+        counted: int = rows.order_by()[: MAX_COUNTED + 1].count()
+        if counted > MAX_COUNTED:
             return int(super().count)
         # Without Unfold's template, the list shows page numbers.
         self.template_name = ""
-        return found
+        return counted
 
 
 class RowsShown(ChangeList):
@@ -106,21 +106,21 @@ class RowsShown(ChangeList):
 
     def get_filters(self, request: HttpRequest) -> Any:
         """The filters, with titles and fixed choices in the reader's language."""
-        found = super().get_filters(request)
-        filters: list[Any] = list(found[0])
+        result = super().get_filters(request)
+        filters: list[Any] = list(result[0])
         for spec in filters:
             title = str(capfirst(spec.title))
             words = translated_label(title)
             spec.title = words if words != title else spec.title
             if getattr(spec, "field", None) is not None and spec.field.choices:
                 spec.choices = functools.partial(_translated, spec.choices)
-        return found
+        return result
 
     def get_filters_params(self, params: Any = None) -> Any:
         """The filters in the query string; the parameter for columns is not a filter."""
-        found = super().get_filters_params(params)
-        found.pop(COLUMNS, None)
-        return found
+        filters = super().get_filters_params(params)
+        filters.pop(COLUMNS, None)
+        return filters
 
     @property
     def chips(self) -> list[Chip]:
@@ -245,10 +245,10 @@ class SearchMixin(ModelAdmin):
         """The rows that have every word in one of the `search_fields`; a field with a leading `=`
         must equal the word. The second value is False: no row occurs twice."""
         for word in words_of(search_term):
-            found = Q(pk__in=[])
+            condition = Q(pk__in=[])
             for name in self.get_search_fields(request):
-                found |= self._contains_word(request, name, word)
-            queryset = queryset.filter(found)
+                condition |= self._contains_word(request, name, word)
+            queryset = queryset.filter(condition)
         return queryset, False
 
     def _contains_word(self, request: HttpRequest, name: str, word: str) -> Q:
@@ -261,8 +261,8 @@ class SearchMixin(ModelAdmin):
             return Q(**{f"{path}__{like[0]}": like[1]})
         related: Any = self.get_field_queryset(None, self.model._meta.get_field(relation), request)
         rows = related.filter(**{f"{column}__{like[0]}": like[1]}).order_by().values_list("pk")
-        found = [pk for (pk,) in rows[: _MAX_RELATED + 1]]
-        return Q(**{f"{relation}__in": found if len(found) <= _MAX_RELATED else rows})
+        related_ids = [pk for (pk,) in rows[: _MAX_RELATED + 1]]
+        return Q(**{f"{relation}__in": related_ids if len(related_ids) <= _MAX_RELATED else rows})
 
 
 def words_of(search: str) -> list[str]:

@@ -163,7 +163,7 @@ def deployment(**_: Any) -> list[CheckMessage]:
 def require() -> None:
     """End this process, with a line for each error, if settings are readable but wrong. Commands of
     `manage.py` run the same checks."""
-    found = (limits_in_order, payment_secret, push_key, egress_purposes, deployment)
-    faults = [fault for check in found for fault in check() if fault.level >= ERROR]
+    checks = (limits_in_order, payment_secret, push_key, egress_purposes, deployment)
+    faults = [fault for check in checks for fault in check() if fault.level >= ERROR]
     if faults:
         environment.end("\n".join(f"{fault.msg} {fault.hint}" for fault in faults))

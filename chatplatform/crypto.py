@@ -193,7 +193,7 @@ class EncryptedTextField(_TextField):
 
     def context_of(self, instance: models.Model) -> str:
         """The context that authenticates this row's value."""
-        place = self._place()
+        place = self._column_path()
         if not self.is_row_bound:
             return place
         if instance.pk is None:
@@ -206,15 +206,15 @@ class EncryptedTextField(_TextField):
         # primary key fails here, before it becomes unreadable.
         text = getattr(model_instance, self.attname)
         if not isinstance(text, str):
-            raise TypeError(f"{self._place()} takes text, not {type(text).__name__}.")
+            raise TypeError(f"{self._column_path()} takes text, not {type(text).__name__}.")
         return _Sealed(encrypt(text, context=self.context_of(model_instance)))
 
     def get_prep_value(self, value: Any) -> Any:
         if isinstance(value, _Sealed):
             return str(value)
         if self.is_row_bound or not isinstance(value, str):
-            raise TypeError(f"{self._place()} can only be written by saving its row.")
-        return encrypt(value, context=self._place())
+            raise TypeError(f"{self._column_path()} can only be written by saving its row.")
+        return encrypt(value, context=self._column_path())
 
     def from_db_value(self, value: str | None, *_: object) -> "_Sealed | None":
         return None if value is None else _Sealed(value)
@@ -224,7 +224,9 @@ class EncryptedTextField(_TextField):
         return str(self.pre_save(obj, add=False))
 
     def get_lookup(self, lookup_name: str) -> Any:
-        raise FieldError(f"{self._place()} is encrypted and cannot be filtered ({lookup_name}).")
+        raise FieldError(
+            f"{self._column_path()} is encrypted and cannot be filtered ({lookup_name})."
+        )
 
-    def _place(self) -> str:
+    def _column_path(self) -> str:
         return f"{self.model._meta.db_table}.{self.column}"

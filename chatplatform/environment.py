@@ -103,16 +103,16 @@ class Environment:
 
     def entries(self, name: str, *, default: Sequence[str] = ()) -> list[str]:
         """A list of entries separated by commas."""
-        found = [entry.strip() for entry in self.text(name, default="").split(",")]
-        return [entry for entry in found if entry] or list(default)
+        parts = [entry.strip() for entry in self.text(name, default="").split(",")]
+        return [entry for entry in parts if entry] or list(default)
 
     def pairs(self, name: str, *, default: Mapping[str, str]) -> dict[str, str]:
         """Pairs `key=value` separated by commas."""
-        found = [entry.partition("=") for entry in self.entries(name)]
-        if any(not key.strip() or not value.strip() for key, _, value in found):
+        split_entries = [entry.partition("=") for entry in self.entries(name)]
+        if any(not key.strip() or not value.strip() for key, _, value in split_entries):
             self.fault(name, "an entry has no key or no value. Write KEY=VALUE,KEY=VALUE.")
             return dict(default)
-        return {key.strip(): value.strip() for key, _, value in found} or dict(default)
+        return {key.strip(): value.strip() for key, _, value in split_entries} or dict(default)
 
     def networks(self, name: str) -> list[IPv4Network | IPv6Network]:
         """IP addresses and networks (10.0.0.0/8), separated by commas."""
@@ -151,11 +151,11 @@ class Environment:
         self, name: str, read: Callable[[str], T | None], default: str, *, of: str, like: str
     ) -> T | None:
         """What `read` finds in the setting's URL, or in the default if that URL is wrong."""
-        found = read(self.text(name, default=default).strip())
-        if not found:
+        parsed = read(self.text(name, default=default).strip())
+        if not parsed:
             hint = f"Write it like {like}, with the password percent-encoded."
             self.fault(name, f"this is not a URL of {of}. {hint}")
-        return found or read(default)
+        return parsed or read(default)
 
     def fault(self, name: str, what: str) -> None:
         """Record that a setting is wrong: what is wrong, and what to write instead."""
@@ -220,11 +220,11 @@ def _split(value: str) -> SplitResult | None:
 
 def _host_and_port(parts: SplitResult) -> tuple[str, int | None] | None:
     """Host and port of a URL; None if there is no host or the port is invalid."""
-    found = _HOST_AND_PORT.fullmatch(parts.netloc.rpartition("@")[2])
-    if found is None or not found["host"]:
+    match = _HOST_AND_PORT.fullmatch(parts.netloc.rpartition("@")[2])
+    if match is None or not match["host"]:
         return None
-    port = int(found["port"]) if found["port"] else None
-    return None if port is not None and port > 65535 else (unquote(found["host"]).strip("[]"), port)
+    port = int(match["port"]) if match["port"] else None
+    return None if port is not None and port > 65535 else (unquote(match["host"]).strip("[]"), port)
 
 
 def _login(parts: SplitResult) -> tuple[str, str]:
@@ -243,14 +243,14 @@ def _database(value: str) -> dict[str, Any] | None:
     parts = _split(value)
     if parts is None or parts.scheme not in {"postgres", "postgresql"} or parts.fragment:
         return None
-    place, (user, password) = _host_and_port(parts), _login(parts)
+    address, (user, password) = _host_and_port(parts), _login(parts)
     options = dict(parse_qsl(parts.query))
     name = unquote(parts.path.removeprefix("/"))
-    if place is None or not name or not set(options) <= _DATABASE_OPTIONS:
+    if address is None or not name or not set(options) <= _DATABASE_OPTIONS:
         return None
     return {
-        "NAME": name, "USER": user, "PASSWORD": password, "HOST": place[0],
-        "PORT": place[1] or "", "OPTIONS": options,
+        "NAME": name, "USER": user, "PASSWORD": password, "HOST": address[0],
+        "PORT": address[1] or "", "OPTIONS": options,
     }  # fmt: skip
 
 
@@ -258,12 +258,12 @@ def _mail(value: str) -> dict[str, Any] | None:
     parts = _split(value)
     if parts is None or parts.scheme not in _MAIL_BACKENDS or parts.query or parts.fragment:
         return None
-    place, (user, password) = _host_and_port(parts), _login(parts)
+    address, (user, password) = _host_and_port(parts), _login(parts)
     is_sent = _MAIL_BACKENDS[parts.scheme] == "smtp"
-    if is_sent and (place is None or parts.path.strip("/")):
+    if is_sent and (address is None or parts.path.strip("/")):
         return None
     is_ssl = parts.scheme in {"smtps", "smtp+ssl"}
-    host, port = place or ("", None)
+    host, port = address or ("", None)
     return {
         "EMAIL_BACKEND": f"django.core.mail.backends.{_MAIL_BACKENDS[parts.scheme]}.EmailBackend",
         "EMAIL_HOST": host,

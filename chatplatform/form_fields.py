@@ -158,14 +158,14 @@ class StoredField(forms.BoundField):
             return {""} if given else set()
         sent, current = self.form.data.get(self.html_initial_name), self._marks(given)
         if sent is None:
-            shown = self._marks(self._stored)
+            shown_marks = self._marks(self._stored)
         else:
-            shown = dict(mark.partition("=")[::2] for mark in sent.split())
+            shown_marks = dict(mark.partition("=")[::2] for mark in sent.split())
         # A language that the form did not show was stored meanwhile, or added in the browser.
         return {
             part
             for part, mark in current.items()
-            if shown.get(part, part and _mark(self.field, "")) != mark
+            if shown_marks.get(part, part and _mark(self.field, "")) != mark
         }
 
     def _has_changed(self) -> bool:

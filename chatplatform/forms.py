@@ -53,15 +53,15 @@ def _words(error: Any) -> str:
         return gettext_noop("Check the format of this field.")
     described = describe_error(error)
     if described["type"] == "string_too_short":
-        least = error["ctx"]["min_length"]
+        minimum = error["ctx"]["min_length"]
         return ngettext(
-            "Enter at least {count} character", "Enter at least {count} characters", least
-        ).format(count=least)
+            "Enter at least {count} character", "Enter at least {count} characters", minimum
+        ).format(count=minimum)
     if described["type"] == "string_too_long":
-        most = error["ctx"]["max_length"]
+        maximum = error["ctx"]["max_length"]
         return ngettext(
-            "Enter at most {count} character", "Enter at most {count} characters", most
-        ).format(count=most)
+            "Enter at most {count} character", "Enter at most {count} characters", maximum
+        ).format(count=maximum)
     words = described["msg"].removeprefix("Value error, ")
     # A first word that is not a plain word, such as a URL, keeps its case.
     return words[:1].upper() + words[1:] if words.split(" ")[0].isalpha() else words

@@ -222,12 +222,12 @@ def tabs(request: HttpRequest) -> list[dict[str, Any]]:
     is_staff = not viewer.is_authenticated or viewer.is_superuser
     if section is None or (is_staff and section != ACCOUNT):
         return []
-    found = [
+    items = [
         {"title": gettext(page.title), "link": page.link, "active": page == current}
         for page in section.pages
         if not page.is_technical and _may_read(request, page)
     ]
-    return found if len(found) > 1 else []
+    return items if len(items) > 1 else []
 
 
 def place(request: HttpRequest) -> tuple[str, str]:
@@ -240,8 +240,8 @@ def chosen_client(request: HttpRequest) -> int | None:
     """The client by which staff filter this list or the one they came from; None if by none."""
     user: Any = request.user
     from_list = QueryDict(request.GET.get("_changelist_filters", "")).get(_CLIENT, "")
-    found = request.GET.get(_CLIENT, "") or from_list
-    return int(found) if user.is_superuser and found.isdecimal() else None
+    client_id = request.GET.get(_CLIENT, "") or from_list
+    return int(client_id) if user.is_superuser and client_id.isdecimal() else None
 
 
 def for_client(request: HttpRequest, client_id: int) -> list[dict[str, Any]]:
@@ -280,7 +280,7 @@ def _may_read(request: HttpRequest, page: Page) -> bool:
 @functools.cache
 def _path_prefixes() -> list[tuple[str, Section, Page]]:
     """The path prefixes of all pages with their section and page, longest first."""
-    found = [
+    prefixes = [
         (start, section, page)
         for section in (*SECTIONS, ACCOUNT)
         for page in section.pages
@@ -288,7 +288,7 @@ def _path_prefixes() -> list[tuple[str, Section, Page]]:
         for start in (page.link, page.also)
         if start
     ]
-    return sorted(found, key=lambda item: len(item[0]), reverse=True)
+    return sorted(prefixes, key=lambda item: len(item[0]), reverse=True)
 
 
 def _place(request: HttpRequest) -> tuple[Section | None, Page | None]:
@@ -305,7 +305,7 @@ def _groups(
 ) -> list[dict[str, Any]]:
     """The lists that the viewer may read, by section; links to lists of clients' rows keep the
     chosen client. `of_clients`: only these lists."""
-    shown = []
+    groups = []
     for section in SECTIONS:
         items = []
         for page in section.pages:
@@ -318,8 +318,8 @@ def _groups(
             link = of_client(page.link, int(client_id)) if has_client else page.link
             items.append(_item(page.title, page.icon, link))
         if items:
-            shown.append({"title": gettext(section.title), "items": items})
-    return shown
+            groups.append({"title": gettext(section.title), "items": items})
+    return groups
 
 
 def _item(title: str, icon: str, link: str) -> dict[str, Any]:

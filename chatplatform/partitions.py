@@ -79,18 +79,18 @@ def months(model: type[models.Model]) -> list[Month]:
     with connection.cursor() as cursor:
         cursor.execute(_MONTHS, [model._meta.db_table])
         names = [name for (name,) in cursor.fetchall()]
-    found = []
+    result = []
     for match in filter(None, map(_NAME.search, names)):
         month = datetime(int(match["year"]), int(match["month"]), 1, tzinfo=UTC)
         begins, ends = (None, month) if match["before"] else (month, month_after(month))
-        found.append(Month(match.string, begins, ends))
-    return sorted(found, key=lambda month: month.ends)
+        result.append(Month(match.string, begins, ends))
+    return sorted(result, key=lambda month: month.ends)
 
 
 def first_kept_id(model: type[models.Model]) -> uuid.UUID:
     """The lowest id of the oldest month; older rows are in the default partition."""
-    found = months(model)
-    begins = found[0].begins if found else None
+    existing = months(model)
+    begins = existing[0].begins if existing else None
     return first_id(begins or datetime.fromtimestamp(0, UTC))
 
 

@@ -205,8 +205,8 @@ def require(body: BaseModel, *names: str) -> None:
     """Raise a 422 if the body lacks one of these fields, which are optional only in an update."""
     missing = [name for name in names if name not in body.model_fields_set]
     if missing:
-        fault = {"msg": "Field required", "type": "missing"}
-        raise Invalid([{"loc": ["body", name]} | fault for name in missing])
+        error = {"msg": "Field required", "type": "missing"}
+        raise Invalid([{"loc": ["body", name]} | error for name in missing])
 
 
 def require_address(url: str, field: str, *, purpose: str) -> None:

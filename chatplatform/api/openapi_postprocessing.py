@@ -139,28 +139,28 @@ def _request_schema(schema: dict[str, Any]) -> dict[str, Any]:
 def _response_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """A response's schema: it allows unknown fields, since we may add some, and marks no field as
     read-only. Descriptions lose what concerns only requests."""
-    shown = _open(schema)
-    for part in shown.get("properties", {}).values():
+    result = _open(schema)
+    for part in result.get("properties", {}).values():
         part.pop("readOnly", None)
         if "description" in part:
             part["description"] = part["description"].partition(REQUEST_RULE)[0]
-    return shown
+    return result
 
 
 def _open(schema: dict[str, Any]) -> dict[str, Any]:
-    shown = _request_schema(schema)
-    if shown.get("additionalProperties") is False:
-        del shown["additionalProperties"]
-    return shown
+    result = _request_schema(schema)
+    if result.get("additionalProperties") is False:
+        del result["additionalProperties"]
+    return result
 
 
 def _shared_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema for both requests and responses; fields that only the server sets are required."""
-    shown = _open(schema)
-    parts = shown.get("properties", {})
+    result = _open(schema)
+    parts = result.get("properties", {})
     needed = {name for name, part in parts.items() if part.get("readOnly")}
-    needed |= set(shown.get("required", ()))
-    return shown | ({"required": [name for name in parts if name in needed]} if needed else {})
+    needed |= set(result.get("required", ()))
+    return result | ({"required": [name for name in parts if name in needed]} if needed else {})
 
 
 def _plain(schema: Any, *, is_named: bool = True) -> Any:

@@ -377,8 +377,8 @@ def _validated(
     is_json: bool = False,
 ) -> BaseModel:
     if isinstance(value, dict) and (others := other_than_path(shape, value, path)):
-        fault = {"msg": "Differs from the id in the path.", "type": "value_error"}
-        raise Invalid([{"loc": [where, name]} | fault for name in others])
+        error_fields = {"msg": "Differs from the id in the path.", "type": "value_error"}
+        raise Invalid([{"loc": [where, name]} | error_fields for name in others])
     try:
         if is_json:
             parsed: BaseModel = strict_validator(shape).validate_python(value, context=REQUEST)

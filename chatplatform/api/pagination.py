@@ -107,11 +107,11 @@ def page(
     if query.cursor:
         rows = _after(rows, order, query.cursor, of)
     fetched = list(rows.order_by(*order)[: query.limit + 1])
-    shown, has_more = fetched[: query.limit], len(fetched) > query.limit
+    page_rows, has_more = fetched[: query.limit], len(fetched) > query.limit
     end = None
-    if shown and (has_more or resumable):
-        end = cursor_of(rows.model, order, _position_at(shown[-1], order), of=of)
-    result = {"items": [shape(row) for row in shown], "next_cursor": end if has_more else None}
+    if page_rows and (has_more or resumable):
+        end = cursor_of(rows.model, order, _position_at(page_rows[-1], order), of=of)
+    result = {"items": [shape(row) for row in page_rows], "next_cursor": end if has_more else None}
     return result | ({"resume_cursor": end or query.cursor} if resumable else {})
 
 

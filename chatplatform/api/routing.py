@@ -49,8 +49,8 @@ class _Step:
             yield from self.literals[first].find(others, values, has_any_values=has_any_values)
         for regex, step in self.parameters.values():
             if has_any_values or regex.fullmatch(first):
-                found = (*values, first)
-                yield from step.find(others, found, has_any_values=has_any_values)
+                values_so_far = (*values, first)
+                yield from step.find(others, values_so_far, has_any_values=has_any_values)
 
 
 class OperationsResolver(URLResolver):

@@ -180,8 +180,8 @@ def sweep(before_each: Callable[[], None] = lambda: None, *, dead: Collection[in
     """
     with connection.cursor() as cursor:
         cursor.execute(_LOST, {"names": list(declared), "dead": list(dead)})
-        lost = [row[0] for row in cursor.fetchall()]
-    for job_id in lost:
+        lost_ids = [row[0] for row in cursor.fetchall()]
+    for job_id in lost_ids:
         before_each()
         try:
             leases.take_back(job_id)
@@ -190,7 +190,7 @@ def sweep(before_each: Callable[[], None] = lambda: None, *, dead: Collection[in
                 raise
             # One failure must not hold up the other jobs.
             log.exception("job %s could not be requeued", job_id)
-    return len(lost)
+    return len(lost_ids)
 
 
 class Relay:

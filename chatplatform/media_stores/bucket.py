@@ -59,13 +59,13 @@ class Bucket(S3Storage):
         with _convert_errors():
             files = self.bucket.objects
             after = islice(files.filter(Prefix=f"{folder}/", Marker=f"{folder}/{start}"), most)
-            found = [(item.key, item.last_modified) for item in after]
-            if len(found) < most:
-                before = islice(files.filter(Prefix=f"{folder}/"), most - len(found))
-                found += [(item.key, item.last_modified) for item in before]
+            listed = [(item.key, item.last_modified) for item in after]
+            if len(listed) < most:
+                before = islice(files.filter(Prefix=f"{folder}/"), most - len(listed))
+                listed += [(item.key, item.last_modified) for item in before]
         # A name with a further slash belongs to a subfolder, which is not ours.
         yield from {
-            name: came_at for name, came_at in found if "/" not in name[len(folder) + 1 :]
+            name: came_at for name, came_at in listed if "/" not in name[len(folder) + 1 :]
         }.items()
 
     def _open(self, name: str, mode: str = "rb") -> "File[Any]":

@@ -16,8 +16,8 @@ register = template.Library()
 @register.inclusion_tag("admin/tabs.html", takes_context=True)
 def page_tabs(context: RequestContext) -> dict[str, Any]:
     """The tabs of the page's section, or the page's own `tabs`."""
-    own = context.get("tabs")
-    return {"tabs": navigation.tabs(context["request"]) if own is None else own}
+    own_tabs = context.get("tabs")
+    return {"tabs": navigation.tabs(context["request"]) if own_tabs is None else own_tabs}
 
 
 @register.simple_tag(takes_context=True)

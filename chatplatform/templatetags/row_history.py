@@ -61,6 +61,6 @@ def activity_of(context: Any, page: Any, row: Any) -> Activity | None:
 
 def client_id_of(row: Any) -> int | None:
     """The id of the row's client; for a client its own id; None for a row of the platform."""
-    own = row.pk if row._meta.label == "identity.Client" else None
-    client_id: int | None = getattr(row, "client_id", own)
+    own_id = row.pk if row._meta.label == "identity.Client" else None
+    client_id: int | None = getattr(row, "client_id", own_id)
     return client_id

@@ -39,8 +39,8 @@ class Documented(Middleware):
             media_type = response.headers.get("Content-Type", "")
             match = request.resolver_match
             path = _path_of(match.route) if match else _documented_path(request.path_info)
-            found = breach(request.method or "", path, response.status_code, media_type, body)
-            breaches.extend([found] if found else [])
+            text = breach(request.method or "", path, response.status_code, media_type, body)
+            breaches.extend([text] if text else [])
         return response
 
 
@@ -211,13 +211,13 @@ def _is_last(message: dict[str, Any]) -> bool:
 def _record_breach(scope: dict[str, Any], sent: list[dict[str, Any]]) -> None:
     headers = {name.lower(): value.decode("latin-1") for name, value in sent[0]["headers"]}
     body = b"".join(message.get("body", b"") for message in sent[1:])
-    found = breach(
+    text = breach(
         scope["method"],
         _documented_path(scope["path"]),
         sent[0]["status"],
         headers.get(b"content-type", ""),
         body if _is_last(sent[-1]) or body.startswith((b"event:", b"id:")) else None,
     )
-    if found:
+    if text:
         with Path(os.environ[BREACHES_FILE]).open("a") as file:
-            file.write(found + "\n")
+            file.write(text + "\n")

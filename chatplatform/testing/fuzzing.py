@@ -32,8 +32,8 @@ _ERROR = {"$ref": "#/components/schemas/Error"}
 @cache
 def operations() -> dict[str, Any]:
     """The operations of the document by method and path."""
-    found: Any = schemathesis.openapi.from_dict(document()).get_all_operations()
-    return {item.ok().label: item.ok() for item in found}
+    results: Any = schemathesis.openapi.from_dict(document()).get_all_operations()
+    return {item.ok().label: item.ok() for item in results}
 
 
 def made_requests(

@@ -101,9 +101,9 @@ def web_process(
             # Kill the group: an open stream may keep its worker alive.
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(5)
-    found = sorted(set(breaches.read_text().splitlines()))
+    lines = sorted(set(breaches.read_text().splitlines()))
     breaches.unlink()
-    assert not found, "\n".join(found)
+    assert not lines, "\n".join(lines)
 
 
 def wait_until_idle(port: int) -> None:

@@ -109,8 +109,8 @@ async def read(
     if not _may_have_body(scope):
         return body
     try:
-        limit, more, pace = BodyLimit(_MAX_BYTES_IN_MEMORY), True, _Pace()
-        while more:
+        limit, has_more, pace = BodyLimit(_MAX_BYTES_IN_MEMORY), True, _Pace()
+        while has_more:
             message = await pace.next(receive)
             if message["type"] == "http.disconnect":
                 raise MalformedBody
@@ -124,7 +124,7 @@ async def read(
             if body.size > limit.size:
                 raise TooLarge(f"A request may have up to {limit.size:,} bytes in total.")
             body.write(piece)
-            more = message.get("more_body", False)
+            has_more = message.get("more_body", False)
     except BaseException:
         body.close()
         raise

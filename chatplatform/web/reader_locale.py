@@ -12,9 +12,9 @@ from django.utils.cache import patch_vary_headers
 
 def in_reader_language(request: HttpRequest) -> AbstractContextManager[None]:
     """A context in which texts are rendered in the reader's language."""
-    own = getattr(getattr(request, "user", None), "language", "")
+    own_language = getattr(getattr(request, "user", None), "language", "")
     try:
-        language = translation.get_supported_language_variant(own)
+        language = translation.get_supported_language_variant(own_language)
     except LookupError:
         language = translation.get_language_from_request(request)
     return translation.override(language)

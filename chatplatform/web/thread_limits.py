@@ -75,5 +75,5 @@ def _credential(scope: dict[str, Any]) -> bytes:
     """The request's credential; empty without one."""
     sent = dict(scope["headers"])
     session = _SESSION.search(sent.get(b"cookie", b""))
-    found: bytes = sent.get(b"api-key") or sent.get(b"authorization") or b""
-    return found or (session[0] if session else b"")
+    header: bytes = sent.get(b"api-key") or sent.get(b"authorization") or b""
+    return header or (session[0] if session else b"")
