@@ -62,7 +62,7 @@ class Environment:
         value = value if value.strip() else ""
         path = self.variables.get(f"{name}_FILE", "").strip()
         if value and path:
-            self.fault(name, f"{name}_FILE is set too: remove one of them.")
+            self.fault(name, f"{name}_FILE is set too: leave out one of them.")
         elif path:
             value = self._file(name, path)
         return value or default
@@ -70,7 +70,7 @@ class Environment:
     def choice(self, name: str, among: Sequence[str], *, default: str) -> str:
         value = self.text(name, default=default)
         if value not in among:
-            self.fault(name, f"{value!r} is unknown. Use {_either(among)}.")
+            self.fault(name, f"{value!r} is unknown. Write {_either(among)}.")
             return default
         return value
 
@@ -79,7 +79,7 @@ class Environment:
         if value in _ON or value in _OFF:
             return value in _ON
         if value:
-            self.fault(name, f"{value!r} is neither on nor off. Use true or false.")
+            self.fault(name, f"{value!r} is neither on nor off. Write true or false.")
         return default
 
     def integer(self, name: str, *, default: int, least: int = 0, most: float = math.inf) -> int:
@@ -87,7 +87,7 @@ class Environment:
         if value and re.fullmatch(r"-?[0-9]{1,18}", value) and least <= int(value) <= most:
             return int(value)
         if value:
-            self.fault(name, f"{value!r} is not valid. Use a whole number{_span(least, most)}.")
+            self.fault(name, f"{value!r} is not valid. Write a whole number{_span(least, most)}.")
         return default
 
     def decimal(
@@ -98,7 +98,7 @@ class Environment:
         if is_number and least <= float(value) <= most:
             return float(value)
         if value:
-            self.fault(name, f"{value!r} is not valid. Use a number{_span(least, most)}.")
+            self.fault(name, f"{value!r} is not valid. Write a number{_span(least, most)}.")
         return default
 
     def entries(self, name: str, *, default: Sequence[str] = ()) -> list[str]:
@@ -173,7 +173,7 @@ class Environment:
             meant = [_REPLACEMENTS[name]] if name in _REPLACEMENTS else []
             meant = meant or difflib.get_close_matches(name, candidates, 1, _MIN_SIMILARITY)
             if meant:
-                self.fault(name, f"no setting has this name. Did you mean {meant[0]}?")
+                self.fault(name, f"no setting has this name. Write {meant[0]}.")
 
     def end_if_wrong(self) -> None:
         """End the process if a setting is wrong, with one line per error."""
@@ -185,7 +185,7 @@ class Environment:
             return Path(path).read_text().rstrip("\r\n")
         except (OSError, UnicodeDecodeError) as exc:
             reason = exc.strerror if isinstance(exc, OSError) else "it is not text"
-            self.fault(f"{name}_FILE", f"{path!r} cannot be read ({reason}).")
+            self.fault(f"{name}_FILE", f"{path!r} cannot be read ({reason}). Write another path.")
             return ""
 
 

@@ -379,10 +379,10 @@ MEDIA_BUCKET = env.text("MEDIA_BUCKET", default="")
 _AWS = [name for name in os.environ if name.startswith("AWS_") and os.environ[name]]
 if MEDIA_BUCKET and not re.search("REGION|ENDPOINT_URL|PROFILE|CONFIG_FILE", " ".join(_AWS)):
     env.fault(
-        "MEDIA_BUCKET", "its region or URL is missing. Set AWS_REGION or AWS_ENDPOINT_URL_S3."
+        "MEDIA_BUCKET", "its region or URL is missing. Write AWS_REGION or AWS_ENDPOINT_URL_S3."
     )
 if ("AWS_ACCESS_KEY_ID" in _AWS) != ("AWS_SECRET_ACCESS_KEY" in _AWS):
-    env.fault("AWS_ACCESS_KEY_ID", "it needs AWS_SECRET_ACCESS_KEY. Set both, or neither.")
+    env.fault("AWS_ACCESS_KEY_ID", "it needs AWS_SECRET_ACCESS_KEY. Write both, or neither.")
 #: Seconds that the store has for each part of a response.
 MEDIA_TIMEOUT_SECONDS = env.decimal("MEDIA_TIMEOUT_SECONDS", default=10)
 _FILES = "bucket.Bucket" if MEDIA_BUCKET else "folder.Folder"
