@@ -1,4 +1,4 @@
-"""Base classes of the admin site's pages; each page shows the rows of one client only."""
+"""Base classes of the admin site's lists and pages; only staff see other clients' rows."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -40,7 +40,7 @@ from chatplatform.admin_lists import (
 from chatplatform.api.errors import ApiError
 from chatplatform.empty_states import EMPTY_STATES
 from chatplatform.forms import ServiceForm
-from chatplatform.templatetags.codes import humanize_code
+from chatplatform.templatetags.codes import humanize_code, translated_label
 from chatplatform.templatetags.dates import when
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
@@ -58,7 +58,7 @@ SECRETS = {
     "session_key", "token_hash",
 }  # fmt: skip
 _NO_ROW = "This item doesn't exist."
-# Unfold repeats 300 characters of classes in each cell: one class of site.css replaces them.
+# Unfold writes 300 characters of CSS classes into each cell; one class in site.css replaces them.
 unfold_list.ROW_CLASSES[:] = ["cell"]
 unfold_list.CHECKBOX_CLASSES[:] = ["cell", "action-checkbox"]
 unfold_list.LINK_CLASSES[:] = []
@@ -94,12 +94,12 @@ def confirm_action(question: Words) -> Callable[[Callable[..., Any]], Callable[.
 
 
 def viewer(request: HttpRequest) -> Any:
-    """The person who looks at the page; the site admits only people."""
+    """The person who requested the page; the site admits people only, no API keys."""
     return request.user
 
 
 def is_impersonated(request: HttpRequest) -> bool:
-    """Whether the platform's staff see the page as somebody else, so that nothing can change."""
+    """Whether the platform's staff view the page as another person; they can't change anything."""
     return hasattr(request, "viewed_by")
 
 
@@ -110,7 +110,7 @@ def each(
     *,
     done: str = gettext_noop("done"),
 ) -> None:
-    """Call a service for each row, and report how many succeeded and which were refused."""
+    """Call `act` for each row, then show how many calls succeeded and the errors of the others."""
     count = 0
     for row in rows:
         try:
@@ -124,9 +124,9 @@ def each(
 
 
 def column(description: Words, **options: Any) -> Callable[[Shown], Shown]:
-    """Unfold's `display`, for a heading in the reader's language."""
-    made: Any = display
-    decorate: Callable[[Shown], Shown] = made(description=description, **options)
+    """Unfold's `display`, but typed so that the heading may be a lazy translation."""
+    untyped: Any = display
+    decorate: Callable[[Shown], Shown] = untyped(description=description, **options)
     return decorate
 
 
@@ -138,21 +138,21 @@ def button(
     url_path: str | None = None,
     is_recorded: bool = False,
 ) -> Callable[[View], View]:
-    """Turn a method into a page with a button: above the list if `actions_list` names it, above a
-    row if `actions_detail` does.
+    """Turn a method into a page with a button: above the list if the class has the method in
+    `actions_list`, above a row if it is in `actions_detail`.
 
-    `is_recorded`: reading the page writes an audit entry, which is refused during an impersonation.
-    The button is hidden then.
+    `is_recorded`: opening the page writes an audit entry, which is refused during an
+    impersonation. The button is hidden then.
     """
-    made: Any = unfold_action
-    decorate: Callable[[View], View] = made(
+    untyped: Any = unfold_action
+    decorate: Callable[[View], View] = untyped(
         description=description, permissions=permissions, icon=icon, url_path=url_path
     )
 
     def mark(view: View) -> View:
-        marked: Any = decorate(view)
-        marked.is_recorded = is_recorded
-        return cast("View", marked)
+        decorated: Any = decorate(view)
+        decorated.is_recorded = is_recorded
+        return cast("View", decorated)
 
     return mark
 
@@ -163,13 +163,13 @@ def button(
     label={"active": "success", "disabled": "danger"},
 )
 def in_use(row: Any) -> tuple[str, str]:
-    """A column that says Active or Disabled: a cross would look wrong on a healthy row."""
+    """A column that shows Active or Disabled; Django would mark an active row with a red cross."""
     words = gettext("Disabled") if row.is_disabled else gettext("Active")
     return "disabled" if row.is_disabled else "active", words
 
 
 def link(page: str, pk: object, words: object) -> SafeString:
-    """A link to a page of the site about the row `pk`; `page` is the name of its path."""
+    """A link to a page of the site about the row `pk`; `page` is the name of the page's URL."""
     return format_html('<a class="underline" href="{}">{}</a>', reverse(page, args=[pk]), words)
 
 
@@ -184,13 +184,13 @@ def progress_bar(done: int, total: int) -> SafeString:
     )
 
 
-# A code in the reader's words, for the heading of a column.
+# Turns a code into a lazily translated heading of a column.
 _in_words = lazy(humanize_code, str)
 
 
 @functools.cache
 def in_words(name: str) -> Any:
-    """A column that shows the API's codes in words."""
+    """A column that shows the API code in the field `name` in words."""
 
     @column(_in_words(name), ordering=name)
     def shown(row: Any) -> str:
@@ -201,7 +201,7 @@ def in_words(name: str) -> Any:
 
 @functools.cache
 def moment(name: str) -> Any:
-    """A column that shows a time in words."""
+    """A column that shows the time in the field `name`, formatted by `when`."""
 
     @column(_in_words(name.removesuffix("_at")), ordering=name)
     def shown(row: Any) -> Any:
@@ -213,20 +213,20 @@ def moment(name: str) -> Any:
 
 @functools.cache
 def person(name: str) -> Any:
-    """A column that names a person and links to them, if they belong to the row's client."""
+    """A column with a person's name, which is a link if the person belongs to the row's client."""
 
     @column(_in_words(name), ordering=name)
     def shown(row: Any) -> str:
-        found = getattr(row, name)
-        if found is None or found.client_id != getattr(row, "client_id", None):
-            return str(found or "–")
-        return link("admin:identity_user_change", found.pk, found)
+        user = getattr(row, name)
+        if user is None or user.client_id != getattr(row, "client_id", None):
+            return str(user or "–")
+        return link("admin:identity_user_change", user.pk, user)
 
     return shown
 
 
 def _labelled(field: Any, label: Any) -> Any:
-    """A column with its own heading; JSON is formatted."""
+    """A column with the heading `label`; JSON is indented."""
 
     @display(description=label, boolean=isinstance(field, BooleanField), ordering=field.name)
     def shown(row: Any) -> Any:
@@ -235,20 +235,20 @@ def _labelled(field: Any, label: Any) -> Any:
             return value
         # Unfold would show the brackets of empty JSON.
         text = prettify_json(value, field.encoder) if isinstance(field, JSONField) and value else ""
-        shown = text or display_for_field(value, field, "–")
-        return gettext(str(shown)) if field.choices and value else shown
+        displayed = text or display_for_field(value, field, "–")
+        return translated_label(str(displayed)) if field.choices and value else displayed
 
     return shown
 
 
 class TenancyMixin(ModelAdmin):
-    """Rows and rights: a person sees their own client's rows, the platform's staff all.
+    """Rows and rights: a person sees their own client's rows, the platform's staff see all rows.
 
     Nobody adds or deletes rows, and only services write. The rights are those of the API's
     operations (docs/rights.md).
     """
 
-    # The lookup that leads to a row's client; None: the rows belong to the platform.
+    # The lookup from a row to its client; None if the rows belong to the platform.
     client_path: ClassVar[str | None] = "client"
     read_by: ClassVar[frozenset[str]] = EVERYBODY
     # Roles that may change rows, besides the platform's staff; None: nobody may.
@@ -264,7 +264,7 @@ class TenancyMixin(ModelAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.changed_by is not None and _has_role(request, self.changed_by)
 
-    # The next five serve `@admin.action(permissions=…)`.
+    # `permissions` of actions and buttons refers to the next five methods.
     def has_manage_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Owners and admins may."""
         return _has_role(request, ADMINS)
@@ -274,11 +274,11 @@ class TenancyMixin(ModelAdmin):
         return viewer(request).client_id is not None and _has_role(request, ADMINS)
 
     def has_train_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Trainers, owners and admins may."""
+        """Owners and admins may, and anyone with `can_train`."""
         return self.has_manage_permission(request) or viewer(request).can_train
 
     def has_teach_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Trainers, owners and admins of a client may."""
+        """Owners and admins of a client may, and anyone of a client with `can_train`."""
         return viewer(request).client_id is not None and self.has_train_permission(request)
 
     def has_platform_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -303,17 +303,17 @@ class TenancyMixin(ModelAdmin):
 
     def row(self, request: HttpRequest, row_id: Any) -> Any:
         """The row with this id; 404 if there is none that the viewer may see."""
-        found = self.get_object(request, unquote(str(row_id)))
-        if found is None:
+        instance = self.get_object(request, unquote(str(row_id)))
+        if instance is None:
             raise Http404(_NO_ROW)
-        return found
+        return instance
 
     def _get_obj_does_not_exist_redirect(self, *_: Any) -> Any:
         raise Http404(_NO_ROW)
 
 
 class ColumnsMixin(ModelAdmin):
-    """Columns that a person may choose, and codes, people and JSON in words."""
+    """Lets a person choose columns, and shows codes, times, people and JSON in readable form."""
 
     # Columns that hold codes of the API, shown in words.
     codes: ClassVar[frozenset[str]] = frozenset()
@@ -330,10 +330,10 @@ class ColumnsMixin(ModelAdmin):
         ]
 
     def _chosen(self, request: HttpRequest) -> list[Any]:
-        """The columns that the address names, else those that the list shows by default."""
-        asked = request.GET.getlist(admin_lists.COLUMNS)
+        """The columns in the query string; the default ones if it has none."""
+        requested = request.GET.getlist(admin_lists.COLUMNS)
         offered = (*self.list_display, *self.more_columns)
-        return [item for item in offered if _name(item) in asked] or list(self.list_display)
+        return [item for item in offered if _name(item) in requested] or list(self.list_display)
 
     def columns(self, request: HttpRequest) -> list[tuple[str, str, bool]]:
         """The columns to choose from: name, heading, and whether the list shows it now."""
@@ -346,7 +346,7 @@ class ColumnsMixin(ModelAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         groups = super().get_fieldsets(request, obj)
-        # If the class names no fields, Django lists a field and the column shown in its place.
+        # If the class sets no `fields`, Django lists both a field and the column that replaces it.
         return [
             (title, options | {"fields": list(dict.fromkeys(map(self._shown, options["fields"])))})
             for title, options in groups
@@ -354,8 +354,8 @@ class ColumnsMixin(ModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
-        shown = (*map(in_words, sorted(self.codes)), *map(moment, sorted(self._moments)))
-        return (*fields, *shown, *map(person, sorted(self._people)))
+        columns = (*map(in_words, sorted(self.codes)), *map(moment, sorted(self._moments)))
+        return (*fields, *columns, *map(person, sorted(self._people)))
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         names = [
@@ -381,11 +381,11 @@ class ColumnsMixin(ModelAdmin):
 
     @cached_property
     def _labelled(self) -> dict[str, Any]:
-        """The columns with a label or JSON, which a row's page shows in its own way."""
-        found = {field.name: field for field in self.model._meta.concrete_fields}
-        json = {name for name, item in found.items() if isinstance(item, JSONField)}
+        """The columns for fields in `labels` and for JSON fields, by field name."""
+        fields_by_name = {field.name: field for field in self.model._meta.concrete_fields}
+        json = {name for name, item in fields_by_name.items() if isinstance(item, JSONField)}
         labels = {name: humanize_code(name) for name in json} | self.labels
-        return {name: _labelled(found[name], label) for name, label in labels.items()}
+        return {name: _labelled(fields_by_name[name], label) for name, label in labels.items()}
 
     def _heading(self, column: Any) -> str:
         return humanize_code(str(label_for_field(column, self.model, self)))
@@ -398,12 +398,12 @@ class ColumnsMixin(ModelAdmin):
         return in_words(name) if isinstance(name, str) and name in self.codes else name
 
     def _shown(self, name: Any) -> Any:
-        """What a row's page shows for a field: in words, and a person with a link."""
-        own = self._labelled.get(name)
-        return own or (person(name) if name in self._people else self._worded(name))
+        """The column that a row's page shows for the field `name`."""
+        labelled = self._labelled.get(name)
+        return labelled or (person(name) if name in self._people else self._worded(name))
 
     def _is_useful_column(self, request: HttpRequest, name: Any) -> bool:
-        """Whether a column is useful to the viewer: the client is only to the platform's staff."""
+        """Whether the viewer needs the column: only the platform's staff need the client."""
         return name != "client" or _has_role(request, PLATFORM)
 
     def _is_relation(self, name: Any) -> bool:
@@ -411,25 +411,25 @@ class ColumnsMixin(ModelAdmin):
 
 
 def _name(column: Any) -> str:
-    """A column's name in the address of a list."""
+    """A column's name in the query string of a list."""
     return column if isinstance(column, str) else str(column.__name__)
 
 
 class FormsMixin(ModelAdmin):
-    """Further pages of a class, with a template or a form that calls a service."""
+    """Additional pages of an admin class: a template, or a form that calls a service."""
 
     def page(
         self, request: HttpRequest, template: str, title: str, **context: Any
     ) -> TemplateResponse:
-        """A further page of this class, with its own template and title.
+        """An additional page of this class, with its own template and title.
 
         `tabs` in the context replaces the section's tabs: each has `title`, `link` and `active`.
-        `actions` are the buttons beside the title: each has `title` and `link`, and perhaps `icon`
+        `actions` are the buttons beside the title: each has `title` and `link`, optionally `icon`
         and `is_primary`.
         """
-        shown = self.admin_site.each_context(request)
-        shown |= {"opts": self.model._meta, "title": title, "page": self}
-        return TemplateResponse(request, template, shown | context)
+        site_context = self.admin_site.each_context(request)
+        site_context |= {"opts": self.model._meta, "title": title, "page": self}
+        return TemplateResponse(request, template, site_context | context)
 
     def form_page(
         self,
@@ -441,14 +441,14 @@ class FormsMixin(ModelAdmin):
         **context: Any,
     ) -> HttpResponse:
         """A page with one form; `act` calls the service and returns the response that follows.
-        `context` holds `title` and `button`, and perhaps `intro`."""
+        `context` has `title` and `button`, optionally `intro`."""
         done = form.carry_out(act) if form.is_bound else None
         return done or self.page(request, template, form=form, **context)
 
     def confirm_page(
         self, request: HttpRequest, act: Callable[[dict[str, Any]], HttpResponse], **context: Any
     ) -> HttpResponse:
-        """A page that asks before `act`, with only a button; `context` as for `form_page`."""
+        """A page with only a button, which calls `act`; `context` is that of `form_page`."""
         form = ServiceForm(request.POST if request.method == "POST" else None)
         return self.form_page(request, form, act, **context)
 
@@ -456,7 +456,7 @@ class FormsMixin(ModelAdmin):
 class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
     TenancyMixin, LookupsMixin, SearchMixin, ColumnsMixin, FormsMixin
 ):
-    """A list of the site and its rows, the newest first, with an export as CSV."""
+    """The list of a model, newest first, with a CSV export, and the page of each row."""
 
     ordering: ClassVar[Any] = ("-id",)
     list_per_page = list_max_show_all = 50
@@ -468,18 +468,18 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
     actions_detail: Any = ()
     # A sentence above a list whose name does not say what the rows are.
     intro: ClassVar[Any] = ""
-    # The relation that the audit log names in place of the row, such as "bot".
+    # The relation that audit entries refer to instead of the row, such as "bot".
     audited_as: ClassVar[str] = ""
     change_form_outer_after_template: Any = "admin/activity_log.html"
     list_before_template: Any = "admin/list_tools.html"
 
     @property
     def when_empty(self) -> str:
-        """The text of a list without rows."""
+        """The text that an empty list shows."""
         return gettext(EMPTY_STATES[self.model._meta.label])
 
     def action_checkbox(self, obj: Any) -> str:  # type: ignore[override]
-        """The checkbox of a row; Unfold's own takes a kilobyte."""
+        """The checkbox of a row; Unfold's own checkbox takes a kilobyte of HTML."""
         return format_html(
             '<input type="checkbox" name="{}" value="{}" class="action-select" aria-label="{}">',
             ACTION_CHECKBOX_NAME,
@@ -505,25 +505,25 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
 
     def change_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """A row's page, which reloads while `is_under_way`."""
-        reply: HttpResponse = super().change_view(request, *args, **kwargs)
-        row = getattr(reply, "context_data", {}).get("original")
+        response: HttpResponse = super().change_view(request, *args, **kwargs)
+        row = getattr(response, "context_data", {}).get("original")
         if row and self.is_under_way(row):
-            reply["Refresh"] = "3"
-        return reply
+            response["Refresh"] = "3"
+        return response
 
     def get_actions_list(self, request: HttpRequest) -> Any:
         """The buttons above the list; the first one is the list's primary action."""
-        found = super().get_actions_list(request)
-        for item in found[:1]:
+        buttons = super().get_actions_list(request)
+        for item in buttons[:1]:
             item.variant = ActionVariant.PRIMARY
-        return found
+        return buttons
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """The buttons above a row, without the recorded ones during an impersonation."""
-        found = super().get_actions_detail(request, object_id)
+        """The buttons above a row; during an impersonation, those with `is_recorded` are hidden."""
+        buttons = super().get_actions_detail(request, object_id)
         if not is_impersonated(request):
-            return found
-        return [item for item in found if not getattr(item.method, "is_recorded", False)]
+            return buttons
+        return [item for item in buttons if not getattr(item.method, "is_recorded", False)]
 
     def audit_subject(self, row: Any) -> str:
         """The row's name in the audit log, such as `bot:5`."""
@@ -533,12 +533,13 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
         return f"{noun}:{row.pk}"
 
     def get_urls(self) -> list[Any]:
-        """Django's paths and the export's, without the history: a row's page shows its activity."""
-        own = [url for url in super().get_urls() if not str(url.name or "").endswith("_history")]
+        """Django's paths and that of the export. Django's history page is left out, since a row's
+        page shows its activity."""
+        urls = [url for url in super().get_urls() if not str(url.name or "").endswith("_history")]
         meta = self.model._meta
         export = self.admin_site.admin_view(self.export_list)
         name = f"{meta.app_label}_{meta.model_name}_export_list"
-        return [path("export-list/", export, name=name), *own]
+        return [path("export-list/", export, name=name), *urls]
 
     def export_list(self, request: HttpRequest) -> HttpResponseBase:
         """The filtered rows of the list as a CSV file."""

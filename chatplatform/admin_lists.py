@@ -1,4 +1,4 @@
-"""The change lists of the site: filters as chips, searches, lookups, and rows as a CSV file."""
+"""The site's lists: active filters as chips, search, allowed lookups, and export as CSV."""
 
 import functools
 import re
@@ -28,27 +28,27 @@ from unfold.views import ChangeList
 
 from chatplatform import csv_files
 from chatplatform.api.errors import ApiError
-from chatplatform.templatetags.activity_log import client_id_of
-from chatplatform.templatetags.codes import humanize_code
+from chatplatform.templatetags.codes import humanize_code, translated_label
+from chatplatform.templatetags.row_history import client_id_of
 
-# The query parameter that names the columns of a list; it is repeated for each column.
+# The query parameter for a column that a list shows; it is repeated for each column.
 COLUMNS = "columns"
-MOST_EXPORTED = 10_000
-# A list counts its rows up to this number.
-MOST_COUNTED = 1000
-# Maximum characters of a list's query string, characters of a search, and words of a search. Each
-# word is looked for in every searched column.
-MOST_ADDRESS, MOST_SEARCHED, MOST_WORDS = 4_000, 200, 10
+MAX_EXPORTED = 10_000
+# A list counts its rows only up to this number.
+MAX_COUNTED = 1000
+# The maximum length of a list's query string, and the maximum characters and words of a search:
+# each word is searched in every searched column.
+MAX_QUERY_CHARS, MAX_SEARCH_CHARS, MAX_SEARCH_WORDS = 4_000, 200, 10
 # What lists show for an empty value.
-_NOTHING = "–"
-_NOUN = re.compile(r"^[a-z_]+(?=:)")
+_EMPTY = "–"
+_SUBJECT_CODE = re.compile(r"^[a-z_]+(?=:)")
 _QUOTED = re.compile(r"""("|').*\1""", re.DOTALL)
 # A filter by a related row offers at most this many choices.
-_MOST_CHOICES = 100
+_MAX_CHOICES = 100
 # A search lists at most this many related rows by id; for more it uses a subquery.
-_MOST_RELATED = 500
-# The lookups that the address of a list may use. Django's others can be chained: a reader of the
-# list could build statements of any length from them.
+_MAX_RELATED = 500
+# The lookups that the query string of a list may use. Others of Django can be chained, so that a
+# reader of the list could build statements of any length.
 COMPARISONS = frozenset({"exact", "in", "isnull", "gte", "lt"})
 
 
@@ -57,12 +57,12 @@ class NoSuchList(ApiError):
 
 
 class TooLongSearch(ApiError):
-    detail = f"Search for up to {MOST_WORDS} words and {MOST_SEARCHED} characters."
+    detail = f"Search for up to {MAX_SEARCH_WORDS} words and {MAX_SEARCH_CHARS} characters."
 
 
 class TooManyRows(ApiError):
     code, status = "too_many_rows", 409
-    detail = f"You can export up to {MOST_EXPORTED:,} rows. Filter the list first."
+    detail = f"You can export up to {MAX_EXPORTED:,} rows. Filter the list first."
 
 
 @dataclass(frozen=True)
@@ -80,59 +80,62 @@ class BoundedPaginator(InfinitePaginator):
     @cached_property
     def count(self) -> int:
         rows: Any = self.object_list
-        found: int = rows.order_by()[: MOST_COUNTED + 1].count()
-        if found > MOST_COUNTED:
+        counted: int = rows.order_by()[: MAX_COUNTED + 1].count()
+        if counted > MAX_COUNTED:
             return int(super().count)
         # Without Unfold's template, the list shows page numbers.
         self.template_name = ""
-        return found
+        return counted
 
 
 class RowsShown(ChangeList):
-    """A list as a person asked for it. Unfold writes the number of rows beside the title if
-    `full_result_count` differs; that is useful only for a search or filter."""
+    """A list with the filters, search and columns of one request.
+
+    Unfold writes the number of rows beside the title if it differs from `full_result_count`; that
+    is useful only for a search or filter.
+    """
 
     def get_results(self, request: HttpRequest) -> None:
         self.request = request
         super().get_results(request)
-        if not self.result_count:  # the count found none: a second search may take long
+        if not self.result_count:  # none were counted: fetching them would run a slow search again
             self.result_list = self.queryset.none()
         is_searched = self.query or self.has_active_filters
-        if not is_searched or self.result_count > MOST_COUNTED:
+        if not is_searched or self.result_count > MAX_COUNTED:
             self.full_result_count = self.result_count
 
     def get_filters(self, request: HttpRequest) -> Any:
         """The filters, with titles and fixed choices in the reader's language."""
-        found = super().get_filters(request)
-        filters: list[Any] = list(found[0])
+        result = super().get_filters(request)
+        filters: list[Any] = list(result[0])
         for spec in filters:
             title = str(capfirst(spec.title))
-            words = gettext(title)
+            words = translated_label(title)
             spec.title = words if words != title else spec.title
             if getattr(spec, "field", None) is not None and spec.field.choices:
                 spec.choices = functools.partial(_translated, spec.choices)
-        return found
+        return result
 
     def get_filters_params(self, params: Any = None) -> Any:
-        """The filters of the address; the parameter for columns is not one."""
-        found = super().get_filters_params(params)
-        found.pop(COLUMNS, None)
-        return found
+        """The filters in the query string; the parameter for columns is not a filter."""
+        filters = super().get_filters_params(params)
+        filters.pop(COLUMNS, None)
+        return filters
 
     @property
     def chips(self) -> list[Chip]:
         """The active filters and the search."""
-        waiting = dict(self.get_filters_params())
+        unmatched = dict(self.get_filters_params())
         words = gettext("Search: %(words)s") % {"words": self.query}
         chips = [Chip(words, self.without("q"))] if self.query else []
         for spec in self.filter_specs:
-            names = [name for name in spec.expected_parameters() if name in waiting]
+            names = [name for name in spec.expected_parameters() if name in unmatched]
             if names:
                 words = f"{capfirst(str(spec.title))}: {self._chosen(spec)}"
                 chips.append(Chip(words, self.without(*names)))
                 for name in names:
-                    del waiting[name]
-        for name, values in waiting.items():
+                    del unmatched[name]
+        for name, values in unmatched.items():
             words = ", ".join(self._named(name, str(value)) for value in values)
             column = humanize_code(name.split("__")[0])
             chips.append(Chip(f"{column}: {words}", self.without(name)))
@@ -147,12 +150,12 @@ class RowsShown(ChangeList):
         return ", ".join(words)
 
     def _named(self, parameter: str, value: str) -> str:
-        """The value of a filter; for a related row that the viewer may see, its name."""
+        """A filter's value in words: for a related row that the viewer may see, the row's name."""
         field: Any = self.opts.get_field(parameter.split("__")[0])
         site: Any = self.model_admin.admin_site
         if not field.is_relation or not site.is_registered(field.related_model):
             # A subject of the audit log, such as `web_url:5`, begins with a code.
-            return _NOUN.sub(lambda noun: noun[0].replace("_", " "), value, count=1)
+            return _SUBJECT_CODE.sub(lambda noun: noun[0].replace("_", " "), value, count=1)
         try:
             rows = site.get_model_admin(field.related_model).get_queryset(self.request)
             return str(rows.filter(pk=value).first() or value)
@@ -161,7 +164,7 @@ class RowsShown(ChangeList):
 
     @property
     def is_of_bot(self) -> bool:
-        """Whether the list is filtered by a bot and nothing else, as its pages link to it."""
+        """Whether a bot is the only filter, as in the links from the bot's pages."""
         return not self.query and set(self.get_filters_params()) == {"bot__id__exact"}
 
     @property
@@ -176,30 +179,30 @@ class RowsShown(ChangeList):
 
 def _translated(choices: Callable[[Any], Iterator[Any]], changes: Any) -> Iterator[Any]:
     for choice in choices(changes):
-        yield choice | {"display": gettext(str(choice["display"]))}
+        yield choice | {"display": translated_label(str(choice["display"]))}
 
 
 class TenantRelatedFilter(RelatedFieldListFilter):
-    """A filter by a related row; it offers the rows that the viewer may see, unless too many."""
+    """A filter by a related row; it offers the rows that the viewer may see, up to 100 of them."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
         related = model_admin.admin_site.get_model_admin(field.remote_field.model)
-        rows = list(related.get_queryset(request)[: _MOST_CHOICES + 1])
-        return [(row.pk, str(row)) for row in rows] if len(rows) <= _MOST_CHOICES else []
+        rows = list(related.get_queryset(request)[: _MAX_CHOICES + 1])
+        return [(row.pk, str(row)) for row in rows] if len(rows) <= _MAX_CHOICES else []
 
 
 class LookupsMixin(ModelAdmin):
-    """Limits what the address of a list may ask for: its filters, foreign keys and primary key."""
+    """Limits the lookups in a list's query string to its filters, foreign keys and primary key."""
 
-    # Columns that links filter by, besides those.
+    # Further columns that links to the list filter by.
     linked_by: ClassVar[frozenset[str]] = frozenset()
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         return RowsShown
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """The list that an address asks for; 400 for a filter, order or page that it lacks."""
-        if len(request.META["QUERY_STRING"]) > MOST_ADDRESS:
+        """The list for a query string; 400 if that is too long or has an invalid filter or page."""
+        if len(request.META["QUERY_STRING"]) > MAX_QUERY_CHARS:
             raise NoSuchList
         try:
             return super().get_changelist_instance(request)
@@ -213,7 +216,7 @@ class LookupsMixin(ModelAdmin):
 
     @cached_property
     def _lookups(self) -> tuple[set[str], set[str]]:
-        """The columns and the filter parameters that the address of a list may name."""
+        """The columns and the filter parameters that a list's query string may use."""
         meta = self.model._meta
         relations = {field.name for field in meta.concrete_fields if field.is_relation}
         columns, parameters = {meta.pk.name, *self.linked_by, *relations}, set()
@@ -239,13 +242,13 @@ class SearchMixin(ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Rows that have every word in one of the `search_fields`; a field named with a leading `=`
-        must equal the word."""
+        """The rows that have every word in one of the `search_fields`; a field with a leading `=`
+        must equal the word. The second value is False: no row occurs twice."""
         for word in words_of(search_term):
-            found = Q(pk__in=[])
+            condition = Q(pk__in=[])
             for name in self.get_search_fields(request):
-                found |= self._contains_word(request, name, word)
-            queryset = queryset.filter(found)
+                condition |= self._contains_word(request, name, word)
+            queryset = queryset.filter(condition)
         return queryset, False
 
     def _contains_word(self, request: HttpRequest, name: str, word: str) -> Q:
@@ -258,20 +261,20 @@ class SearchMixin(ModelAdmin):
             return Q(**{f"{path}__{like[0]}": like[1]})
         related: Any = self.get_field_queryset(None, self.model._meta.get_field(relation), request)
         rows = related.filter(**{f"{column}__{like[0]}": like[1]}).order_by().values_list("pk")
-        found = [pk for (pk,) in rows[: _MOST_RELATED + 1]]
-        return Q(**{f"{relation}__in": found if len(found) <= _MOST_RELATED else rows})
+        related_ids = [pk for (pk,) in rows[: _MAX_RELATED + 1]]
+        return Q(**{f"{relation}__in": related_ids if len(related_ids) <= _MAX_RELATED else rows})
 
 
 def words_of(search: str) -> list[str]:
     """The words of a search; quoted words count as one. 400 if it is too long or has too many."""
-    words = list(smart_split(search)) if len(search) <= MOST_SEARCHED else []
-    if len(search) > MOST_SEARCHED or len(words) > MOST_WORDS:
+    words = list(smart_split(search)) if len(search) <= MAX_SEARCH_CHARS else []
+    if len(search) > MAX_SEARCH_CHARS or len(words) > MAX_SEARCH_WORDS:
         raise TooLongSearch
     return [unescape_string_literal(word) if _QUOTED.fullmatch(word) else word for word in words]
 
 
 def _spellings(field: Any, word: str) -> list[Any]:
-    """The values of a column that count as equal to this word: as written, in lower case and in
+    """The values of a column that count as equal to this word: the word as written, in lower and in
     upper case; for a UUID column the UUID, or none if the word is not a UUID."""
     if not isinstance(field, UUIDField):
         return [word, word.lower(), word.upper()]
@@ -282,12 +285,12 @@ def _spellings(field: Any, word: str) -> list[Any]:
 
 
 def write(changes: RowsShown, *, record: Callable[[Counter[int | None]], None]) -> IO[bytes]:
-    """The filtered rows of a list with its columns as CSV; 409 if there are too many.
+    """A CSV file of a list's filtered rows and visible columns; 409 if there are too many rows.
 
-    `record` gets the number of written rows by client; if it raises, no file is returned.
+    `record` is called with the number of written rows by client; if it raises, no file is returned.
     """
     rows: Any = changes.queryset
-    if rows.order_by()[: MOST_EXPORTED + 1].count() > MOST_EXPORTED:
+    if rows.order_by()[: MAX_EXPORTED + 1].count() > MAX_EXPORTED:
         raise TooManyRows
     page: Any = changes.model_admin
     columns = [item for item in changes.list_display if item != "action_checkbox"]
@@ -321,4 +324,4 @@ def _cell(column: Any, row: Any, page: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat(timespec="seconds")
     text = "" if value is None else strip_tags(str(value)).strip()
-    return "" if text == _NOTHING else text
+    return "" if text == _EMPTY else text

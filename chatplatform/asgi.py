@@ -7,7 +7,7 @@ import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 django.setup(set_prefix=False)
-# No garbage collection until the views below are loaded, since they stay too.
+# No garbage collection until the views below are loaded, since they are never freed either.
 gc.disable()
 
 from django.conf import settings  # noqa: E402
@@ -19,9 +19,9 @@ from django.urls import get_resolver  # noqa: E402
 
 from chatplatform import checks, environment, key_check  # noqa: E402
 from chatplatform.observing import exporter, tracing  # noqa: E402
-from chatplatform.web.application import Application  # noqa: E402
+from chatplatform.web.asgi_application import Application  # noqa: E402
 
-# Disconnects work that Django does around each request and that is not needed here: the cache is in
+# Disconnect work that Django does around each request and that is not needed here: the cache is in
 # this process, all requests have the same URLs, and queries are logged only with DEBUG.
 signals.request_finished.disconnect(close_caches)
 signals.request_finished.disconnect(reset_urlconf)
@@ -37,7 +37,7 @@ tracing.start()
 application = Application()
 # Loads every view, which would otherwise slow the first request.
 _ = get_resolver().url_patterns
-# Objects loaded by now stay. A garbage collection that visited them all would stall every open
-# stream for a quarter of a second.
+# Objects loaded so far are never freed. A garbage collection that visited them all would stall
+# every open stream for a quarter of a second.
 gc.freeze()
 gc.enable()

@@ -1,4 +1,4 @@
-"""Makes an expensive object at its first use, once in a process."""
+"""Creates an expensive object at its first use, once per process."""
 
 import functools
 import threading

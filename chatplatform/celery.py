@@ -16,8 +16,8 @@ app.steps["worker"].add("chatplatform.jobs.worker_process:WorkerLoops")
 
 
 @task_prerun.connect
-def _look_at_connections(**_: object) -> None:
-    """Replace database connections that no longer work, as Django does before each request."""
+def _close_broken_connections(**_: object) -> None:
+    """Close database connections that no longer work, as Django does before each request."""
     close_old_connections()
 
 
@@ -39,9 +39,9 @@ def _shorten_switch_interval(**_: object) -> None:
 
 @worker_init.connect
 def _hold_lock(**_: object) -> None:
-    from chatplatform.jobs import worker_liveness  # noqa: PLC0415 - Django is not set up at import
+    from chatplatform.jobs import worker_locks  # noqa: PLC0415 - Django is not set up at import
 
-    worker_liveness.enable()
+    worker_locks.enable()
 
 
 @worker_init.connect

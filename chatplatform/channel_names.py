@@ -1,10 +1,10 @@
-"""The channels through which customers write."""
+"""The channels through which customers send messages."""
 
 from typing import Literal, get_args
 
 # Customers write and read on the client's website (`web`) or through its server (`api`).
 OwnChannel = Literal["web", "api"]
-# Customers write and read at a messaging provider. A message is sent once the provider has it.
+# Customers write and read in a provider's app. A message is sent once the provider accepts it.
 MessagingChannel = Literal["socialnet", "photoapp", "chatapp", "localapp", "telegram"]
 ChannelName = Literal[OwnChannel, MessagingChannel]
 
@@ -12,10 +12,10 @@ MESSAGING_CHANNELS: frozenset[str] = frozenset(get_args(MessagingChannel))
 
 
 def channel_choices() -> list[tuple[str, str]]:
-    """The choices of columns; migrations name this function, so a new channel needs none."""
+    """The choices of columns. Migrations refer to this function, so a new channel needs none."""
     return [(name, name.title()) for name in get_args(ChannelName)]
 
 
 def messaging_choices() -> list[tuple[str, str]]:
-    """The same for columns of messaging channels only."""
+    """The choices of columns for messaging channels only."""
     return [(name, name.title()) for name in sorted(MESSAGING_CHANNELS)]

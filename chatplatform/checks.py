@@ -15,7 +15,7 @@ _LOCAL = {"localhost", "127.0.0.1", "[::1]"}
 _SECRET_KEY_CHARACTERS = 32
 _SHORT_KEY = Error(
     f"SECRET_KEY has fewer than {_SECRET_KEY_CHARACTERS} characters.",
-    hint="Tokens and stored secrets are as safe as it: make it long and random.",
+    hint="Tokens and hashes of secrets depend on it: make it long and random.",
     id="chatplatform.E002",
 )
 _NO_HOSTS = Warning(
@@ -30,7 +30,7 @@ _ANY_HOST = Warning(
 )
 _DEBUG = Warning(
     "DEBUG is on, while ALLOWED_HOSTS admits more than this machine.",
-    hint="Set DEBUG=off: with it, anybody may register, and nobody needs a second factor.",
+    hint="Set DEBUG=off: with DEBUG on, anybody may register without a second factor.",
     id="chatplatform.W003",
 )
 _NO_EMAIL = Warning(
@@ -45,19 +45,19 @@ _NO_STATIC_FILES = Error(
     id="chatplatform.E006",
 )
 _BAD_PAYMENT_SECRET = Error(
-    "PAYMENT_WEBHOOK_SECRET is no signing secret.",
+    "PAYMENT_WEBHOOK_SECRET is not a signing secret.",
     hint="Set it to `whsec_` and the Base64 of 24 bytes or more, as the payment provider has it.",
     id="chatplatform.E003",
 )
 _BAD_PUSH_KEY = Error(
-    "VAPID_PRIVATE_KEY is no private key of P-256.",
+    "VAPID_PRIVATE_KEY is not a private key for P-256.",
     hint="Set it to 32 bytes in Base64 for URLs, or leave it out.",
     id="chatplatform.E007",
 )
 
 
 def limits() -> list[tuple[str, float]]:
-    """Time limits in seconds; each must be above the one before."""
+    """Time limits in seconds; each must be greater than the one before it."""
     broker: dict[str, Any] = settings.CELERY_BROKER_TRANSPORT_OPTIONS
     return [
         ("the timeout of an outbound request", TIMEOUT_SECONDS),
@@ -70,21 +70,21 @@ def limits() -> list[tuple[str, float]]:
 
 
 def limits_in_order(**_: Any) -> list[CheckMessage]:
-    """Whether each of the `limits` is below the next one."""
-    hint = "Whoever waits must wait longer than what it waits for."
+    """An error for each of the `limits` that is not below the next one."""
+    hint = "A process must wait longer than the operation that it waits for."
     return [
         Error(
-            f"{inner} ({least:g} s) must be below {outer} ({most:g} s).",
+            f"{inner} ({inner_seconds:g} s) must be below {outer} ({outer_seconds:g} s).",
             hint,
             id="chatplatform.E001",
         )
-        for (inner, least), (outer, most) in pairwise(limits())
-        if least >= most
+        for (inner, inner_seconds), (outer, outer_seconds) in pairwise(limits())
+        if inner_seconds >= outer_seconds
     ]
 
 
 def push_key(**_: Any) -> list[CheckMessage]:
-    """Whether VAPID_PRIVATE_KEY, if set, can sign push notifications."""
+    """An error if VAPID_PRIVATE_KEY is set but cannot sign push notifications."""
     try:
         web_push.own_key()
     except ValueError:
@@ -93,16 +93,16 @@ def push_key(**_: Any) -> list[CheckMessage]:
 
 
 def payment_secret(**_: Any) -> list[CheckMessage]:
-    """Whether PAYMENT_WEBHOOK_SECRET, if set, can verify a payment provider's callbacks."""
+    """An error if PAYMENT_WEBHOOK_SECRET is set but cannot verify callbacks."""
     secret = settings.PAYMENT_WEBHOOK_SECRET
     return [_BAD_PAYMENT_SECRET] if secret and not is_secret(secret) else []
 
 
 def egress_purposes(**_: Any) -> list[CheckMessage]:
-    """Whether EGRESS_ALLOW names only known purposes: an entry with another one has no effect."""
+    """An error for each unknown purpose in EGRESS_ALLOW: its entry has no effect."""
     return [
         Error(
-            f"EGRESS_ALLOW names a purpose that no call has: {entry!r}.",
+            f"EGRESS_ALLOW has an entry with an unknown purpose: {entry!r}.",
             hint=f"The purposes are {', '.join(sorted(PURPOSES))}.",
             id="chatplatform.E004",
         )
@@ -112,10 +112,10 @@ def egress_purposes(**_: Any) -> list[CheckMessage]:
 
 
 def channels(**_: Any) -> list[CheckMessage]:
-    """Whether every channel with an app id also has the app's secret."""
+    """A warning for each channel that has an app id but no app secret."""
     names = sorted(name.upper() for name in MESSAGING_CHANNELS)
     pairs = [(f"{name}_APP_ID", f"{name}_APP_SECRET") for name in names]
-    # This provider signs its callbacks with another key.
+    # Localapp signs its callbacks with another key.
     pairs.append(("LOCALAPP_APP_ID", "LOCALAPP_OA_SECRET_KEY"))
     return [
         Warning(
@@ -129,14 +129,14 @@ def channels(**_: Any) -> list[CheckMessage]:
 
 
 def static_files(**_: Any) -> list[CheckMessage]:
-    """Whether this release's static files have been collected."""
+    """An error if this release's static files have not been collected."""
     # With DEBUG there is no such folder: static files are served from their sources.
     folder = settings.STATIC_ROOT
     return [_NO_STATIC_FILES] if folder and not (folder / "staticfiles.json").exists() else []
 
 
 def field_keys(databases: Any = None, **_: Any) -> list[CheckMessage]:
-    """Whether FIELD_KEYS lacks a key that is in use; runs with `check --database default`."""
+    """An error if FIELD_KEYS lacks a key that is in use; only with `check --database default`."""
     if not databases or "default" not in databases:
         return []
     try:
@@ -147,7 +147,7 @@ def field_keys(databases: Any = None, **_: Any) -> list[CheckMessage]:
 
 
 def deployment(**_: Any) -> list[CheckMessage]:
-    """Whether DEBUG, SECRET_KEY, ALLOWED_HOSTS and EMAIL_URL suit a deployment."""
+    """Errors and warnings if DEBUG, SECRET_KEY, ALLOWED_HOSTS or EMAIL_URL are unsafe or unset."""
     hosts = settings.ALLOWED_HOSTS
     if settings.DEVELOPMENT:
         return [] if set(hosts) <= _LOCAL else [_DEBUG]
@@ -161,9 +161,9 @@ def deployment(**_: Any) -> list[CheckMessage]:
 
 
 def require() -> None:
-    """End this process, with a line for each fault, if a setting is wrong that it could be read
-    with. Commands of `manage.py` run the same checks."""
-    found = (limits_in_order, payment_secret, push_key, egress_purposes, deployment)
-    faults = [fault for check in found for fault in check() if fault.level >= ERROR]
+    """End this process, with a line for each error, if settings are readable but wrong. Commands of
+    `manage.py` run the same checks."""
+    checks = (limits_in_order, payment_secret, push_key, egress_purposes, deployment)
+    faults = [fault for check in checks for fault in check() if fault.level >= ERROR]
     if faults:
         environment.end("\n".join(f"{fault.msg} {fault.hint}" for fault in faults))

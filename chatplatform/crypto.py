@@ -1,7 +1,7 @@
 """Secrets at rest: encrypted values that are bound to their row, hashes, comparison.
 
 A stored value is `v1:key_id:base64(nonce + ciphertext)`, AES-256-GCM, authenticated with its
-context (`table.column:tenant:row`). The same id may have named two keys at different times, so only
+context (`table.column:tenant:row`). Two keys may have had the same id at different times, so only
 decrypting shows whether a key fits.
 """
 
@@ -38,7 +38,7 @@ class CryptoError(Exception):
 
 
 class KeyMissing(CryptoError):
-    """FIELD_KEYS is empty, malformed, or lacks the key that a value names."""
+    """FIELD_KEYS is empty, malformed, or lacks the key of a stored value."""
 
 
 class DecryptionFailed(CryptoError):
@@ -57,19 +57,19 @@ def decrypt(value: str, *, context: str) -> str:
     """Decrypt a stored value; raises KeyMissing or DecryptionFailed."""
     keys = _keys()
     key_id = _parts(value)[1]
-    # The key with this id first, then all others: a key may have had another name.
+    # The key with this id first, then all others: a key may have had another id.
     for _, key in sorted(keys, key=lambda item: item[0] != key_id):
-        text = _opened(value, key, context)
+        text = _try_decrypt(value, key, context)
         if text is not None:
             return text
     if key_id not in dict(keys):
         raise KeyMissing("FIELD_KEYS does not hold the key of a stored value.")
-    raise DecryptionFailed("A stored value does not open in this place.")
+    raise DecryptionFailed("A stored value cannot be decrypted for its row.")
 
 
 def is_current(value: str, *, context: str) -> bool:
     """Whether a stored value is encrypted with the newest key; a rotation skips such values."""
-    return _opened(value, _keys()[0][1], context) is not None
+    return _try_decrypt(value, _keys()[0][1], context) is not None
 
 
 def fingerprints() -> list[str]:
@@ -100,11 +100,11 @@ def _associated(key_id: str, context: str) -> bytes:
     return f"{_VERSION}:{key_id}:{context}".encode()
 
 
-def _opened(value: str, key: bytes, context: str) -> str | None:
-    """The decrypted text; None if the key or the context is not the value's."""
+def _try_decrypt(value: str, key: bytes, context: str) -> str | None:
+    """The decrypted text; None if the value was encrypted with another key or context."""
     version, key_id, payload = _parts(value)
     if version != _VERSION:
-        raise DecryptionFailed("The stored value is of an unknown version.")
+        raise DecryptionFailed("The stored value has an unknown version.")
     try:
         sealed = base64.b64decode(payload, validate=True)
         nonce, ciphertext = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
@@ -123,7 +123,7 @@ def _fingerprint(key: bytes) -> str:
 def _parts(value: str) -> tuple[str, str, str]:
     parts = value.split(":", 2)
     if len(parts) != 3:
-        raise DecryptionFailed("The stored value is not an encrypted one.")
+        raise DecryptionFailed("The stored value is not encrypted.")
     return parts[0], parts[1], parts[2]
 
 
@@ -134,9 +134,9 @@ def _keys() -> Sequence[tuple[str, bytes]]:
     keys = [(name or _fingerprint(key), key) for name, key in keys]
     for key_id, key in keys:
         if not _KEY_ID.fullmatch(key_id) or len(key) != _KEY_BYTES:
-            raise KeyMissing("FIELD_KEYS needs keys of 32 bytes, and plain names if any.")
+            raise KeyMissing("FIELD_KEYS needs keys of 32 bytes; their ids have plain characters.")
     if len({key_id for key_id, _ in keys}) != len(keys):
-        raise KeyMissing("FIELD_KEYS names a key twice.")
+        raise KeyMissing("FIELD_KEYS has two keys with the same id.")
     return keys
 
 
@@ -146,8 +146,8 @@ class _Sealed(str):
     __slots__ = ()
 
 
-class _OpeningAttribute(DeferredAttribute):
-    """Decrypts the stored value when it is read: only the instance knows its row."""
+class _DecryptingAttribute(DeferredAttribute):
+    """Decrypts the stored value when the attribute is read: only the instance knows its row."""
 
     field: "EncryptedTextField"
 
@@ -165,13 +165,13 @@ class _OpeningAttribute(DeferredAttribute):
 class EncryptedTextField(_TextField):
     """Text that is stored encrypted and bound to its row; never null, never in a form or filter.
 
-    If the primary key is made before the insert (our UUIDs), the context is
-    `table.column:tenant:row`; if the database numbers the row, it is only `table.column`.
+    If the primary key is known before the insert (our UUIDs), the context is
+    `table.column:tenant:row`; if the database assigns it, the context is only `table.column`.
     `values()` returns the stored form. `update()` and `bulk_update()` do not know the row and are
     refused on bound fields.
     """
 
-    descriptor_class = _OpeningAttribute
+    descriptor_class = _DecryptingAttribute
 
     def __init__(self, *args: Any, tenant_attribute: str = "client_id", **kwargs: Any) -> None:
         if kwargs.get("null"):
@@ -193,7 +193,7 @@ class EncryptedTextField(_TextField):
 
     def context_of(self, instance: models.Model) -> str:
         """The context that authenticates this row's value."""
-        place = self._place()
+        place = self._column_path()
         if not self.is_row_bound:
             return place
         if instance.pk is None:
@@ -206,15 +206,15 @@ class EncryptedTextField(_TextField):
         # primary key fails here, before it becomes unreadable.
         text = getattr(model_instance, self.attname)
         if not isinstance(text, str):
-            raise TypeError(f"{self._place()} takes text, not {type(text).__name__}.")
+            raise TypeError(f"{self._column_path()} takes text, not {type(text).__name__}.")
         return _Sealed(encrypt(text, context=self.context_of(model_instance)))
 
     def get_prep_value(self, value: Any) -> Any:
         if isinstance(value, _Sealed):
             return str(value)
         if self.is_row_bound or not isinstance(value, str):
-            raise TypeError(f"{self._place()} can only be written by saving its row.")
-        return encrypt(value, context=self._place())
+            raise TypeError(f"{self._column_path()} can only be written by saving its row.")
+        return encrypt(value, context=self._column_path())
 
     def from_db_value(self, value: str | None, *_: object) -> "_Sealed | None":
         return None if value is None else _Sealed(value)
@@ -224,7 +224,9 @@ class EncryptedTextField(_TextField):
         return str(self.pre_save(obj, add=False))
 
     def get_lookup(self, lookup_name: str) -> Any:
-        raise FieldError(f"{self._place()} is encrypted and cannot be filtered ({lookup_name}).")
+        raise FieldError(
+            f"{self._column_path()} is encrypted and cannot be filtered ({lookup_name})."
+        )
 
-    def _place(self) -> str:
+    def _column_path(self) -> str:
         return f"{self.model._meta.db_table}.{self.column}"

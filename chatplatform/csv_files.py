@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
-# A cell that begins with one of these signs is a formula to a spreadsheet.
+# A spreadsheet reads a cell that begins with one of these characters as a formula.
 _SIGNS = "=+\\-@＝＋－＠"
 _FORMULA = re.compile(f"[{_SIGNS}\t\r\n]")
-# A spreadsheet that separates by semicolons also splits our quoted cells there and at line ends.
+# A spreadsheet that expects semicolons also splits quoted cells, at semicolons and line ends.
 _FORMULA_INSIDE = re.compile(rf"(;\s*+|(?<!\s)[^\S\r\n]*+[\r\n]\s*+)(?=[{_SIGNS}])")
 
 
 def escape_formula(value: Any) -> Any:
-    """Text that no spreadsheet reads as a formula; other values are returned unchanged."""
+    """Escape text so that no spreadsheet reads it as a formula; return other values unchanged."""
     if not isinstance(value, str):
         return value
     inert = _FORMULA_INSIDE.sub(r"\1'", value)
@@ -25,7 +25,7 @@ def escape_formula(value: Any) -> Any:
 
 @contextmanager
 def temporary_file() -> Iterator[IO[bytes]]:
-    """A file to write in the block. The caller closes it, unless the block raises."""
+    """A file to write in the block. The caller closes the file, unless the block raises."""
     file = tempfile.TemporaryFile()  # noqa: SIM115 - its reader closes it
     try:
         yield file
@@ -42,7 +42,7 @@ def write(
     *,
     encoding: str = "utf-8-sig",
 ) -> None:
-    """Write column names and lines. By default with a byte order mark, which spreadsheets need."""
+    """Write column names and lines, by default with a byte order mark, which spreadsheets need."""
     text = io.TextIOWrapper(file, encoding, newline="")
     writer = csv.writer(text)
     writer.writerow(columns)

@@ -1,5 +1,5 @@
-"""The texts of the site's empty lists: what the rows are, and what to do next. Those of the
-platform's own lists are in English."""
+"""The texts of the site's empty lists: what the rows are, and what to do next. Texts that only the
+platform's staff see are in English."""
 
 from django.utils.translation import gettext_noop
 
@@ -43,11 +43,11 @@ EMPTY_STATES = {
     ),
     "chatplatform.Job": "No jobs are waiting, running, or failed.",
     "chats.Conversation": gettext_noop(
-        "Conversations appear when customers write. Install a bot on your website, or test it"
-        " yourself."
+        "Conversations will appear when customers message you. Install a bot on your website, or"
+        " test it yourself."
     ),
     "chats.Customer": gettext_noop(
-        "Customers appear when they write to a bot or when you add them through the API."
+        "Customers will appear when they message a bot or when you add them through the API."
     ),
     "chats.Feedback": gettext_noop(
         "Customers can rate conversations and answers. You'll see their ratings here."

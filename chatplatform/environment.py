@@ -1,6 +1,6 @@
-"""Reads settings from environment variables, and finds those that are wrong.
+"""Reads settings from environment variables, and finds wrong ones.
 
-Reading continues after a fault, so that a start reports all faults at once, one per line.
+Reading continues after an error, so that a start reports all errors at once, one per line.
 """
 
 import difflib
@@ -18,8 +18,8 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 T = TypeVar("T")
 _ON, _OFF = {"true", "on", "yes", "y", "ok", "1"}, {"false", "off", "no", "n", "0"}
-_PLACE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(?P<port>\d{1,5}))?")
-# The options that a database's address may have after `?`, for libpq.
+_HOST_AND_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(?P<port>\d{1,5}))?")
+# The options for libpq that a database URL may have after `?`.
 _DATABASE_OPTIONS = {
     "application_name", "channel_binding", "gssencmode", "sslcert", "sslcrl", "sslkey", "sslmode",
     "sslnegotiation", "sslrootcert", "target_session_attrs",
@@ -28,8 +28,8 @@ _MAIL_BACKENDS = {
     "smtp": "smtp", "smtps": "smtp", "smtp+tls": "smtp", "smtp+ssl": "smtp",
     "consolemail": "console", "dummymail": "dummy",
 }  # fmt: skip
-# Names of Django and others that nothing here reads, and what is read instead.
-_ELSEWHERE = {
+# Common names of variables that the platform does not read, and the names that it reads instead.
+_REPLACEMENTS = {
     "CELERY_BROKER_URL": "REDIS_URL",
     "CSRF_TRUSTED_ORIGINS": "PUBLIC_URL",
     "DEFAULT_FROM_EMAIL": "EMAIL_FROM",
@@ -41,14 +41,14 @@ _ELSEWHERE = {
     "OPENAI_BASE_URL": "LLM_BASE_URL",
     "SECURE_HSTS_SECONDS": "HSTS_SECONDS",
 }
-# From this similarity on (0..1), a name counts as a misspelling of a setting's name.
-_ALIKE = 0.85
+# A name that is at least this similar (0 to 1) to a setting's name counts as a misspelling of it.
+_MIN_SIMILARITY = 0.85
 
 
 class Environment:
-    """Environment variables as settings; `NAME_FILE` names a file that holds the value of `NAME`.
+    """Environment variables as settings. `NAME_FILE` is the path of a file with `NAME`'s value.
 
-    A variable that is empty counts as left out.
+    An empty variable counts as unset.
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
@@ -70,7 +70,7 @@ class Environment:
     def choice(self, name: str, among: Sequence[str], *, default: str) -> str:
         value = self.text(name, default=default)
         if value not in among:
-            self.fault(name, f"{value!r} is not known. Write {_either(among)}.")
+            self.fault(name, f"{value!r} is unknown. Write {_either(among)}.")
             return default
         return value
 
@@ -87,7 +87,7 @@ class Environment:
         if value and re.fullmatch(r"-?[0-9]{1,18}", value) and least <= int(value) <= most:
             return int(value)
         if value:
-            self.fault(name, f"{value!r} is no such number. Write a whole one{_span(least, most)}.")
+            self.fault(name, f"{value!r} is not valid. Write a whole number{_span(least, most)}.")
         return default
 
     def decimal(
@@ -98,24 +98,24 @@ class Environment:
         if is_number and least <= float(value) <= most:
             return float(value)
         if value:
-            self.fault(name, f"{value!r} is no such number. Write one{_span(least, most)}.")
+            self.fault(name, f"{value!r} is not valid. Write a number{_span(least, most)}.")
         return default
 
     def entries(self, name: str, *, default: Sequence[str] = ()) -> list[str]:
         """A list of entries separated by commas."""
-        found = [entry.strip() for entry in self.text(name, default="").split(",")]
-        return [entry for entry in found if entry] or list(default)
+        parts = [entry.strip() for entry in self.text(name, default="").split(",")]
+        return [entry for entry in parts if entry] or list(default)
 
     def pairs(self, name: str, *, default: Mapping[str, str]) -> dict[str, str]:
         """Pairs `key=value` separated by commas."""
-        found = [entry.partition("=") for entry in self.entries(name)]
-        if any(not key.strip() or not value.strip() for key, _, value in found):
+        split_entries = [entry.partition("=") for entry in self.entries(name)]
+        if any(not key.strip() or not value.strip() for key, _, value in split_entries):
             self.fault(name, "an entry has no key or no value. Write KEY=VALUE,KEY=VALUE.")
             return dict(default)
-        return {key.strip(): value.strip() for key, _, value in found} or dict(default)
+        return {key.strip(): value.strip() for key, _, value in split_entries} or dict(default)
 
     def networks(self, name: str) -> list[IPv4Network | IPv6Network]:
-        """Addresses and networks (10.0.0.0/8), separated by commas."""
+        """IP addresses and networks (10.0.0.0/8), separated by commas."""
         try:
             return [ip_network(entry) for entry in self.entries(name)]
         except ValueError as exc:
@@ -123,60 +123,60 @@ class Environment:
             return []
 
     def url(self, name: str, *, default: str) -> str:
-        """A full address without user and fragment."""
+        """A full HTTP or HTTPS URL without user and fragment."""
         value = self.text(name, default=default).strip()
         parts = _split(value)
-        is_full = parts and parts.scheme in {"http", "https"} and _place(parts)
+        is_full = parts and parts.scheme in {"http", "https"} and _host_and_port(parts)
         if value and not (is_full and parts and not parts.fragment and "@" not in parts.netloc):
-            self.fault(name, "this is no full address. Write it like https://name.example.")
+            self.fault(name, "this is not a full URL. Write it like https://name.example.")
             return default
         return value
 
     def broker(self, name: str, *, default: str) -> str:
-        """The address of a Valkey or Redis."""
+        """The URL of a Valkey or Redis server."""
         like = "redis://:password@host:6379/0"
-        return self._address(name, _broker, default, of="a Valkey or Redis", like=like) or default
+        return self._address(name, _broker, default, of="Valkey or Redis", like=like) or default
 
     def database(self, name: str, *, default: str) -> dict[str, Any]:
-        """The parts of a PostgreSQL's address, as Django names them."""
+        """The parts of a PostgreSQL URL, under Django's names."""
         like = "postgres://user:password@host:5432/name"
-        return self._address(name, _database, default, of="a PostgreSQL", like=like) or {}
+        return self._address(name, _database, default, of="PostgreSQL", like=like) or {}
 
     def mail(self, name: str, *, default: str) -> dict[str, Any]:
-        """The settings of Django for a mail server's address."""
+        """Django's settings for the URL of a mail server."""
         like = "smtp+tls://user:password@host:587"
         return self._address(name, _mail, default, of="a mail server", like=like) or {}
 
     def _address(
         self, name: str, read: Callable[[str], T | None], default: str, *, of: str, like: str
     ) -> T | None:
-        """What `read` finds in an address; if that is wrong, in the default."""
-        found = read(self.text(name, default=default).strip())
-        if not found:
-            how = f"Write it like {like}, with the password percent-encoded."
-            self.fault(name, f"this is no address of {of}. {how}")
-        return found or read(default)
+        """What `read` finds in the setting's URL, or in the default if that URL is wrong."""
+        parsed = read(self.text(name, default=default).strip())
+        if not parsed:
+            hint = f"Write it like {like}, with the password percent-encoded."
+            self.fault(name, f"this is not a URL of {of}. {hint}")
+        return parsed or read(default)
 
     def fault(self, name: str, what: str) -> None:
-        """Note that a setting is wrong: what is wrong, and what to write."""
+        """Record that a setting is wrong: what is wrong, and what to write instead."""
         self.faults.append(f"{name}: {what}")
 
     def find_unknown(self, also: Collection[str] = ()) -> None:
-        """Note names that are misspellings of a setting's name, since nothing would read them."""
+        """Record variables whose names look like misspelled settings: nothing would read them."""
         known = self.names | set(also)
         known |= {f"{name}_FILE" for name in known}
         candidates = [name for name in sorted(known) if len(name) > 4]
         for name in sorted(self.variables):
-            # The tests number the databases of their processes.
+            # Test processes use numbered variables, such as DATABASE_URL_1.
             if name in known or re.sub(r"_\d+$", "", name) in known or len(name) < 5:
                 continue
-            meant = [_ELSEWHERE[name]] if name in _ELSEWHERE else []
-            meant = meant or difflib.get_close_matches(name, candidates, 1, _ALIKE)
+            meant = [_REPLACEMENTS[name]] if name in _REPLACEMENTS else []
+            meant = meant or difflib.get_close_matches(name, candidates, 1, _MIN_SIMILARITY)
             if meant:
                 self.fault(name, f"no setting has this name. Write {meant[0]}.")
 
     def end_if_wrong(self) -> None:
-        """End the process if a setting is wrong, with one line per fault."""
+        """End the process if a setting is wrong, with one line per error."""
         if self.faults:
             sys.exit("\n".join(dict.fromkeys(self.faults)))
 
@@ -184,8 +184,8 @@ class Environment:
         try:
             return Path(path).read_text().rstrip("\r\n")
         except (OSError, UnicodeDecodeError) as exc:
-            reason = exc.strerror if isinstance(exc, OSError) else "it is no text"
-            self.fault(f"{name}_FILE", f"{path!r} cannot be read ({reason}). Name a file with it.")
+            reason = exc.strerror if isinstance(exc, OSError) else "it is not text"
+            self.fault(f"{name}_FILE", f"{path!r} cannot be read ({reason}). Write another path.")
             return ""
 
 
@@ -218,13 +218,13 @@ def _split(value: str) -> SplitResult | None:
         return None
 
 
-def _place(parts: SplitResult) -> tuple[str, int | None] | None:
-    """Host and port of an address as they are written; None if there is no host."""
-    found = _PLACE.fullmatch(parts.netloc.rpartition("@")[2])
-    if found is None or not found["host"]:
+def _host_and_port(parts: SplitResult) -> tuple[str, int | None] | None:
+    """Host and port of a URL; None if there is no host or the port is invalid."""
+    match = _HOST_AND_PORT.fullmatch(parts.netloc.rpartition("@")[2])
+    if match is None or not match["host"]:
         return None
-    port = int(found["port"]) if found["port"] else None
-    return None if port is not None and port > 65535 else (unquote(found["host"]).strip("[]"), port)
+    port = int(match["port"]) if match["port"] else None
+    return None if port is not None and port > 65535 else (unquote(match["host"]).strip("[]"), port)
 
 
 def _login(parts: SplitResult) -> tuple[str, str]:
@@ -236,21 +236,21 @@ def _broker(value: str) -> str | None:
     parts = _split(value)
     if parts is None or parts.scheme not in {"redis", "rediss", "unix"}:
         return None
-    return value if parts.scheme == "unix" or _place(parts) else None
+    return value if parts.scheme == "unix" or _host_and_port(parts) else None
 
 
 def _database(value: str) -> dict[str, Any] | None:
     parts = _split(value)
     if parts is None or parts.scheme not in {"postgres", "postgresql"} or parts.fragment:
         return None
-    place, (user, password) = _place(parts), _login(parts)
+    address, (user, password) = _host_and_port(parts), _login(parts)
     options = dict(parse_qsl(parts.query))
     name = unquote(parts.path.removeprefix("/"))
-    if place is None or not name or not set(options) <= _DATABASE_OPTIONS:
+    if address is None or not name or not set(options) <= _DATABASE_OPTIONS:
         return None
     return {
-        "NAME": name, "USER": user, "PASSWORD": password, "HOST": place[0],
-        "PORT": place[1] or "", "OPTIONS": options,
+        "NAME": name, "USER": user, "PASSWORD": password, "HOST": address[0],
+        "PORT": address[1] or "", "OPTIONS": options,
     }  # fmt: skip
 
 
@@ -258,12 +258,12 @@ def _mail(value: str) -> dict[str, Any] | None:
     parts = _split(value)
     if parts is None or parts.scheme not in _MAIL_BACKENDS or parts.query or parts.fragment:
         return None
-    place, (user, password) = _place(parts), _login(parts)
+    address, (user, password) = _host_and_port(parts), _login(parts)
     is_sent = _MAIL_BACKENDS[parts.scheme] == "smtp"
-    if is_sent and (place is None or parts.path.strip("/")):
+    if is_sent and (address is None or parts.path.strip("/")):
         return None
     is_ssl = parts.scheme in {"smtps", "smtp+ssl"}
-    host, port = place or ("", None)
+    host, port = address or ("", None)
     return {
         "EMAIL_BACKEND": f"django.core.mail.backends.{_MAIL_BACKENDS[parts.scheme]}.EmailBackend",
         "EMAIL_HOST": host,

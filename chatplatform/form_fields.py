@@ -1,5 +1,5 @@
 """Fields of the site's forms that Django lacks: texts by language, amounts in other units, and
-fields that know whether a person has changed what they were shown."""
+fields that know whether a person changed the value that the form showed."""
 
 import hashlib
 import json
@@ -18,9 +18,9 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 def language_name(code: str) -> str:
     """A language's name in the reader's language; the code if it is unknown."""
-    for spelled in (code.lower(), f"{code.lower()}-hans"):  # Django knows no plain `zh`
+    for spelling in (code.lower(), f"{code.lower()}-hans"):  # Django knows no plain `zh`
         try:
-            name = str(get_language_info(spelled)["name_translated"])
+            name = str(get_language_info(spelling)["name_translated"])
         except KeyError:
             continue
         return name[:1].upper() + name[1:]
@@ -33,7 +33,7 @@ def language_choices(codes: Iterable[str]) -> list[tuple[Any, str]]:
 
 
 def picture_field(label: Any, stored: Any, alt: str = "") -> forms.FileField:
-    """A field for a picture to upload, with the `stored` one; each form needs a new field."""
+    """A field for uploading a picture, which shows the `stored` one; each form needs a new one."""
     words = gettext("PNG, JPEG, or WebP, up to 5 MB.")
     if stored:
         image = '{}<img src="/media/{}" alt="{}" class="stored-image">'
@@ -45,7 +45,7 @@ def picture_field(label: Any, stored: Any, alt: str = "") -> forms.FileField:
 
 
 class DateInput(UnfoldAdminTextInputWidget):
-    """The browser's own input of a date."""
+    """The browser's date input."""
 
     input_type = "date"
 
@@ -54,7 +54,7 @@ class DateInput(UnfoldAdminTextInputWidget):
 
 
 class ScaledField(forms.FloatField):
-    """An amount that is shown in a unit of `unit` stored ones, such as minutes for seconds."""
+    """An amount shown in a unit that equals `unit` stored ones: 60 shows seconds as minutes."""
 
     def __init__(self, *, unit: float, **kwargs: Any) -> None:
         self.unit = unit
@@ -64,10 +64,10 @@ class ScaledField(forms.FloatField):
         return value if value is None or isinstance(value, str) else f"{value / self.unit:.6g}"
 
     def clean(self, value: Any) -> Any:
-        given = super().clean(value)
-        if given is None:
+        cleaned = super().clean(value)
+        if cleaned is None:
             return None
-        stored = given * self.unit
+        stored = cleaned * self.unit
         return round(stored) if self.unit >= 1 else round(stored, 6)
 
 
@@ -92,15 +92,15 @@ class TextsWidget(forms.Widget):
     ) -> SafeString:
         areas = []
         for code in self.languages:
-            own = {"id": f"{(attrs or {}).get('id', name)}_{code}", "lang": code}
-            area = UnfoldAdminTextareaWidget(self.area | own)
-            shown = area.render(f"{name}_{code}", (value or {}).get(code, ""))
-            areas.append((code, language_name(code), own["id"], shown))
+            area_attrs = {"id": f"{(attrs or {}).get('id', name)}_{code}", "lang": code}
+            area = UnfoldAdminTextareaWidget(self.area | area_attrs)
+            html = area.render(f"{name}_{code}", (value or {}).get(code, ""))
+            areas.append((code, language_name(code), area_attrs["id"], html))
         return render_to_string("admin/texts.html", {"areas": areas})
 
 
 class TextsField(forms.Field):
-    """Texts by language. All languages that have a text are shown, since services replace all."""
+    """Texts by language. Each language with a text is shown, since services replace all texts."""
 
     def __init__(self, *, lines: int = 2, max_length: int, **kwargs: Any) -> None:
         widget = TextsWidget(lines=lines, max_length=max_length)
@@ -118,10 +118,10 @@ class TextsField(forms.Field):
 
 
 class StoredField(forms.BoundField):
-    """A field of a form whose `initial` values are stored ones. If the person has not changed what
-    they were shown, its value is what is stored by now: somebody else may have changed it.
+    """A field whose initial value is a stored one. If the person did not change the value that the
+    form showed, the field returns the value stored now, which somebody else may have changed.
 
-    What they were shown is known by marks, in a hidden input beside it.
+    A hidden input beside the field has marks (hashes) of the value that the form showed.
     """
 
     form: Any
@@ -133,7 +133,7 @@ class StoredField(forms.BoundField):
 
     @property
     def marks_input(self) -> SafeString:
-        """The hidden input, for templates that render a field's widget themselves."""
+        """The hidden input with the marks, for templates that render the widget themselves."""
         if not self._has_marks:
             return SafeString()
         marks = " ".join(f"{part}={mark}" for part, mark in self._marks(self._stored).items())
@@ -152,20 +152,20 @@ class StoredField(forms.BoundField):
 
     @cached_property
     def changed_parts(self) -> set[str]:
-        """The languages whose text the person has changed; of any other field an empty string."""
+        """The languages whose text the person changed; `""` for a changed field of another kind."""
         given = super().data
         if not self._has_marks:
             return {""} if given else set()
-        sent, own = self.form.data.get(self.html_initial_name), self._marks(given)
+        sent, current = self.form.data.get(self.html_initial_name), self._marks(given)
         if sent is None:
-            shown = self._marks(self._stored)
+            shown_marks = self._marks(self._stored)
         else:
-            shown = dict(mark.partition("=")[::2] for mark in sent.split())
-        # A language that was not shown has come meanwhile, or its box was added in the browser.
+            shown_marks = dict(mark.partition("=")[::2] for mark in sent.split())
+        # A language that the form did not show was stored meanwhile, or added in the browser.
         return {
             part
-            for part, mark in own.items()
-            if shown.get(part, part and _mark(self.field, "")) != mark
+            for part, mark in current.items()
+            if shown_marks.get(part, part and _mark(self.field, "")) != mark
         }
 
     def _has_changed(self) -> bool:
@@ -186,11 +186,11 @@ class StoredField(forms.BoundField):
 
     def _marks(self, value: Any) -> dict[str, str]:
         parts = value if isinstance(value, dict) else {"": value}
-        return {part: _mark(self.field, one) for part, one in parts.items()}
+        return {part: _mark(self.field, content) for part, content in parts.items()}
 
 
 def _mark(field: forms.Field, value: Any) -> str:
-    """A mark of a value; the same for values that differ only in how a browser sends them."""
+    """A short hash of a value; equal for values that differ only in how a browser sends them."""
     try:
         value = field.to_python(value)
     except ValidationError:

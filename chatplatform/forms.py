@@ -15,10 +15,10 @@ from chatplatform.api.errors import ApiError, Invalid
 from chatplatform.api.shapes import describe_error
 from chatplatform.form_fields import ScaledField, StoredField, TextsField
 
-Made = TypeVar("Made")
-# The button of a form that is saved; if a page has several, one button saves them all.
+Result = TypeVar("Result")
+# The label of the button that saves a form; on a page with several forms, it saves all of them.
 SAVE = gettext_lazy("Save")
-# The theme's widget for each of Django's.
+# The theme's widget for each of Django's widgets.
 _THEME: dict[type[forms.Widget], Callable[..., forms.Widget]] = {
     forms.TextInput: widgets.UnfoldAdminTextInputWidget,
     forms.EmailInput: widgets.UnfoldAdminEmailInputWidget,
@@ -48,30 +48,30 @@ def refusals(exc: pydantic.ValidationError | ApiError) -> list[tuple[tuple[Any, 
 
 
 def _words(error: Any) -> str:
-    """A pydantic error in words for people, who can't read patterns."""
+    """The message of a pydantic error, in words for people, who can't read regular expressions."""
     if error["type"] == "string_pattern_mismatch":
         return gettext_noop("Check the format of this field.")
     described = describe_error(error)
     if described["type"] == "string_too_short":
-        least = error["ctx"]["min_length"]
+        minimum = error["ctx"]["min_length"]
         return ngettext(
-            "Enter at least {count} character", "Enter at least {count} characters", least
-        ).format(count=least)
+            "Enter at least {count} character", "Enter at least {count} characters", minimum
+        ).format(count=minimum)
     if described["type"] == "string_too_long":
-        most = error["ctx"]["max_length"]
+        maximum = error["ctx"]["max_length"]
         return ngettext(
-            "Enter at most {count} character", "Enter at most {count} characters", most
-        ).format(count=most)
+            "Enter at most {count} character", "Enter at most {count} characters", maximum
+        ).format(count=maximum)
     words = described["msg"].removeprefix("Value error, ")
-    # An address at the beginning keeps its letters.
+    # A first word that is not a plain word, such as a URL, keeps its case.
     return words[:1].upper() + words[1:] if words.split(" ")[0].isalpha() else words
 
 
 class ServiceForm(forms.Form):
     """A form in the site's theme that hands its values to a service.
 
-    `initial` has what is stored. If two people edit at the same time, the later save keeps the
-    other's changes in fields that it did not change itself.
+    `initial` has the stored values. If two people edit at the same time, the later save keeps the
+    earlier one's changes in all fields that the second person did not change.
     """
 
     bound_field_class = StoredField
@@ -81,27 +81,27 @@ class ServiceForm(forms.Form):
         for field in self.fields.values():
             self._dress(field)
 
-    def carry_out(self, act: Callable[[dict[str, Any]], Made]) -> Made | None:
-        """Call `act` with the values and return its result; None if they are refused. The form then
-        shows the errors."""
+    def carry_out(self, act: Callable[[dict[str, Any]], Result]) -> Result | None:
+        """Call `act` with the values and return its result. If the values are refused, return None;
+        the form then shows the errors."""
         if not self.is_valid():
             return None
         try:
             return act(self.cleaned_data)
         except (pydantic.ValidationError, ApiError) as exc:
             for place, words in refusals(exc):
-                beside = next((name for name in place if name in self.fields), None)
-                self.add_error(beside, gettext(words))
+                field_name = next((name for name in place if name in self.fields), None)
+                self.add_error(field_name, gettext(words))
         except ValidationError as exc:
             self.add_error(None, exc)
         return None
 
     def only_changed(self, data: dict[str, Any]) -> dict[str, Any]:
-        """The values of the fields that the person has changed, for a service that takes some."""
+        """The values of the fields that the person changed, for a service that accepts a subset."""
         return {name: value for name, value in data.items() if name in self.changed_data}
 
     def changed_together(self, name: str) -> Collection[str]:
-        """The fields that belong together with this one: it counts as changed if one of them is."""
+        """The fields that are changed together: this one counts as changed if one of them is."""
         return (name,)
 
     def is_warning(self, result: Any) -> bool:
@@ -138,9 +138,9 @@ class Setting:
     help_text: Any = ""
     _: KW_ONLY
     choices: Sequence[tuple[Any, Any]] | None = None
-    # The lines of a long text; none: it has one line.
+    # The number of lines of a long text; 0 for an input of a single line.
     lines: int = 0
-    # How many stored units are one on the form, such as 60 for seconds in minutes.
+    # How many stored units make one unit on the form: 60 shows seconds as minutes.
     unit: float = 1
     widget: type[forms.Widget] | None = None
     attrs: Mapping[str, Any] | None = None
@@ -176,7 +176,7 @@ class Setting:
 
 
 class SettingsForm(ServiceForm):
-    """A form of settings, each a row of a table; further fields are declared as in any form."""
+    """A form of API settings, one for each row of `settings`; it may declare further fields."""
 
     # The shapes of the API that have the settings.
     shapes: ClassVar[tuple[type[pydantic.BaseModel], ...]] = ()

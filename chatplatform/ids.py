@@ -16,7 +16,7 @@ _COUNTER_END = 1 << _COUNTER_BITS
 
 
 class _Clock:
-    """The millisecond and counter that were issued last; the pair only grows."""
+    """The last issued millisecond and counter; each pair is greater than the one before."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -46,7 +46,7 @@ _clock = _Clock()
 
 
 def _restart_clock() -> None:
-    # A forked child would continue its parent's numbers, and might inherit a held lock.
+    # A forked child would repeat its parent's numbers, and might inherit a held lock.
     global _clock
     _clock = _Clock()
 
@@ -65,7 +65,7 @@ def uuid7() -> uuid.UUID:
 
 
 def first_id(moment: datetime) -> uuid.UUID:
-    """The lower bound of all UUIDv7 made from this moment on: its millisecond, then zeros."""
+    """The lower bound of all UUIDv7 created from this time on: its millisecond, then zeros."""
     return uuid.UUID(int=int(moment.timestamp() * 1000) << 80)
 
 

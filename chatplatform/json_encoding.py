@@ -1,4 +1,4 @@
-"""Writes answers, events and deliveries as JSON."""
+"""Encodes responses, events and webhook deliveries as JSON."""
 
 import json
 from typing import Any
@@ -8,8 +8,8 @@ from pydantic import BaseModel
 
 
 def as_json(data: Any) -> bytes:
-    """`data` as JSON; it may contain shapes. orjson refuses integers beyond 64 bits, so the slower
-    standard library writes those."""
+    """`data` as JSON; it may contain shapes. orjson refuses integers beyond 64 bits: data with such
+    numbers is encoded by the slower standard library."""
     try:
         return orjson.dumps(data, default=_dump_shape)
     except orjson.JSONEncodeError:
@@ -20,7 +20,7 @@ def _dump_shape(value: Any) -> Any:
     """Convert a shape; orjson calls this for types that it does not know."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True)
-    raise TypeError(f"{type(value).__name__} has no place in a reply")
+    raise TypeError(f"{type(value).__name__} cannot be encoded as JSON")
 
 
 def _to_plain(value: Any) -> Any:

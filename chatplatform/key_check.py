@@ -1,5 +1,5 @@
-"""Checks, when a process starts, that FIELD_KEYS contains every key that secrets may be stored
-with. Otherwise new secrets would be stored with a wrong key before anybody notices."""
+"""Checks, when a process starts, that FIELD_KEYS has every key with which secrets may be encrypted.
+Otherwise new secrets would be encrypted with a wrong key before anybody notices."""
 
 import logging
 import threading
@@ -28,7 +28,7 @@ Fields = list[EncryptedTextField]
 
 
 class KeysUnusable(CommandError):
-    """FIELD_KEYS itself is wrong: a key is named twice, for example."""
+    """FIELD_KEYS itself is wrong: two keys have the same id, for example."""
 
 
 class KeysMissing(KeysUnusable):
@@ -46,7 +46,7 @@ class KeysMissing(KeysUnusable):
 def require() -> None:
     """End this process with a one-line message if it lacks a key.
 
-    While the database is down, nothing can be stored; the check then runs once it answers.
+    While the database is down, nothing can be stored; the check then runs once it is available.
     """
     if not _is_checked():
         threading.Thread(target=_require_later, name="key check", daemon=True).start()
@@ -77,7 +77,7 @@ def check(alias: str) -> None:
     The first run records all keys that the process has; they must decrypt what is stored already.
     """
     used = find_used(alias)
-    if used is None or _held()[0] in used:
+    if used is None or _own_fingerprints()[0] in used:
         return
     try:
         with transaction.atomic(using=alias):
@@ -85,18 +85,18 @@ def check(alias: str) -> None:
                 # If two processes start first with different keys, one of them is refused.
                 cursor.execute(f"LOCK TABLE {_TABLE} IN SHARE ROW EXCLUSIVE MODE")
             used = find_used(alias) or set()
-            if not used and not _opens_what_is_stored(alias):
+            if not used and not _can_decrypt_stored(alias):
                 raise KeysMissing
-            held = _held()[: 1 if used else None]
-            new = [EncryptionKey(fingerprint=item) for item in held if item not in used]
+            own = _own_fingerprints()[: 1 if used else None]
+            new = [EncryptionKey(fingerprint=item) for item in own if item not in used]
             EncryptionKey.objects.using(alias).bulk_create(new)
     except (InternalError, ProgrammingError) as exc:
         # The role or the server is read-only, so this process cannot store secrets either.
-        log.warning("that a key is in use could not be entered: %s", exc)
+        log.warning("could not record that a key is in use: %s", exc)
 
 
 def find_used(alias: str) -> set[str] | None:
-    """The fingerprints of the keys in use; None before the migration that makes the table.
+    """The fingerprints of the keys in use; None before the migration that creates the table.
 
     Raises KeysMissing if this process lacks one of them.
     """
@@ -105,12 +105,12 @@ def find_used(alias: str) -> set[str] | None:
         if cursor.fetchone()[0]:
             return None
     used = set(EncryptionKey.objects.using(alias).values_list("fingerprint", flat=True))
-    if missing := used - set(_held()):
+    if missing := used - set(_own_fingerprints()):
         raise KeysMissing(missing)
     return used
 
 
-def _held() -> list[str]:
+def _own_fingerprints() -> list[str]:
     """The fingerprints of this process's keys, newest first."""
     try:
         return crypto.fingerprints()
@@ -127,16 +127,16 @@ def encrypted_columns() -> Iterator[tuple[type[models.Model], Fields]]:
             yield model, fields
 
 
-def _opens_what_is_stored(alias: str) -> bool:
-    """Whether the keys decrypt at least one value in the newest row of each table, or none exists:
-    a value that was lost long ago must not prevent a start."""
-    opened = failed = 0
+def _can_decrypt_stored(alias: str) -> bool:
+    """Whether the keys decrypt at least one value in the newest rows of all tables, or no value
+    exists. A value that became unreadable long ago must not prevent a start."""
+    decrypted = failed = 0
     for model, fields in encrypted_columns():
         for row in model._base_manager.using(alias).order_by("-pk")[:1]:
             for field in fields:
                 try:
                     getattr(row, field.attname)
-                    opened += 1
+                    decrypted += 1
                 except crypto.CryptoError:
                     failed += 1
-    return opened > 0 or failed == 0
+    return decrypted > 0 or failed == 0

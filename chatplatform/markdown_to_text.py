@@ -1,11 +1,11 @@
-"""The marks of Markdown that bots and agents use, for readers without them: channels, transcripts
-and mails. The widget draws the same marks (`static/common/rich_text.js`)."""
+"""Converts the Markdown that bots and agents write, for channels, transcripts and emails, which do
+not render it. The widget renders the same subset (`static/common/rich_text.js`)."""
 
 import re
 from dataclasses import dataclass
 
 # A bot's citations, such as [1] or [1, 2]; only the website shows their sources.
-_CITED = re.compile(r"\s*\[\d{1,4}(?:, ?\d{1,4})*\]")
+_CITATION = re.compile(r"\s*\[\d{1,4}(?:, ?\d{1,4})*\]")
 _FENCE = re.compile(r"^```\w*\n?(.*?)\n?(?:```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#{1,6}\s+(\S.*?)\s*#*$", re.MULTILINE)
 _BULLET = re.compile(r"^( {0,8})[*•]\s+(?=\S)", re.MULTILINE)
@@ -26,29 +26,29 @@ NO_MARKS = Marks()
 
 
 def convert(text: str, *, marks: Marks = NO_MARKS, is_citing: bool = False) -> str:
-    """A text with a channel's own marks in place of Markdown's. `is_citing`: the bot cites its
-    sources in it, which are left out."""
+    """The text with a channel's own marks in place of Markdown's. `is_citing`: the text contains
+    citations, such as [1], which are removed."""
     pieces = _FENCE.split(text)
     # Every second piece is code.
-    shown = [
+    converted = [
         f"{marks.code}{piece}{marks.code}"
-        if place % 2
-        else _line(piece, marks, is_citing=is_citing)
-        for place, piece in enumerate(pieces)
+        if index % 2
+        else _convert_text(piece, marks, is_citing=is_citing)
+        for index, piece in enumerate(pieces)
     ]
-    return "".join(shown).strip()
+    return "".join(converted).strip()
 
 
-def _line(text: str, marks: Marks, *, is_citing: bool) -> str:
+def _convert_text(text: str, marks: Marks, *, is_citing: bool) -> str:
     if is_citing:
-        text = _CITED.sub("", text)
+        text = _CITATION.sub("", text)
     text = _BULLET.sub(r"\1- ", text)
     text = _HEADING.sub(lambda found: f"**{found[1].replace('**', '')}**", text)
-    text = _LINK.sub(_named, text)
+    text = _LINK.sub(_link_as_text, text)
     text = _CODE.sub(rf"{marks.code}\1{marks.code}", text)
     return _BOLD.sub(rf"{marks.bold}\1{marks.bold}", text)
 
 
-def _named(link: re.Match[str]) -> str:
+def _link_as_text(link: re.Match[str]) -> str:
     words, url = link.groups()
     return url if words == url else f"{words} ({url})"

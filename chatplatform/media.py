@@ -1,5 +1,5 @@
 """The media store: stores files under random names, sends them and removes them. A file is removed
-only if no row names it."""
+only if no row references it."""
 
 import logging
 import secrets
@@ -25,12 +25,14 @@ from chatplatform.media_stores import Listing
 
 log = logging.getLogger(__name__)
 
-# Maximum files that one job removes.
-_BATCH = 200
-# A younger file may be an upload whose row is not committed yet; no upload takes a day.
-UNNAMED_FOR = timedelta(days=1)
-# A clean-up checks LOOKED_AT files of each folder, LOOKED_UP of them with one query per table.
-LOOKED_AT, LOOKED_UP = 4_000, 1_000
+# The maximum number of files that one job removes.
+_BATCH_SIZE = 200
+# A clean-up keeps younger files: the row of an upload may not be committed yet. No upload takes a
+# day.
+MIN_UNREFERENCED_AGE = timedelta(days=1)
+# A clean-up checks FILES_PER_FOLDER files of each folder, FILES_PER_QUERY of them with one query
+# per table.
+FILES_PER_FOLDER, FILES_PER_QUERY = 4_000, 1_000
 
 
 def store(folder: str, file: "File[Any]", *, suffix: str = "") -> str:
@@ -44,13 +46,13 @@ def public_url(name: str) -> str:
 
 
 def check_store() -> None:
-    """Raise FilesUnavailable if the file store does not answer. A job calls this before long work
+    """Raise FilesUnavailable if the file store does not respond. A job calls this before long work
     whose result is a file."""
     default_storage.exists("any-name")
 
 
 def safe_name(file: "File[Any]") -> str:
-    """The file's own name for display: no folders, control characters or direction marks."""
+    """The file's original name for display: no folders, control characters or direction marks."""
     name = Path((file.name or "").replace("\\", "/")).name
     visible = "".join(char for char in name if unicodedata.category(char)[0] != "C")
     return visible[-255:] or "file"
@@ -61,7 +63,7 @@ def file_response(
 ) -> FileResponse:
     """A response with a file that browsers never run as a page or script.
 
-    `download_as`: the browser saves the file under this name and does not show it.
+    `download_as`: the browser saves the file under this name instead of showing it.
     """
     response = FileResponse(
         file, as_attachment=download_as is not None, filename=download_as or "",
@@ -75,7 +77,7 @@ def file_response(
 
 @contextmanager
 def as_path(name: str) -> Iterator[Path]:
-    """A local copy of a stored file, for the length of the block; raises FileNotFoundError."""
+    """The path of a local copy of a stored file, during the block; raises FileNotFoundError."""
     with default_storage.open(name) as file, tempfile.NamedTemporaryFile(prefix="media-") as copy:
         shutil.copyfileobj(file, copy)
         copy.flush()
@@ -85,54 +87,54 @@ def as_path(name: str) -> Iterator[Path]:
 def remove_later(client_id: int, names: Iterable[str | None]) -> None:
     """Enqueue the removal of files, in the transaction that deletes their rows."""
     stored = [name for name in names if name]
-    for start in range(0, len(stored), _BATCH):
-        batch = stored[start : start + _BATCH]
+    for start in range(0, len(stored), _BATCH_SIZE):
+        batch = stored[start : start + _BATCH_SIZE]
         enqueue("chatplatform.remove_files", client_id=client_id, names=batch)
 
 
 def remove(names: Sequence[str]) -> None:
-    """Remove those of the files that no row names; a missing file is not an error."""
-    named = _named(names)
+    """Remove the files that no row references; a missing file is not an error."""
+    referenced = _referenced(names)
     for name in names:
-        if name not in named:
+        if name not in referenced:
             default_storage.delete(name)
 
 
 def clean_up() -> None:
-    """Remove files that no row names: uploads whose process died before the commit. Each run checks
-    part of each folder, starting at a random name."""
-    listing, latest = cast(Listing, default_storage), timezone.now() - UNNAMED_FOR
+    """Remove files that no row references: uploads whose process crashed before the commit. Each
+    run checks part of each folder, starting at a random name."""
+    listing, latest = cast(Listing, default_storage), timezone.now() - MIN_UNREFERENCED_AGE
     # Other folders of the store are not touched.
     for folder in sorted({str(field.upload_to).strip("/") for _, field in _file_fields()}):
-        files = listing.some_files(folder, start=secrets.token_hex(16), most=LOOKED_AT)
+        files = listing.some_files(folder, start=secrets.token_hex(16), most=FILES_PER_FOLDER)
         names = [name for name, came_at in files if came_at < latest]
-        for start in range(0, len(names), LOOKED_UP):
-            _remove_unnamed(names[start : start + LOOKED_UP])
+        for start in range(0, len(names), FILES_PER_QUERY):
+            _remove_unreferenced(names[start : start + FILES_PER_QUERY])
 
 
-def _remove_unnamed(names: Sequence[str]) -> None:
-    for name in sorted(set(names) - _named(names)):
+def _remove_unreferenced(names: Sequence[str]) -> None:
+    for name in sorted(set(names) - _referenced(names)):
         try:
             default_storage.delete(name)
         except OSError as exc:
             # A file that cannot be removed must not keep the others from being removed.
-            log.warning("%s, which no row names, could not be removed: %s", name, exc)
+            log.warning("%s, which no row references, could not be removed: %s", name, exc)
         else:
-            log.info("%s was removed: no row names it", name)
+            log.info("%s was removed: no row references it", name)
 
 
 def _file_fields() -> Iterator[tuple[type[models.Model], models.FileField]]:
-    """Every column of every app that names files."""
+    """Yield every column of every app that references files, with its model."""
     for model in apps.get_models():
         for field in model._meta.local_fields:
             if isinstance(field, models.FileField):
                 yield model, field
 
 
-def _named(names: Sequence[str]) -> set[str]:
-    """Those of the files that a row of any table names."""
-    named: set[str] = set()
+def _referenced(names: Sequence[str]) -> set[str]:
+    """The files among these that a row of any table references."""
+    referenced: set[str] = set()
     for model, field in _file_fields():
         rows = model._base_manager.filter(**{f"{field.name}__in": names})
-        named.update(rows.values_list(field.name, flat=True))
-    return named
+        referenced.update(rows.values_list(field.name, flat=True))
+    return referenced

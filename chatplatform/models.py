@@ -1,4 +1,4 @@
-"""Jobs, the answers stored for repeated requests, and the encryption keys in use."""
+"""Jobs, the responses stored for repeated requests, and the encryption keys in use."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -18,16 +18,16 @@ class JobState(models.TextChoices):
 class Job(models.Model):
     """A piece of work, enqueued in the transaction of the change that causes it.
 
-    A worker claims it by a lease, which it renews while it works. `ordering_key` keeps the jobs of
-    one subject in order: only the oldest unfinished one may run. Their primary keys grow in commit
-    order, because the subject's row is locked while jobs are enqueued.
+    A worker claims it with a lease, which the worker renews while it works. `ordering_key` keeps
+    the jobs of one subject in order: only the oldest unfinished one may run. Their primary keys
+    grow in commit order, because the subject's row is locked while jobs are enqueued.
     """
 
     id = models.BigAutoField(primary_key=True)
     client_id = models.BigIntegerField(null=True)
     name = models.CharField(max_length=80)
     args = models.JSONField(default=dict)
-    # A client's fair job with the lowest priority goes first.
+    # A client's job with the lowest priority goes first in its queue.
     priority = models.BigIntegerField(db_default=0)
     dedupe_key = models.CharField(max_length=200, null=True)
     ordering_key = models.CharField(max_length=80, null=True)
@@ -40,9 +40,9 @@ class Job(models.Model):
     max_attempts = models.PositiveSmallIntegerField(null=True)
     lease_until = models.DateTimeField(null=True)
     lease_token = models.UUIDField(null=True)
-    # The number of the process that runs the job, by `worker_liveness`; null if unknown.
+    # The number of the lock of the process that runs the job (`worker_locks`); null if unknown.
     lease_holder = models.BigIntegerField(null=True)
-    # How many processes in a row have died while they ran the job.
+    # How many processes in a row have crashed while they ran the job.
     crashes = models.PositiveSmallIntegerField(db_default=0)
     progress = models.PositiveSmallIntegerField(default=0)
     last_error = models.TextField(default="", blank=True)
@@ -65,7 +65,7 @@ class Job(models.Model):
                 condition=models.Q(state="running"),
                 name="job_running_unique",
             ),
-            # A process runs only one job that two processes died with: if it dies as well, that job
+            # A process runs only one job with two crashes: if the process crashes as well, that job
             # is the cause (`leases.DEATHS`).
             models.UniqueConstraint(
                 fields=["lease_holder"],
@@ -117,18 +117,18 @@ class FairShare(models.Model):
 
 
 class IdempotentResponse(models.Model):
-    """The answer to a request with an Idempotency-Key, stored for a day.
+    """The response to a request with an Idempotency-Key, stored for a day.
 
-    Encrypted, since some answers show a secret once, such as a new API key.
+    Encrypted, since some responses show a secret once, such as a new API key.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     client_id = models.BigIntegerField()
-    # A hash of client, caller, path and key.
+    # A hash of the client, the caller, the path and the key.
     key_hash = models.CharField(max_length=64)
-    # A hash of query and body: another body with the same key is refused.
+    # A hash of the query and the body: another body with the same key is refused.
     fingerprint = models.CharField(max_length=64)
-    # JSON: the response, or its result's id if a repetition makes it again (a stream, a file).
+    # JSON: the response, or only the result's id if a repetition creates the response again.
     response = EncryptedTextField(default="")
     created_at = models.DateTimeField(db_default=Now())
 
@@ -145,7 +145,7 @@ class IdempotentResponse(models.Model):
 
 
 class EncryptionKey(models.Model):
-    """The fingerprint of a key of FIELD_KEYS that secrets may be stored with.
+    """The fingerprint of a key of FIELD_KEYS with which secrets may be encrypted.
 
     A process that starts with a new newest key records it; a process that lacks a recorded key does
     not start (`chatplatform.key_check`). `rotate_keys` deletes the keys that it has replaced.

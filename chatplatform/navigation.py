@@ -17,14 +17,14 @@ from django.utils.translation import gettext, gettext_noop
 
 @dataclass(frozen=True)
 class Page:
-    """A page of a section. `target` is the model whose list it is, or the name of a path."""
+    """A page of a section. `target` is the model whose list it shows, or the name of a URL."""
 
     title: str
     target: str
     icon: str = ""
-    # The platform's staff find it in their menu; other people follow a link to it.
+    # Only the platform's staff have it in their menu; other people follow a link to it.
     is_technical: bool = False
-    # The beginning of further addresses that belong to it.
+    # The prefix of other paths that belong to it.
     also: str = ""
     # Only owners and admins of a client may open it. A list has rights of its own.
     is_for_admins: bool = False
@@ -35,12 +35,12 @@ class Page:
 
     @property
     def admin(self) -> Any:
-        """The admin page of the model."""
+        """The admin class of the model."""
         return admin.site.get_model_admin(apps.get_model(self.target))
 
     @functools.cached_property
     def link(self) -> str:
-        """Its path, which never changes."""
+        """The page's path, which never changes."""
         if self.is_list:
             return reverse(f"admin:{self.target.lower().replace('.', '_')}_changelist")
         return reverse(self.target)
@@ -48,12 +48,12 @@ class Page:
 
 @dataclass(frozen=True)
 class Section:
-    """An entry of the menu. Its pages are tabs under the title of each of them."""
+    """An entry of the menu. Each of its pages shows tabs that link to all of them."""
 
     title: str
     icon: str
     pages: tuple[Page, ...]
-    # Agents answer customers; they do not run the company.
+    # Whether agents see it: they answer customers, but do not run the company.
     is_for_agents: bool = True
 
 
@@ -179,12 +179,12 @@ ACCOUNT = Section(
         Page(gettext_noop("Active sessions"), "admin:sign_ins"),
     ),
 )  # fmt: skip
-# The filter of a list by client; the platform's staff keep it from list to list.
+# The query parameter that filters a list by client; links keep it for the platform's staff.
 _CLIENT = "client__id__exact"
 
 
 def file_name_of(model: type[Model]) -> str:
-    """The beginning of a file's name for the list of a model, such as "webhooks"."""
+    """The first part of the name of a file with a model's list, such as "webhooks"."""
     pages = (page for section in SECTIONS for page in section.pages)
     titles = {page.target: page.title for page in pages}
     return slugify(titles.get(model._meta.label) or str(model._meta.verbose_name_plural))
@@ -207,7 +207,7 @@ def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def pages(request: HttpRequest) -> Iterator[tuple[str, str, str]]:
-    """The title, address and icon of each page that the viewer may read."""
+    """Yield the title, path and icon of each page that the viewer may read."""
     for section in (*SECTIONS, ACCOUNT):
         for page in section.pages:
             if _may_read(request, page):
@@ -215,32 +215,33 @@ def pages(request: HttpRequest) -> Iterator[tuple[str, str, str]]:
 
 
 def tabs(request: HttpRequest) -> list[dict[str, Any]]:
-    """The pages of the current section, as tabs; none if it has only one."""
+    """The pages of the current section as tabs; none if it has only one. The platform's staff have
+    tabs only in their profile."""
     viewer: Any = request.user
     section, current = _place(request)
     is_staff = not viewer.is_authenticated or viewer.is_superuser
     if section is None or (is_staff and section != ACCOUNT):
         return []
-    found = [
+    items = [
         {"title": gettext(page.title), "link": page.link, "active": page == current}
         for page in section.pages
         if not page.is_technical and _may_read(request, page)
     ]
-    return found if len(found) > 1 else []
+    return items if len(items) > 1 else []
 
 
 def place(request: HttpRequest) -> tuple[str, str]:
-    """The titles of the current section and page; empty where the navigation does not lead."""
+    """The titles of the current section and page; empty on a page outside the navigation."""
     section, page = _place(request)
     return gettext(section.title) if section else "", gettext(page.title) if page else ""
 
 
 def chosen_client(request: HttpRequest) -> int | None:
-    """The client that the platform's staff filter by; on a row's page, the filter of its list."""
+    """The client by which staff filter this list or the one they came from; None if by none."""
     user: Any = request.user
     from_list = QueryDict(request.GET.get("_changelist_filters", "")).get(_CLIENT, "")
-    found = request.GET.get(_CLIENT, "") or from_list
-    return int(found) if user.is_superuser and found.isdecimal() else None
+    client_id = request.GET.get(_CLIENT, "") or from_list
+    return int(client_id) if user.is_superuser and client_id.isdecimal() else None
 
 
 def for_client(request: HttpRequest, client_id: int) -> list[dict[str, Any]]:
@@ -254,11 +255,11 @@ def of_client(path: str, client_id: int) -> str:
 
 
 def _readable(request: HttpRequest) -> Iterator[tuple[Section, list[Page]]]:
-    """The sections of a client's viewer, each with the pages that they may read."""
+    """Yield the sections that a client's viewer may open, with the pages that they may read."""
     viewer: Any = request.user
     for section in SECTIONS:
-        is_trained = section.title == "Bots" and viewer.can_train
-        if viewer.role == "agent" and not (section.is_for_agents or is_trained):
+        may_train = section.title == "Bots" and viewer.can_train
+        if viewer.role == "agent" and not (section.is_for_agents or may_train):
             continue
         pages = [page for page in section.pages if not page.is_technical]
         if found := [page for page in pages if _may_read(request, page)]:
@@ -277,9 +278,9 @@ def _may_read(request: HttpRequest, page: Page) -> bool:
 
 
 @functools.cache
-def _starts() -> list[tuple[str, Section, Page]]:
-    """What the addresses of each page begin with, the longest first."""
-    found = [
+def _path_prefixes() -> list[tuple[str, Section, Page]]:
+    """The path prefixes of all pages with their section and page, longest first."""
+    prefixes = [
         (start, section, page)
         for section in (*SECTIONS, ACCOUNT)
         for page in section.pages
@@ -287,12 +288,12 @@ def _starts() -> list[tuple[str, Section, Page]]:
         for start in (page.link, page.also)
         if start
     ]
-    return sorted(found, key=lambda item: len(item[0]), reverse=True)
+    return sorted(prefixes, key=lambda item: len(item[0]), reverse=True)
 
 
 def _place(request: HttpRequest) -> tuple[Section | None, Page | None]:
-    """The section and the page to which the request's address belongs."""
-    for start, section, page in _starts():
+    """The section and the page to which the request's path belongs; None if there is none."""
+    for start, section, page in _path_prefixes():
         is_home = page.target == "admin:index"
         if request.path == start or (request.path.startswith(start) and not is_home):
             return section, page
@@ -302,8 +303,9 @@ def _place(request: HttpRequest) -> tuple[Section | None, Page | None]:
 def _groups(
     request: HttpRequest, client_id: str, *, of_clients: bool = False
 ) -> list[dict[str, Any]]:
-    """The lists that the viewer may read; links to client-owned lists keep the chosen client."""
-    shown = []
+    """The lists that the viewer may read, by section; links to lists of clients' rows keep the
+    chosen client. `of_clients`: only these lists."""
+    groups = []
     for section in SECTIONS:
         items = []
         for page in section.pages:
@@ -316,8 +318,8 @@ def _groups(
             link = of_client(page.link, int(client_id)) if has_client else page.link
             items.append(_item(page.title, page.icon, link))
         if items:
-            shown.append({"title": gettext(section.title), "items": items})
-    return shown
+            groups.append({"title": gettext(section.title), "items": items})
+    return groups
 
 
 def _item(title: str, icon: str, link: str) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""Tables with a partition for each month: months are made ahead and dropped as a whole. The
-database knows which tables these are (`chatplatform_part_by_month` makes one)."""
+"""Tables with a partition for each month: months are created ahead and dropped as a whole. They are
+all partitioned tables of the database (`chatplatform_part_by_month` partitions a table)."""
 
 import logging
 import re
@@ -14,7 +14,7 @@ from django.utils import timezone
 from chatplatform.ids import first_id
 
 log = logging.getLogger(__name__)
-# Months made beyond the current one: the job that makes them may fail for weeks.
+# How many months are created beyond the current one: the job that creates them may fail for weeks.
 AHEAD = 2
 # Readers and writers of a table wait at most this long; then a later run tries the drop again.
 _SET_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '300ms'"
@@ -47,9 +47,9 @@ class Month:
 
 
 def make_ahead() -> None:
-    """Make the next months of every partitioned table, and update the planner's statistics.
+    """Create the next months of every partitioned table, and update the planner's statistics.
 
-    Rows of a month that was missing are in the default partition and move into the new one.
+    Rows of a month that was missing are in the default partition and move into the new partition.
     """
     begin = month_of(timezone.now())
     wanted = [month_after(begin, count) for count in range(AHEAD + 1)]
@@ -62,13 +62,13 @@ def make_ahead() -> None:
                         "SELECT chatplatform_make_month(%s::regclass, %s)", [table, month.date()]
                     )
                 except OperationalError as exc:  # The table was locked; the next run tries again.
-                    log.warning("no month of %s was made: %s", table, exc)
+                    log.warning("no month of %s was created: %s", table, exc)
             cursor.execute("SELECT chatplatform_analyze(%s::regclass)", [table])
 
 
 def rows_without_month() -> dict[str, int]:
-    """By table, the approximate number of rows in its default partition: those of a month that was
-    not made in time, or was dropped before they came."""
+    """By table, the approximate number of rows in its default partition: rows of a month that was
+    not created in time, or was dropped before they were stored."""
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
         return dict(cursor.fetchall())
@@ -79,18 +79,18 @@ def months(model: type[models.Model]) -> list[Month]:
     with connection.cursor() as cursor:
         cursor.execute(_MONTHS, [model._meta.db_table])
         names = [name for (name,) in cursor.fetchall()]
-    found = []
+    result = []
     for match in filter(None, map(_NAME.search, names)):
         month = datetime(int(match["year"]), int(match["month"]), 1, tzinfo=UTC)
         begins, ends = (None, month) if match["before"] else (month, month_after(month))
-        found.append(Month(match.string, begins, ends))
-    return sorted(found, key=lambda month: month.ends)
+        result.append(Month(match.string, begins, ends))
+    return sorted(result, key=lambda month: month.ends)
 
 
 def first_kept_id(model: type[models.Model]) -> uuid.UUID:
     """The lowest id of the oldest month; older rows are in the default partition."""
-    found = months(model)
-    begins = found[0].begins if found else None
+    existing = months(model)
+    begins = existing[0].begins if existing else None
     return first_id(begins or datetime.fromtimestamp(0, UTC))
 
 
@@ -100,11 +100,11 @@ def drop_before(
     *,
     is_needed: Callable[[Month], bool] = lambda month: False,
 ) -> int:
-    """Drop the months of a table that ended before a moment, unless they are still needed; returns
+    """Drop the months of a table that ended before a time, unless they are still needed; returns
     their number. Each drop blocks the table for a few milliseconds."""
     table, dropped = model._meta.db_table, 0
     for month in months(model):
-        # `is_needed` is asked again under the lock, when nobody can add rows.
+        # `is_needed` is called again under the lock, when nobody can add rows.
         if month.ends > before or is_needed(month):
             continue
         try:

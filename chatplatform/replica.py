@@ -16,7 +16,7 @@ from django.utils import timezone
 
 log = logging.getLogger(__name__)
 PRIMARY, REPLICA = "default", "replica"
-# How long a measured lag is used, and how long to wait for one: a server that hangs never answers.
+# How long a measured lag is used, and how long to wait for one: a server that hangs never responds.
 HOLDS_SECONDS, PATIENCE_SECONDS = 5.0, 2.0
 
 # A replica that has replayed everything that the primary had written is not behind, however long
@@ -34,7 +34,7 @@ def is_configured() -> bool:
 
 
 def lag_seconds() -> float | None:
-    """The replica's lag; None if there is no replica or it does not answer."""
+    """The replica's lag; None if there is no replica or it does not respond."""
     return _lag.seconds() if is_configured() else None
 
 
@@ -63,32 +63,32 @@ class _Lag:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="replica")
-        self._asking: Future[float | None] | None = None
-        self._found: float | None = None
-        self._holds_until = 0.0
+        self._measuring: Future[float | None] | None = None
+        self._seconds: float | None = None
+        self._valid_until = 0.0
 
     def seconds(self) -> float | None:
         with self._lock:
-            if time.monotonic() >= self._holds_until:
-                self._found = self._ask()
-                self._holds_until = time.monotonic() + HOLDS_SECONDS
-            return self._found
+            if time.monotonic() >= self._valid_until:
+                self._seconds = self._wait_for_lag()
+                self._valid_until = time.monotonic() + HOLDS_SECONDS
+            return self._seconds
 
     def forget(self) -> None:
         with self._lock:
-            self._found, self._holds_until = None, time.monotonic() + HOLDS_SECONDS
+            self._seconds, self._valid_until = None, time.monotonic() + HOLDS_SECONDS
 
-    def _ask(self) -> float | None:
-        if self._asking is None or self._asking.done():
-            self._asking = self._threads.submit(measure)
+    def _wait_for_lag(self) -> float | None:
+        if self._measuring is None or self._measuring.done():
+            self._measuring = self._threads.submit(measure)
         try:
-            return self._asking.result(PATIENCE_SECONDS)
+            return self._measuring.result(PATIENCE_SECONDS)
         except Late:
             return None
 
 
 def measure() -> float | None:
-    """Measure the lag; None if a server does not answer or the second one is not a replica."""
+    """Measure the lag; None if a server does not respond or the second one is not a replica."""
     try:
         with connections[PRIMARY].cursor() as cursor:
             cursor.execute(_WRITTEN)
@@ -101,9 +101,9 @@ def measure() -> float | None:
         return None
     finally:
         for name in (PRIMARY, REPLICA):
-            connections[name].close()  # this thread's own
+            connections[name].close()  # each thread has its own connections
     if not is_replica:
-        log.error("DATABASE_REPLICA_URL names a server that replicates nothing: it is not read")
+        log.error("the server of DATABASE_REPLICA_URL is not a replica, so it is not read")
         return None
     return 0.0 if has_all else seconds
 

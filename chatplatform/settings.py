@@ -1,4 +1,4 @@
-"""All settings, read from the environment. Each comment names the default and the unit.
+"""All settings, read from the environment. Comments give units, and defaults that are computed.
 
 Comments that begin with `#:` are the text of docs/settings.md (`make openapi` writes it). All
 settings that are read directly below such a comment belong to its entry.
@@ -29,8 +29,8 @@ from chatplatform.settings_observing import *  # noqa: F403
 from chatplatform.settings_outgoing import *  # noqa: F403
 from chatplatform.settings_theme import *  # noqa: F403
 
-# Loading makes objects that stay: collecting garbage among them takes a fifth of a process's start.
-# `chatplatform.apps` enables it again once the apps are loaded.
+# Objects created while loading are never freed: collecting garbage among them takes a fifth of a
+# process's start. `chatplatform.apps` enables it again once the apps are loaded.
 gc.disable()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -39,7 +39,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.text("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
 #: For your own machine, never for a real site: demo data, simulated channels, generated secrets.
 #: `make` sets it to `true`.
-# Off by default, so that a forgotten variable opens nothing.
+# Off by default, so that a forgotten variable exposes nothing.
 DEVELOPMENT = env.flag("DEBUG", default=False)
 # Django's own debug mode is always off: its error pages show code, and it stores every statement.
 DEBUG = False
@@ -57,13 +57,13 @@ def stored_secret(name: str, new_value: str) -> str:
             # link() does not overwrite: if two processes start at once, one secret wins.
             path.hardlink_to(new)
         except FileExistsError:
-            print(f"{path} was made by another process meanwhile", file=sys.stderr)  # noqa: T201
+            print(f"{path} was created by another process meanwhile", file=sys.stderr)  # noqa: T201
         new.unlink()
     return path.read_text().strip()
 
 
-#: Signs tokens and keys the hashes of secrets. Required unless `DEBUG` is on. Default: generated
-#: once and stored in `DATA_DIR/keys`.
+#: Signs tokens, and is the key of the hashes of secrets. Required unless `DEBUG` is on. Default:
+#: generated once and stored in `DATA_DIR/keys`.
 SECRET_KEY = env.text("SECRET_KEY", default="")
 if not SECRET_KEY and DEVELOPMENT:
     SECRET_KEY = stored_secret("secret_key", secrets.token_urlsafe(48))
@@ -76,10 +76,10 @@ elif not SECRET_KEY:
 
 
 def _field_keys(entries: list[str]) -> list[tuple[str, bytes]]:
-    """The named keys of FIELD_KEYS; each entry is the Base64 of 32 bytes.
+    """The keys of FIELD_KEYS, each with its id; the id is empty if the entry has none.
 
-    The values of a key `name:base64` carry that name; without a name they carry the key's
-    fingerprint. The entry `SECRET_KEY` means the key that is derived from it.
+    An entry is the Base64 of 32 bytes, or `id:base64`. The entry `SECRET_KEY` stands for a key that
+    is derived from that setting.
     """
     keys = []
     for entry in entries:
@@ -92,8 +92,8 @@ def _field_keys(entries: list[str]) -> list[tuple[str, bytes]]:
         except ValueError:
             key = b""
         if len(key) != 32:
-            how = "Write what `openssl rand -base64 32` prints."
-            env.fault("FIELD_KEYS", f"a key is not the Base64 of 32 bytes. {how}")
+            hint = "Write what `openssl rand -base64 32` prints."
+            env.fault("FIELD_KEYS", f"a key is not the Base64 of 32 bytes. {hint}")
         keys.append((name, key))
     return keys
 
@@ -101,11 +101,11 @@ def _field_keys(entries: list[str]) -> list[tuple[str, bytes]]:
 #: Keys that encrypt stored secrets: the Base64 of 32 bytes each, newest first, separated by commas
 #: ([renewal](operations.md#renew-the-secrets)). Default: derived from `SECRET_KEY`.
 FIELD_KEYS = _field_keys(env.entries("FIELD_KEYS", default=["SECRET_KEY"]))
-#: Signs push notifications to agents' browsers: a private key of P-256, its 32 bytes in Base64 for
-#: URLs. After a change, a browser gets pushes again once its inbox was opened. Default: derived
-#: from `SECRET_KEY`.
+#: Signs push notifications to agents' browsers: a private key for P-256, its 32 bytes in URL-safe
+#: Base64. After a change, a browser gets notifications again once its inbox has been opened.
+#: Default: derived from `SECRET_KEY`.
 VAPID_PRIVATE_KEY = env.text("VAPID_PRIVATE_KEY", default="")
-# In development only this machine's names: otherwise a foreign site could rebind its host name to
+# In development only this machine's names: otherwise another site could rebind its host name to
 # this machine and read what is shown here (DNS rebinding).
 _OWN_NAMES = ["localhost", "127.0.0.1", "[::1]"]
 #: The host names that are served, separated by commas. Default: none; if `DEBUG` is on, the names
@@ -113,20 +113,20 @@ _OWN_NAMES = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = env.entries("ALLOWED_HOSTS", default=_OWN_NAMES if DEVELOPMENT else [])
 #: The port of the site.
 _port = env.integer("PORT", default=8000, least=1, most=65535)
-#: The address of the site as users type it, with https. Default: `http://127.0.0.1:PORT`.
+#: The URL of the site as users type it, with https. Default: `http://127.0.0.1:PORT`.
 PUBLIC_URL = env.url("PUBLIC_URL", default=f"http://127.0.0.1:{_port}").rstrip("/")
 _public = urlsplit(PUBLIC_URL)
 
 
-def _check_addresses() -> None:
-    """Note it if the site is not served at the address that its mails and pages name."""
+def _check_site_url() -> None:
+    """Record an error if the site is not served at the URL that its mails and pages contain."""
     for host in ALLOWED_HOSTS:
         if "/" in host or (":" in host and not host.startswith("[")):
             env.fault(
-                "ALLOWED_HOSTS", f"{host!r} is no host name. Write it without scheme and port."
+                "ALLOWED_HOSTS", f"{host!r} is not a host name. Write it without scheme and port."
             )
     if _public.path or _public.query:
-        env.fault("PUBLIC_URL", "it has a path. Write https:// and the host name alone.")
+        env.fault("PUBLIC_URL", "it has a path. Write only https:// and the host name.")
     is_known_fault = any(line.startswith(("ALLOWED_HOSTS", "PUBLIC_URL")) for line in env.faults)
     if DEVELOPMENT or is_known_fault or not ALLOWED_HOSTS:
         return
@@ -142,7 +142,7 @@ def _check_addresses() -> None:
         )
 
 
-_check_addresses()
+_check_site_url()
 #: Addresses and networks of the proxies in front, whose `X-Forwarded-*` headers are trusted
 #: ([behind a proxy](operations.md#behind-a-proxy)). Default: none.
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
@@ -164,7 +164,7 @@ INSTALLED_APPS = [
     *API_APPS,
     "commands",
 ]
-# API requests pass only the first entry, which answers every path of an operation. The others serve
+# API requests pass only the first entry, which serves every path of an operation. The others serve
 # the pages of the site.
 MIDDLEWARE = [
     "chatplatform.api.middleware.ApiEntryMiddleware",
@@ -177,15 +177,15 @@ MIDDLEWARE = [
 # Sessions, CSRF and messages serve only the admin site; the API authenticates by header.
 ADMIN_MIDDLEWARE = [
     "chatplatform.api.middleware.ReadStatementTimeout",
-    # Safe from BREACH: answers have a random length, and forms hold a token that changes with each
-    # page, so the compressed size reveals nothing.
+    # Safe from BREACH: responses have a random length, and forms have a token that changes with
+    # each page, so the compressed size reveals nothing.
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "identity.pages.impersonation.ViewAs",
-    "chatplatform.web.languages.ReadersLanguage",
+    "chatplatform.web.reader_locale.ReadersLanguage",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -212,8 +212,8 @@ TEMPLATES = [
 _PARTS = ("HOST", "PORT", "USER", "PASSWORD", "NAME")
 
 
-def _address(name: str, scheme: str, port: int, path: str, *, role: str = "") -> str:
-    """A URL made of its parts DATABASE_HOST, _PORT, _USER, …; a password may hold any character."""
+def _url_of_parts(name: str, scheme: str, port: int, path: str, *, role: str = "") -> str:
+    """The URL built from DATABASE_HOST, _PORT, _USER, …; a password may have any character."""
     host = env.text(f"{name}_HOST", default="127.0.0.1")
     port = env.integer(f"{name}_PORT", default=port, least=1, most=65535)
     user = env.text(f"{role or name}_USER", default="" if name == "REDIS" else "chatplatform")
@@ -223,26 +223,26 @@ def _address(name: str, scheme: str, port: int, path: str, *, role: str = "") ->
     return f"{scheme}://{login}{'@' if login else ''}{host}:{port}/{path}"
 
 
-def _unless(url: str, *parts: Any) -> str:
-    """The address made of its parts; they are not read if the setting `url` names all of it."""
-    return "" if env.text(url, default="") else _address(*parts)
+def _default_url(setting: str, *parts: Any) -> str:
+    """The URL built from its parts; empty, without reading the parts, if `setting` has a URL."""
+    return "" if env.text(setting, default="") else _url_of_parts(*parts)
 
 
 _POSTGRES = ("DATABASE", "postgres", 5432, "chatplatform")
 #: ## Database and broker
-#: Your own PostgreSQL, 15 or newer, in the application's role. Or its parts, in which a password
-#: may hold any character: `DATABASE_HOST`, `_PORT`, `_USER`, `_PASSWORD`, `_NAME`. The address may
-#: end in options of libpq, such as `?sslmode=verify-full&sslrootcert=/etc/ssl/ca.pem`.
+#: Your own PostgreSQL, 15 or newer, with the application's role. Or the parts of the URL, where a
+#: password may have any character: `DATABASE_HOST`, `_PORT`, `_USER`, `_PASSWORD`, `_NAME`. The URL
+#: may end in options of libpq, such as `?sslmode=verify-full&sslrootcert=/etc/ssl/ca.pem`.
 #: Default: the embedded server.
 DATABASES: dict[str, Any] = {
-    "default": env.database("DATABASE_URL", default=_unless("DATABASE_URL", *_POSTGRES))
+    "default": env.database("DATABASE_URL", default=_default_url("DATABASE_URL", *_POSTGRES))
 }
-#: The same database in the role that owns the tables; only `migrate` needs it
+#: The same database with the role that owns the tables; only `migrate` needs it
 #: ([two roles](operations.md#two-roles-of-the-database)). Or `DATABASE_OWNER_USER` and
 #: `DATABASE_OWNER_PASSWORD`. Default: one role does both.
 if env.text("DATABASE_OWNER_URL", default="") or env.text("DATABASE_OWNER_PASSWORD", default=""):
     DATABASES["owner"] = env.database(
-        "DATABASE_OWNER_URL", default=_address(*_POSTGRES, role="DATABASE_OWNER")
+        "DATABASE_OWNER_URL", default=_url_of_parts(*_POSTGRES, role="DATABASE_OWNER")
     )
 #: A [replica](operations.md#a-replica-for-reports) from which reports and their exports are read.
 _replica = env.text("DATABASE_REPLICA_URL", default="")
@@ -250,8 +250,8 @@ if _replica:
     DATABASES["replica"] = env.database("DATABASE_REPLICA_URL", default="")
 #: How many seconds the replica may be behind; beyond that the primary is read.
 REPLICA_MAX_LAG_SECONDS = env.decimal("REPLICA_MAX_LAG_SECONDS", default=30)
-# A host that fails does not close its connections. Keepalives let both ends notice after 20
-# seconds, so that no thread here waits for ever and no lock there is held for a dead process.
+# A host that fails does not close its connections. With keepalives, both ends notice after 20
+# seconds, so that no thread here waits forever and no lock there is held for a crashed process.
 _IDLE, _INTERVAL, _COUNT = 10, 5, 2
 _NAMES = {"TCP_KEEPIDLE": _IDLE, "TCP_KEEPINTVL": _INTERVAL, "TCP_KEEPCNT": _COUNT}
 TCP_KEEPALIVE = {
@@ -271,7 +271,7 @@ for _database in DATABASES.values():
             "keepalives_interval": _INTERVAL,
             "keepalives_count": _COUNT,
             "tcp_user_timeout": 20000,
-            # In milliseconds. A statement that takes longer is a fault.
+            # In milliseconds. The database cancels a statement that takes longer.
             "options": "-c statement_timeout=30000 -c lock_timeout=10000"
             " -c idle_in_transaction_session_timeout=60000 -c tcp_user_timeout=20000"
             f" -c tcp_keepalives_idle={_IDLE} -c tcp_keepalives_interval={_INTERVAL}"
@@ -284,7 +284,7 @@ if _replica:  # A failed host is noticed within seconds. tcp_user_timeout is in 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 #: Your own Valkey or Redis, 7 or newer. Or its parts: `REDIS_HOST`, `_PORT`, `_PASSWORD`, `_NAME`.
 #: Default: the embedded server.
-REDIS_URL = env.broker("REDIS_URL", default=_unless("REDIS_URL", "REDIS", "redis", 6379, "0"))
+REDIS_URL = env.broker("REDIS_URL", default=_default_url("REDIS_URL", "REDIS", "redis", 6379, "0"))
 
 AUTH_USER_MODEL = "identity.User"
 AUTHENTICATION_BACKENDS = ["identity.auth.SiteBackend"]
@@ -321,8 +321,8 @@ SIMPLE_JWT = {
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
 # Behind a proxy that ends TLS, a form's origin is https, but the request that arrives is http.
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
-#: Seconds for which browsers insist on TLS after a visit by TLS. Default: a year if `PUBLIC_URL` is
-#: https, else 0.
+#: Seconds for which browsers insist on TLS after a visit over TLS. Default: a year if `PUBLIC_URL`
+#: is https, else 0.
 SECURE_HSTS_SECONDS = env.integer(
     "HSTS_SECONDS", default=0 if DEVELOPMENT or _public.scheme != "https" else 365 * 86400
 )
@@ -346,8 +346,8 @@ DEFAULT_FROM_EMAIL = env.text(
     "EMAIL_FROM", default=f"Chatbot Platform <no-reply@{_public.hostname}>"
 )
 if "@" not in parseaddr(DEFAULT_FROM_EMAIL)[1]:
-    env.fault("EMAIL_FROM", "it names no address. Write Acme chat <no-reply@chat.example>.")
-#: The page that the link in a mail opens; its token follows as `#token=…`.
+    env.fault("EMAIL_FROM", "it has no email address. Write Acme chat <no-reply@chat.example>.")
+#: The page that a mail's link for choosing a password opens; its token follows as `#token=…`.
 #: Default: `PUBLIC_URL/admin/choose-password/`.
 PASSWORD_RESET_URL = env.url("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/admin/choose-password/")
 
@@ -372,16 +372,18 @@ STATIC_URL = "/static/"
 STATIC_ROOT: Path | None = BASE_DIR / "staticfiles"
 MEDIA_ROOT = DATA_DIR / "media"
 #: ## Files and limits
-#: A bucket of an S3-compatible store for all [files](operations.md#files-in-a-bucket); its address
+#: A bucket of an S3-compatible store for all [files](operations.md#files-in-a-bucket); its URL
 #: and credentials are in AWS's own variables (`AWS_ENDPOINT_URL_S3`, …). Default: the folder
 #: `DATA_DIR/media`.
 MEDIA_BUCKET = env.text("MEDIA_BUCKET", default="")
 _AWS = [name for name in os.environ if name.startswith("AWS_") and os.environ[name]]
 if MEDIA_BUCKET and not re.search("REGION|ENDPOINT_URL|PROFILE|CONFIG_FILE", " ".join(_AWS)):
-    env.fault("MEDIA_BUCKET", "nothing says where it is. Write AWS_REGION or AWS_ENDPOINT_URL_S3.")
+    env.fault(
+        "MEDIA_BUCKET", "its region or URL is missing. Write AWS_REGION or AWS_ENDPOINT_URL_S3."
+    )
 if ("AWS_ACCESS_KEY_ID" in _AWS) != ("AWS_SECRET_ACCESS_KEY" in _AWS):
     env.fault("AWS_ACCESS_KEY_ID", "it needs AWS_SECRET_ACCESS_KEY. Write both, or neither.")
-#: Seconds that the store has for each part of its answer.
+#: Seconds that the store has for each part of a response.
 MEDIA_TIMEOUT_SECONDS = env.decimal("MEDIA_TIMEOUT_SECONDS", default=10)
 _FILES = "bucket.Bucket" if MEDIA_BUCKET else "folder.Folder"
 STORAGES = {
@@ -397,20 +399,20 @@ if DEVELOPMENT:
 # The admin's middleware is inside chatplatform.api.middleware.AdminOnly.
 SILENCED_SYSTEM_CHECKS = ["admin.E408", "admin.E409", "admin.E410"]
 
-# Maximum bytes of a JSON body, of an uploaded file and of a provider's callback, and maximum files
-# of an upload and of a message.
+# The maximum number of bytes in a JSON body, an uploaded file and a provider's callback, and of
+# files in an upload and a message.
 MAX_JSON_BYTES = 1_000_000
 MAX_UPLOAD_BYTES = 25_000_000
 MAX_UPLOAD_FILES = 20
 MAX_CALLBACK_BYTES = 5_000_000
 MAX_MESSAGE_FILES = 10
-#: Bytes of files that visitors may send with one public key in a day.
+#: Bytes of files that visitors may send with one public key per day.
 PUBLIC_KEY_UPLOAD_BYTES_PER_DAY = env.integer(
     "PUBLIC_KEY_UPLOAD_BYTES_PER_DAY", default=5_000_000_000
 )
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_JSON_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
-# Maximum bytes of a whole multipart body.
+# The maximum number of bytes in a whole multipart body.
 MAX_REQUEST_BYTES = MAX_UPLOAD_BYTES * 4
 
 REST_FRAMEWORK = {
@@ -421,28 +423,28 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "UNAUTHENTICATED_USER": None,
 }
-# The groups of the API's document, in the order in which they are shown.
+# The groups of operations in the OpenAPI document, in the order in which they are shown.
 API_GROUPS = {
-    "bot": "Bots: their look, languages, language model and sample questions.",
+    "bot": "Bots: their appearance, languages, language model and sample questions.",
     "AI / train": "What a bot knows and how it behaves: documents, texts, websites, instructions.",
     "AI / client": "Conversations of your customers, for your server (secret key) or website"
     " (public key).",
     "AI / chat": "Conversations at the desk, for the people of your team.",
     "messaging": "Conversations as plain messages, to connect another messaging system.",
     "function-calling": "Functions of your systems that a bot may call.",
-    "report": "Figures: the overview, reports of your own, exports and warnings.",
+    "report": "Reports: the overview, custom reports, exports and warnings.",
     "Webhook": "Events that are sent to your endpoints, and their log.",
     "identity": "Your company, people, sign-ins, API keys, credits and audit log.",
-    "config": "Settings of conversations, mails and words.",
+    "config": "Settings of conversations, emails and platform messages.",
     "socialnet-services": "The channel socialnet: pages and their messages.",
     "photoapp-services": "The channel photoapp: accounts and their messages.",
     "chatapp-services": "The channel chatapp: numbers, their messages and templates.",
     "localapp-services": "The channel localapp: accounts and their messages.",
     "telegram-services": "The channel telegram: bots and their messages.",
-    "MCP": "Tools for language models, by the Model Context Protocol.",
-    "Check Health": "Whether the platform works, for monitors.",
+    "MCP": "Tools for language models, over the Model Context Protocol.",
+    "Check Health": "Whether the platform works, for monitoring.",
 }
-# A group at a time: all operations together take the browser seconds.
+# One group at a time: with all operations, the browser needs seconds.
 _SWAGGER_UI = {
     "deepLinking": True,
     "docExpansion": "none",
@@ -451,8 +453,8 @@ _SWAGGER_UI = {
     "layout": "StandaloneLayout",
     "urls": [{"name": name, "url": f"openapi.json?group={quote(name)}"} for name in API_GROUPS],
 }
-# In JavaScript, where the presets are names. Swagger UI itself opens no link to an operation whose
-# tag has a slash, changes the page's address, and forgets the credential when a group is chosen.
+# JavaScript, since presets are variables. Without it, Swagger UI does not open links to operations
+# whose tag has a slash, changes the page's URL, and forgets the credential when a group is chosen.
 _SWAGGER_UI_CODE = """
 presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
 plugins: [{
@@ -469,7 +471,7 @@ onComplete: ((link) => () => {
 """
 SPECTACULAR_SETTINGS = {
     "TITLE": "Chatbot Platform",
-    "DESCRIPTION": "Bots trained on a client's own documents answer its customers, with citations,"
+    "DESCRIPTION": "Bots trained on a company's own documents answer its customers, with citations,"
     " or hand over to its agents.",
     "VERSION": "1.0.0",
     "CONTACT": {"name": "The operator of this platform"},
@@ -513,13 +515,13 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
-# Rows in PostgreSQL are the truth; the broker carries messages (docs/decisions/0002).
+# PostgreSQL stores all jobs; the broker only carries messages (docs/decisions/0002).
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # no limit: webhooks are sent without the broker
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # no limit: webhooks do not need the broker
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
-    # Twice the hard limit of a job: a message may wait behind one whole job in its worker, and must
-    # not be delivered again meanwhile. A dead worker's job is found by its lease.
+    # Twice the hard time limit of a job: a message may wait behind one whole job in its worker, and
+    # must not be delivered again meanwhile. Leases show which jobs a crashed worker had.
     "visibility_timeout": 1260,
     "unacked_restore_interval": 30,
     "unacked_restore_throttle": 1,
@@ -528,7 +530,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     "socket_keepalive": True,
     "socket_keepalive_options": TCP_KEEPALIVE,
     "retry_on_timeout": False,
-    # Seconds that a worker waits for a message before it asks again; a message wakes it at once.
+    # Seconds after which a waiting worker polls again; a message wakes it at once.
     "polling_interval": 10,
 }
 CELERY_TASK_ACKS_LATE = True
@@ -538,7 +540,7 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # A thread keeps its database connection for this many jobs. Celery would open one for each job,
-# which costs more than most jobs do; chatplatform/celery.py replaces broken connections.
+# which costs more than most jobs do; chatplatform/celery.py closes broken connections.
 CELERY_DB_REUSE_MAX = 1_000_000
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 700_000  # KiB; a child above it is replaced after its job
@@ -551,7 +553,7 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is renewed meanwhile
 CELERY_TASK_TIME_LIMIT = 630
-# Loops that the workers of a queue run beside its jobs; a loop returns when its event is set.
+# By queue, the loop that its workers run besides jobs; the loop returns when its event is set.
 WORKER_LOOPS = {"webhook": "webhooks.services.delivery_dispatcher.run"}
 #: ## Jobs
 #: A file that workers, beat and relay touch every five seconds while they work, for health checks.
@@ -587,9 +589,9 @@ CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "trai
 #: How many workers serve the queues `reply`, `channel` and `insight`. The more there are, the more
 #: jobs of one client run at once: of replies, eight for each worker.
 REPLY_WORKERS = env.integer("REPLY_WORKERS", default=1, least=1)
-#: Seconds without a sign of life from its worker after which a job goes to another worker, if the
-#: process is gone ([a worker is killed](operations.md#stop-kill-start)). One that hangs keeps it
-#: for ten minutes more.
+#: Seconds without a renewal by its worker after which a job goes to another worker, if the worker's
+#: process is gone ([a worker is killed](operations.md#stop-kill-start)). A process that hangs keeps
+#: the job for ten more minutes.
 JOB_LEASE_SECONDS = env.integer("JOB_LEASE_SECONDS", default=15, least=2)
 
 #: ## Retention
@@ -603,11 +605,11 @@ EVENT_MONTHS = env.integer("EVENT_MONTHS", default=0)
 #: ## API and site
 #: The name of this installation, if several share one `SECRET_KEY` ([cells](scale.md#cells)).
 INSTANCE_ID = env.text("INSTANCE_ID", default="")
-#: Where to report vulnerabilities: a mail address or an https page, which
-#: `/.well-known/security.txt` names. Default: there is no such file.
+#: Where to report vulnerabilities: an email address or an https page, which
+#: `/.well-known/security.txt` contains. Default: there is no such file.
 SECURITY_CONTACT = env.text("SECURITY_CONTACT", default="")
 if SECURITY_CONTACT and not re.match(r"https://\S+$|[^\s@:]+@[^\s@]+$", SECURITY_CONTACT):
-    env.fault("SECURITY_CONTACT", "it is no address or page. Write security@name.example.")
+    env.fault("SECURITY_CONTACT", "it is no email address or page. Write security@name.example.")
 #: Whether `/docs`, `/redoc` and `/openapi.json` are served.
 API_DOCS = env.flag("API_DOCS", default=True)
 #: Multiplies the [limits of requests](api.md#limits).
@@ -616,7 +618,7 @@ RATE_LIMIT_SCALE = env.decimal("RATE_LIMIT_SCALE", default=1, least=0.001)
 SSE_REAUTH_SECONDS = env.decimal("SSE_REAUTH_SECONDS", default=30)
 #: Seconds that a request with `reply: wait` stays open before it is answered with 202.
 REPLY_WAIT_SECONDS = env.decimal("REPLY_WAIT_SECONDS", default=60)
-#: A report with more rows is exported by a worker rather than in the answer.
+#: A report with more rows is exported by a worker rather than in the response.
 EXPORT_INLINE_LIMIT = env.integer("EXPORT_INLINE_LIMIT", default=10_000)
 #: The secret (`whsec_…`) with which a payment provider signs its callbacks. Default: callbacks are
 #: refused; the platform's staff mark orders as paid.
@@ -628,7 +630,7 @@ CREDIT_PACKS = env.pairs("CREDIT_PACKS", default={})
 PRIVACY_URL = env.url("PRIVACY_URL", default=PUBLIC_URL)
 
 if not DEVELOPMENT:
-    # Others read these, or they are read only if an address is given in parts.
+    # Other programs read these, or they are read only if a URL is given in parts.
     env.find_unknown(
         ["HOST", "METRICS", "METRICS_BEAT", "METRICS_BULK", "METRICS_RELAY"]
         + [f"{name}_{part}" for name in ("DATABASE", "REDIS") for part in _PARTS]
@@ -637,5 +639,5 @@ if not DEVELOPMENT:
 env.end_if_wrong()
 
 # This makes our Celery application the current one wherever Django is set up. The package does not
-# import it, because a child process that reads strangers' files needs neither Celery nor Django.
+# import it, because a child process that reads untrusted files needs neither Celery nor Django.
 import chatplatform.celery  # noqa: E402, F401

@@ -11,7 +11,7 @@ LOG_FORMAT = env.choice("LOG_FORMAT", ("line", "json"), default="line")
 #: Prometheus; `make run` takes one per process, from this one on. 0: no metrics.
 # It is never the site's port, because metrics are not public.
 METRICS_PORT = env.integer("METRICS_PORT", default=0, most=65535)
-#: The address on which metrics are served.
+#: The IP address on which metrics are served.
 METRICS_HOST = env.text("METRICS_HOST", default="127.0.0.1")
 # Functions that yield readings; the relay calls them when it is scraped.
 METRIC_READERS = (
@@ -32,7 +32,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "filters": {
         "request_id": {"()": "chatplatform.api.request_context.RequestIdFilter"},
-        "outages": {"()": "chatplatform.observing.outages.OncePerMinute"},
+        "outages": {"()": "chatplatform.observing.outage_logging.OncePerMinute"},
     },
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s %(request_id)s %(message)s"},
@@ -46,6 +46,6 @@ LOGGING = {
         }
     },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    # It writes the address of each call at INFO, and some providers' addresses hold a token.
+    # At INFO it logs the URL of each call, and some providers' URLs contain a token.
     "loggers": {"httpx2": {"level": "WARNING"}},
 }

@@ -28,13 +28,13 @@ if LLM_BASE_URL and not LLM_MODEL:
 #: server's model that transcribes voice notes. Default: neither.
 LLM_READS_PICTURES = env.flag("LLM_READS_PICTURES", default=False)
 LLM_TRANSCRIPTION_MODEL = env.text("LLM_TRANSCRIPTION_MODEL", default="")
-#: Seconds that the model has for one answer; after that a quotation replaces it.
+#: Seconds that the model has for one answer; after that, a quotation replaces the answer.
 LLM_DEADLINE_SECONDS = env.decimal("LLM_DEADLINE_SECONDS", default=45, least=1)
 #: An OpenAI-compatible [server of embeddings](models.md#an-encoder-of-your-own) for the search.
 #: Default: the encoder that comes with the installation.
 EMBEDDING_BASE_URL = env.url("EMBEDDING_BASE_URL", default="")
-#: Its key, the name of the encoder, and what `manage.py reindex --fit` prints, without which the
-#: server is not used.
+#: The server's key, the name of the encoder, and what `manage.py reindex --fit` prints, without
+#: which the server is not used.
 EMBEDDING_API_KEY = env.text("EMBEDDING_API_KEY", default="")
 EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", default="")
 EMBEDDING_GATE = env.text("EMBEDDING_GATE", default="")
@@ -44,14 +44,14 @@ if EMBEDDING_BASE_URL and not EMBEDDING_MODEL:
         "EMBEDDING_BASE_URL needs it. Write the encoder's name as its server has it.",
     )
 if EMBEDDING_GATE and not _is_gate(EMBEDDING_GATE):
-    env.fault("EMBEDDING_GATE", "this is no gate. Write what `manage.py reindex --fit` prints.")
+    env.fault("EMBEDDING_GATE", "it is not valid. Write what `manage.py reindex --fit` prints.")
 #: A bot with more passages is searched by
 #: [indexes of the database](decisions/0029-large-bots-are-searched-in-the-database.md), if
 #: PostgreSQL has pgvector.
 LARGE_BOT_PASSAGES = env.integer("LARGE_BOT_PASSAGES", default=20_000)
 #: Seconds between two requests of a crawl.
 CRAWL_DELAY_SECONDS = env.decimal("CRAWL_DELAY_SECONDS", default=0.5)
-#: Seconds for one web page of a crawl, redirects included.
+#: Seconds for one web page of a crawl, including redirects.
 CRAWL_PAGE_SECONDS = env.decimal("CRAWL_PAGE_SECONDS", default=15, least=1)
 
 #: ## Outgoing requests
@@ -61,12 +61,12 @@ CRAWL_PAGE_SECONDS = env.decimal("CRAWL_PAGE_SECONDS", default=15, least=1)
 EGRESS_ALLOW = env.entries("EGRESS_ALLOW", default=[])
 for _entry in EGRESS_ALLOW:
     if not re.fullmatch(r"([a-z-]+=)?(\[[0-9A-Fa-f:.]+\]|[^:/=\s]+):\d{1,5}", _entry):
-        env.fault("EGRESS_ALLOW", f"{_entry!r} is no host and port. Write model=10.0.0.5:8000.")
+        env.fault("EGRESS_ALLOW", f"{_entry!r} is not host:port. Write model=10.0.0.5:8000.")
 #: Public networks that no outgoing request may reach, separated by commas: your own networks with
 #: public addresses, and prefixes of your own NAT64. Default: none.
 EGRESS_DENY = env.networks("EGRESS_DENY")
-#: The [channel simulator](channel-simulator.md), to which pages link with `DEBUG`; `make run` sets
-#: it. Default: pages link to none.
+#: The URL of the [channel simulator](channel-simulator.md), to which pages link if `DEBUG` is on;
+#: `make run` sets it. Default: pages link to none.
 SIMULATOR_URL = env.url("SIMULATOR_URL", default="")
 #: Seconds for one attempt to deliver a webhook.
 WEBHOOK_TIMEOUT_SECONDS = env.decimal("WEBHOOK_TIMEOUT_SECONDS", default=15, least=1)

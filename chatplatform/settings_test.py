@@ -8,7 +8,7 @@ import tempfile
 # gw0, gw1, …: the processes of pytest-xdist.
 _worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 # Parallel processes have separate clusters: the feed waits for the oldest transaction of a cluster,
-# so it would wait for those of other tests.
+# so with one cluster it would wait for transactions of other tests.
 if f"DATABASE_URL_{_worker}" in os.environ:
     os.environ["DATABASE_URL"] = os.environ[f"DATABASE_URL_{_worker}"]
 # Each process has its own folder, in a numbered variable: the first process passes its environment
@@ -34,7 +34,7 @@ STORAGES = {
     **STORAGES,
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-# Each test client makes the middleware again, which would read the folders of all static files.
+# Each test client creates the middleware again, which would read the folders of all static files.
 WHITENOISE_USE_FINDERS = False
 # One Valkey database for each pytest process, so that parallel processes do not interfere.
 REDIS_URL = (
@@ -44,7 +44,7 @@ REDIS_URL = (
 CELERY_BROKER_URL = REDIS_URL
 PAYMENT_WEBHOOK_SECRET = "whsec_b25seS1mb3ItdGhlLXRlc3Qtc3VpdGUtMTIz"
 REPLY_WAIT_SECONDS = 10
-# Our apps at the providers. Nothing listens at these addresses, so that no test calls a real one.
+# Our apps at the providers. Nothing listens at these URLs, so that no test calls a real provider.
 SOCIALNET_API_URL = "http://127.0.0.1:9/v26.0"
 SOCIALNET_APP_ID = "900000001"
 SOCIALNET_APP_SECRET = "secret-of-the-tests"

@@ -6,7 +6,7 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy
 
-# The neutral and accent colours of the theme, lightest first; common/tokens.css has the same hues.
+# The neutral and accent colors of the theme, lightest first; common/tokens.css has the same hues.
 _SLATE = (
     "#f8fafc", "#f1f5f9", "#e2e8f0", "#cbd5e1", "#94a3b8", "#64748b", "#475569", "#334155",
     "#1e293b", "#0f172a", "#020617",

@@ -36,7 +36,7 @@ def sign(secret: str, *, event_id: str, timestamp: int, body: bytes) -> str:
 
 
 def is_signed(secret: str, *, headers: Mapping[str, str], body: bytes) -> bool:
-    """Whether the headers carry a signature of this body by the secret, made within TOLERANCE."""
+    """Whether the headers have a signature of this body with the secret, made within TOLERANCE."""
     timestamp = headers.get("webhook-timestamp", "")
     if not re.fullmatch(r"[0-9]{1,12}", timestamp):
         return False

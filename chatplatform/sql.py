@@ -1,7 +1,7 @@
 """Helpers for the few SQL statements that are written by hand, and a time limit for statements.
 
-To build a statement, Django takes more processor time than to send it and read the answer. That
-matters only for statements that every request or every message needs.
+Building a statement takes Django more CPU time than sending it and reading the result. That matters
+only for statements that every request or every message needs.
 """
 
 import json
@@ -17,7 +17,7 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 class Columns(Generic[Row]):
-    """The columns of a model, to name them in a statement and to make rows of its result.
+    """The columns of a model: lists them for a statement, and builds rows from its result.
 
     The columns in `without` are left out; a row loads them when they are read.
     """
@@ -32,7 +32,7 @@ class Columns(Generic[Row]):
         return len(self.fields)
 
     def column_list(self, table: str = "") -> str:
-        """The columns as a statement lists them, prefixed by a table or alias if given."""
+        """The columns as SQL, prefixed with a table or alias if given."""
         prefix = f"{table}." if table else ""
         return ", ".join(f"{prefix}{field.column}" for field in self.fields)
 
@@ -51,8 +51,8 @@ class Columns(Generic[Row]):
 
 
 def column_names(model: type[models.Model]) -> str:
-    """A model's columns for `raw()`. With `*`, open connections would fail when a release adds a
-    column ("cached plan must not change result type").
+    """A model's columns for `raw()`. With `*`, statements of open connections would fail when a
+    release adds a column ("cached plan must not change result type").
     """
     return ", ".join(str(field.column) for field in model._meta.concrete_fields)
 
@@ -71,19 +71,19 @@ def _is_json(field: Any) -> bool:
 
 
 def moment(column: str) -> str:
-    """SQL that writes a time column as `chatplatform.api.shapes.iso` does."""
+    """SQL that formats a time column like `chatplatform.api.shapes.iso`."""
     return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
 
 
 @contextmanager
 def statements_within(milliseconds: int) -> Iterator[None]:
-    """Cancel each statement of this thread that takes longer; it raises an OperationalError."""
+    """Cancel each statement of this thread that takes longer, with an OperationalError."""
     limited: list[Any] = []
 
     def limit(execute: Callable[..., Any], *args: Any) -> Any:
         wrapper = args[-1]["connection"]
         if wrapper not in limited:
-            # Past Django's cursor, so that the statement is not counted as one of the request's.
+            # Without Django's cursor, so that this is not counted as a statement of the request.
             wrapper.connection.execute(f"SET statement_timeout = {milliseconds}")
             limited.append(wrapper)
         return execute(*args)

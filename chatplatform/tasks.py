@@ -11,32 +11,32 @@ from chatplatform.models import Job, JobState
 
 # Finished jobs are kept for this long; dead jobs stay until they are requeued or cancelled.
 RETENTION = timedelta(days=7)
-_BATCH = 5_000
+_BATCH_SIZE = 5_000
 
 
 @periodic("chatplatform.clean_up_jobs")
 def clean_up_jobs() -> None:
-    """Delete finished jobs and stored answers of requests after their retention."""
+    """Delete finished jobs and stored responses after their retention."""
     idempotency.purge_expired()
     ended = Job.objects.filter(state__in=[JobState.DONE, JobState.CANCELLED])
     old = ended.filter(finished_at__lt=timezone.now() - RETENTION).order_by("finished_at")
-    while ids := list(old.values_list("pk", flat=True)[:_BATCH]):
+    while ids := list(old.values_list("pk", flat=True)[:_BATCH_SIZE]):
         Job.objects.filter(pk__in=ids).delete()
 
 
 @periodic("chatplatform.create_partitions")
 def create_partitions() -> None:
-    """Make the next months of the tables in month partitions."""
+    """Create the next months of the tables with month partitions."""
     partitions.make_ahead()
 
 
 @job("chatplatform.remove_files", queue=Queue.TRAIN)
 def remove_files(*, names: list[str]) -> None:
-    """Remove from the media store files whose rows are gone."""
+    """Remove from the media store files whose rows have been deleted."""
     media.remove(names)
 
 
 @periodic("chatplatform.clean_up_files")
 def clean_up_files() -> None:
-    """Remove from the media store files that no row names."""
+    """Remove from the media store files that no row references."""
     media.clean_up()

@@ -29,7 +29,7 @@ urlpatterns = [
     path("favicon.ico", start_page.favicon),
     path("admin", start_page.site_without_slash),
     path("admin/", admin.site.urls),
-    # Last, for all other paths: with DEBUG, Django would answer with its own HTML.
+    # Last: all other paths are a 404.
     re_path("", errors.page_not_found),
 ]
 

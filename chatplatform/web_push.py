@@ -1,4 +1,4 @@
-"""Web Push: a message is encrypted for one browser (RFC 8291) and signed as ours (RFC 8292)."""
+"""Web Push: a message is encrypted for one browser (RFC 8291) and signed by us (RFC 8292)."""
 
 import base64
 import hashlib
@@ -21,9 +21,9 @@ from chatplatform import egress
 
 PURPOSE = "push"
 _CURVE = ec.SECP256R1()
-# The size of a record; the messages are shorter and have only one.
+# The size of a record; our messages are shorter, so each is a single record.
 _RECORD_BYTES = 4096
-# How long the push service keeps a message for a browser that is off.
+# How long the push service keeps a message for a browser that is not running.
 _TTL_SECONDS = 3600
 _TOKEN_SECONDS = 43_200
 _TIMEOUT_SECONDS = 10
@@ -35,15 +35,15 @@ def public_key() -> str:
 
 
 def read_public_key(text: str) -> bytes:
-    """The point of a browser's key, in Base64 for URLs; ValueError if it is not on the curve."""
+    """The point of a browser's key in URL-safe Base64; ValueError if it is not on the curve."""
     point = from_base64(text)
     ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, point)
     return point
 
 
 def send(endpoint: str, message: bytes, *, key: str, auth: str, topic: str) -> int:
-    """Send a message to a browser and return the status of its push service's answer; raises an
-    EgressError. Of the messages that wait there, the latest of a topic remains."""
+    """Send a message to a browser and return the HTTP status of its push service; raises an
+    EgressError. The push service keeps only the latest waiting message of a topic."""
     headers = {
         "Authorization": f"vapid t={_token(endpoint)}, k={public_key()}",
         "Content-Encoding": "aes128gcm",
@@ -53,11 +53,11 @@ def send(endpoint: str, message: bytes, *, key: str, auth: str, topic: str) -> i
         "Topic": topic,
     }
     body = encrypt(message, key=read_public_key(key), auth=from_base64(auth))
-    reply = egress.request(
+    response = egress.request(
         "POST", endpoint, headers=headers, content=body, timeout_seconds=_TIMEOUT_SECONDS,
         max_bytes=65_536, purpose=PURPOSE,
     )  # fmt: skip
-    return reply.status
+    return response.status
 
 
 def encrypt(
@@ -70,9 +70,9 @@ def encrypt(
 ) -> bytes:
     """Encrypt a message for the browser's `key` and `auth`, with a new key and salt."""
     own, salt = own or ec.generate_private_key(_CURVE), salt or os.urandom(16)
-    theirs = ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, key)
+    browser_key = ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, key)
     point = _point(own.public_key())
-    shared = own.exchange(ec.ECDH(), theirs)
+    shared = own.exchange(ec.ECDH(), browser_key)
     secret = _derived(shared, 32, salt=auth, info=b"WebPush: info\0" + key + point)
     content_key = _derived(secret, 16, salt=salt, info=b"Content-Encoding: aes128gcm\0")
     nonce = _derived(secret, 12, salt=salt, info=b"Content-Encoding: nonce\0")
@@ -82,12 +82,12 @@ def encrypt(
 
 
 def to_base64(value: bytes) -> str:
-    """Base64 for URLs, without padding."""
+    """URL-safe Base64 without padding."""
     return base64.urlsafe_b64encode(value).decode().rstrip("=")
 
 
 def from_base64(text: str) -> bytes:
-    """The bytes of Base64 for URLs; ValueError if it is none."""
+    """The bytes of URL-safe Base64; ValueError if the text is not valid."""
     return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
 
 
@@ -107,7 +107,7 @@ def _point(key: ec.EllipticCurvePublicKey) -> bytes:
 
 
 def _token(endpoint: str) -> str:
-    """Says to the push service who sends, and whom it may ask about it."""
+    """The token that tells the push service who sends, and whom it may contact."""
     service = urlsplit(endpoint)
     claims = {
         "aud": f"{service.scheme}://{service.netloc}",

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.timeout(900)
 SEARCH, EXPORT = "/report/adhoc/search", "/report/adhoc/export"
 PASSWORD = "0123456789abcdef"  # of the application's role, known before the first start
 MAX_LAG = 6
-READS_PRIMARY = "reports read the primary"
+READS_PRIMARY = "reports use the primary database"
 
 
 class Replica:

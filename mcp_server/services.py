@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponseBase
 from chatplatform.api.errors import NotFound
 from chatplatform.api.idempotency import HEADER
 from chatplatform.api.operation import ALLOWANCE, CAN_WAIT, Operation, routes
-from chatplatform.api.path_words import path_words
+from chatplatform.api.path_parameters import describe_parameter
 from chatplatform.api.routing import find_operation
 from identity.auth import Principal
 
@@ -70,7 +70,7 @@ class Tool:
         named: dict[str, Any] = {}
         needed: list[str] = []
         for converter, name in re.findall(r"<(\w+):(\w+)>", self.path):
-            parts[name] = {"type": _CONVERTERS[converter], "description": path_words(name)}
+            parts[name] = {"type": _CONVERTERS[converter], "description": describe_parameter(name)}
             needed.append(name)
         for shape in (self.operation.query, self.operation.body):
             if isinstance(shape, type):

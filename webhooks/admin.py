@@ -26,8 +26,8 @@ from chatplatform.admin_base import (
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
-from chatplatform.templatetags.activity_log import MOST_SHOWN, Entry, client_id_of
 from chatplatform.templatetags.codes import humanize_code
+from chatplatform.templatetags.row_history import MOST_SHOWN, Entry, client_id_of
 from identity.models import User
 from webhooks import forms
 from webhooks.delivery import Fault

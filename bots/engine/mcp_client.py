@@ -142,7 +142,7 @@ class McpSession:
     def _seconds_left(self) -> float:
         seconds = self._ends_at - time.monotonic()
         if seconds <= 0:
-            raise egress.Timeout("The time for this request is over.")
+            raise egress.Timeout("The request timed out.")
         return seconds
 
 

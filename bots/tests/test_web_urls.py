@@ -14,7 +14,7 @@ from bots.services import web_urls
 from bots.tasks import crawl_due
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
-from chatplatform.testing.blocked_urls import BLOCKED_URLS
+from chatplatform.testing.refused_urls import BLOCKED_URLS
 from identity.models import AuditEvent, Role
 from identity.testing import make_person
 

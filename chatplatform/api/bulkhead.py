@@ -1,4 +1,4 @@
-"""Bulkheads: a process serves one holder only a few requests at once, so that others have room."""
+"""Bulkheads: one client or caller gets only a few of a process's requests at once."""
 
 import math
 import threading
@@ -10,9 +10,10 @@ from chatplatform.api.errors import TooManyRequests
 
 
 class Bulkhead:
-    """Counts the blocks that this process runs now for each holder.
+    """Counts the blocks that this process runs now for each holder, such as `client:5`.
 
-    `total` is the cap of all holders together. Once `shared` blocks run, each holder may have one.
+    `total` caps the blocks of all holders together. Once `shared` blocks run, each holder may run
+    only one.
     """
 
     def __init__(self, *, retry_after: int, total: float = math.inf, shared: float = math.inf):
@@ -22,11 +23,12 @@ class Bulkhead:
 
     @contextmanager
     def admit(self, caps: Mapping[str, int]) -> Iterator[None]:
-        """Count the block for each of these holders; 429 if one of them has reached its cap."""
+        """Run the block and count it for each of these holders; 429 if one of them has reached its
+        cap, or all together have reached `total`."""
         with self._lock:
-            taken = self._running.total()
-            is_full = taken >= self._total or any(
-                self._running[holder] >= (cap if taken < self._shared else 1)
+            running = self._running.total()
+            is_full = running >= self._total or any(
+                self._running[holder] >= (cap if running < self._shared else 1)
                 for holder, cap in caps.items()
             )
             if is_full:

@@ -1,4 +1,4 @@
-"""Samples of code in the OpenAPI document, for the operations that a client starts with."""
+"""Adds code samples to the OpenAPI document, for the operations that integrators need first."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def add(document: dict[str, Any]) -> None:
 
 
 def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Each operation with its path and its method."""
+    """Yield each operation of the document as path, method and operation."""
     for path, item in document["paths"].items():
         for method, operation in item.items():
             yield path, method, operation
@@ -41,8 +41,8 @@ def _samples(path: str, method: str, operation: dict[str, Any]) -> list[dict[str
     values = {name: _PATH_VALUES.get(name, 1) for name in re.findall(r"{(\w+)}", path)}
     schemes = [*next(iter(operation["security"]), {})]
     credential = {"api_key": "key", "bearer": "token"}[schemes[0]] if schemes else ""
-    answers = operation["responses"].get("200", {}).get("content", {})
-    is_stream = [*answers] == ["text/event-stream"]
+    response_content = operation["responses"].get("200", {}).get("content", {})
+    is_stream = [*response_content] == ["text/event-stream"]
     call = _Call(operation["operationId"], values, media_type, body, credential, is_stream)
     return [
         {"lang": "Shell", "label": "curl", "source": _curl(path.format(**values), method, call)},
@@ -53,7 +53,7 @@ def _samples(path: str, method: str, operation: dict[str, Any]) -> list[dict[str
 
 @dataclass(frozen=True)
 class _Call:
-    """A call of an operation, as the samples show it."""
+    """The call of an operation that the samples show."""
 
     name: str
     path: Mapping[str, Any]
@@ -86,7 +86,7 @@ def _curl(path: str, method: str, call: _Call) -> str:
 
 
 def snake_case(name: str) -> str:
-    """`sendMessage` as `send_message`, `getMCPServers` as `get_mcp_servers`."""
+    """Convert to snake case: `getMCPServers` becomes `get_mcp_servers`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
@@ -97,11 +97,11 @@ def _python(call: _Call) -> str:
     elif call.media_type:
         arguments.append(repr(call.body))
     credential = call.credential and f", {call.credential}={call.credential.upper()}"
-    made = f"api.{snake_case(call.name)}({', '.join(arguments)})"
-    shown = f"for event in {made}:\n    print(event)" if call.is_stream else f"print({made})"
-    return (
-        f'from chatplatform_client import Client\n\napi = Client("{_SERVER}"{credential})\n{shown}'
-    )
+    invocation = f"api.{snake_case(call.name)}({', '.join(arguments)})"
+    use = f"print({invocation})"
+    if call.is_stream:
+        use = f"for event in {invocation}:\n    print(event)"
+    return f'from chatplatform_client import Client\n\napi = Client("{_SERVER}"{credential})\n{use}'
 
 
 def _typescript(call: _Call) -> str:
@@ -111,13 +111,13 @@ def _typescript(call: _Call) -> str:
     elif call.media_type:
         arguments.append(json.dumps(call.body, ensure_ascii=False))
     credential = call.credential and f", {{ {call.credential} }}"
-    made = f"api.{call.name}({', '.join(arguments)})"
-    shown = (
-        f"for await (const event of {made}) console.log(event);"
+    invocation = f"api.{call.name}({', '.join(arguments)})"
+    use = (
+        f"for await (const event of {invocation}) console.log(event);"
         if call.is_stream
-        else f"console.log(await {made});"
+        else f"console.log(await {invocation});"
     )
     return (
         'import { Client } from "chatplatform-client";\n\n'
-        f'const api = new Client("{_SERVER}"{credential});\n{shown}'
+        f'const api = new Client("{_SERVER}"{credential});\n{use}'
     )

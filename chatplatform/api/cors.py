@@ -1,8 +1,8 @@
-"""CORS (Fetch standard, 3.2): which web pages may read the answers to a public key.
+"""CORS (Fetch standard, 3.2): which web pages may read the responses to a public key's requests.
 
 A preflight carries no key, so it is granted if any bot allows the origin. The request itself is
-granted only if the key's own bot allows it. `*` and credentials are never granted: a key has its
-own header, and the API ignores cookies.
+granted only if the bot of its key allows the origin. `*` and credentials are never granted: the
+key is sent in a header of its own, and the API ignores cookies.
 """
 
 from typing import Any
@@ -19,18 +19,18 @@ _HEADERS = (
     " X-Request-ID"
 )
 _EXPOSED = "ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-ID"
-# A browser may cache a preflight this long; two hours is the most that all browsers accept.
+# How long a browser may cache a preflight; two hours is the longest that all browsers accept.
 _MAX_AGE_SECONDS = "7200"
 
 
 def grant(request: HttpRequest, origin: str) -> None:
-    """Let pages of `origin` read the answer to this request. The caller has checked the origin."""
+    """Allow pages of `origin` to read the response to this request. The caller checked it."""
     request.META[_GRANTED] = origin
 
 
 def mark(request: HttpRequest, response: HttpResponseBase) -> None:
-    """Set the headers that `grant` allowed."""
-    # Even if nothing was granted: a cache must not give one origin's answer to another.
+    """Set `Vary`, and after `grant` the headers that allow the origin."""
+    # Even if nothing was granted: a cache must not serve one origin's response to another.
     if "Vary" in response.headers:
         patch_vary_headers(response, ["Origin"])
     else:
@@ -47,7 +47,7 @@ def is_preflight(request: HttpRequest) -> bool:
 
 
 def preflight(request: HttpRequest, match: ResolverMatch | None) -> HttpResponse:
-    """Always 204; without a grant the browser itself refuses the request."""
+    """The response to a preflight: always 204. If it grants nothing, the browser refuses."""
     response = HttpResponse(status=204)
     request_headers = ["Access-Control-Request-Method", "Access-Control-Request-Headers"]
     patch_vary_headers(response, request_headers)

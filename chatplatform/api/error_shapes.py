@@ -10,10 +10,10 @@ from chatplatform.api.shapes import Shape
 
 
 class ValidationError(Shape):
-    """One thing wrong with a request."""
+    """One error in a request."""
 
     loc: list[str | int] = Field(
-        description='The place, such as `["body", "name"]` or `["query", "limit"]`.'
+        description='Where the error is, such as `["body", "name"]` or `["query", "limit"]`.'
     )
     msg: str = Field(description="What is wrong, in a sentence.")
     type: str = Field(
@@ -22,22 +22,22 @@ class ValidationError(Shape):
 
 
 class HTTPValidationError(Shape):
-    """The request does not fit its documented shape; nothing was changed."""
+    """A field is missing or invalid; the error names it. Nothing was changed."""
 
-    detail: list[ValidationError] = Field(description="All faults of the request.")
+    detail: list[ValidationError] = Field(description="The errors in the request.")
 
 
 class Error(Shape):
-    """A refusal or a fault. Its `code` determines which of the further fields it has."""
+    """An error. Its `code` determines which of the other fields it has."""
 
-    detail: str = Field(description="A sentence that says what to do.")
+    detail: str = Field(description="A sentence for people: what is wrong, or what to do.")
     code: str = Field(description="Stable, machine-readable kind.")
-    request_id: str = Field(description="The request's id in our logs; also in X-Request-ID.")
+    request_id: str = Field(description="The request's id in our logs, as in X-Request-ID.")
 
 
 @cache
 def _classes() -> tuple[type[ApiError], ...]:
-    """The refusals that have a code of their own."""
+    """The error classes that set a code."""
     return tuple(
         refusal
         for refusal in _subclasses(ApiError)
@@ -47,18 +47,18 @@ def _classes() -> tuple[type[ApiError], ...]:
 
 @cache
 def codes_of(status: int) -> frozenset[str]:
-    """The codes of refusals with this status."""
+    """The codes of errors with this status."""
     return frozenset(refusal.code for refusal in _classes() if refusal.status == status)
 
 
 @cache
 def shape_of_errors() -> type[BaseModel]:
-    """The one shape of all errors: every code, and the further fields that some codes carry."""
+    """The shape of all errors: every code, and the additional fields of some codes."""
     codes = sorted({*CODES.values(), *(refusal.code for refusal in _classes())})
     fields: dict[str, Any] = {
         "code": (
             Literal[tuple(codes)],
-            Field(description="Stable, machine-readable kind. Further ones may be added."),
+            Field(description="Stable, machine-readable kind. More kinds may be added."),
         )
     }
     for refusal in _classes():

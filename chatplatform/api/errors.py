@@ -25,7 +25,7 @@ from chatplatform import egress
 from chatplatform.api import routing
 from chatplatform.api.request_context import REQUEST_ID
 from chatplatform.json_encoding import as_json
-from chatplatform.live.pubsub import BrokerAway
+from chatplatform.live.pubsub import BrokerUnavailable
 
 log = logging.getLogger(__name__)
 MAX_HEADER_BYTES = 16_384
@@ -52,8 +52,8 @@ _FAULT = gettext_noop("Something went wrong on our side. We've logged the error.
 class ApiError(Exception):
     """A refusal: a stable `code`, the HTTP `status`, a `detail` that says what to do.
 
-    `more` describes further fields for the API's document. `place` is the path of the wrong field,
-    beside which the site's forms show the error.
+    `more` describes additional fields for the API's document. `place` is the path of the wrong
+    field, beside which the site's forms show the error.
     """
 
     code: ClassVar[str] = "bad_request"
@@ -73,7 +73,7 @@ class ApiError(Exception):
 
 class NotFound(ApiError):
     code, status, detail = "not_found", 404, gettext_noop("Not found.")
-    more: ClassVar = {"field": (str, "The field of the request that names a row you don't have.")}
+    more: ClassVar = {"field": (str, "The field of the request whose value wasn't found.")}
 
 
 def first_or_404(rows: QuerySet[Row]) -> Row:
@@ -86,7 +86,7 @@ def first_or_404(rows: QuerySet[Row]) -> Row:
 
 @contextmanager
 def named_by(field: str) -> Iterator[None]:
-    """Make a NotFound raised in the block name this field of the query or the body."""
+    """If the block raises NotFound, add this field of the query or the body to the error."""
     try:
         yield
     except NotFound as exc:
@@ -95,7 +95,7 @@ def named_by(field: str) -> Iterator[None]:
 
 @contextmanager
 def unique(constraint: str, error: type[ApiError]) -> Iterator[None]:
-    """A transaction that raises `error` if it violates this unique constraint."""
+    """Run the block in a transaction; raise `error` if it violates this unique constraint."""
     try:
         with transaction.atomic():
             yield
@@ -127,7 +127,7 @@ class StaleVersion(ApiError):
     """The row has changed since the caller read it."""
 
     code, status = "stale_version", 409
-    more: ClassVar = {"version": (int, "The row's current version.")}
+    more: ClassVar = {"version": (int, "The current version.")}
     detail = "Someone else has changed this. Reload it, then make your change again."
 
 
@@ -137,7 +137,7 @@ class NotAuthenticated(ApiError):
 
 
 class NotConfigured(ApiError):
-    """The platform lacks a setting for this."""
+    """A server setting that the operation needs is missing."""
 
     status = 503
     more: ClassVar = {"setting": (str, "The server setting that is missing.")}
@@ -192,7 +192,7 @@ class Invalid(ApiError):
         return json_response({"detail": self.errors}, 422)
 
 
-# The refusals for exceptions of Django.
+# Which error replaces which exception of Django.
 _REFUSALS: dict[type[Exception], Callable[[], ApiError]] = {
     Http404: NotFound,
     exceptions.PermissionDenied: Forbidden,
@@ -202,15 +202,15 @@ _REFUSALS: dict[type[Exception], Callable[[], ApiError]] = {
 
 
 def require(body: BaseModel, *names: str) -> None:
-    """422 if the body lacks one of these fields: only an update may leave them out."""
+    """Raise a 422 if the body lacks one of these fields, which are optional only in an update."""
     missing = [name for name in names if name not in body.model_fields_set]
     if missing:
-        fault = {"msg": "Field required", "type": "missing"}
-        raise Invalid([{"loc": ["body", name]} | fault for name in missing])
+        error = {"msg": "Field required", "type": "missing"}
+        raise Invalid([{"loc": ["body", name]} | error for name in missing])
 
 
 def require_address(url: str, field: str, *, purpose: str) -> None:
-    """422 at this field of the body if the platform may not call its address."""
+    """Raise a 422 for this field of the body if the platform may not call the URL."""
     try:
         egress.check_url(url, purpose=purpose)
     except egress.Blocked as exc:
@@ -220,7 +220,7 @@ def require_address(url: str, field: str, *, purpose: str) -> None:
 def json_response(
     data: Any, status: int = 200, headers: dict[str, str] | None = None
 ) -> HttpResponse:
-    """`data` as JSON, never cached: the API's answers are personal."""
+    """A response with `data` as JSON, which no cache may store: it may be personal."""
     response = HttpResponse(as_json(data), content_type="application/json", status=status)
     response["Cache-Control"] = "no-store"
     for name, value in (headers or {}).items():
@@ -266,7 +266,7 @@ def render(exc: BaseException) -> HttpResponse:
         return _unavailable(
             exc, gettext_noop("The database can't be reached. Try again."), seconds=2
         )
-    if isinstance(exc, BrokerAway):
+    if isinstance(exc, BrokerUnavailable):
         detail = "The message broker can't be reached. Try again."
         return error_response(503, detail, headers={"Retry-After": "2"})
     if isinstance(exc, OSError) and exc.errno in {errno.ENOSPC, errno.EDQUOT}:
@@ -304,19 +304,19 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def _for_reader(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
-    """The refusal as HTML if a person reads it; operations and programs get JSON."""
+    """The error as an HTML page for a browser; operations and other programs get JSON."""
     is_operation = hasattr(getattr(request.resolver_match, "func", None), "actions")
     if is_operation or request.get_preferred_type(_KINDS) != "text/html":
         return refusal
     body = orjson.loads(refusal.content)
-    # The site has set its reader's language. Elsewhere the browser's header decides, since the
-    # database may be down.
+    # The site's middleware has set the reader's language. Elsewhere the browser's header decides:
+    # the database, which stores the language, may be down.
     known = getattr(request, "LANGUAGE_CODE", "")
     with translation.override(known or translation.get_language_from_request(request)):
         context = {**body, "detail": translation.gettext(body["detail"])}
-        # The error page too offers to end an impersonation.
-        own = request if hasattr(request, "viewed_by") else None
-        text = render_to_string("error.html", {**context, "status": refusal.status_code}, own)
+        # With the request, the error page offers to end an impersonation.
+        for_page = request if hasattr(request, "viewed_by") else None
+        text = render_to_string("error.html", {**context, "status": refusal.status_code}, for_page)
     page = HttpResponse(text, status=refusal.status_code)
     if wait := refusal.headers.get("Retry-After"):
         page["Retry-After"] = wait

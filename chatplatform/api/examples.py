@@ -1,7 +1,7 @@
-"""Examples of bodies and replies in the OpenAPI document.
+"""Examples of request bodies and responses in the OpenAPI document.
 
-`docs/examples.json` has what a test recorded of each operation; what it could not record is made
-from the schema.
+`docs/examples.json` holds the examples that tests recorded; the others are generated from the
+schema.
 """
 
 import json
@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 FILE = Path(__file__).resolve().parents[2] / "docs" / "examples.json"
-_DEPTH = 8
-_FORMATS = {
+_MAX_DEPTH = 8
+_BY_FORMAT = {
     "uuid": "019aa4c1-7c1e-7000-8000-5f0a4b1c2d3e",
     "date-time": "2026-11-21T03:00:00.123Z",
     "date": "2026-11-21",
     "uri": "https://shop.example/",
     "email": "zoe@shop.example",
 }
-_OF_TYPE: dict[str, Any] = {
+_BY_TYPE: dict[str, Any] = {
     "boolean": False, "integer": 1, "number": 0.5, "string": "text", "null": None, "array": [],
     "object": {},
 }  # fmt: skip
@@ -26,7 +26,7 @@ _OF_TYPE: dict[str, Any] = {
 
 @cache
 def recorded() -> dict[str, dict[str, Any]]:
-    """By the operation's id: `body`, and each status of a success with its reply."""
+    """The recorded examples by operation id: `body`, and the response by status of success."""
     parsed: dict[str, dict[str, Any]] = json.loads(FILE.read_text()) if FILE.exists() else {}
     return parsed
 
@@ -48,7 +48,7 @@ def example_of(
             return example_of(schema[key][0], components, name, depth)
     if name == "id" and "pattern" in schema:
         return "evt_019aa4c17c1e700080005f0a4b1c2d3e"
-    if "properties" in schema and depth < _DEPTH:
+    if "properties" in schema and depth < _MAX_DEPTH:
         return {
             field: example_of(part, components, field, depth + 1)
             for field, part in schema["properties"].items()
@@ -58,6 +58,6 @@ def example_of(
     if schema.get("minItems"):
         return [example_of(schema["items"], components, name, depth + 1)]
     kind = schema["type"][0] if isinstance(schema["type"], list) else schema["type"]
-    if schema.get("format") in _FORMATS:
-        return _FORMATS[schema["format"]]
-    return _OF_TYPE[kind]
+    if schema.get("format") in _BY_FORMAT:
+        return _BY_FORMAT[schema["format"]]
+    return _BY_TYPE[kind]

@@ -1,9 +1,9 @@
-"""`Idempotency-Key`: a repeated request gets the first one's answer and does nothing else.
+"""`Idempotency-Key`: a repeated request gets the first request's response and changes nothing.
 
-If a request only changes rows, its answer is stored in the same transaction: if the process dies,
+If a request only changes rows, its response is stored in the same transaction: after a crash,
 both exist or neither. If it waits for another server (a model, a webhook's receiver), no
-transaction is held open meanwhile: the answer is stored afterwards, and if the process dies before,
-a repetition does the work again.
+transaction stays open meanwhile: the response is stored afterwards, and if the process crashes
+before that, a repetition does the work again.
 The header is that of draft-ietf-httpapi-idempotency-key-header.
 """
 
@@ -27,15 +27,15 @@ from chatplatform.models import IdempotentResponse
 
 HEADER = "Idempotency-Key"
 RETENTION = timedelta(hours=24)
-# For answers with credentials: long enough for a lost answer to be asked for again.
+# For responses with credentials: long enough to repeat a request whose response was lost.
 CREDENTIALS_RETENTION = timedelta(minutes=1)
 MAX_KEY_CHARACTERS = 255
 MIN_SHARED_CHARACTERS = 32
-# Rejects counters and filler keys. A random UUID falls below this once in a trillion times.
+# Rejects counters and filler keys. One random UUID in a trillion has fewer different characters.
 MIN_DIFFERENT_CHARACTERS = 6
 MAX_ANSWER_BYTES = 1_000_000
-# What tools send for a key that nobody filled in: with it, every request after the first would get
-# the first answer and do nothing.
+# What tools send if nobody filled in a key: every request after the first would get the first
+# response and change nothing.
 _PLACEHOLDER = re.compile(r"<.*>|\{.*\}|string", re.IGNORECASE)
 
 
@@ -52,12 +52,12 @@ class KeyReused(ApiError):
 
 @dataclass
 class _KeyedRequest:
-    """The keyed request that is being served. A key is unique for a caller and a path."""
+    """The request with a key that is being served. A key is unique per caller and path."""
 
     # 0 if there is no caller.
     client_id: int
     key_hash: str
-    # Set by the operation, or read from the first request's stored answer.
+    # Set by the operation, or read from what the first request stored.
     result_id: str | None = None
 
 
@@ -65,20 +65,20 @@ _current: ContextVar[_KeyedRequest | None] = ContextVar("idempotency_request", d
 
 
 def stable_id() -> str | None:
-    """An id that the current request and its repetitions share; None without a key."""
+    """An id that the current request and its repetitions share; None if it has no key."""
     current = _current.get()
     return f"idempotency-key:{current.key_hash[:32]}" if current else None
 
 
 def store_result_id(result_id: str) -> None:
-    """Remember the id of what the current request made, for its repetitions."""
+    """Store the id of what the current request created, for repetitions of the request."""
     current = _current.get()
     if current:
         current.result_id = result_id
 
 
 def earlier_result_id() -> str | None:
-    """The id of what the first request with this key made; None if this is the first."""
+    """The id of what an earlier request with this key created; None if there is none or no key."""
     current = _current.get()
     return current.result_id if current else None
 
@@ -92,11 +92,12 @@ def run_once(
     waits: bool,
     gives_credentials: bool = False,
 ) -> HttpResponseBase:
-    """`run`'s response, or the stored one of an earlier request; 409 while that is being served.
+    """Return `run`'s response, or the one that an earlier request with this key stored; 409 while
+    the earlier request is still being served.
 
-    Refusals are raised and not stored, so a corrected request may reuse the key. Without a caller
-    (`client_id` None) several people may choose the same key, so the body counts as the caller; and
-    no transaction surrounds the request, since a refusal must not undo the count of failures.
+    Errors are not stored, so a corrected request may reuse the key. Without a caller (`client_id`
+    is None) several people may choose the same key, so a hash of the request stands for the caller;
+    and no transaction surrounds the request, since an error must not undo the count of failures.
     """
     fingerprint = _fingerprint(request)
     if client_id is None:
@@ -118,24 +119,24 @@ def run_once(
             current.result_id = answer.get("result_id")
             response = run()
             if stored:
-                # A streamed answer is not stored, but its result id is: `run` found the result.
+                # Of a stream only the result's id was stored, by which `run` found the result.
                 response["Idempotent-Replayed"] = "true"
             elif response.status_code < 400:
-                kept = CREDENTIALS_RETENTION if gives_credentials else RETENTION
-                _store(current, fingerprint, response, kept)
+                retention = CREDENTIALS_RETENTION if gives_credentials else RETENTION
+                _store(current, fingerprint, response, retention)
             return response
     finally:
         _current.reset(token)
 
 
 def ensure_hard_to_guess(request: HttpRequest) -> None:
-    """422 for a key that is easy to guess: the caller stands for many people, and each of them who
-    knows the key gets the answer."""
+    """Raise a 422 for a key that is easy to guess: many people share this caller's credential, and
+    anyone of them who guesses the key gets the stored response."""
     key = request.headers[HEADER]
     if len(key) < MIN_SHARED_CHARACTERS or len(set(key)) < MIN_DIFFERENT_CHARACTERS:
         msg = (
-            f"Without a Visitor-Token at least {MIN_SHARED_CHARACTERS} random characters, such as"
-            " a UUID."
+            f"Without a Visitor-Token, the key needs at least {MIN_SHARED_CHARACTERS} random"
+            " characters, such as a UUID."
         )
         raise Invalid.field("header", HEADER, msg=msg)
 
@@ -177,7 +178,7 @@ def _stored(current: _KeyedRequest) -> QuerySet[IdempotentResponse]:
 
 def _replayed(answer: dict[str, Any]) -> HttpResponse:
     response = HttpResponse(answer["body"], status=answer["status"])
-    del response["Content-Type"]  # an empty answer has none
+    del response["Content-Type"]  # an empty response has none
     for name, value in answer["headers"].items():
         response[name] = value
     response["Idempotent-Replayed"] = "true"
@@ -185,7 +186,7 @@ def _replayed(answer: dict[str, Any]) -> HttpResponse:
 
 
 def _store(
-    current: _KeyedRequest, fingerprint: str, response: HttpResponseBase, kept: timedelta
+    current: _KeyedRequest, fingerprint: str, response: HttpResponseBase, retention: timedelta
 ) -> None:
     answer = _answer(response) or {"result_id": current.result_id}
     _stored(current).delete()  # there may be an expired one
@@ -194,14 +195,14 @@ def _store(
         key_hash=current.key_hash,
         fingerprint=fingerprint,
         response=orjson.dumps(answer).decode(),
-        # An answer that is kept for a shorter time counts as older.
-        created_at=timezone.now() - (RETENTION - kept),
+        # Rows expire `RETENTION` after this time, which for a shorter retention lies in the past.
+        created_at=timezone.now() - (RETENTION - retention),
     )
 
 
 def _answer(response: HttpResponseBase) -> dict[str, Any]:
-    """The response as data; empty for a stream, a file or a large body: a repetition makes these
-    anew."""
+    """The response as data that can be stored; empty for a stream, a file or a large body, which a
+    repetition creates again."""
     if isinstance(response, StreamingReply) or not isinstance(response, HttpResponse):
         return {}
     if len(response.content) > MAX_ANSWER_BYTES:
@@ -214,5 +215,5 @@ def _answer(response: HttpResponseBase) -> dict[str, Any]:
 
 
 def purge_expired() -> None:
-    """Delete the answers that are older than `RETENTION`."""
+    """Delete the stored responses that are older than `RETENTION`."""
     IdempotentResponse.objects.filter(created_at__lt=timezone.now() - RETENTION).delete()

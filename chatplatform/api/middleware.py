@@ -24,7 +24,7 @@ from chatplatform.live.streaming import WaitingResponse
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
-# The longest that one statement may take while a page of the site is read.
+# The maximum duration of one SQL statement while a page of the site is read.
 SITE_READ_MILLISECONDS = 5_000
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 
@@ -40,7 +40,7 @@ def request_id_of(sent: str) -> str:
 
 
 def early_response(sent_id: str, make: Callable[[], HttpResponse]) -> HttpResponse:
-    """A response made in the event loop, before any middleware, with the request's id."""
+    """The response that `make` creates before any middleware runs, with the request's id."""
     request_id = request_id_of(sent_id)
     with serving(request_id=request_id, address=""):
         response = make()
@@ -59,7 +59,7 @@ class ApiEntryMiddleware(Middleware):
         self.security = SecurityMiddleware(get_response)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Take the caller's X-Request-ID (up to 128 plain characters) or make one, and send it."""
+        """Serve the request under the caller's X-Request-ID or a new id, and return that id."""
         proxies.apply_forwarded_headers(request.META)
         request_id = request_id_of(request.META.get("HTTP_X_REQUEST_ID", ""))
         with serving(request_id=request_id, address=request.META.get("REMOTE_ADDR", "")):
@@ -88,7 +88,7 @@ class ApiEntryMiddleware(Middleware):
         elif operation:
             request.resolver_match = operation
             response = operation.func(request, **operation.kwargs)
-            # The cast is safe: it only sets headers, which a streaming response has too.
+            # The cast is safe: this only sets headers, which a streaming response has too.
             self.security.process_response(request, cast(HttpResponse, response))
         else:
             response = self.get_response(request)
@@ -97,17 +97,17 @@ class ApiEntryMiddleware(Middleware):
 
 
 def _check_host(request: HttpRequest) -> None:
-    """Raises DisallowedHost (400) if the host is not in ALLOWED_HOSTS, with and without DEBUG.
+    """Raise DisallowedHost (400) if the host is not in ALLOWED_HOSTS.
 
     Health checks are exempt: containers and load balancers call them by IP address, and their
-    answers name no host.
+    responses contain no host name.
     """
     if request.path_info.rstrip("/") not in {"/health", "/health/live"}:
         request.get_host()
 
 
 def _drop_slash(request: HttpRequest) -> None:
-    """Serves each API path with and without a trailing slash, without a redirect.
+    """Remove a trailing slash from an API path, so that both forms work without a redirect.
 
     A redirect would lose the body of a POST. The admin site keeps Django's trailing slashes.
     """
@@ -135,15 +135,14 @@ class AdminOnly(Middleware):
         return self.admin_chain(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Show refusals and database failures as such: Django would show each as a server error."""
+        """Render errors of services and of the database with their own status and text."""
         if isinstance(exception, ApiError | OperationalError | SuspiciousOperation):
             return refused(request, exception)
         return None
 
 
 class ReadStatementTimeout(Middleware):
-    """Cancels a slow statement while a page of the site is read, so that it does not hold a
-    thread."""
+    """Cancels slow SQL statements while a page is read, since they would block a thread."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if request.method not in {"GET", "HEAD"}:
@@ -153,9 +152,9 @@ class ReadStatementTimeout(Middleware):
 
 
 class PageRateLimit(Middleware):
-    """Counts the requests for the site's pages; a reader over the limit gets a 429 as HTML.
+    """Counts the requests for pages of the site; a reader over the limit gets a 429 page.
 
-    It comes last: the person is known by then, and static files have already been served.
+    It comes last: by then the person is known, and static files have been served.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:

@@ -24,39 +24,44 @@ from chatplatform.api.operation import (
     listed,
 )
 from chatplatform.api.operation_ids import operation_id
-from chatplatform.api.path_words import path_words
+from chatplatform.api.path_parameters import describe_parameter
 from chatplatform.live.streaming import STORED_EVENT
 
 REASONS = {
-    302: "Sent on to another page.",
-    304: "Nothing changed since the ETag that If-None-Match names; no body.",
-    400: "The request is malformed: its host, or the parts of its body.",
-    401: "No credential, or one that is not valid (any more).",
-    402: "The credits do not suffice.",
-    403: "The caller is known, but may not do this.",
-    404: "Not there, or another client's.",
-    409: "The state forbids it.",
+    302: "Redirects to another page.",
+    304: "Nothing changed since the ETag in If-None-Match; no body.",
+    400: "Malformed request, for example an unreadable body or a wrong Host header.",
+    401: "No credential, or one that is invalid or has expired.",
+    402: "Not enough credits, or no active subscription.",
+    403: "The credential is valid, but its holder may not do this.",
+    404: "Not found, or another company's.",
+    409: "Not possible in the current state.",
     408: "The body arrived too slowly.",
     413: "The body is too large.",
-    415: "The body is of another media type.",
+    415: "The body has an unsupported media type.",
     431: "The headers are too large: more than 16 KiB.",
-    429: "Too many requests, or too many tries: wait as long as `Retry-After` says.",
-    502: "Another server refused: a channel's (`provider_refused`) or the mail's (`mail_failed`).",
-    422: "The request does not fit its documented shape.",
-    503: "A part that this needs is not reachable.",
+    429: "Too many requests or attempts; wait for the seconds in `Retry-After`.",
+    502: "The messaging provider (`provider_refused`) or the mail server (`mail_failed`) refused.",
+    422: "A field is missing or invalid; the error names it.",
+    503: "Not possible now; the code says why.",
 }
 # The reason for a 503 of operations that call another server.
 NOT_SET_UP = (
-    "A part that this needs is not reachable, or not set up here: a channel"
-    " (`channel_not_configured`) or the mail (`mail_not_configured`)."
+    "Not possible now; the code says why. On this server, the messaging provider"
+    " (`channel_not_configured`) or the mail server (`mail_not_configured`) may not be set up."
 )
+# The meaning of the codes of a 503 that most operations may return.
+_MEANINGS = {
+    "unavailable": "a part of the platform can't be reached or is full: try again later",
+    "client_frozen": "the company is being moved, and nothing was done: try again in a moment",
+}
 
 
 def only_operations(endpoints: list[Any], **_: Any) -> list[Any]:
-    """Only the operations that `operation()` declares, always in the same order."""
+    """The endpoints that `operation()` declares, always in the same order."""
     declared = [entry for entry in endpoints if issubclass(entry[3].cls, OperationViewSet)]
     positions = {entry[0]: position for position, entry in reversed(list(enumerate(declared)))}
-    # DRF keeps the methods of a path in a set.
+    # DRF keeps the methods of a path in a set, whose order varies.
     return sorted(declared, key=lambda entry: (positions[entry[0]], entry[2]))
 
 
@@ -100,7 +105,7 @@ class OperationSchema(AutoSchema):
         parameters = [VISITOR_TOKEN] if self.declared.access.takes_visitor else []
         if self.method == "POST":
             is_known = self.declared.access.security
-            parameters.append(IDEMPOTENCY_KEY if is_known else IDEMPOTENCY_KEY_OF_ANYBODY)
+            parameters.append(IDEMPOTENCY_KEY if is_known else IDEMPOTENCY_KEY_WITHOUT_CALLER)
         return parameters
 
     def _path_parameters(self) -> list[dict[str, Any]]:
@@ -109,7 +114,7 @@ class OperationSchema(AutoSchema):
                 "in": "path",
                 "name": name,
                 "required": True,
-                "description": path_words(name),
+                "description": describe_parameter(name),
                 "schema": CONVERTED[converter] | PATTERNS.get(name, {}),
             }
             for converter, name in re.findall(r"<(?:(\w+):)?(\w+)>", self.path_regex)
@@ -158,29 +163,29 @@ class OperationSchema(AutoSchema):
             )
         for status in self._usual_refusals():
             bodies.setdefault(str(status), self._refusal(status, None))
-        for answered, body in bodies.items():
-            if declared.is_counted and (answered < "300" or answered == "429"):
-                names = [*LIMIT_HEADERS] if answered == "429" else [*LIMIT_HEADERS][:2]
+        for code, body in bodies.items():
+            if declared.is_counted and (code < "300" or code == "429"):
+                names = [*LIMIT_HEADERS] if code == "429" else [*LIMIT_HEADERS][:2]
                 body["headers"] = {name: {"$ref": f"{_HEADERS}{name}"} for name in names}
         return dict(sorted(bodies.items()))
 
     def _usual_refusals(self) -> list[int]:
         declared, access = self.declared, self.declared.access
-        # Every person may do what a viewer may. A public key may be used from a wrong origin.
+        # No 403 if viewers may call it, since all people may then. Keys get one for a wrong origin.
         is_for_all = "viewer" in access.admitted(self.method) and access.security == ("bearer",)
         reasons: list[tuple[object, list[int]]] = [
             (True, [400, 431, 503]),
             (declared.is_counted, [429]),
             (access.security, [401]),
             (access.security and not is_for_all, [403]),
-            ("{" in self.path or self._names_a_row(), [404]),
+            ("{" in self.path or self._refers_to_row(), [404]),
             (declared.body, [408, 413, 415, 422]),
             (declared.query, [422]),
             (self.method == "POST", [409, 422]),
         ]
         return [status for applies, statuses in reasons if applies for status in statuses]
 
-    def _names_a_row(self) -> bool:
+    def _refers_to_row(self) -> bool:
         """Whether a field of the query or the body is the id of something."""
         body = self.declared.body
         shapes = [self.declared.query, body.shape if isinstance(body, Form) else body]
@@ -230,16 +235,19 @@ class OperationSchema(AutoSchema):
     def _refusal(self, status: int, shape: Reply | None) -> dict[str, Any]:
         if status == 304:
             return {"description": REASONS[status]}
-        asks_another = status == 503 and 502 in self.declared.also
-        reason = NOT_SET_UP if asks_another else REASONS.get(status, "Refused.")
-        codes = ", ".join(f"`{code}`" for code in self._codes(status))
+        calls_server = status == 503 and 502 in self.declared.also
+        reason = NOT_SET_UP if calls_server else REASONS.get(status, "Refused.")
+        codes = ", ".join(
+            f"`{code}` ({_MEANINGS[code]})" if code in _MEANINGS else f"`{code}`"
+            for code in self._codes(status)
+        )
         return {
             "description": f"{reason} {codes}." if codes else reason,
             "content": {"application/json": {"schema": self._refused(status, shape)}},
         }
 
     def _codes(self, status: int) -> list[str]:
-        """The codes of a status: the usual ones, and those that the description names."""
+        """The codes of a status: the usual ones, and those in the operation's description."""
         declared, is_post = self.declared, self.method == "POST"
         usual: list[tuple[object, int, str]] = [
             (isinstance(declared.body, Form) and declared.body.files, 400, "too_many_files"),
@@ -273,8 +281,8 @@ class OperationSchema(AutoSchema):
         return {"$ref": "#/components/schemas/Error"}
 
     def _ref(self, shape: Reply, mode: Any) -> dict[str, Any]:
-        """A reference to the shape's component; registers it and the shapes that it contains, as
-        they are in a request (`validation`) or in a reply (`serialization`)."""
+        """A reference to the shape's component. Registers the shape and those that it contains, as
+        they are in a request (`validation`) or in a response (`serialization`)."""
         if isinstance(shape, UnionType):
             return {"anyOf": [self._ref(part, mode) for part in get_args(shape)]}
         self._register(shape, self._inline(shape, mode), mode)
@@ -292,29 +300,29 @@ class OperationSchema(AutoSchema):
         return schema
 
     def _register(self, of: Any, schema: dict[str, Any], mode: str) -> None:
-        """Register a component; TypeError if another type has this name: one would be lost."""
+        """Register a component; TypeError if another type has its name, since one would be lost."""
         component = _component(of, schema)
         known = self.registry._components.setdefault(component.key, component)
         if known.object is not of:
             raise TypeError(f"Two shapes have one name: {known.object} and {of}.")
-        # `document.finish` makes one schema of both.
+        # `openapi_postprocessing.finish` combines or separates the schemas of both modes.
         vars(known).setdefault("modes", {})[mode] = schema
 
 
 def _of_parameter(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a field of the query string, where nothing stands for null."""
+    """The schema of a query parameter: without null, which a query string cannot express."""
     kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
-    one = {**kinds[0], **schema} if len(kinds) == 1 else {**schema}
+    merged = {**kinds[0], **schema} if len(kinds) == 1 else {**schema}
     left_out = {"description", "title", *(["anyOf"] if len(kinds) == 1 else [])}
     return {
         key: value
-        for key, value in one.items()
+        for key, value in merged.items()
         if key not in left_out and (key, value) != ("default", None)
     }
 
 
 def _named_in(annotation: Any, seen: set[Any]) -> Iterator[Any]:
-    """The types that have their own component in the schema of a shape, including the shape."""
+    """Yield the types that have a component of their own in a shape's schema, and the shape."""
     for part in get_args(annotation):
         yield from _named_in(part, seen)
     if annotation in seen or not isinstance(annotation, (type, TypeAliasType)):
@@ -346,10 +354,11 @@ IDEMPOTENCY_KEY: dict[str, Any] = {
     "in": "header",
     "name": idempotency.HEADER,
     "required": False,
-    "description": "Makes it safe to repeat the request for 24 hours. The same key with the same"
-    " body returns the first response again, with `Idempotent-Replayed: true`; with a different"
-    " body, it is a 422 `idempotency_key_reused`; while the first request is still being served, a"
-    " 409 `request_in_flight`.",
+    "description": "Makes it safe to repeat the request for 24 hours, or for a minute if the"
+    " response has credentials. The same key with the same body returns the first response again,"
+    " with `Idempotent-Replayed: true`; with a different body, it is a 422"
+    " `idempotency_key_reused`; while the first request is still being served, a 409"
+    " `request_in_flight`.",
     # No example: tools would send it, and every request after the first would do nothing.
     "schema": {"type": "string", "minLength": 1, "maxLength": idempotency.MAX_KEY_CHARACTERS},
 }
@@ -357,17 +366,17 @@ VISITOR_TOKEN: dict[str, Any] = {
     "in": "header",
     "name": "Visitor-Token",
     "required": False,
-    "description": "For public keys: who the visitor is. Send the `visitor_token` of the reply that"
-    " opened or showed the chat; without it a public key reaches no existing chat (404). Ignored"
-    " with other credentials.",
+    "description": "For public keys: who the visitor is. Send the `visitor_token` from the response"
+    " that created or returned the chat; without it, a public key finds no existing chat (404)."
+    " Ignored with other credentials.",
     "schema": {"type": "string"},
 }
-IDEMPOTENCY_KEY_OF_ANYBODY = {
+IDEMPOTENCY_KEY_WITHOUT_CALLER = {
     **IDEMPOTENCY_KEY,
-    "description": "Makes it safe to repeat the request for 24 hours. The same key with the same"
-    " body returns the first response again, with `Idempotent-Replayed: true`; while the first"
-    " request is still being served, it is a 409 `request_in_flight`. With a different body, it is"
-    " a new request.",
+    "description": "Makes it safe to repeat the request for 24 hours, or for a minute if the"
+    " response has credentials. The same key with the same body returns the first response again,"
+    " with `Idempotent-Replayed: true`; while the first request is still being served, it is a 409"
+    " `request_in_flight`. With a different body, it is a new request.",
 }
 _HEADERS = "#/components/headers/"
 # The schemas of the values that Django's URL converters accept.

@@ -1,4 +1,4 @@
-"""Finishes the OpenAPI document once all operations are described: gives requests and replies
+"""Finishes the OpenAPI document once all operations are described: gives requests and responses
 separate shapes, and adds examples and code samples."""
 
 import re
@@ -9,16 +9,18 @@ from chatplatform.api import code_samples
 from chatplatform.api.code_samples import operations
 from chatplatform.api.examples import example_of, recorded
 from chatplatform.api.operation import LIMIT_HEADERS
+from chatplatform.api.shapes import REQUEST_RULE
 
 _REF = "#/components/schemas/"
 _REFUSALS = (
-    "A refusal has a JSON body with `detail`, a sentence; `code`, which stays the same; and"
-    " `request_id`. In the 422 of a wrong request, `detail` lists what is wrong, and where."
+    "An error has a JSON body with `detail`, a sentence; `code`, which never changes; and"
+    " `request_id`. In a 422 for invalid fields, the body has only `detail`, a list of what is"
+    " wrong and where."
 )
 
 
 def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
-    """The finished document; drf-spectacular calls this last, except for the webhooks' step."""
+    """The finished document: a hook of drf-spectacular, before the one for webhooks."""
     suffixes = {
         path: getattr(view, view.action).operation.path_suffix
         for path, _, _, view in generator._get_paths_and_endpoints()
@@ -37,15 +39,17 @@ def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
 def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
     """The document with the operations of one tag and the components they need, for its page.
 
-    Refusals keep their description but not their body, which is the same for all: rendering it ten
+    Errors keep their description but not their body, which is the same for all: rendering it ten
     times for each operation would nearly double the browser's work.
     """
     paths: dict[str, dict[str, Any]] = {}
     for path, method, operation in operations(document):
         if operation["tags"] == [tag]:
-            answers = operation["responses"].items()
-            shown = {status: _without_usual_body(answer) for status, answer in answers}
-            paths.setdefault(path, {})[method] = {**operation, "responses": shown}
+            responses = {
+                status: _without_usual_body(response)
+                for status, response in operation["responses"].items()
+            }
+            paths.setdefault(path, {})[method] = {**operation, "responses": responses}
     webhooks = {
         name: item
         for name, item in document.get("webhooks", {}).items()
@@ -56,18 +60,18 @@ def group_of(document: Mapping[str, Any], tag: str) -> dict[str, Any]:
     _collect(paths, components["schemas"], needed)
     _collect(webhooks, components["schemas"], needed)
     schemas = {name: part for name, part in components["schemas"].items() if name in needed}
-    tags = [shown for shown in document["tags"] if shown["name"] == tag]
+    tags = [described for described in document["tags"] if described["name"] == tag]
     info = {**document["info"], "description": f"{document['info']['description']} {_REFUSALS}"}
     parts = {"paths": paths, "components": {**components, "schemas": schemas}, "tags": tags}
     return {**document, **parts, "info": info, "webhooks": webhooks}
 
 
-def _without_usual_body(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """A reply without its content if that is the usual body of a refusal."""
-    schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
+def _without_usual_body(response: Mapping[str, Any]) -> dict[str, Any]:
+    """The response, without its content if that is the usual body of an error."""
+    schema = response.get("content", {}).get("application/json", {}).get("schema", {})
     refs = {part.get("$ref") for part in schema.get("anyOf", [schema])}
     is_usual = refs <= {f"{_REF}Error", f"{_REF}HTTPValidationError"}
-    return {key: part for key, part in answer.items() if not (is_usual and key == "content")}
+    return {key: part for key, part in response.items() if not (is_usual and key == "content")}
 
 
 def _collect(node: Any, schemas: Mapping[str, Any], found: set[str]) -> None:
@@ -85,32 +89,32 @@ def _collect(node: Any, schemas: Mapping[str, Any], found: set[str]) -> None:
         _collect(part, schemas, found)
 
 
-# --- shapes of requests and replies -------------------------------------------------------------
+# --- shapes of requests and responses -----------------------------------------------------------
 
 
 def _schemas(result: dict[str, Any], registry: Any) -> dict[str, Any]:
-    """Every component by its name: as a reply, as a request, or as both."""
+    """The schema of every component by name, for requests, responses or both."""
     schemas: dict[str, Any] = {}
     request_names = _split_bodies(result, registry)
     for component in registry._components.values():
-        request, reply = component.modes.get("validation"), component.modes.get("serialization")
+        request, response = component.modes.get("validation"), component.modes.get("serialization")
         name = component.name
-        if request and reply and name in request_names:
+        if request and response and name in request_names:
             schemas[request_names[name]] = {
                 **_request_schema(request),
                 "title": request_names[name],
             }
-            schemas[name] = _reply_schema(reply)
-        elif request and reply:
+            schemas[name] = _response_schema(response)
+        elif request and response:
             schemas[name] = _shared_schema(request)
         else:
-            schemas[name] = _request_schema(request) if request else _reply_schema(reply)
+            schemas[name] = _request_schema(request) if request else _response_schema(response)
     return dict(sorted(schemas.items()))
 
 
 def _split_bodies(result: dict[str, Any], registry: Any) -> dict[str, str]:
-    """Give a request a shape of its own if it is also a reply and has fields that only the server
-    sets; returns the names of these shapes by the names of the replies."""
+    """Give a request a shape of its own if responses have the same shape and only the server sets
+    some of its fields; return the names of the new shapes by the names of the old ones."""
     request_names: dict[str, str] = {}
     modes = {part.name: part.modes for part in registry._components.values()}
     for _path, _method, operation in operations(result):
@@ -128,37 +132,40 @@ def _has_read_only(schema: dict[str, Any]) -> bool:
 
 
 def _request_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """A request's shape: no further fields; its examples are shown with the operations instead."""
+    """A request's schema, without examples, which the operations show instead."""
     return {key: part for key, part in _plain(schema).items() if key != "examples"}
 
 
-def _reply_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """A reply's shape: allows further fields, since we may add some; none is marked read-only."""
-    shown = _open(schema)
-    for part in shown.get("properties", {}).values():
+def _response_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """A response's schema: it allows unknown fields, since we may add some, and marks no field as
+    read-only. Descriptions lose what concerns only requests."""
+    result = _open(schema)
+    for part in result.get("properties", {}).values():
         part.pop("readOnly", None)
-    return shown
+        if "description" in part:
+            part["description"] = part["description"].partition(REQUEST_RULE)[0]
+    return result
 
 
 def _open(schema: dict[str, Any]) -> dict[str, Any]:
-    shown = _request_schema(schema)
-    if shown.get("additionalProperties") is False:
-        del shown["additionalProperties"]
-    return shown
+    result = _request_schema(schema)
+    if result.get("additionalProperties") is False:
+        del result["additionalProperties"]
+    return result
 
 
 def _shared_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """The shape of requests and replies: fields that only the server sets are required."""
-    shown = _open(schema)
-    parts = shown.get("properties", {})
+    """A schema for both requests and responses; fields that only the server sets are required."""
+    result = _open(schema)
+    parts = result.get("properties", {})
     needed = {name for name, part in parts.items() if part.get("readOnly")}
-    needed |= set(shown.get("required", ()))
-    return shown | ({"required": [name for name in parts if name in needed]} if needed else {})
+    needed |= set(result.get("required", ()))
+    return result | ({"required": [name for name in parts if name in needed]} if needed else {})
 
 
 def _plain(schema: Any, *, is_named: bool = True) -> Any:
-    """The schema without the titles of its parts, which repeat their names, and without null
-    defaults, which client generators take for values to send."""
+    """The schema without the titles of its parts, which only repeat names, and without defaults of
+    null, which generated clients would send."""
     if isinstance(schema, list):
         return [_plain(part, is_named=False) for part in schema]
     if not isinstance(schema, dict):
@@ -187,7 +194,7 @@ def _add_examples(operation: dict[str, Any], components: dict[str, Any]) -> None
     for content in operation.get("requestBody", {}).get("content", {}).values():
         if "example" not in content:
             content["example"] = known.get("body") or example_of(content["schema"], components)
-    for status, answer in operation["responses"].items():
-        content = answer.get("content", {}).get("application/json")
+    for status, response in operation["responses"].items():
+        content = response.get("content", {}).get("application/json")
         if status < "300" and content:
             content["example"] = known.get(status) or example_of(content["schema"], components)

@@ -44,32 +44,32 @@ Act = Callable[[], HttpResponseBase]
 CAN_WAIT = "chatplatform.can_wait"
 # The environ's key of the request's `RateLimitResult`.
 ALLOWANCE = "chatplatform.allowance"
-# The person, if there is one, and the client of the request's credential.
+# The environ's key of the holders of the credential: the person, if any, and the client.
 HOLDERS = "chatplatform.holders"
 NO_PATH: Mapping[str, Any] = {}
-# Every answer to a counted request carries the first two headers, refusals too.
+# Every response to a counted request has the first two headers, errors too.
 LIMIT_HEADERS: dict[str, dict[str, Any]] = {
     "RateLimit-Policy": {
-        "description": "The limits that the request counted for, such as"
-        ' `"page";q=300;w=60, "key";q=6000;w=60`: `q` requests in each `w` seconds.',
+        "description": "The limits that this request counts towards, such as"
+        ' `"page";q=300;w=60, "key";q=6000;w=60`: `q` requests per `w` seconds.',
         "schema": {"type": "string"},
     },
     "RateLimit": {
-        "description": 'What is left of them, such as `"page";r=299;t=60, "key";r=5800;t=12`: `r`'
-        " requests; in `t` seconds some are free again.",
+        "description": "What is left of the limits in `RateLimit-Policy`, such as"
+        ' `"page";r=299;t=60, "key";r=5800;t=12`: `r` requests remain; more in `t` seconds.',
         "schema": {"type": "string"},
     },
     "Retry-After": {
-        "description": "Seconds after which the request may be repeated.",
+        "description": "Seconds to wait before you repeat the request.",
         "schema": {"type": "integer", "minimum": 1},
     },
 }
-# The shape of a reply, or a union of shapes if it depends on the caller.
+# The shape of a response, or a union of shapes if it depends on the caller.
 Reply = type[BaseModel] | UnionType
 
 
 class Caller(Protocol):
-    """What an operation knows of its caller; `str()` names the caller. See identity.auth."""
+    """What an operation knows of its caller; `str()` identifies the caller. See identity.auth."""
 
     @property
     def client_id(self) -> int: ...
@@ -102,9 +102,9 @@ class Access:
     rights: tuple[str, ...] = ()
     reading: tuple[str, ...] = ()
     refusal: type[NotAuthenticated] = NotAuthenticated
-    # Whether web pages of an origin may call it (CORS); None: those of other sites may not.
+    # Whether web pages of an origin may call it (CORS); None: no pages of other origins may.
     admits_origin: Callable[[str], bool] | None = None
-    # Whether a public key names its visitor by a `Visitor-Token`.
+    # Whether a `Visitor-Token` identifies the visitor who uses a public key.
     takes_visitor: bool = False
 
     def admitted(self, http_method: str | None) -> tuple[str, ...]:
@@ -125,7 +125,12 @@ class Access:
 
 def listed(rights: Sequence[str]) -> str:
     """Rights in words: `an owner, an admin or a secret key`."""
-    words = [f"{'an' if right[0] in 'aeo' else 'a'} {right}" for right in rights]
+    words = [
+        "anyone with `can_train`"
+        if right == "trainer"
+        else f"{'an' if right[0] in 'aeo' else 'a'} {right}"
+        for right in rights
+    ]
     return " or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
 
 
@@ -134,7 +139,7 @@ PUBLIC = Access((), lambda request: None)
 
 @dataclass(frozen=True)
 class Form:
-    """A body that is not JSON, in any of `media_types`. `files` names its file fields."""
+    """A body that is not JSON, in one of `media_types`; fields in `files` hold lists of files."""
 
     shape: type[BaseModel]
     media_types: tuple[str, ...] = ("multipart/form-data",)
@@ -143,7 +148,7 @@ class Form:
 
 @dataclass(frozen=True)
 class RawResponse:
-    """A reply without a shape, such as a file, in one of `media_types`."""
+    """A response without a shape, such as a file, in one of `media_types`."""
 
     media_types: tuple[str, ...]
     description: str = "The file, as a download."
@@ -168,20 +173,21 @@ class Deprecated:
 class Operation:
     """The declaration of an operation, written `@operation(...)` above the method that serves it.
 
-    The method gets the path's parameters, and `request`, `body` and `query` if it names them. It
-    returns a shape, a ready dict, a Django response, or None for an answer without a body. The
-    shapes of `body`, `query` and `returns` are its annotations unless they are given here. A method
-    without the parameter `body` reads the raw bytes itself, such as signed ones; `body` then only
-    documents them.
+    The method gets the path's parameters, and `request`, `body` and `query` if it has parameters
+    of these names. It returns a shape, a dict, a Django response, or None for a response without a
+    body. The shapes of `body`, `query` and `returns` are its annotations unless they are given
+    here. A method without the parameter `body` reads the raw bytes itself, for example to check
+    their signature; `body` then only documents them.
 
-    - `also`: further documented statuses.
+    - `also`: other documented statuses, with the shapes of their responses.
     - `streams`: the events by name, if a 200 may be a stream.
+    - `path_suffix`: what the document shows after the path, such as a slash.
     - `waits`: the method waits for another server, such as a model or a name server. It runs in the
-      pool for waiting, which admits few requests of one client at once.
-    - `costs_credits`: the bot may reply, so a visitor may make few such requests in a minute.
-    - `is_atomic`: although the method waits for seconds, its changes and the stored answer to an
+      pool of waiting threads, which serves only a few requests of one client at once.
+    - `costs_credits`: the bot may reply, so a visitor may send only a few such requests a minute.
+    - `is_atomic`: although the method waits for seconds, its changes and the response stored for an
       `Idempotency-Key` are one transaction: otherwise a retry could make the change twice.
-    - `gives_credentials`: the reply holds a secret, so the answer stored for an `Idempotency-Key`
+    - `gives_credentials`: the response holds a secret, so what is stored for an `Idempotency-Key`
       is kept for one minute only.
     - `is_counted`: the rate limits apply. False if servers must be able to call it without limit.
     """
@@ -273,7 +279,7 @@ def _once(
 def _within_bulkhead(
     view: "OperationViewSet", http: HttpRequest, declared: Operation, act: Act
 ) -> HttpResponseBase:
-    """`_once`; 429 if too many requests of the same client wait already."""
+    """`_once`'s response; 429 if too many requests of the same client are waiting."""
     if view.caller:
         caps = outgoing_call_limits.caps_of_client(view.caller.client_id)
     else:
@@ -283,7 +289,7 @@ def _within_bulkhead(
 
 
 def _rendered(act: Act) -> HttpResponseBase:
-    """`act`'s response, or the rendered exception: it runs outside of the view's `dispatch`."""
+    """`act`'s response, or the rendered exception: `act` runs outside of the view's `dispatch`."""
     try:
         return act()
     except Exception as exc:
@@ -313,8 +319,8 @@ def parse_query(shape: type[BaseModel], request: HttpRequest) -> BaseModel:
 
 
 def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any]) -> BaseModel:
-    """The body as its shape; 413, 415 or 422 if it does not fit or names another row than the
-    path."""
+    """The body as its shape; 413, 415 or 422 if it is too large, of another media type, invalid, or
+    differs from the id in the path."""
     if isinstance(declared.body, Form):
         if declared.body_is_optional and _is_left_out(request):
             return declared.body.shape()
@@ -325,8 +331,8 @@ def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any
     raw = request.body
     if not raw and declared.body_is_optional:
         return _validated(declared.body, {}, "body")
-    # Any web page can send a body without a type, and the browser then sends no preflight.
-    # Programs send no Origin, and need no type.
+    # Any web page can send a body without a type, and the browser then sends no preflight. Other
+    # programs send no Origin, so they need no type.
     needs_type = bool(request.content_type) or "Origin" in request.headers
     if needs_type and request.content_type != "application/json":
         raise UnsupportedMediaType
@@ -342,7 +348,7 @@ def _is_left_out(request: HttpRequest) -> bool:
 
 
 def parse_json(raw: bytes) -> Any:
-    """The parsed JSON; 422 `json_invalid` with the offset of the fault."""
+    """The parsed JSON; 422 `json_invalid` with the offset of the error."""
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as exc:
@@ -371,25 +377,25 @@ def _validated(
     is_json: bool = False,
 ) -> BaseModel:
     if isinstance(value, dict) and (others := other_than_path(shape, value, path)):
-        fault = {"msg": "Differs from the id in the path.", "type": "value_error"}
-        raise Invalid([{"loc": [where, name]} | fault for name in others])
+        error_fields = {"msg": "Differs from the id in the path.", "type": "value_error"}
+        raise Invalid([{"loc": [where, name]} | error_fields for name in others])
     try:
         if is_json:
-            read: BaseModel = strict_validator(shape).validate_python(value, context=REQUEST)
-            return read
+            parsed: BaseModel = strict_validator(shape).validate_python(value, context=REQUEST)
+            return parsed
         return shape.model_validate(value, context=REQUEST)
     except ValidationError as exc:
-        faults = [
+        errors = [
             {"loc": [where, *error["loc"]]} | describe_error(error)
             for error in exc.errors(include_url=False)
         ]
-        raise Invalid(faults) from exc
+        raise Invalid(errors) from exc
 
 
 class OperationViewSet(ViewSet):
     """The base of every viewset; `identity.auth.TenantViewSet` adds the types of callers."""
 
-    # OPTIONS serves only CORS, which is answered earlier; the OpenAPI document describes the paths.
+    # DRF needs no metadata for OPTIONS: the middleware has answered CORS preflights before.
     metadata_class = None
     # The `Caller`; None in a public operation. Subclasses narrow the type.
     caller: Any = None
@@ -417,30 +423,30 @@ class OperationViewSet(ViewSet):
             raise self.allowance.refusal
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Serves an operation. DRF answers an HTTP method that the path does not have.
+        """Serve an operation; DRF responds to HTTP methods that the path does not support.
 
         DRF's steps around a method (request, negotiation, permissions, throttles) are skipped:
-        `operation()` does what is needed, as declared.
+        `operation()` does what the declaration requires.
         """
         action = self.action_map.get((request.method or "").lower())
         if action is None:
-            other = super().dispatch(request, *args, **kwargs)
-            return other.render() if isinstance(other, Response) else other
+            drf_response = super().dispatch(request, *args, **kwargs)
+            return drf_response.render() if isinstance(drf_response, Response) else drf_response
         serve = getattr(self, action)
         response: HttpResponseBase
         try:
             response = serve(request, **kwargs)
         except Exception as exc:
             response = render(exc)
-        # Refusals carry these headers too.
+        # Error responses have these headers too.
         if serve.operation.deprecated:
             serve.operation.deprecated.mark(response)
         if self.allowance:
             self.allowance.write_to(response)
             request.META[ALLOWANCE] = self.allowance
         if self.caller:
-            who = (name for name in [str(self.caller)] if name.startswith("user:"))
-            request.META[HOLDERS] = (*who, f"client:{self.caller.client_id}")
+            person = (name for name in [str(self.caller)] if name.startswith("user:"))
+            request.META[HOLDERS] = (*person, f"client:{self.caller.client_id}")
         response["Allow"] = ", ".join(self.allowed_methods)
         return response
 

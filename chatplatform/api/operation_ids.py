@@ -1,13 +1,13 @@
 """The `operationId` of each operation: a verb and a noun, and the name of a method in clients.
 
-Most follow from the operation's name. The names that are not in this form, or that several
-operations share, have theirs here. An id never changes.
+Most ids are derived from the operation's name. The table holds those of operations whose name has
+another form or is shared. An id never changes.
 """
 
 import re
 
 _ARTICLES = {"the", "a", "an"}
-_OF_PATH: dict[tuple[str, str], str] = {
+_ID_BY_PATH: dict[tuple[str, str], str] = {
     ("GET", "/health"): "checkHealth",
     ("GET", "/health/live"): "checkLiveness",
     ("GET", "/identity/users"): "listUsers",
@@ -119,8 +119,8 @@ _OF_PATH: dict[tuple[str, str], str] = {
 
 
 def operation_id(method: str, path: str, name: str) -> str:
-    """The id of the operation at a path, from its name if the table has none."""
-    if known := _OF_PATH.get((method, path)):
+    """The id of the operation at a path: the table's, or one derived from the operation's name."""
+    if known := _ID_BY_PATH.get((method, path)):
         return known
     words = re.findall(r"\w+", name.removesuffix(" By Id"))
     first, *others = [word for word in words if word.lower() not in _ARTICLES]

@@ -1,7 +1,7 @@
 """Limits how many requests of one client call other people's servers at once.
 
-A server that stalls holds a waiting thread for as long as a call may take. A client gets at most a
-quarter of these threads, and only one once half of them are taken; the last one says 429.
+A stalled server blocks a waiting thread until the call times out. A client gets at most a quarter
+of these threads, and only one while half of them are busy; one thread stays free to return 429.
 """
 
 import functools
@@ -15,50 +15,50 @@ from chatplatform.api.bulkhead import Bulkhead
 
 # Threads of each process. A waiting thread costs memory and a connection, but no CPU time.
 WAITING_THREADS = 32
-# Maximum threads that requests of one client take: a quarter.
+# The maximum number of threads for the requests of one client: a quarter.
 OF_CLIENT = 8
-# Once this many threads are taken, a client that has one gets no further one.
+# Once this many threads are busy, a client that has one gets no further one.
 SHARED = 16
-# The last thread is free to say 429.
+# One thread stays free to return 429.
 OUTGOING_CALLS = Bulkhead(retry_after=5, total=WAITING_THREADS - 1, shared=SHARED)
-# The marks of views: all their requests call out, or only POSTs.
+# Values of a view's attribute `waits`: all its requests call other servers, or only POSTs do.
 _EVERY, _POST = "every", "post"
 
 
 def caps_of_client(client_id: int | None) -> dict[str, int]:
-    """The cap of a client for `OUTGOING_CALLS`; None: of the platform's staff, taken together."""
+    """The cap of a client for `OUTGOING_CALLS`; None is the platform's staff as a whole."""
     return {f"client:{client_id}": OF_CLIENT}
 
 
 def always_calls_out(view: Any) -> Any:
-    """Mark a view of the site: all its requests run in the threads for waiting."""
+    """Mark a view of the site: all its requests run in waiting threads."""
     view.waits = _EVERY
     return view
 
 
 def posts_call_out(view: Any) -> Any:
-    """Mark a view of the site: its POSTs run in the threads for waiting."""
+    """Mark a view of the site: its POSTs run in waiting threads."""
     view.waits = _POST
     return view
 
 
 def calls_out(view: Any) -> Any:
-    """Mark a view of the site whose POST calls out; 429 if too many of one client run at once."""
+    """Mark a view of the site: its POSTs run in waiting threads; 429 if a client has too many."""
 
     @functools.wraps(view)
     def serve(page: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         user: Any = request.user
         caps = caps_of_client(user.client_id)
         with OUTGOING_CALLS.admit(caps) if request.method == "POST" else nullcontext():
-            reply: HttpResponseBase = view(page, request, *args, **kwargs)
-            return reply
+            response: HttpResponseBase = view(page, request, *args, **kwargs)
+            return response
 
     serve.waits = _POST  # type: ignore[attr-defined]
     return serve
 
 
 def will_wait(request: HttpRequest) -> bool:
-    """Whether this request calls out, by the mark of its view."""
+    """Whether this request needs a waiting thread, according to its view's mark."""
     try:
         request.resolver_match = resolve(request.path_info)
     except Resolver404:

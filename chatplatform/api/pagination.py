@@ -15,7 +15,7 @@ from chatplatform.api.shapes import Shape, Text
 
 Row = TypeVar("Row", bound=models.Model)
 Item = TypeVar("Item")
-_NOT_OF_THIS_LIST = "This cursor is not one of this list."
+_WRONG_CURSOR = "This cursor is damaged or belongs to another list."
 
 
 class Page(Shape):
@@ -23,23 +23,23 @@ class Page(Shape):
 
     cursor: Text | None = Field(
         None,
-        description="`next_cursor` of the previous list page; omit it for the first.",
+        description="`next_cursor` from the previous page; leave it out for the first page.",
         max_length=500,
     )
-    limit: int = Field(50, ge=1, le=100, description="Rows on a list page, 1..100.")
+    limit: int = Field(50, ge=1, le=100, description="Maximum number of rows per page, 1 to 100.")
     # The request's path, set by `parse_query`.
     _path: str = ""
 
 
 class ListPage(Shape, Generic[Item]):
-    """A list page."""
+    """One page of a list."""
 
-    items: list[Item] = Field(description="The rows of this page, in the list's order.")
+    items: list[Item] = Field(description="The rows of this page, in the order of the list.")
     next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
 def list_of(query: Shape) -> str:
-    """The identity of the list that a query asks for: the path and the filters that are set."""
+    """A text that identifies the list of a query: the path and the filters that are set."""
     filters = query.model_dump_json(exclude={"cursor", "limit"}, exclude_defaults=True)
     return f"{query._path if isinstance(query, Page) else ''}?{filters}"
 
@@ -59,7 +59,7 @@ def position_of(
 ) -> list[Any]:
     """The position in a cursor; 422 if it was changed or belongs to another list."""
     position = None
-    # A cursor that an older version of the server issued may name no list.
+    # A cursor from an older version of the server may accept any list.
     for item in (of, ""):
         with suppress(signing.BadSignature):
             position = signing.loads(cursor, salt=_salt(model, order, item))
@@ -70,14 +70,14 @@ def position_of(
 
 
 def wrong_cursor() -> Invalid:
-    """422: the cursor was changed or belongs to another list."""
-    return Invalid.field("query", "cursor", msg=_NOT_OF_THIS_LIST)
+    """The 422 for a cursor that was changed or belongs to another list."""
+    return Invalid.field("query", "cursor", msg=_WRONG_CURSOR)
 
 
 def numbers_of(
     cursor: str, model: type[models.Model], order: Sequence[str], *, of: str = ""
 ) -> list[int]:
-    """`position_of` for a list that is ordered by whole numbers; 422 if the position is not."""
+    """`position_of` for a list ordered by whole numbers; 422 if it has other values."""
     numbers = position_of(cursor, model, order, of=of)
     if not all(isinstance(number, int) and abs(number) < 2**63 for number in numbers):
         raise wrong_cursor()
@@ -107,11 +107,11 @@ def page(
     if query.cursor:
         rows = _after(rows, order, query.cursor, of)
     fetched = list(rows.order_by(*order)[: query.limit + 1])
-    shown, has_more = fetched[: query.limit], len(fetched) > query.limit
+    page_rows, has_more = fetched[: query.limit], len(fetched) > query.limit
     end = None
-    if shown and (has_more or resumable):
-        end = cursor_of(rows.model, order, _position_at(shown[-1], order), of=of)
-    result = {"items": [shape(row) for row in shown], "next_cursor": end if has_more else None}
+    if page_rows and (has_more or resumable):
+        end = cursor_of(rows.model, order, _position_at(page_rows[-1], order), of=of)
+    result = {"items": [shape(row) for row in page_rows], "next_cursor": end if has_more else None}
     return result | ({"resume_cursor": end or query.cursor} if resumable else {})
 
 
@@ -133,7 +133,7 @@ def _after(
             later |= equal_so_far & Q(**{f"{column}__{side}": value})
             equal_so_far &= Q(**{column: value})
         first, value = position[0]
-        # Follows from the other condition, but lets an index scan start at the position.
+        # The first condition follows from the second, but lets an index scan start there.
         return rows.filter(Q(**{f"{first}__{side}e": value}), later)
     except (ValueError, TypeError, ValidationError) as exc:
         raise wrong_cursor() from exc

@@ -1,7 +1,7 @@
-"""The caller's address, scheme and host if a proxy is in front of the platform.
+"""The caller's IP address, scheme and host if a proxy is in front of the platform.
 
-Anybody can send `X-Forwarded-…`. Only addresses in TRUSTED_PROXIES are believed, and the header is
-read from the right: our proxies append to what the caller wrote.
+Anybody can send `X-Forwarded-…`, so these headers count only if the request comes from an address
+in TRUSTED_PROXIES. They are read from the right: our proxies append to what the caller sent.
 """
 
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -17,14 +17,14 @@ _FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA"
 
 
 def apply_forwarded_headers(meta: dict[str, Any]) -> None:
-    """Replace the proxy's address, scheme and host by the caller's."""
+    """Replace the proxy's address, scheme and host with the caller's."""
     if not settings.TRUSTED_PROXIES or not _is_trusted(meta.get("REMOTE_ADDR", "")):
         return
     addresses = _values(meta, "FOR")
     while addresses and _is_trusted(meta["REMOTE_ADDR"]):
         address = _parsed(addresses.pop())
         if address is None:
-            break  # our proxies write only addresses: whatever is further left may be forged
+            break  # our proxies write only addresses: anything further left may be forged
         meta["REMOTE_ADDR"] = str(address)
     scheme, host = _values(meta, "PROTO"), _values(meta, "HOST")
     if scheme and scheme[-1] in _SCHEMES:

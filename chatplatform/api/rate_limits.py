@@ -1,4 +1,4 @@
-"""Rate limits of callers: requests in a minute, a visitor's messages in a few seconds, files a day.
+"""Rate limits of callers: requests per minute, a visitor's messages per ten seconds, bytes per day.
 
 They are sliding windows of the library `limits` in Valkey. One script counts a request against all
 its quotas in one round trip. While Valkey is unavailable, each process counts for itself.
@@ -24,30 +24,30 @@ from chatplatform.api.request_context import current_address
 from chatplatform.live import valkey
 
 WINDOW_SECONDS, BURST_SECONDS, DAY_SECONDS = 60, 10, 86_400
-# Requests in a minute.
+# Requests per minute.
 PUBLIC_KEY_AND_ADDRESS = 300
-# Requests of a known visitor that cause no reply, such as looking for news 12 times a minute while
-# they wait. They are counted apart because many visitors may wait behind one office's address.
+# Requests per minute of a known visitor that cause no reply, such as polling 12 times a minute
+# while they wait. They are counted separately because an office's visitors share one address.
 VISITOR = 120
 VISITORS_AT_ADDRESS = 1_500
 PUBLIC_KEY = 6_000
 SECRET_KEY = 12_000
 PERSON = 6_000
 ANONYMOUS_ADDRESS = 1_200
-# Requests for the site's pages, counted apart from requests to the API. A page that shows running
-# work reloads every few seconds; the desk uses the API.
+# Requests per minute for the site's pages, counted separately from requests to the API. A page
+# that shows running work reloads every few seconds; the desk uses the API.
 PERSONS_PAGES = 600
 ADDRESS_PAGES = 1_200
 VISITORS_REPLIES = 20
-# Replies for a visitor in `BURST_SECONDS`: two cores cannot store a minute's messages of many
-# visitors at once.
+# Replies to a visitor per `BURST_SECONDS`: if many visitors send a minute's messages at once, two
+# cores cannot store them.
 VISITORS_BURST = 5
-# Bytes of files in a day: for a visitor two and a half of the largest messages, for an address
-# those of four visitors. A public key's limit depends on the disk and is a setting.
+# Bytes of files per day: two and a half of the largest messages for a visitor, and four times as
+# much for an address. A public key's limit depends on the disk and is a setting.
 VISITORS_BYTES = 250_000_000
 ADDRESS_BYTES = 1_000_000_000
-# All visitors of a public key at one address share these, since one person can become a new visitor
-# at will, or keep many tokens. In an office, each person uses one of NEWCOMERS once.
+# Per minute, shared by all visitors of a public key at one address, since one person can become a
+# new visitor at will, or keep many tokens. In an office, each person is a newcomer only once.
 NEWCOMERS = 20
 ADDRESS_REPLIES = 60
 # The names of quotas that apply to callers with a key.
@@ -65,9 +65,9 @@ OF_KEYS = {
 
 @dataclass(frozen=True)
 class Quota:
-    """`holder` may use `amount` in a `window` of seconds; answers call the quota `name`.
+    """`holder` may use `amount` in a `window` of seconds; the headers call the quota `name`.
 
-    `cost`: how much this request counts: 1, or its bytes.
+    `cost` is how much this request counts: 1, or the bytes of its files.
     """
 
     name: str
@@ -89,7 +89,7 @@ class QuotaStatus:
     is_exceeded: bool
     remaining: int
     # Seconds until the current window's requests begin to count less, or, if the quota is exceeded,
-    # until a request is free again.
+    # until a request is allowed again.
     exact_seconds: float
 
     @property
@@ -109,7 +109,7 @@ class RateLimitResult:
         return TooManyRequests(max(waits)) if waits else None
 
     def later(self, passed: float) -> "RateLimitResult | None":
-        """The result as it will be `passed` seconds later; None if a quota may be free by then."""
+        """The result after `passed` seconds; None if an exceeded quota may allow a request then."""
         statuses = [
             replace(status, exact_seconds=status.exact_seconds - passed) for status in self.statuses
         ]
@@ -125,7 +125,7 @@ class RateLimitResult:
 
 
 def scaled(amount: int, factor: float = 1) -> int:
-    """A limit, scaled by the client's factor and the RATE_LIMIT_SCALE of this installation."""
+    """A limit, scaled by a client's factor and this installation's RATE_LIMIT_SCALE."""
     return max(1, round(amount * factor * settings.RATE_LIMIT_SCALE))
 
 
@@ -145,7 +145,7 @@ def of_page(request: HttpRequest) -> tuple[Quota, ...]:
 
 
 def counted_address(address: str) -> str:
-    """The address to count by: IPv6 by its /64 network, which one household has as a whole."""
+    """The address to count requests by: for IPv6 the /64 network, which is one household's."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -158,11 +158,11 @@ def counted_address(address: str) -> str:
 def count(quotas: Sequence[Quota]) -> RateLimitResult:
     """Count a request against each quota, or against none if one is exceeded."""
     statuses = _in_valkey(lambda client: _windows().count(client, quotas), None)
-    return RateLimitResult(statuses or _count_here(quotas))
+    return RateLimitResult(statuses or _count_locally(quotas))
 
 
 def give_back(quotas: Sequence[Quota]) -> None:
-    """Undo the count of a request that failed; while Valkey is unavailable it stays counted."""
+    """Undo the count of a request that failed; while Valkey is unavailable, it stays counted."""
     if quotas:
         _in_valkey(lambda client: _windows().give_back(client, quotas), None)
 
@@ -218,7 +218,7 @@ class _Windows(RedisStorage):
             [rows] = valkey.round_trip([("EVALSHA", _COUNT_SHA, len(keys), *keys, *figures)])
         except redis.exceptions.NoScriptError:
             rows = client.eval(_COUNT, len(keys), *keys, *figures)
-        return [_standing(quota, *row[:5]) for quota, row in zip(quotas, rows, strict=True)]
+        return [_status_of(quota, *row[:5]) for quota, row in zip(quotas, rows, strict=True)]
 
     def give_back(self, client: redis.Redis, quotas: Sequence[Quota]) -> None:
         with client.pipeline(transaction=False) as pipeline:
@@ -239,27 +239,27 @@ def _windows() -> _Windows:
     return _Windows(settings.REDIS_URL, connection_pool=valkey.shared().connection_pool)
 
 
-def _standing(  # noqa: PLR0917 - a row of `_COUNT`
+def _status_of(  # noqa: PLR0917 - a row of `_COUNT`
     quota: Quota, fits: int, earlier: int, earlier_ms: int, current: int, left_ms: int
 ) -> QuotaStatus:
     earlier_left = earlier_ms / 1000
     seconds = max(0.0, left_ms / 1000 - quota.window)
     used = earlier * earlier_left / quota.window + current
-    most = quota.amount - (quota.cost - 1)
-    if not fits and earlier and current < most:
-        # A request is free as soon as enough of the previous window has passed.
-        seconds = earlier_left - (most - current) * quota.window / earlier
+    limit = quota.amount - (quota.cost - 1)
+    if not fits and earlier and current < limit:
+        # A request is allowed as soon as enough of the previous window has passed.
+        seconds = earlier_left - (limit - current) * quota.window / earlier
     remaining = max(0, quota.amount - math.floor(used)) if fits else 0
     return QuotaStatus(quota, not fits, remaining, seconds)
 
 
 @cache
-def _here() -> SlidingWindowCounterRateLimiter:
+def _local_limiter() -> SlidingWindowCounterRateLimiter:
     return SlidingWindowCounterRateLimiter(MemoryStorage())
 
 
-def _count_here(quotas: Sequence[Quota]) -> list[QuotaStatus]:
-    limiter = _here()
+def _count_locally(quotas: Sequence[Quota]) -> list[QuotaStatus]:
+    limiter = _local_limiter()
     free = [limiter.test(quota.item, quota.holder, cost=quota.cost) for quota in quotas]
     if all(free):
         free = [limiter.hit(quota.item, quota.holder, cost=quota.cost) for quota in quotas]

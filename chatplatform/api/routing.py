@@ -15,7 +15,7 @@ _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 
 @dataclass
 class _Step:
-    """A node of the tree of paths: the segments that may follow, and the patterns that end here."""
+    """A node in the tree of paths: the segments that may follow, and the patterns that end here."""
 
     literals: dict[str, "_Step"] = field(default_factory=dict)
     parameters: dict[str, tuple["re.Pattern[str]", "_Step"]] = field(default_factory=dict)
@@ -37,9 +37,9 @@ class _Step:
     def find(
         self, segments: Sequence[str], values: tuple[str, ...], *, has_any_values: bool = False
     ) -> Iterator[tuple[int, URLPattern, tuple[str, ...]]]:
-        """The patterns that fit these segments, each with the values of its parameters.
+        """Yield the patterns that fit these segments, with their number and parameter values.
 
-        `has_any_values`: also those whose parameters have another form, such as an id of letters.
+        `has_any_values`: also patterns whose parameters do not match, such as letters for a number.
         """
         if not segments:
             yield from ((*end, values) for end in self.ends)
@@ -49,8 +49,8 @@ class _Step:
             yield from self.literals[first].find(others, values, has_any_values=has_any_values)
         for regex, step in self.parameters.values():
             if has_any_values or regex.fullmatch(first):
-                found = (*values, first)
-                yield from step.find(others, found, has_any_values=has_any_values)
+                values_so_far = (*values, first)
+                yield from step.find(others, values_so_far, has_any_values=has_any_values)
 
 
 class OperationsResolver(URLResolver):
@@ -63,7 +63,7 @@ class OperationsResolver(URLResolver):
         return match
 
     def find(self, path: str) -> ResolverMatch | None:
-        """The first pattern that fits the path, as Django would choose it; None if none fits."""
+        """The match with the first pattern that fits, as in Django; None if none fits."""
         found = list(self._root.find(path.split("/"), ()))
         for _, pattern, texts in sorted(found, key=lambda item: item[0]) if found[1:] else found:
             converters = pattern.pattern.converters
@@ -86,7 +86,7 @@ class OperationsResolver(URLResolver):
         return None
 
     def malformed(self, path: str) -> str | None:
-        """The name of the parameter whose text keeps this path from being an operation's."""
+        """The name of the malformed parameter in an operation's path; None if there is none."""
         for _, pattern, texts in self._root.find(path.split("/"), (), has_any_values=True):
             for (name, converter), text in zip(
                 pattern.pattern.converters.items(), texts, strict=True
@@ -120,7 +120,7 @@ def find_operation(path: str) -> ResolverMatch | None:
 
 
 def malformed_parameter(path: str) -> str | None:
-    """The parameter of an operation's path that has no text of its kind; None if none is wrong."""
+    """The name of the malformed parameter in an operation's path; None if there is none."""
     resolver = _operations_of(get_resolver())
     return resolver.malformed(path.strip("/")) if resolver else None
 

@@ -23,7 +23,7 @@ from pydantic_core import SchemaValidator
 
 # All JSON parsers agree on whole numbers up to this one (RFC 8259, section 6; RFC 7493).
 MAX_NUMBER = 2**53 - 1
-# PostgreSQL writes 1e-300 as 302 characters, and a list of such numbers would be large.
+# The smallest fraction in free-form JSON: PostgreSQL would write 1e-300 as 302 characters.
 MIN_FRACTION = 1e-30
 # The largest id that a bigint column holds.
 MAX_ID = 2**63 - 1
@@ -31,10 +31,12 @@ MAX_FREE_BYTES = 16_384
 # A pattern for a text with a visible character. Python strips U+001C to U+001F as spaces, but `\s`
 # does not match them in JSON Schema.
 NOT_BLANK = r"[^\s\x1c-\x1f]"
-# The deepest nesting of objects and lists, the outermost included.
+# The deepest nesting of objects and lists, including the outermost.
 MAX_LEVELS = 16
-# The context in which a request's body is validated: `read_only` fields are left out of it.
+# The context in which requests are validated: `read_only` fields are ignored.
 REQUEST = {"is_request": True}
+# Begins the part of a field's description that only concerns requests.
+REQUEST_RULE = " A request may repeat it"
 
 
 def _clean(text: str) -> str:
@@ -129,7 +131,7 @@ Moment = Annotated[
     PlainSerializer(iso, return_type=str),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
-# An address that the platform makes.
+# A URL that the platform generates.
 Uri = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 RowId = Annotated[int, Field(ge=1, le=MAX_ID)]
 # A BCP 47 code in its canonical spelling; below, any spelling that requests may use.
@@ -148,13 +150,13 @@ Language = Annotated[
 
 
 class Shape(BaseModel):
-    """A documented body. Unknown fields of a request are refused; every field is described."""
+    """A documented body or query. Unknown fields are refused, and every field has a description."""
 
     model_config = ConfigDict(
         extra="forbid",
         strict=False,
         from_attributes=True,
-        # A reply has every field, also those that a request may leave out.
+        # A response has every field, including those that a request may leave out.
         json_schema_serialization_defaults_required=True,
     )
     _shown: ClassVar[tuple[str, ...]]
@@ -181,7 +183,7 @@ class Shape(BaseModel):
     def copy_from(cls, row: object, **fields: Any) -> Self:
         """The shape of a stored row: `fields` as given, all other fields from the row's attributes.
 
-        Fields that no reply shows (`exclude=True`) are left out. Nothing is validated: rows that an
+        Fields with `exclude=True` are left out. Nothing is validated: rows that an
         older version stored must stay readable.
         """
         return super().model_construct(
@@ -197,23 +199,23 @@ def example(**fields: Any) -> ConfigDict:
 def read_only(description: str, *, path: str = "", **extra: Any) -> Any:
     """A field that only the server sets: requests may send it, but it is ignored.
 
-    `path` names a path parameter; another row than the path's is a 422.
+    `path` is the name of a path parameter; a value that differs from the parameter's is a 422.
     """
     if path:
-        description += f" A request may repeat it; another `{path}` than the path's is a 422."
+        description += f"{REQUEST_RULE}; if it differs from the path's `{path}`: 422."
     marks: dict[str, Any] = {"readOnly": True} | ({"x-path-parameter": path} if path else {})
     return Field(None, description=description, json_schema_extra=marks, **extra)
 
 
 def without_default(schema: dict[str, Any]) -> None:
-    """Drop the schema's default: the field is required to create and optional in an update."""
+    """Drop the schema's default: the field is required when creating and optional in updates."""
     schema.pop("default", None)
 
 
 def other_than_path(
     shape: type[BaseModel], values: Mapping[str, Any], path: Mapping[str, Any]
 ) -> list[str]:
-    """The fields that name another row than the request's path."""
+    """The fields that repeat a path parameter but differ from it."""
     return [
         name
         for name, field in shape.model_fields.items()
@@ -226,7 +228,7 @@ def other_than_path(
 
 @cache
 def strict_validator(shape: type[BaseModel]) -> SchemaValidator:
-    """A strict validator for JSON: `"yes"` is not a boolean, and neither `"7"` nor `true` a number.
+    """A strict validator for JSON: `"yes"` is no boolean, and `"7"` and `true` are no numbers.
 
     Forms and query strings contain only strings, so they use the usual validator.
     """

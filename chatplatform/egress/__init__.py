@@ -38,7 +38,7 @@ KeepAliveClient = httpx2.Client  # used for many exchanges with one server
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A complete answer. Header names are in lower case."""
+    """A complete response. Header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -59,10 +59,10 @@ def request(
     allow: Collection[str] = (),
     only_hosts: Collection[str] | None = None,
 ) -> Reply:
-    """Make one request and return its answer, even a redirect; raises an EgressError.
+    """Make one request and return its response, even a redirect; raises an EgressError.
 
-    `allow` names further "host:port" pairs that may be private. `only_hosts` pins the request to
-    these hosts (".example.com" means all below it): set it if the request carries credentials.
+    "host:port" pairs in `allow` may be private too. `only_hosts` limits the request to these hosts
+    (".example.com" means all subdomains): set it if the request carries credentials.
     """
     started = time.monotonic()
     target = parse(url, purpose)
@@ -73,16 +73,16 @@ def request(
         timeout_seconds=timeout_seconds, max_bytes=max_bytes, purpose=purpose, allow=allow
     ) as http:
         try:
-            answer = http.request(method, target, headers=headers, json=json, content=content)
+            response = http.request(method, target, headers=headers, json=json, content=content)
         except httpx2.HTTPError as error:
-            raise ConnectionFailed("The answer is not valid HTTP.") from error
-    spent = round((time.monotonic() - started) * 1000)
-    return Reply(answer.status_code, dict(answer.headers), answer.content, spent)
+            raise ConnectionFailed("The response is not valid HTTP.") from error
+    duration_ms = round((time.monotonic() - started) * 1000)
+    return Reply(response.status_code, dict(response.headers), response.content, duration_ms)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenReply:
-    """An answer whose body is still to be read, in decompressed pieces."""
+    """A response whose body is still to be read, in decompressed pieces."""
 
     status: int
     headers: Mapping[str, str]
@@ -99,41 +99,41 @@ def stream(
     max_bytes: int,
     purpose: str,
 ) -> Iterator[OpenReply]:
-    """POST, and read the answer while it arrives; it need not end."""
+    """POST, and read the response while it arrives; it need not end."""
     target = parse(url, purpose)
     _check_headers(headers)
     try:
         with (
             client(timeout_seconds=timeout_seconds, max_bytes=max_bytes, purpose=purpose) as http,
-            http.stream("POST", target, headers=headers, content=content) as answer,
+            http.stream("POST", target, headers=headers, content=content) as response,
         ):
-            yield OpenReply(answer.status_code, dict(answer.headers), answer.iter_bytes())
+            yield OpenReply(response.status_code, dict(response.headers), response.iter_bytes())
     except httpx2.HTTPError as error:
-        raise ConnectionFailed("The answer is not valid HTTP.") from error
+        raise ConnectionFailed("The response is not valid HTTP.") from error
 
 
 def post(
     http: KeepAliveClient, url: str, *, headers: Mapping[str, str], content: bytes, read_bytes: int
 ) -> Reply:
-    """POST through a `client()` that stays open. The answer is read up to about `read_bytes`."""
+    """POST through an open `client()`, and read the response up to about `read_bytes`."""
     started = time.monotonic()
     target = parse(url, "post")
     _check_headers(headers)
     body = b""
     try:
-        with http.stream("POST", target, headers=headers, content=content) as answer:
-            for piece in answer.iter_raw():
+        with http.stream("POST", target, headers=headers, content=content) as response:
+            for piece in response.iter_raw():
                 body += piece
                 if len(body) >= read_bytes:
                     break
     except httpx2.HTTPError as error:
-        raise ConnectionFailed("The answer is not valid HTTP.") from error
-    spent = round((time.monotonic() - started) * 1000)
-    return Reply(answer.status_code, dict(answer.headers), body, spent)
+        raise ConnectionFailed("The response is not valid HTTP.") from error
+    duration_ms = round((time.monotonic() - started) * 1000)
+    return Reply(response.status_code, dict(response.headers), body, duration_ms)
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:
-    """Raise InvalidHeader unless each value is visible ASCII, with spaces and tabs only between
+    """Raise InvalidHeader unless each value is visible ASCII, with spaces and tabs only inside it
     (RFC 9110, 5.5)."""
     for name, value in headers.items():
         if not _HEADER_VALUE.fullmatch(value):
@@ -149,7 +149,7 @@ def client(
 ) -> httpx2.Client:
     """A guarded client for many exchanges or for a library; close it after use.
 
-    The limits apply to each exchange. Make it after a fork, since it keeps connections.
+    The limits apply to each exchange. Create it after a fork, since it keeps connections open.
     """
     return httpx2.Client(
         transport=GuardedTransport(timeout_seconds, max_bytes, Guard(purpose, allow)),
@@ -161,7 +161,7 @@ def client(
 
 
 def check_url(url: str, *, purpose: str = "check") -> None:
-    """Raise Blocked unless `url` could be called now. Resolves its name, for at most 5 seconds."""
+    """Raise Blocked unless `url` could be called now. Resolves its host for up to 5 seconds."""
     refused = first_blocked([url], purpose=purpose)
     if refused is not None:
         raise refused[1]
@@ -170,7 +170,7 @@ def check_url(url: str, *, purpose: str = "check") -> None:
 def first_blocked(urls: Sequence[str], *, purpose: str) -> tuple[int, Blocked] | None:
     """The first URL that could not be called now: its index and why; None if all could.
 
-    The names are resolved in parallel, for at most 5 seconds in all.
+    The hosts are resolved in parallel, for up to 5 seconds in total.
     """
     guard = Guard(purpose, ())
     waits: list[Callable[[], object]] = []
@@ -181,26 +181,26 @@ def first_blocked(urls: Sequence[str], *, purpose: str) -> tuple[int, Blocked] |
             guard.check_target(target)
         except Blocked as error:
             refused = error
-            break  # an earlier one may turn out to be blocked
+            break  # the host of an earlier URL may turn out to be blocked
         waits.append(guard.looked_up(target.raw_host.decode("ascii"), port_of(target)))
     with deadline(time.monotonic() + _LOOKUP_SECONDS):
-        for place, wait in enumerate(waits):
+        for index, wait in enumerate(waits):
             try:
                 wait()
             except EgressError:
-                # An unknown name is refused alike: otherwise callers could find out our own names.
-                return place, Blocked()
+                # Unknown names get the same error, so that callers cannot probe for internal names.
+                return index, Blocked()
     return (len(waits), refused) if refused else None
 
 
 def keeps_secrets(url: str, *, purpose: str) -> bool:
-    """Whether secrets may be sent there: by https, or to a server that EGRESS_ALLOW opens to this
-    purpose."""
+    """Whether secrets may be sent there: the URL is https, or EGRESS_ALLOW permits the server for
+    this purpose."""
     target = parse(url, purpose)
     return target.scheme == "https" or Guard(purpose, ()).is_named(target)
 
 
 def host_port(url: str) -> str:
-    """The "host:port" of a URL, in the form that `allow` and EGRESS_ALLOW take."""
+    """The "host:port" of a URL, as `allow` and EGRESS_ALLOW expect it."""
     target = httpx2.URL(url)
     return f"{target.host.lower()}:{port_of(target)}"

@@ -1,4 +1,4 @@
-"""The rules for a connection's target, the deadline of an exchange, and the errors."""
+"""Rules for the targets of outgoing calls, the deadline of an exchange, and the errors."""
 
 import ipaddress
 import logging
@@ -18,19 +18,19 @@ from django.utils.translation import gettext_noop
 
 from chatplatform.channel_names import MESSAGING_CHANNELS
 
-# The purposes of calls to other servers; an entry of EGRESS_ALLOW may name one.
+# The purposes of calls to other servers; an entry of EGRESS_ALLOW may be limited to one.
 PURPOSES = (
     frozenset({"model", "function", "crawl", "webhook", "sign-in", "push"}) | MESSAGING_CHANNELS
 )
 
-# What an address is refused for, by the code that callers of the API get.
+# The message for a refused URL, by the code in the API's response.
 REFUSALS = {
-    # One for all that a look-up of the name tells, so that nobody can find our own names with it.
+    # One message for every result of a name lookup, so that nobody can probe for internal names.
     "not_public": gettext_noop(
         "There's no such address on the public internet. Check the spelling. If your server is in a"
         " private network, give it a public address."
     ),
-    # These may be told apart: they follow from the text and reveal nothing of our network.
+    # The others depend only on the URL's text, so they reveal nothing about our network.
     "not_an_address": gettext_noop("Enter a full address that starts with https:// or http://."),
     "private_address": gettext_noop(
         "This address leads to your own computer or a private network, where we can't reach it."
@@ -40,11 +40,11 @@ REFUSALS = {
     "with_user": gettext_noop("Remove the user name and password from the address."),
     "insecure": gettext_noop("Secrets are only sent to addresses that start with https://."),
 }
-_ADDRESS = re.compile(r"https?://[^/?#]", re.IGNORECASE)
+_URL_START = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _PORTS = frozenset({80, 443})
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")
-# The ends of names that are never public (RFC 6761, 6762 and 8375, and the reserved `internal`).
-_PRIVATE_ENDS = (".localhost", ".local", ".internal", ".home.arpa")
+_HOST_NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")
+# Suffixes of names that are never public (RFC 6761, 6762 and 8375, and the reserved `internal`).
+_PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".home.arpa")
 
 # Python 3.11's `is_global` is true for most of these.
 _REFUSED_NETWORKS = tuple(
@@ -59,7 +59,7 @@ _REFUSED_NETWORKS = tuple(
         "240.0.0.0/4",
         "2001::/23",  # Teredo and other protocol assignments
         "2001:db8::/32",
-        "2002::/16",  # 6to4 hides an IPv4 address and has no honest use left
+        "2002::/16",  # 6to4 hides an IPv4 address and has no legitimate use left
         "3fff::/20",
     )
 )
@@ -69,8 +69,8 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 logger = logging.getLogger(__name__)
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# An address of a name: its family and the socket address.
-_Found = tuple[socket.AddressFamily, Any]
+# An address that a name resolves to: the family and the socket address.
+_Resolved = tuple[socket.AddressFamily, Any]
 
 
 class EgressError(Exception):
@@ -81,7 +81,7 @@ class EgressError(Exception):
 
 
 class Blocked(EgressError):
-    """A refused destination; the code says why, if the text of the address shows it."""
+    """A refused destination; the code says why, if the URL's text shows it."""
 
     nothing_sent = True
 
@@ -104,11 +104,11 @@ class Timeout(EgressError):
 
 
 class TooLarge(EgressError):
-    """The decompressed answer or its headers exceed the limit."""
+    """The decompressed response or its headers exceed the limit."""
 
 
 class ConnectionFailed(EgressError):
-    """The connection or TLS failed, or the answer broke off or is not HTTP."""
+    """The connection or TLS failed, or the response ended early or is not HTTP."""
 
 
 class NameNotFound(ConnectionFailed):
@@ -121,7 +121,7 @@ class NameNotFound(ConnectionFailed):
 
 
 class ConnectionRefused(ConnectionFailed):
-    """Nobody listens there."""
+    """The server accepts no connections at this port."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -129,14 +129,14 @@ class ConnectionRefused(ConnectionFailed):
         )
 
 
-# The monotonic time at which this thread's exchange must be over. Every wait of a socket reads it,
-# so that a server gains no time by sending a byte now and then.
+# The monotonic time by which this thread's exchange must end. No socket operation waits longer, so
+# a server gains no time by sending a byte now and then.
 _deadline: ContextVar[float] = ContextVar("egress_deadline")
 
 
 @contextmanager
 def deadline(ends_at: float) -> Iterator[None]:
-    """Set the deadline for the length of the block."""
+    """Set the deadline for the duration of the block."""
     token = _deadline.set(ends_at)
     try:
         yield
@@ -148,22 +148,22 @@ def seconds_left() -> float:
     """Seconds until the deadline; raises Timeout once it has passed."""
     left = _deadline.get() - time.monotonic()
     if left <= 0:
-        raise Timeout("The time for this request is over.")
+        raise Timeout("The request timed out.")
     return left
 
 
 def is_public(address: str) -> bool:
     """Whether an IP address belongs to the public internet, and to no network of EGRESS_DENY."""
-    written = ipaddress.ip_address(address.partition("%")[0])
-    forms = {written, _unwrapped(written)}
+    given = ipaddress.ip_address(address.partition("%")[0])
+    forms = {given, _unwrapped(given)}
     if any(ip in network for ip in forms for network in settings.EGRESS_DENY):
         return False
-    return _is_global(_unwrapped(written))
+    return _is_global(_unwrapped(given))
 
 
 def _is_global(ip: _Address) -> bool:
     if isinstance(ip, ipaddress.IPv6Address) and ip not in _GLOBAL_UNICAST:
-        # Loopback, mapped, compatible, site-local, multicast and local NAT64 are all outside of it.
+        # This excludes loopback, mapped, compatible, site-local, multicast and local NAT64.
         return False
     return ip.is_global and not any(ip in network for network in _REFUSED_NETWORKS)
 
@@ -174,7 +174,7 @@ def _is_written_private(host: str) -> bool:
     try:
         return not _is_global(_unwrapped(ipaddress.ip_address(name)))
     except ValueError:
-        return "." not in name or name.endswith(_PRIVATE_ENDS)
+        return "." not in name or name.endswith(_PRIVATE_SUFFIXES)
 
 
 def _unwrapped(address: _Address) -> _Address:
@@ -189,8 +189,8 @@ def _unwrapped(address: _Address) -> _Address:
 
 
 def parse(url: str, purpose: str) -> httpx2.URL:
-    """The URL as the HTTP client reads it; raises Blocked if parsers may disagree about it."""
-    # Some parsers take a backslash or a space as part of the host, others as its end.
+    """The URL as the HTTP client parses it; raises Blocked if parsers may disagree about it."""
+    # Some parsers read a backslash or a space as part of the host, others as its end.
     if any(sign in url for sign in "\\ \t\r\n"):
         raise blocked("?", purpose, "ambiguous URL", _code_for(url))
     try:
@@ -200,46 +200,46 @@ def parse(url: str, purpose: str) -> httpx2.URL:
 
 
 def _code_for(text: str) -> str:
-    """The code for a text that is not a URL."""
-    return "not_public" if _ADDRESS.match(text) else "not_an_address"
+    """The refusal's code for a text that cannot be parsed as a URL."""
+    return "not_public" if _URL_START.match(text) else "not_an_address"
 
 
 def port_of(url: httpx2.URL) -> int:
-    """The URL's port, or the default one of its scheme."""
+    """The URL's port, or the default port of its scheme; 0 for other schemes."""
     return url.port if url.port is not None else {"http": 80, "https": 443}.get(url.scheme, 0)
 
 
 def is_pinned(host: str, hosts: Collection[str]) -> bool:
-    """Whether the host is one of these; `.example.com` matches all hosts below it."""
+    """Whether the host is one of these; `.example.com` matches all its subdomains."""
     name = host.lower()
     return any(name == pin or (pin[:1] == "." and name.endswith(pin)) for pin in hosts)
 
 
 def blocked(host: str, purpose: str, reason: str, code: str = "not_public") -> Blocked:
-    """The refusal to raise, with this code; only the log gets its reason."""
+    """The exception to raise, with this code; only the log gets the reason."""
     logger.warning("egress blocked: purpose=%s host=%.253s reason=%s", purpose, host, reason)
     return Blocked(code)
 
 
 def allowed_for(purpose: str) -> list[str]:
-    """The "host:port" pairs that EGRESS_ALLOW opens to this purpose, in its order."""
+    """The "host:port" pairs that EGRESS_ALLOW permits for this purpose, in the setting's order."""
     entries = [entry.strip().rpartition("=") for entry in settings.EGRESS_ALLOW]
-    return [pair for whose, _, pair in entries if whose in {"", purpose}]
+    return [pair for for_purpose, _, pair in entries if for_purpose in {"", purpose}]
 
 
 class Guard:
-    """Checks one purpose's targets; `allow` names "host:port" pairs that may be private."""
+    """Checks the targets of one purpose; "host:port" pairs in `allow` may be private."""
 
     def __init__(self, purpose: str, allow: Collection[str]) -> None:
         self._purpose = purpose
-        # In the form of a target's: lower case, without brackets.
+        # Written like the targets: in lower case, without brackets.
         self._allow = {
             pair.strip().lower().translate({ord("["): "", ord("]"): ""})
             for pair in (*allowed_for(purpose), *allow)
         }
 
     def check_target(self, url: httpx2.URL) -> None:
-        """Raise Blocked for the URL's scheme, user, form of host or port; no name is resolved."""
+        """Raise Blocked if the URL's scheme, user, host or port is refused; resolves no name."""
         host = url.raw_host.decode("ascii")
         if url.scheme not in {"http", "https"}:
             raise blocked(host, self._purpose, "scheme", "not_an_address")
@@ -247,7 +247,7 @@ class Guard:
             raise blocked(host, self._purpose, "no host", "not_an_address")
         if url.userinfo:
             raise blocked(host, self._purpose, "userinfo", "with_user")
-        if ":" not in host and not _NAME.fullmatch(host):
+        if ":" not in host and not _HOST_NAME.fullmatch(host):
             raise blocked(host, self._purpose, "host name")
         if self._allows(host, port_of(url)):
             return
@@ -256,15 +256,16 @@ class Guard:
         if port_of(url) not in _PORTS:
             raise blocked(host, self._purpose, "port", "other_port")
 
-    def addresses(self, host: str, port: int) -> list[_Found]:
-        """All addresses of a host as (family, socket address); raises Blocked if any is private."""
+    def addresses(self, host: str, port: int) -> list[_Resolved]:
+        """All addresses of a host as (family, socket address). Raises Blocked if one is private and
+        the host is not allowed."""
         return self.looked_up(host, port)()
 
-    def looked_up(self, host: str, port: int) -> Callable[[], list[_Found]]:
-        """Start `addresses` in a thread; call the result to wait for the answer."""
+    def looked_up(self, host: str, port: int) -> Callable[[], list[_Resolved]]:
+        """Start `addresses` in a thread, and return a function that waits for its result."""
         wait = _look_up(host, port)
 
-        def checked() -> list[_Found]:
+        def checked() -> list[_Resolved]:
             addresses = wait()
             are_public = all(is_public(address[0]) for _, address in addresses)
             if not are_public and not self._allows(host, port):
@@ -274,33 +275,33 @@ class Guard:
         return checked
 
     def is_named(self, url: httpx2.URL) -> bool:
-        """Whether the operator or the caller allows this server by name and port."""
+        """Whether EGRESS_ALLOW or the caller allows this server by name and port."""
         return self._allows(url.raw_host.decode("ascii"), port_of(url))
 
     def _allows(self, host: str, port: int) -> bool:
         return f"{host.lower()}:{port}" in self._allow
 
 
-def _look_up(host: str, port: int) -> Callable[[], list[_Found]]:
+def _look_up(host: str, port: int) -> Callable[[], list[_Resolved]]:
     """Start to resolve a name in a thread, since the system's resolver has no timeout; the returned
-    function waits for it, until the deadline at most."""
-    answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    function waits for the result, at most until the deadline."""
+    results: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def resolve() -> None:
         try:
-            answers.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+            results.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         except (OSError, UnicodeError) as error:
-            answers.put(error)
+            results.put(error)
 
-    def wait() -> list[_Found]:
+    def wait() -> list[_Resolved]:
         try:
-            answer = answers.get(timeout=seconds_left())
+            result = results.get(timeout=seconds_left())
         except queue.Empty:
             raise Timeout("The name was not resolved in time.") from None
-        if isinstance(answer, Exception) or not answer:
+        if isinstance(result, Exception) or not result:
             raise NameNotFound
         internet = (socket.AF_INET, socket.AF_INET6)
-        return [(entry[0], entry[4]) for entry in answer if entry[0] in internet]
+        return [(entry[0], entry[4]) for entry in result if entry[0] in internet]
 
     threading.Thread(target=resolve, name="egress-lookup", daemon=True).start()
     return wait

@@ -1,4 +1,4 @@
-"""The guarded transport: it connects to checked addresses, and limits the time and the size."""
+"""The guarded transport: it connects only to checked addresses, and limits time and size."""
 
 import functools
 import select
@@ -31,7 +31,7 @@ _PIECE_BYTES = 65_536
 
 
 class GuardedTransport(httpx2.BaseTransport):
-    """Carries every request of a client, and checks each one, redirects too."""
+    """Sends every request of an HTTP client, and checks each one, including redirects."""
 
     def __init__(self, timeout_seconds: float, max_bytes: int, guard: Guard) -> None:
         self._timeout_seconds = timeout_seconds
@@ -49,14 +49,14 @@ class GuardedTransport(httpx2.BaseTransport):
         ends_at = time.monotonic() + self._timeout_seconds
         processor_turns.give_back()
         with _within(ends_at):
-            answer = self._pool.handle_request(self._core_request(request))
-            body = _Body(cast("Iterable[bytes]", answer.stream), ends_at, self._max_bytes)
+            response = self._pool.handle_request(self._core_request(request))
+            body = _Body(cast("Iterable[bytes]", response.stream), ends_at, self._max_bytes)
         try:
-            headers = body.accept_headers(answer.headers)
+            headers = body.accept_headers(response.headers)
         except EgressError:
             body.close()
             raise
-        return httpx2.Response(status_code=answer.status, headers=headers, stream=body)
+        return httpx2.Response(status_code=response.status, headers=headers, stream=body)
 
     def close(self) -> None:
         self._pool.close()
@@ -70,29 +70,29 @@ class GuardedTransport(httpx2.BaseTransport):
             ),
             headers=request.headers.raw,
             content=cast("Iterable[bytes]", request.stream),
-            # The wait for a free connection is the only one that none of our sockets limits.
+            # Our sockets limit every other wait, but not the one for a free connection.
             extensions={"timeout": {"pool": self._timeout_seconds}},
         )
 
 
 @contextmanager
 def _within(ends_at: float) -> Iterator[None]:
-    """Set the exchange's deadline, and raise the client library's errors as ours."""
+    """Set the exchange's deadline, and convert the client library's errors to ours."""
     try:
         with deadline(ends_at):
             yield
     except httpcore2.TimeoutException:
-        raise Timeout("The time for this request is over.") from None
+        raise Timeout("The request timed out.") from None
     except (
         httpcore2.NetworkError,
         httpcore2.ProtocolError,
         httpcore2.UnsupportedProtocol,
     ) as error:
-        raise ConnectionFailed("The answer broke off or is not HTTP.") from error
+        raise ConnectionFailed("The response ended early or is not HTTP.") from error
 
 
 class _Body(httpx2.SyncByteStream):
-    """The body of an answer, decompressed and counted piece by piece."""
+    """The body of a response, decompressed and counted piece by piece."""
 
     def __init__(self, stream: Iterable[bytes], ends_at: float, max_bytes: int) -> None:
         self._stream = stream
@@ -102,17 +102,17 @@ class _Body(httpx2.SyncByteStream):
         self._is_fed = False
 
     def accept_headers(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        """Check the headers, and return them without those that the decoded body contradicts."""
+        """Check the headers, and return those that still hold for the decompressed body."""
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
-            raise TooLarge(f"The headers are over {MAX_HEADER_BYTES} bytes.")
+            raise TooLarge(f"The headers have more than {MAX_HEADER_BYTES} bytes.")
         codings = [value.lower() for name, value in headers if name.lower() == b"content-encoding"]
         if all(coding in {b"", b"identity"} for coding in codings):
             return headers
         if codings not in ([b"gzip"], [b"x-gzip"]):
-            raise ConnectionFailed("The answer is encoded in a way that was not asked for.")
+            raise ConnectionFailed("The response has an encoding that wasn't requested.")
         self._gzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        gone = {b"content-encoding", b"content-length"}
-        return [(name, value) for name, value in headers if name.lower() not in gone]
+        outdated = {b"content-encoding", b"content-length"}
+        return [(name, value) for name, value in headers if name.lower() not in outdated]
 
     def __iter__(self) -> Iterator[bytes]:
         chunks = iter(self._stream)
@@ -125,10 +125,10 @@ class _Body(httpx2.SyncByteStream):
             for piece in (chunk,) if self._gzip is None else self._inflated(chunk):
                 self._left -= len(piece)
                 if self._left < 0:
-                    raise TooLarge("The answer is over its limit of bytes.")
+                    raise TooLarge("The response is larger than allowed.")
                 yield piece
         if self._is_fed and not self._gzip.eof:
-            raise ConnectionFailed("The answer's compression breaks off.")
+            raise ConnectionFailed("The compressed response ended early.")
 
     def close(self) -> None:
         close = getattr(self._stream, "close", None)
@@ -143,7 +143,7 @@ class _Body(httpx2.SyncByteStream):
             try:
                 piece = self._gzip.decompress(chunk, _PIECE_BYTES)
             except zlib.error as error:
-                raise ConnectionFailed("The answer's compression is broken.") from error
+                raise ConnectionFailed("The compressed response is damaged.") from error
             if piece:
                 yield piece
             full = len(piece) == _PIECE_BYTES
@@ -212,7 +212,7 @@ class _Stream(httpcore2.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         if info == "is_readable":
-            # The pool asks this for an idle connection: readable means that the server hung up.
+            # The pool asks this for an idle connection: it is readable if the server closed it.
             poll = select.poll()
             poll.register(self._sock, select.POLLIN)
             return bool(poll.poll(0))
@@ -234,7 +234,7 @@ def _connected(family: socket.AddressFamily, address: Any) -> socket.socket:
 
 @contextmanager
 def _nothing_sent() -> Iterator[None]:
-    """Mark errors before the request was sent: it may then be tried again."""
+    """Mark errors that occur before anything was sent, so that a retry is safe."""
     try:
         yield
     except EgressError as error:
@@ -247,14 +247,14 @@ def _socket_errors() -> Iterator[None]:
     try:
         yield
     except TimeoutError:
-        raise Timeout("The time for this request is over.") from None
+        raise Timeout("The request timed out.") from None
     except ConnectionRefusedError:
         raise ConnectionRefused from None
     except ssl.SSLCertVerificationError as error:
-        words = gettext_noop("The server's certificate isn't valid for this address.")
-        raise ConnectionFailed(words) from error
+        message = gettext_noop("The server's certificate isn't valid for this address.")
+        raise ConnectionFailed(message) from error
     except (OSError, ValueError) as error:
-        # ValueError: a host that OpenSSL does not take as a server name.
+        # ValueError: OpenSSL does not accept the host as a server name.
         raise ConnectionFailed("The connection failed.") from error
 
 

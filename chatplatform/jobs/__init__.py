@@ -1,7 +1,8 @@
-"""Jobs are rows in PostgreSQL; Celery only carries messages that name them.
+"""Jobs are rows in PostgreSQL; Celery only carries messages with their ids.
 
 `enqueue()` writes a row in the caller's transaction. The relay dispatches due rows to Celery. A
-worker claims the row by a lease and finishes only if it still holds it. Apps import from here.
+worker claims the row with a lease, and finishes the job only while it holds the lease. Apps import
+from here.
 """
 
 from chatplatform.jobs.declaring import NO_WAIT as NO_WAIT

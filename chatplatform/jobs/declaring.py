@@ -27,12 +27,13 @@ def job(
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Declare a function as the job `name`. It takes ids by keyword and may run twice.
 
-    A job that raises an exception is retried after growing waits, up to `max_attempts`. When no
-    attempt is left, `on_dead` is called with the same arguments, so that nobody waits in vain.
+    A job that raises an exception is retried with exponential backoff, up to `max_attempts`. When
+    no attempt is left, `on_dead` is called with the same arguments, so that nobody waits in vain.
     `fair`: clients take turns, and a client's job with the lowest `priority` goes first.
 
     A job that raises `FilesUnavailable` is retried for over an hour without using up attempts. If
-    the file store is still unavailable then, `on_dead` gets the error, if it takes `cause`.
+    the file store is still unavailable then, `on_dead` gets the error as `cause`, if it has this
+    parameter.
     """
 
     def declare(run: Callable[P, None]) -> Callable[P, None]:
@@ -44,8 +45,8 @@ def job(
 
 
 def periodic(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Declare a function that Celery beat calls as `settings.CELERY_BEAT_SCHEDULE` says. It may run
-    twice."""
+    """Declare a function that Celery beat calls on the schedule in `settings.CELERY_BEAT_SCHEDULE`.
+    It may run twice."""
 
     def declare(run: Callable[P, None]) -> Callable[P, None]:
         def task(**args: Any) -> None:
@@ -58,12 +59,12 @@ def periodic(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
 
 
 def _run_dispatched(*, job_id: int, **_: object) -> None:
-    """The Celery task of a job: it runs the row that the message names."""
+    """The Celery task of a job: it runs the job whose id the message has."""
     leases.run(job_id)
 
 
 def _run_next(*, job_id: int, **_: object) -> None:
-    """The Celery task of a fair job: each message runs one job of the queue, the next in turn."""
+    """The Celery task of a fair job: each message runs the job that is next in turn."""
     fair_share.run_next(job_id)
 
 
@@ -91,8 +92,8 @@ def enqueue(
     """Write a job row in the caller's transaction; it is due after `wait`.
 
     Nothing happens if a job with this name and `dedupe_key` is queued already. Jobs with the same
-    `ordering_key` run one after another, in the order of their rows: lock the subject of the key
-    while you enqueue. A client's job with the lowest `priority` goes first in its queue.
+    `ordering_key` run one after another, in the order of their ids: lock the row that the key
+    stands for while you enqueue. A client's job with the lowest `priority` goes first in its queue.
     """
     row = {
         "client": client_id,
@@ -132,8 +133,8 @@ def postpone(
 ) -> bool:
     """Postpone the newest queued job `name` of an ordering key, and change its arguments.
 
-    It becomes due `wait` from now, but at most `at_most` after it was enqueued. Jobs that a worker
-    has ever claimed are left alone. False if there is no such job.
+    It becomes due `wait` from now, but no later than `at_most` after it was enqueued. Jobs that a
+    worker has ever claimed are left alone. False if there is no such job.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_WAITING, [name, ordering_key])

@@ -1,4 +1,4 @@
-"""Fair shares: clients take turns in the queues of fair jobs, however many jobs each enqueued."""
+"""Fair shares: clients take turns in the queues of fair jobs, however many jobs each has."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ _NEXT = f"""
 SELECT j.id, j.client_id {_RUNNABLE}
 ORDER BY s.served_at NULLS FIRST, j.priority, j.id LIMIT 1
 """
-_TAKE = """
+_RECORD_TURN = """
 INSERT INTO chatplatform_fairshare (queue, client_id, served_at)
 VALUES (%(queue)s, %(client)s, clock_timestamp())
 ON CONFLICT (queue, client_id) DO UPDATE SET served_at = EXCLUDED.served_at
@@ -36,7 +36,7 @@ def run_next(job_id: int) -> bool:
     """Run the next fair job in the queue of `job_id`; False if none waits.
 
     The client that was served longest ago comes next, with its job of the lowest `priority`. So
-    each message runs one job, but rarely the one that it names.
+    each message runs one job, but often not the one whose id it has.
     """
     name = Job.objects.filter(pk=job_id).values_list("name", flat=True).first()
     if name is None or name not in declared:
@@ -48,16 +48,16 @@ def run_next(job_id: int) -> bool:
             chosen = cursor.fetchone()
             if chosen is None:
                 return False
-            cursor.execute(_TAKE, {"queue": values["queue"], "client": chosen[1]})
+            cursor.execute(_RECORD_TURN, {"queue": values["queue"], "client": chosen[1]})
         # If another worker has just claimed it, choose the next one.
         if leases.run(chosen[0]):
             return True
 
 
 def should_yield(queue: str, *, client_id: int, priority: int) -> bool:
-    """Whether another client's job waits, or one of this client with a lower `priority`.
+    """Whether a job of another client waits, or one of this client with a lower `priority`.
 
-    A long job asks this now and then; if true, it ends and enqueues its rest as a new job.
+    A long job checks this from time to time; if true, it ends and enqueues its rest as a new job.
     """
     with connection.cursor() as cursor:
         values = {"client": client_id, "priority": priority}

@@ -1,5 +1,5 @@
-"""Jobs of a frozen client wait: they are neither dispatched nor claimed. Only SQL names the table,
-since it belongs to a higher app."""
+"""Jobs of a frozen client wait: they are neither dispatched nor claimed. Jobs that process incoming
+messages of channels are exempt. This is SQL since the table belongs to a higher app."""
 
 # A condition on the job `j`.
 MAY_RUN = """NOT EXISTS (

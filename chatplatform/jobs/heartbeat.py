@@ -10,7 +10,7 @@ from pathlib import Path
 from django.conf import settings
 
 from chatplatform.live import valkey
-from chatplatform.observing import outages
+from chatplatform.observing import outage_logging
 
 log = logging.getLogger(__name__)
 EVERY_SECONDS = 5.0
@@ -19,7 +19,7 @@ EXPIRES_SECONDS = 60
 
 class Heartbeat:
     """Writes the key `alive:<name>`, which expires, and touches `HEARTBEAT_FILE` if that is set: a
-    container's health check reads the file's time without starting a process."""
+    container's health check reads the file's modification time, without starting a process."""
 
     def __init__(self, name: str) -> None:
         self._key = f"alive:{name}"
@@ -27,29 +27,29 @@ class Heartbeat:
         self._written_at = 0.0
 
     def write_if_due(self) -> None:
-        """Write at most every `EVERY_SECONDS`, for loops that turn more often."""
+        """Write if `EVERY_SECONDS` have passed, for loops that run more often."""
         if time.monotonic() - self._written_at >= EVERY_SECONDS:
             self.write()
 
     def write(self) -> None:
-        # The file first: a broker that does not answer delays this by seconds.
+        # The file first: an unresponsive broker would delay it by seconds.
         self.touch_file()
         try:
             self._broker.set(self._key, time.time(), ex=EXPIRES_SECONDS)
-            outages.report_recovery("broker")
+            outage_logging.report_recovery("broker")
         except valkey.ERRORS as exc:
             log.warning("no heartbeat could be written: %s", exc)
         self._written_at = time.monotonic()
 
     def touch_file(self) -> None:
-        """The part of a heartbeat that works without the broker."""
+        """Touch the file and notify systemd: the part of a heartbeat that needs no broker."""
         if settings.HEARTBEAT_FILE:
             Path(settings.HEARTBEAT_FILE).touch()
-        _tell_systemd()
+        _notify_systemd()
 
 
-def _tell_systemd() -> None:
-    """Tell systemd's watchdog, if it started this process, that it lives (sd_notify(3))."""
+def _notify_systemd() -> None:
+    """Tell systemd, if it started this process, that the process is alive (sd_notify(3))."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:
         return
@@ -59,4 +59,4 @@ def _tell_systemd() -> None:
             notify.connect(f"\0{address[1:]}" if address[0] == "@" else address)
             notify.send(b"WATCHDOG=1")
     except OSError as exc:
-        log.warning("systemd could not be told: %s", exc)
+        log.warning("systemd could not be notified: %s", exc)

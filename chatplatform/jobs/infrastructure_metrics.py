@@ -12,7 +12,7 @@ from chatplatform.live import valkey
 from chatplatform.observing import host, metrics
 from chatplatform.observing.metrics import Reading, Readings
 
-# Finished jobs are kept for a week and are not counted. Each part of the union has a small index.
+# Finished jobs are kept for a week and are not counted. Each part of the union uses a small index.
 _JOBS = """
 SELECT name, state, count(*) FROM chatplatform_job
 WHERE state IN ('queued', 'running') GROUP BY name, state
@@ -35,15 +35,15 @@ WHERE datname = current_database() GROUP BY 1
 
 
 def read() -> Readings:
-    """The metrics of each part; for a part that does not answer, only that it is down."""
+    """Yield the metrics of each part; for a part that does not respond, only that it is down."""
     try:
         with connection.cursor() as cursor:
-            found = [*_jobs(cursor), *_database(cursor)]
+            readings = [*_jobs(cursor), *_database(cursor)]
     except Error:
-        found = [Reading(metrics.DATABASE_UP, 0)]
+        readings = [Reading(metrics.DATABASE_UP, 0)]
     finally:
-        connection.close()  # this thread's own
-    yield from found
+        connection.close()  # each thread has its own connection
+    yield from readings
     yield from _broker()
     if replica.is_configured():
         lag = replica.lag_seconds()
@@ -54,12 +54,12 @@ def read() -> Readings:
 
 def waiting(cursor: Any) -> dict[str, tuple[int, float]]:
     """By queue, the number of jobs that could run now and the seconds the oldest has waited."""
-    found = {str(job.queue): (0, 0.0) for job in declared.values()}
+    by_queue = {str(job.queue): (0, 0.0) for job in declared.values()}
     cursor.execute(_WAITING)
     for name, count, seconds in cursor.fetchall():
-        before, oldest = found.get(queue_of(name), (0, 0.0))
-        found[queue_of(name)] = before + count, max(oldest, seconds)
-    return found
+        before, oldest = by_queue.get(queue_of(name), (0, 0.0))
+        by_queue[queue_of(name)] = before + count, max(oldest, seconds)
+    return by_queue
 
 
 def _jobs(cursor: Any) -> Iterator[Reading]:

@@ -96,5 +96,5 @@ def remove(token: uuid.UUID) -> None:
 
 
 def release(token: uuid.UUID) -> None:
-    """Leave a job to other processes, since this one ran it but could not store how it ended."""
+    """Leave a job to other processes: this one could not store the claim, or how the job ended."""
     _renewer.release(token)

@@ -27,7 +27,7 @@ from django.db.models.functions import Now
 
 from chatplatform import processor_turns
 from chatplatform.api.request_context import serving
-from chatplatform.jobs import lease_renewer, registry, worker_liveness
+from chatplatform.jobs import lease_renewer, registry, worker_locks
 from chatplatform.jobs.frozen_clients import MAY_RUN
 from chatplatform.jobs.registry import call_with_known_args, declared
 from chatplatform.media_stores import FilesUnavailable
@@ -38,19 +38,19 @@ log = logging.getLogger(__name__)
 # While the database is down, a claim is retried for this long, with this pause in between.
 CLAIM_SECONDS, CLAIM_PAUSE_SECONDS = 5.0, 0.2
 LONGEST_WAIT_SECONDS = 60.0
-# A job waits for the file store this many times: 1 s, 2 s, 4 s, … 60 s, over an hour in all.
+# How many times a job waits for the file store: 1 s, 2 s, 4 s, … 60 s, over an hour in total.
 WAITS_FOR_FILES = 66
-# A lease without renewal for this long: its process hangs for good, or has died while a connection
-# pooler holds its lock.
+# A job is requeued if its lease was not renewed for this long: its process hangs for good, or has
+# crashed while a connection pooler keeps its lock.
 HANGS_FOR = timedelta(minutes=10)
-# A job that this many processes in a row died with is the cause. Two deaths may be chance: a host
-# without memory, somebody's `kill`. A process runs at most one job that two processes died with (a
-# constraint of the table), so the third death points to it.
+# A job becomes dead after this many processes in a row have crashed while they ran it. Two crashes
+# may be chance: a host without memory, somebody's `kill`. A process runs at most one job with two
+# crashes (a constraint of the table), so the third crash points to that job.
 DEATHS = 3
-# The jobs of a process that died restart this far apart, and four times as far after a second
-# death: if they restarted together, one of them could kill the others again.
+# The jobs of a crashed process restart this many seconds apart, and four times as far apart after
+# a second crash: if they restarted together, one of them could crash the others again.
 SECONDS_APART = 0.5
-# How long a job that two processes died with waits, if this process runs another such job.
+# How long a job with two crashes waits if this process runs another such job.
 SUSPECT_SECONDS = 1.0
 
 
@@ -59,8 +59,8 @@ class GiveUp(Exception):
 
 
 class TryLater(Exception):
-    """Raised by a job that has to wait: it runs again after `wait`, by default after the usual
-    growing pause. The attempt counts."""
+    """Raised by a job that has to wait: it runs again after `wait`, by default with the usual
+    exponential backoff. The attempt counts."""
 
     def __init__(self, reason: str, *, wait: timedelta | None = None) -> None:
         super().__init__(reason)
@@ -68,7 +68,7 @@ class TryLater(Exception):
 
 
 class LeaseLost(Exception):
-    """Another worker has the job now, so this worker's result is dropped."""
+    """Another worker has the job now, so this worker's result is discarded."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ class Lease:
     attempts: int
     # The id of the request that enqueued the job; empty if there was none.
     request_id: str = ""
-    # How many processes in a row have died while they ran the job.
+    # How many processes in a row have crashed while they ran the job.
     crashes: int = 0
-    # The client that the job belongs to; None for the platform's own.
+    # The client that the job belongs to; None for a job of the platform.
     client_id: int | None = None
 
 
@@ -119,7 +119,7 @@ def run(job_id: int) -> bool:
 def _run_and_store(lease: Lease) -> None:
     """Run a job and store how it ended; raises a database error if that cannot be stored."""
     try:
-        # Logs, further jobs and traces carry the request's id.
+        # Logs, traces and the jobs that this one enqueues carry the request's id.
         with (
             serving(request_id=lease.request_id or "-", address=""),
             tracing.job_span(lease.request_id, lease.name),
@@ -156,13 +156,13 @@ WHERE j.id = %(id)s AND j.state = 'queued' AND j.due_at <= statement_timestamp()
                     AND o.state IN ('queued', 'running'))
 RETURNING j.client_id, j.name, j.args, j.attempts, j.trace_id, j.crashes
 """
-_LET_SUSPECT_WAIT = f"""
+_POSTPONE_SUSPECT = f"""
 UPDATE chatplatform_job SET dispatched_at = NULL, dispatches = 0,
     due_at = statement_timestamp() + make_interval(secs => %s)
 WHERE id = %s AND state = 'queued' AND crashes >= {DEATHS - 1}
 """
 # The renewer skips a row that is locked here, so this statement renews the lease itself.
-_HOLD = """
+_RENEW = """
 UPDATE chatplatform_job
 SET lease_until = statement_timestamp() + make_interval(secs => %(lease)s),
     attempts = CASE WHEN %(is_progress)s THEN LEAST(attempts, 1) ELSE attempts END,
@@ -178,6 +178,7 @@ WHERE id = %(id)s AND lease_token = %(token)s AND state = 'running'
 
 
 def claim(job_id: int) -> Lease | None:
+    """Claim a job; None if it may not run now, or another worker has it."""
     # Retried while the database is down, since the relay resends a consumed message only later.
     ends_at = time.monotonic() + CLAIM_SECONDS
     while True:
@@ -185,8 +186,8 @@ def claim(job_id: int) -> Lease | None:
         try:
             return _try_claim(job_id, token)
         except (OperationalError, InterfaceError) as exc:
-            # The claim may have been stored although its answer was lost: other processes may take
-            # the job.
+            # The claim may have been stored although its result was lost: leave the job to other
+            # processes.
             lease_renewer.release(token)
             if time.monotonic() > ends_at:
                 raise
@@ -199,14 +200,14 @@ def _try_claim(job_id: int, token: uuid.UUID) -> Lease | None:
     try:
         with connection.cursor() as cursor:
             values: dict[str, Any] = {"id": job_id, "token": token}
-            values["holder"] = worker_liveness.holder()
+            values["holder"] = worker_locks.holder()
             cursor.execute(_CLAIM, values | {"lease": settings.JOB_LEASE_SECONDS})
             row = cursor.fetchone()
     except IntegrityError:
         # Another job of the ordering key was claimed at the same moment, or this process runs
-        # another job that two processes died with.
+        # another job with two crashes.
         with connection.cursor() as cursor:
-            cursor.execute(_LET_SUSPECT_WAIT, [SUSPECT_SECONDS, job_id])
+            cursor.execute(_POSTPONE_SUSPECT, [SUSPECT_SECONDS, job_id])
         return None
     if row is None:
         return None
@@ -215,7 +216,7 @@ def _try_claim(job_id: int, token: uuid.UUID) -> Lease | None:
 
 
 def parse_json(value: Any) -> dict[str, Any]:
-    """The value of a jsonb column of a raw cursor, which may arrive as text."""
+    """The value of a jsonb column from a raw cursor, which may return it as text."""
     parsed: dict[str, Any] = orjson.loads(value) if isinstance(value, (str, bytes)) else value
     return parsed
 
@@ -226,11 +227,11 @@ def _row(lease: Lease) -> Any:
 
 @contextmanager
 def commit(*, is_progress: bool = False, ends_job: bool = False) -> Iterator[None]:
-    """The transaction in which a job stores its result, under the lock of its own row; outside of a
-    job, a plain transaction.
+    """The transaction in which a job stores its result; it locks the job's row. Outside of a job, a
+    plain transaction.
 
     It renews the lease, and raises `LeaseLost` if another worker has the job by now. `is_progress`:
-    no later attempt repeats this work, so earlier failures are forgotten. `ends_job`: the job is
+    no later attempt repeats this work, so earlier failures no longer count. `ends_job`: the job is
     done with this transaction, which must not contain another `commit`, and stores nothing more.
     """
     if _is_ending.get():
@@ -239,7 +240,7 @@ def commit(*, is_progress: bool = False, ends_job: bool = False) -> Iterator[Non
         lease = _current.get()
         if lease:
             values = {"lease": settings.JOB_LEASE_SECONDS, "is_progress": is_progress}
-            if not (_update(_END, lease) if ends_job else _update(_HOLD, lease, **values)):
+            if not (_update(_END, lease) if ends_job else _update(_RENEW, lease, **values)):
                 raise LeaseLost
             if ends_job:
                 transaction.on_commit(functools.partial(_current.set, None))
@@ -263,7 +264,7 @@ def current_job() -> int | None:
 
 
 def follows_death() -> bool:
-    """Whether the process that ran this job before has died."""
+    """Whether the process that ran this job before has crashed."""
     lease = _current.get()
     return bool(lease and lease.crashes)
 
@@ -283,7 +284,7 @@ def _update(statement: str, lease: Lease, /, **values: Any) -> bool:
 
 
 def _finish(lease: Lease) -> None:
-    # The transaction of its result may have ended the job.
+    # The transaction that stored the job's result may have ended the job.
     is_done = _current.get() is None or _update(_END, lease)
     _count(lease, "done" if is_done else "lost")
 
@@ -296,7 +297,7 @@ def _max_attempts(job_row: Job) -> int:
     return job_row.max_attempts or _declared_attempts(job_row.name)
 
 
-def _growing_wait(number: int) -> float:
+def _backoff_seconds(number: int) -> float:
     return min(2.0**number, LONGEST_WAIT_SECONDS)
 
 
@@ -306,15 +307,16 @@ def _retry(lease: Lease, error: str, wait: float | None = None) -> None:
         _dead_letter(lease, error)
         return
     if wait is None:
-        wait = _growing_wait(lease.attempts - 1)
+        wait = _backoff_seconds(lease.attempts - 1)
     _requeue(lease.job_id, lease.token, wait, error)
     _count(lease, "retried")
 
 
 def _wait_for_files(lease: Lease, error: FilesUnavailable) -> None:
-    """Let a job wait for the file store, which may be down for longer than all attempts take.
+    """Make a job wait for the file store, which may be down for longer than all attempts take.
 
-    Each wait adds one attempt to the row, so that the attempts for failures are not used up.
+    Each wait adds one to the row's `max_attempts`, so that the attempts for failures are not used
+    up.
     """
     reason = f"{type(error).__name__}: {error}"
     allowed = _max_attempts(Job.objects.get(pk=lease.job_id))
@@ -328,7 +330,7 @@ def _wait_for_files(lease: Lease, error: FilesUnavailable) -> None:
         return
     with transaction.atomic():
         _row(lease).update(max_attempts=allowed + 1)
-        _requeue(lease.job_id, lease.token, _growing_wait(waits), reason)
+        _requeue(lease.job_id, lease.token, _backoff_seconds(waits), reason)
     _count(lease, "retried")
 
 
@@ -348,14 +350,14 @@ def _requeue(
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(_REQUEUE, [crashes, wait_seconds, error[:2000], job_id, token])
     except IntegrityError:
-        # The same work has been enqueued again meanwhile; that job replaces this one.
+        # The same work was enqueued again meanwhile; that job replaces this one.
         Job.objects.filter(pk=job_id, lease_token=token).update(
             state=JobState.DONE, last_error=error[:2000]
         )
 
 
 def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = None) -> None:
-    """Mark a job without attempts left as dead, and call its `on_dead`."""
+    """Mark a job as dead, and call its `on_dead`."""
     declaration = declared.get(lease.name)
     with transaction.atomic():
         is_dead = _row(lease).update(
@@ -369,10 +371,10 @@ def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = Non
         try:
             with transaction.atomic():
                 takes_cause = "cause" in inspect.signature(declaration.on_dead).parameters
-                more = {"cause": cause} if takes_cause else {}
-                call_with_known_args(declaration.on_dead, lease.args | more)
+                extra = {"cause": cause} if takes_cause else {}
+                call_with_known_args(declaration.on_dead, lease.args | extra)
         except Exception as exc:
-            # The job is dead all the same: a `running` row would block its ordering key.
+            # The job becomes dead anyway: a `running` row would block its ordering key.
             log.exception("%s #%s is dead, and on_dead failed", lease.name, lease.job_id)
             error = f"{reason[:1000]} (on_dead failed: {type(exc).__name__}: {exc})"
             Job.objects.filter(pk=lease.job_id).update(last_error=error[:2000])
@@ -381,10 +383,11 @@ def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = Non
 
 
 def take_back(job_id: int) -> None:
-    """Requeue a job whose process hangs or has died; if it has died, all jobs that it ran.
+    """Requeue a job whose process hangs or has crashed; after a crash, all jobs of that process.
 
-    A living process keeps its jobs. A job that `DEATHS` processes died with becomes dead. Others
-    are tried again even without attempts left, since a job beside may be the cause.
+    A live process keeps its jobs. A job becomes dead if `DEATHS` processes crashed while they ran
+    it. Others are retried even without attempts left, since another job in the same process may be
+    the cause.
     """
     with transaction.atomic():
         rows = Job.objects.select_for_update(no_key=True, skip_locked=True)
@@ -393,18 +396,18 @@ def take_back(job_id: int) -> None:
         if job_row is None:
             return
         hangs = rows.filter(pk=job_id, lease_until__lt=Now() - HANGS_FOR).exists()
-        is_gone = worker_liveness.is_gone(job_row.lease_holder)
+        is_gone = worker_locks.is_gone(job_row.lease_holder)
         if not hangs and not is_gone:
             return
-        lost = [job_row]
+        affected = [job_row]
         if is_gone and job_row.lease_holder is not None:
             of_process = rows.filter(lease_holder=job_row.lease_holder, state=JobState.RUNNING)
-            lost = list(of_process.order_by("pk"))
-        for place, row in enumerate(lost):
-            _after_death(row, wait=place * SECONDS_APART * 4**row.crashes)
+            affected = list(of_process.order_by("pk"))
+        for position, row in enumerate(affected):
+            _after_crash(row, wait=position * SECONDS_APART * 4**row.crashes)
 
 
-def _after_death(row: Job, *, wait: float) -> None:
+def _after_crash(row: Job, *, wait: float) -> None:
     assert row.lease_token
     if row.crashes >= DEATHS - 1:
         lease = Lease(row.pk, row.lease_token, row.name, row.args, row.attempts)
@@ -423,7 +426,7 @@ WHERE id = %s AND state = 'running' RETURNING lease_token, crashes
 def return_to_queue(job_ids: list[int]) -> None:
     """Requeue the jobs that a stopping worker interrupts; the attempt does not count.
 
-    A worker that dies cannot do this: its jobs' deaths are counted.
+    A worker that crashes cannot do this: the crash counts for its jobs.
     """
     for job_id in job_ids:
         with transaction.atomic(), connection.cursor() as cursor:

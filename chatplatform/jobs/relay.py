@@ -10,25 +10,26 @@ from django.conf import settings
 from django.db import Error, connection
 from kombu.exceptions import OperationalError
 
-from chatplatform.jobs import heartbeat, leases, worker_liveness
+from chatplatform.jobs import heartbeat, leases, worker_locks
 from chatplatform.jobs.frozen_clients import MAY_RUN
 from chatplatform.jobs.registry import CHANNEL, Queue, declared
 from chatplatform.jobs.stop_event import Stop
 from chatplatform.live import pubsub, valkey
 from chatplatform.models import Job, JobState
-from chatplatform.observing import metrics, outages
+from chatplatform.observing import metrics, outage_logging
 
 log = logging.getLogger(__name__)
-# Pauses between two polls, which a signal ends: POLL_SECONDS while due jobs wait for room or for an
-# older job of their key, at most WATCH_SECONDS while jobs are in the broker or run, else
-# IDLE_SECONDS.
+# Pauses between two polls, which a signal ends: POLL_SECONDS while due jobs wait for a place in the
+# broker or for an older job of their ordering key, at most WATCH_SECONDS while jobs are in the
+# broker or run, else at most IDLE_SECONDS.
 POLL_SECONDS, WATCH_SECONDS, IDLE_SECONDS = 0.02, 1.0, 5.0
-# A poll over ten thousand waiting jobs takes tens of milliseconds. First comes a pause of this many
-# times the poll's length, which no signal ends: so a flood of signals costs a fifth of a core, and
-# jobs that come meanwhile are taken together. It is at most POLL_SECONDS if something was
-# dispatched, and short in any case: the database may have stalled for once.
-LOOKS_APART, LONGEST_PAUSE_SECONDS = 4, 2.0
-# Maximum jobs that one poll dispatches.
+# A poll over ten thousand waiting jobs takes tens of milliseconds. After each poll the relay pauses
+# for PAUSE_FACTOR times the poll's duration, and no signal ends this pause: so a flood of signals
+# costs a fifth of a core, and jobs that arrive meanwhile are dispatched together. The pause is at
+# most POLL_SECONDS after a poll that dispatched jobs, else MAX_PAUSE_SECONDS: the poll may have
+# been slow only once, because the database stalled.
+PAUSE_FACTOR, MAX_PAUSE_SECONDS = 4, 2.0
+# The maximum number of jobs that one poll dispatches.
 BATCH_SIZE = 200
 SWEEP_SECONDS = 1.0
 DATABASE_PAUSE_SECONDS = 1.0
@@ -40,15 +41,15 @@ BROKER_PAUSE_SECONDS = 0.5
 JOBS_IN_BROKER = 32
 # At most this many jobs of one client in a queue wait in the broker or run, times `REPLY_WORKERS`.
 # A worker's sixteen threads serve the first three queues, and four threads serve the fourth: so
-# some are free for other clients, however long these jobs take. A job of a priority below 0 may
-# come on top.
+# some are free for other clients, however long these jobs take. One job with a priority below 0 may
+# exceed the limit.
 CLIENT_JOBS = {
     Queue.REPLY: 8, Queue.CHANNEL: 4, Queue.INSIGHT: 3, Queue.WEBHOOK: 2, Queue.TRAIN: 8,
     Queue.EXPORT: 8,
 }  # fmt: skip
 
-# During a rolling deploy, a newer release's relay handles the jobs that only it knows. The alert
-# JobsWait reports a job that no release knows.
+# During a rolling deploy, a newer release's relay handles the jobs that only it declares. The alert
+# JobsWait reports a job that no release declares.
 _IS_KNOWN = "name = ANY(%(names)s::text[])"
 # A condition on the job `j`: a worker could run it now. It has no ordering key, or is the oldest
 # unfinished job of its key.
@@ -124,8 +125,9 @@ def take_due(limit: int = BATCH_SIZE, *, newest_first: bool = False) -> list[tup
     """Mark up to `limit` due jobs as dispatched and return their ids and names.
 
     Clients take turns, each with its job of the lowest priority, the oldest first; in the queue
-    `channel`, the newest if `newest_first`. At most `JOBS_IN_BROKER` jobs of a queue are dispatched
-    and not yet claimed; at most `CLIENT_JOBS` of a client in it are dispatched or run.
+    `channel`, the newest first if `newest_first`. At most `JOBS_IN_BROKER` jobs of a queue are
+    dispatched and not yet claimed. Per client and queue, at most `CLIENT_JOBS` are dispatched or
+    run.
     """
     with connection.cursor() as cursor:
         cursor.execute(_DUE, due_values(limit, newest_first=newest_first))
@@ -160,25 +162,26 @@ def seconds_to_next() -> float:
 
 
 def forget_dispatches() -> int:
-    """Mark all queued jobs as not dispatched: the broker, or a worker that died, has lost messages.
+    """Mark all queued jobs as not dispatched, because the broker or a crashed worker may have lost
+    messages; return their number.
 
-    A job that is dispatched twice is claimed once.
+    A job that is dispatched twice is claimed only once.
     """
     dispatched = Job.objects.filter(state=JobState.QUEUED, dispatched_at__isnull=False)
     return dispatched.update(dispatched_at=None, dispatches=0)
 
 
 def sweep(before_each: Callable[[], None] = lambda: None, *, dead: Collection[int] = ()) -> int:
-    """Requeue up to 500 jobs whose worker is gone; those that kill workers become dead.
+    """Requeue up to 500 jobs whose worker is gone; jobs that crash workers become dead.
 
-    A worker is gone if its leases have ended, or if the number of its lock is among `dead`.
-    `before_each` is called before each job. Returns the number of jobs found; raises the database's
-    error if it is unavailable.
+    A worker may be gone if its leases have ended, or if the number of its lock is among `dead`.
+    `before_each` is called before each job. Returns the number of jobs found; raises a database
+    error if the database is unavailable.
     """
     with connection.cursor() as cursor:
         cursor.execute(_LOST, {"names": list(declared), "dead": list(dead)})
-        lost = [row[0] for row in cursor.fetchall()]
-    for job_id in lost:
+        lost_ids = [row[0] for row in cursor.fetchall()]
+    for job_id in lost_ids:
         before_each()
         try:
             leases.take_back(job_id)
@@ -186,12 +189,12 @@ def sweep(before_each: Callable[[], None] = lambda: None, *, dead: Collection[in
             if isinstance(exc, Error) and not connection.is_usable():
                 raise
             # One failure must not hold up the other jobs.
-            log.exception("job %s could not be taken back", job_id)
-    return len(lost)
+            log.exception("job %s could not be requeued", job_id)
+    return len(lost_ids)
 
 
 class Relay:
-    """A relay. Any number may run; only one of them dispatches a row."""
+    """The loop of a relay. Any number of relays may run; only one of them dispatches a row."""
 
     def __init__(self) -> None:
         self._swept_at = self._polled_at = 0.0
@@ -213,16 +216,16 @@ class Relay:
             self._heartbeat.write_if_due()
             try:
                 dispatched = self.tick()
-                outages.report_recovery("database")
+                outage_logging.report_recovery("database")
                 if dispatched == BATCH_SIZE:
                     continue
-                longest = POLL_SECONDS if dispatched else LONGEST_PAUSE_SECONDS
+                longest = POLL_SECONDS if dispatched else MAX_PAUSE_SECONDS
                 spent = time.monotonic() - self._polled_at
-                stop.wait(min(LOOKS_APART * spent, longest))
+                stop.wait(min(PAUSE_FACTOR * spent, longest))
                 if not signalled.is_set():
                     signalled.wait(seconds_to_next())
             except Error as exc:
-                log.warning("the database is away, trying again: %s", exc)
+                log.warning("the database is unavailable, trying again: %s", exc)
                 connection.close()
                 stop.wait(DATABASE_PAUSE_SECONDS)
 
@@ -232,8 +235,8 @@ class Relay:
             self._sweep()
             self._check_broker()
             self._swept_at = time.monotonic()
-        # Channel messages go newest and oldest first by turns: behind a thousand waiting customers
-        # a new one is still answered soon, and the oldest are answered too.
+        # Polls start with the newest and the oldest channel messages in turn: if a thousand
+        # customers wait, a new one still gets a reply soon, and so do the oldest.
         self._newest_first = not self._newest_first
         self._polled_at = time.monotonic()
         due = take_due(newest_first=self._newest_first)
@@ -242,16 +245,16 @@ class Relay:
         return len(due)
 
     def _sweep(self) -> None:
-        gone = worker_liveness.find_gone_workers()
+        gone = worker_locks.find_gone_workers()
         # After a restart of the database, workers hold their locks again before the second sweep.
         dead, self._gone = gone & self._gone, gone
-        # Requeueing hundreds of jobs takes longer than a heartbeat lasts.
+        # Requeueing hundreds of jobs takes longer than a heartbeat is valid.
         sweep(self._heartbeat.write_if_due, dead=dead)
         if dead:
             forget_dispatches()
 
     def _dispatch(self, job_id: int, name: str) -> None:
-        # If the broker does not answer, a batch takes minutes.
+        # If the broker does not respond, a batch takes minutes.
         self._heartbeat.write_if_due()
         declaration = declared[name]
         try:
@@ -259,7 +262,7 @@ class Relay:
             declaration.task.apply_async(kwargs={"job_id": job_id}, queue=queue, retry=False)
         except (OperationalError, *valkey.ERRORS) as exc:
             # The row stays due: it is dispatched again when the broker is back.
-            log.warning("the broker is away, job %s waits: %s", job_id, exc)
+            log.warning("the broker is unavailable, job %s waits: %s", job_id, exc)
             time.sleep(BROKER_PAUSE_SECONDS)
 
     def _check_broker(self) -> None:
@@ -267,7 +270,7 @@ class Relay:
         try:
             run_id = str(self._broker.info("server")["run_id"])
         except valkey.ERRORS as exc:
-            log.warning("the broker does not answer: %s", exc)
+            log.warning("the broker does not respond: %s", exc)
             return
         if self._broker_run_id and run_id != self._broker_run_id:
             count = forget_dispatches()

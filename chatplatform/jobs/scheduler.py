@@ -1,4 +1,4 @@
-"""The scheduler of Celery beat with a heartbeat."""
+"""Celery beat's scheduler, with a heartbeat."""
 
 import logging
 from typing import Any
@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 
 class Scheduler(PersistentScheduler):
-    """Writes the heartbeat in the loop that sends the periodic tasks, so only while that runs."""
+    """Writes the heartbeat in the loop that sends the periodic tasks, so only while it runs."""
 
     max_interval = int(heartbeat.EVERY_SECONDS)  # between two ticks
 
@@ -24,10 +24,10 @@ class Scheduler(PersistentScheduler):
         return super().tick(*args, **options)
 
     def _ensure_connected(self) -> Any:
-        """Wait for the broker, without limit; the first task comes here."""
+        """Wait for the broker without a time limit; called when the first task is sent."""
 
         def warn(exc: Exception, seconds: float) -> None:
-            log.warning("the broker is away, trying again in %s s: %s", seconds, exc)
+            log.warning("the broker is unavailable, trying again in %s s: %s", seconds, exc)
 
         # `callback` is called every second.
         return self.connection.ensure_connection(

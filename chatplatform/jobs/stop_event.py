@@ -5,7 +5,7 @@ import time
 
 
 class Stop(threading.Event):
-    """Set when a loop has to end. It also sets the event for which the loop waits."""
+    """Set when a loop has to end. It also sets the events that the loop waits for."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -19,7 +19,7 @@ from chatplatform.jobs.stop_event import Stop
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS = 2.0  # before a loop that failed is called again
-# A loop that has not called `turn` for this long hangs; one statement may take 30 seconds.
+# A loop hangs if it has not called `turn` for this long; one statement may take 30 seconds.
 HANGS_SECONDS = 60.0
 
 
@@ -35,13 +35,13 @@ class Consumer(consumer.Consumer):
         try:
             super().start()
         except Exception:
-            # Celery would wait up to ten minutes for the running jobs and take no others. Their
+            # Celery would wait up to ten minutes for the running jobs and start no others. Their
             # leases let a new process take them over within seconds.
             log.critical("The consumer failed, so this process ends at once.", exc_info=True)
             os._exit(1)
 
     def register_with_event_loop(self, hub: Any) -> None:
-        """Called for each connection to the broker; the timer that it adds ends with it."""
+        """Called for each connection to the broker; the timer that this adds ends with it."""
         super().register_with_event_loop(hub)
         self._write_heartbeat()
         hub.call_repeatedly(heartbeat.EVERY_SECONDS, self._write_heartbeat)
@@ -51,7 +51,7 @@ class Consumer(consumer.Consumer):
             self._heartbeat.write()
 
     def ensure_connected(self, conn: Any) -> Any:
-        """Wait for the broker, without limit: such a worker is alive and may deliver webhooks."""
+        """Wait for the broker without a limit: meanwhile the worker may deliver webhooks."""
 
         def touch_file() -> None:
             maybe_shutdown()
@@ -59,11 +59,12 @@ class Consumer(consumer.Consumer):
                 self._heartbeat.touch_file()
 
         def warn(exc: Exception, seconds: float) -> None:
-            log.warning("the broker is away, trying again in %s s: %s", seconds, exc)
+            log.warning("the broker is unavailable, trying again in %s s: %s", seconds, exc)
 
-        # Also here, in case the broker answers but each connection breaks at once.
+        # Also here, in case the broker responds but each connection breaks at once.
         touch_file()
-        return conn.ensure_connection(warn, callback=touch_file)  # which is called every second
+        # `callback` is called every second.
+        return conn.ensure_connection(warn, callback=touch_file)
 
     def _loop_hangs(self) -> bool:
         stops: list[Stop] = self.controller.loop_stops  # type: ignore[attr-defined]
@@ -96,7 +97,7 @@ class WorkerLoops(bootsteps.StartStopStep):
     """Runs a thread for each of `settings.WORKER_LOOPS` whose queue this worker serves. They start
     before the consumer, and a shutdown stops them."""
 
-    # A pool that forks must have its children before threads start.
+    # A pool that forks must fork its children before threads start.
     requires = ("celery.worker.components:Pool",)
 
     def __init__(self, worker: Any, **options: Any) -> None:

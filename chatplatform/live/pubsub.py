@@ -24,14 +24,14 @@ log = logging.getLogger(__name__)
 _PREFIX = "live:"
 _STREAM_SECONDS = 300  # how long a stream is kept after its last event
 _STREAM_EVENTS = 5000  # about how many of its latest events are kept
-LOOKS_A_SECOND = 100  # polls of all followers of streams in a process, while no event comes
-_PAUSE_SECONDS = 0.5  # before a lost subscription is made again
+MAX_POLLS_PER_SECOND = 100  # by all followers of streams in a process, while no event comes
+_PAUSE_SECONDS = 0.5  # before resubscribing after a lost connection
 
 _best_effort = valkey.BestEffort("live update dropped")
 
 
-class BrokerAway(Exception):
-    """Valkey does not answer, and the operation cannot do without it; the API answers 503."""
+class BrokerUnavailable(Exception):
+    """Valkey does not respond, and the operation needs it; the API returns a 503."""
 
 
 def append(stream: str, event: str, data: dict[str, Any]) -> None:
@@ -48,7 +48,7 @@ def append(stream: str, event: str, data: dict[str, Any]) -> None:
 
 
 def publish(channel: str, data: dict[str, Any]) -> None:
-    """Send a message to the current listeners without storing it. Best effort, as `append`."""
+    """Send a message to the current listeners without storing it. Best effort, like `append`."""
     _send([("PUBLISH", _PREFIX + channel, as_json(data))])
 
 
@@ -69,7 +69,7 @@ class _Signals:
 def signal_on_commit(*channels: str) -> None:
     """Signal to the listeners, once the transaction is committed, that there is more to read.
 
-    Consecutive signals of a transaction are sent together. Best effort, as `append`.
+    Consecutive signals of a transaction are sent together. Best effort, like `append`.
     """
     hooks = connection.run_on_commit
     signals = hooks[-1][1] if hooks else None
@@ -82,19 +82,19 @@ def signal_on_commit(*channels: str) -> None:
 
 
 def set_on_signal(event: threading.Event, channel: str) -> None:
-    """Set an event at every signal of a channel, so that a loop need not poll all the time. The
-    thread that does so lives as long as the process."""
+    """Start a thread that sets an event at every signal of a channel, so that a loop need not poll
+    all the time. The thread runs as long as the process."""
 
     def listen() -> None:
         with valkey.connect().pubsub() as pubsub:  # type: ignore[no-untyped-call]
             pubsub.subscribe(_PREFIX + channel)
             while True:
-                # The first message confirms the subscription: the loop then polls for what came
-                # before.
+                # The first message confirms the subscription, so that the loop polls for what it
+                # missed before.
                 if pubsub.get_message(timeout=5):
                     event.set()
 
-    def listen_for_ever() -> None:
+    def listen_forever() -> None:
         while True:
             try:
                 listen()
@@ -102,7 +102,7 @@ def set_on_signal(event: threading.Event, channel: str) -> None:
                 log.warning("subscription lost, trying again: %s", exc)
                 time.sleep(_PAUSE_SECONDS)
 
-    threading.Thread(target=listen_for_ever, name=f"listen-{channel}", daemon=True).start()
+    threading.Thread(target=listen_forever, name=f"listen-{channel}", daemon=True).start()
 
 
 def store(name: str, value: bytes, *, seconds: int) -> None:
@@ -110,15 +110,16 @@ def store(name: str, value: bytes, *, seconds: int) -> None:
     try:
         valkey.shared().set(_PREFIX + name, value, ex=seconds)
     except valkey.ERRORS as exc:
-        raise BrokerAway from exc
+        raise BrokerUnavailable from exc
 
 
 def pop(name: str) -> bytes | None:
-    """Remove and return a stored value, so that only one caller gets it; 503 as `store`."""
+    """Remove and return a stored value, so that only one caller gets it; None if it is missing or
+    has expired. 503 if the broker is down."""
     try:
         value: Any = valkey.shared().getdel(_PREFIX + name)
     except valkey.ERRORS as exc:
-        raise BrokerAway from exc
+        raise BrokerUnavailable from exc
     return bytes(value) if value is not None else None
 
 
@@ -175,11 +176,11 @@ class Listener:
     async def follow(
         self, stream: str, *, poll_seconds: float = 1.0
     ) -> AsyncIterator[tuple[str, dict[str, Any]] | None]:
-        """The events of a stream from its beginning, as they come.
+        """Yield the events of a stream from its beginning, as they arrive.
 
         Yields None if there is no event yet, and whenever none came for `poll_seconds` (longer if
-        very many requests wait). The caller then looks at the database, so that a reply arrives,
-        only later, even if the broker is down.
+        very many requests wait). The caller then reads the database: so a reply arrives later, but
+        does arrive, if the broker is down.
         """
         self._start()
         key, wake, position, is_quiet = _PREFIX + stream, asyncio.Event(), "-", True
@@ -196,7 +197,7 @@ class Listener:
                 is_quiet = False
                 try:
                     # Limits the load on the database, however many requests wait.
-                    pause = max(poll_seconds, len(self._followers) / LOOKS_A_SECOND)
+                    pause = max(poll_seconds, len(self._followers) / MAX_POLLS_PER_SECOND)
                     async with asyncio.timeout(pause):
                         await wake.wait()
                 except TimeoutError:
@@ -209,7 +210,8 @@ class Listener:
     async def messages(
         self, channel: str, *, poll_seconds: float = 5.0
     ) -> AsyncIterator[dict[str, Any] | None]:
-        """The messages of a channel from now on; None after `poll_seconds` without a message."""
+        """Yield None once at the start, then the messages of a channel, and None after each
+        `poll_seconds` without a message."""
         self._start()
         key, inbox = _PREFIX + channel, asyncio.Queue[dict[str, Any]]()
         self._inboxes[key].add(inbox)

@@ -1,4 +1,4 @@
-"""Slow responses: streams written by the event loop, and responses made in the pool for waiting."""
+"""Slow responses: streams that the event loop writes, and responses made in waiting threads."""
 
 import asyncio
 import contextvars
@@ -17,18 +17,18 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 PING_SECONDS = 15.0  # a comment line keeps proxies from closing a quiet stream
 
 
-# The document's name for all events of the event log.
+# The name that stands for all events of the event log in the OpenAPI document.
 STORED_EVENT = "stored"
 
 
 class StreamEvent(StrEnum):
-    """An event of a stream, for server and browser; events of the log are named by their type."""
+    """The names of a stream's events; events of the event log have their type as name instead."""
 
     # The stream of a reply.
     MESSAGE = "message"  # the customer's message is stored
     DELTA = "delta"  # a further piece of the reply's text
     RESET = "reset"  # discard the pieces shown so far
-    JOINED = "joined"  # this message is answered together with a later one; never sent to readers
+    JOINED = "joined"  # one reply answers this message and a later one; never sent to readers
     DONE = "done"  # the finished answer, always the last event
     # The live feed of the desk.
     READY = "ready"  # the stream is open; says who is online
@@ -50,11 +50,11 @@ Events = AsyncIterator[ServerSent]
 
 
 class StreamingReply(HttpResponse):
-    """A response that the event loop writes after the view has returned its thread.
+    """A response that the event loop writes after the view has freed its thread.
 
-    `follow(listener, in_thread)` yields events, which are sent as they come, or else the last one's
-    data is the JSON answer, with the status of `status_of`. An `endless` stream ends when the
-    process stops. `on_end` is called in a thread after the end.
+    `follow(listener, in_thread)` yields events. If `as_stream`, they are sent as they come; if not,
+    the response is the data of the last event as JSON, with the status that `status_of` returns.
+    An `endless` stream ends when the process stops. `on_end` is called in a thread after the end.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class StreamingReply(HttpResponse):
 
 
 def start_message(response: HttpResponseBase) -> dict[str, Any]:
-    """The status and headers of a response, as ASGI sends them."""
+    """The ASGI message with the status and headers of a response."""
     pairs = [(name.lower(), value) for name, value in response.items()]
     pairs += [("set-cookie", cookie.OutputString()) for cookie in response.cookies.values()]
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in pairs]
@@ -103,7 +103,7 @@ def start_message(response: HttpResponseBase) -> dict[str, Any]:
 
 
 class WaitingResponse(HttpResponse):
-    """A response that `act` makes in another thread, because it waits for another server: it must
+    """A response that `act` creates in another thread, because it waits for another server and must
     not occupy one of the few web threads."""
 
     def __init__(self, act: Callable[[], HttpResponseBase]) -> None:
@@ -137,7 +137,7 @@ class InThread:
 
 
 def _with_connection(read: Callable[..., Any], *args: Any) -> Any:
-    """Read on a working connection; outside of a request nothing else checks it."""
+    """Read on a working connection: outside of a request, nothing else checks the connection."""
     close_old_connections()
     return read(*args)
 
@@ -145,8 +145,8 @@ def _with_connection(read: Callable[..., Any], *args: Any) -> Any:
 async def with_pings(
     events: Events, until: asyncio.Future[None] | None = None
 ) -> AsyncIterator[bytes]:
-    """The events in the format of WHATWG HTML 9.2, with a comment line after each quiet period;
-    ends when `until` is done.
+    """Yield the events in the format of WHATWG HTML 9.2, and a comment line after each quiet
+    period; end when `until` is done.
     """
     waiting: asyncio.Future[Any] | None = None
     ends = {until} if until else set()
@@ -166,8 +166,8 @@ async def with_pings(
             except StopAsyncIteration:
                 return
             waiting = None
-            named = f"id: {sent.id}\nevent: " if sent.id else "event: "
-            yield f"{named}{sent.event}\ndata: ".encode() + as_json(sent.data) + b"\n\n"
+            start = f"id: {sent.id}\nevent: " if sent.id else "event: "
+            yield f"{start}{sent.event}\ndata: ".encode() + as_json(sent.data) + b"\n\n"
     finally:
         if waiting:
-            waiting.cancel()  # the reader has gone away
+            waiting.cancel()  # the reader has disconnected

@@ -1,4 +1,4 @@
-"""Makes all clients for Valkey, with short timeouts."""
+"""Creates all clients for Valkey, with short timeouts."""
 
 import functools
 import logging
@@ -53,10 +53,10 @@ os.register_at_fork(after_in_child=_idle.clear)
 
 
 def round_trip(commands: Sequence[Sequence[Any]]) -> list[Any]:
-    """Send commands together and return their answers; raises the first error among them.
+    """Send commands together and return their responses; raises the first error among them.
 
-    For calls that every request makes, because the library's pool takes three times the processor
-    time. If Valkey has closed the connection meanwhile, the commands are sent again.
+    For calls that every request makes, because the library's pool takes three times the CPU time.
+    If Valkey has closed the connection meanwhile, the commands are sent again.
     """
     try:
         connection, is_new = _idle.pop(), False
@@ -64,43 +64,41 @@ def round_trip(commands: Sequence[Sequence[Any]]) -> list[Any]:
         pool = shared().connection_pool
         connection, is_new = pool.connection_class(**pool.connection_kwargs), True
     try:
-        answers = _exchange(connection, commands)
+        responses = _exchange(connection, commands)
     except redis.ConnectionError:
         if is_new:
             raise
-        answers = _exchange(connection, commands)
+        responses = _exchange(connection, commands)
     _idle.append(connection)
-    for answer in answers:
-        if isinstance(answer, redis.ResponseError):
-            raise answer
-    return answers
+    for response in responses:
+        if isinstance(response, redis.ResponseError):
+            raise response
+    return responses
 
 
 def _exchange(connection: Any, commands: Sequence[Sequence[Any]]) -> list[Any]:
     # The library disconnects after a failure, and connects again before it sends.
     connection.send_packed_command(connection.pack_commands(commands))
-    return [_answer(connection) for _ in commands]
+    return [_read_response(connection) for _ in commands]
 
 
-def _answer(connection: Any) -> Any:
+def _read_response(connection: Any) -> Any:
     try:
         return connection.read_response()
     except redis.ResponseError as exc:
-        return exc  # the following answers must still be read
+        return exc  # the following responses must still be read
 
 
 class BestEffort:
-    """Runs calls that may be lost. A failure is logged, and calls are skipped for a while.
-
-    So requests do not wait, one after another, for a Valkey that does not answer.
-    """
+    """Makes calls that may fail. A failure is logged, and calls are skipped for two seconds, so
+    that requests do not wait, one after another, for a Valkey that does not respond."""
 
     def __init__(self, warning: str) -> None:
         self._warning = warning
         self._paused_until = 0.0
 
     def __call__(self, action: Callable[[redis.Redis], Result], default: Result) -> Result:
-        """The action's result; `default` if Valkey is down."""
+        """The action's result; `default` if Valkey is down or calls are skipped."""
         if time.monotonic() < self._paused_until:
             return default
         try:

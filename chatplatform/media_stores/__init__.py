@@ -1,5 +1,5 @@
-"""The stores of files: a folder of this machine, or a bucket that all machines share. Both are
-Django storages that can also list a part of a folder."""
+"""The file stores: a folder of this machine, or a bucket that all machines share. Both are Django
+storages that can also list a part of a folder."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -10,12 +10,12 @@ from chatplatform.api.errors import ApiError
 
 class Listing(Protocol):
     def some_files(self, folder: str, *, start: str, most: int) -> Iterable[tuple[str, datetime]]:
-        """Up to `most` files of a folder, from the name `start` on, continuing at the beginning:
-        the name in the store and the time at which it was stored."""
+        """Up to `most` files of a folder, from the name `start` on and then from the beginning of
+        the folder: for each, its name in the store and the time at which it was stored."""
 
 
 class FilesUnavailable(ApiError, OSError):
-    """The file store cannot be reached or refuses; an OSError, like the error of a full disk."""
+    """The file store cannot be reached or refuses. Also an OSError, like that of a full disk."""
 
     code, status = "files_unavailable", 503
     detail = "File storage can't be reached. Try again."

@@ -1,4 +1,4 @@
-"""Files in a bucket of an S3-compatible store. Its address and credentials are in AWS's own
+"""Files in a bucket of an S3-compatible store. The store's URL and credentials are in AWS's own
 variables (AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY)."""
 
 import logging
@@ -22,12 +22,12 @@ from chatplatform.media_stores import FilesUnavailable
 from chatplatform.observing import metrics
 
 log = logging.getLogger(__name__)
-# A fetched file of more bytes is held in a temporary file instead of memory.
-_IN_MEMORY = 5_000_000
+# A fetched file with more bytes is held in a temporary file instead of in memory.
+_MAX_BYTES_IN_MEMORY = 5_000_000
 
 
 class Bucket(S3Storage):
-    """The store in `MEDIA_BUCKET`; raises FilesUnavailable for every fault of the store."""
+    """The store in `MEDIA_BUCKET`; raises FilesUnavailable for every failure of the store."""
 
     bucket_name: str
 
@@ -36,7 +36,7 @@ class Bucket(S3Storage):
         defaults: dict[str, Any] = super().get_default_settings()
         return defaults | {
             "bucket_name": settings.MEDIA_BUCKET,
-            "max_memory_size": _IN_MEMORY,
+            "max_memory_size": _MAX_BYTES_IN_MEMORY,
             "transfer_config": TransferConfig(use_threads=False),
             "client_config": Config(
                 connect_timeout=2,
@@ -56,45 +56,45 @@ class Bucket(S3Storage):
         return self.connection.Bucket(self.bucket_name)
 
     def some_files(self, folder: str, *, start: str, most: int) -> Iterator[tuple[str, datetime]]:
-        with _faults():
+        with _convert_errors():
             files = self.bucket.objects
             after = islice(files.filter(Prefix=f"{folder}/", Marker=f"{folder}/{start}"), most)
-            found = [(item.key, item.last_modified) for item in after]
-            if len(found) < most:
-                before = islice(files.filter(Prefix=f"{folder}/"), most - len(found))
-                found += [(item.key, item.last_modified) for item in before]
+            listed = [(item.key, item.last_modified) for item in after]
+            if len(listed) < most:
+                before = islice(files.filter(Prefix=f"{folder}/"), most - len(listed))
+                listed += [(item.key, item.last_modified) for item in before]
         # A name with a further slash belongs to a subfolder, which is not ours.
         yield from {
-            name: came_at for name, came_at in found if "/" not in name[len(folder) + 1 :]
+            name: came_at for name, came_at in listed if "/" not in name[len(folder) + 1 :]
         }.items()
 
     def _open(self, name: str, mode: str = "rb") -> "File[Any]":
-        with _faults():
+        with _convert_errors():
             file: File[Any] = super()._open(name, mode)
-            # This fetches the file now, so that a fault shows before the answer begins.
+            # This fetches the file now, so that a failure occurs before the response begins.
             assert file.file is not None
             return file
 
     def _save(self, name: str, content: "File[Any]") -> str:
-        with _faults():
+        with _convert_errors():
             return str(super()._save(name, content))
 
     def delete(self, name: str) -> None:
-        with _faults():
+        with _convert_errors():
             super().delete(name)
 
     def exists(self, name: str) -> bool:
-        with _faults():
+        with _convert_errors():
             return bool(super().exists(name))
 
     def size(self, name: str) -> int:
-        with _faults():
+        with _convert_errors():
             return int(super().size(name))
 
 
 @contextmanager
-def _faults() -> Iterator[None]:
-    processor_turns.give_back()  # for the wait for the store
+def _convert_errors() -> Iterator[None]:
+    processor_turns.give_back()  # while this job waits for the store
     try:
         yield
     except (BotoCoreError, Boto3Error, ClientError) as exc:

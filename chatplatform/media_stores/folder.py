@@ -10,7 +10,7 @@ from django.core.files.storage import FileSystemStorage
 
 
 class Folder(FileSystemStorage):
-    # Files of all clients: only the platform's own account reads them.
+    # The files belong to all clients, so only the platform's own account may read them.
     file_permissions_mode, directory_permissions_mode = 0o600, 0o700
 
     def some_files(self, folder: str, *, start: str, most: int) -> Iterator[tuple[str, datetime]]:

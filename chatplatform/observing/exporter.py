@@ -1,5 +1,5 @@
 """Serves the metrics of a group of processes to Prometheus, on a separate port. The process that
-gets the port adds up the counts that each keeps in files."""
+gets the port adds up the counts that all processes write to files."""
 
 import errno
 import logging
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
 log = logging.getLogger(__name__)
-# The pause between two tries to get the port while another process of the group has it.
+# The pause between two attempts to get the port while another process of the group has it.
 PORT_PAUSE_SECONDS = 1.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -31,9 +31,9 @@ _slots: Slots | None = None
 
 
 def start(*, readers: bool = False) -> None:
-    """Count from now on, and serve the metrics of this process's group; a no-op without a port. A
-    forked child calls it again. `readers`: also serve those of `METRIC_READERS`."""
-    global _slots  # noqa: PLW0603 - of the process
+    """Count from now on, and serve the metrics of this process's group; does nothing without a
+    port. A forked child calls it again. `readers`: also serve the metrics of `METRIC_READERS`."""
+    global _slots  # noqa: PLW0603 - one per process
     if not settings.METRICS_PORT:
         return
     with _lock:
@@ -50,7 +50,7 @@ def start(*, readers: bool = False) -> None:
 
 
 def _folder(port: int) -> Path:
-    """The folder of the group, which is defined by this host, user and port."""
+    """The folder of the group, which this host, user and port define."""
     folder = Path(tempfile.gettempdir()) / f"chatplatform-metrics-{os.geteuid()}-{port}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
@@ -59,7 +59,7 @@ def _folder(port: int) -> Path:
 
 
 def _make_metrics(folder: Path) -> Slots:
-    """Load the client library and make its objects."""
+    """Load the client library and create its objects."""
     # The library reads this variable whenever it opens a file.
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
     # A process that serves no metrics does not load the library.
@@ -78,20 +78,20 @@ def make(metric: Metric, registry: "CollectorRegistry | None" = None) -> Any:
     """The client library's object for a metric; None if the metric is read on demand."""
     import prometheus_client  # noqa: PLC0415
 
-    more: dict[str, Any] = {"registry": registry}
+    options: dict[str, Any] = {"registry": registry}
     match metric.kind:
         case "counter":
             kind: Any = prometheus_client.Counter
         case "gauge":
-            kind, more["multiprocess_mode"] = prometheus_client.Gauge, "livesum"
+            kind, options["multiprocess_mode"] = prometheus_client.Gauge, "livesum"
         case "histogram":
-            kind, more["buckets"] = prometheus_client.Histogram, metric.buckets
+            kind, options["buckets"] = prometheus_client.Histogram, metric.buckets
         case _:
             return None
-    made = kind(metric.name, metric.meaning, metric.labels, **more)
+    instance = kind(metric.name, metric.meaning, metric.labels, **options)
     for value in metric.values:
-        made.labels(value)
-    return made
+        instance.labels(value)
+    return instance
 
 
 def _registry(collectors: list[Any]) -> "CollectorRegistry":
@@ -144,7 +144,7 @@ class _Processes:
 
 
 class _Readers:
-    """The metrics of the readers. Only one scrape reads at a time, so that scrapes do not pile up
+    """Serves the metrics of the readers. Only one scrape reads at a time, so that none pile up
     behind a database that hangs."""
 
     def __init__(self, readers: list[Any]) -> None:
@@ -153,7 +153,7 @@ class _Readers:
 
     def collect(self) -> Iterator[Any]:
         if not self._lock.acquire(blocking=False):
-            log.warning("the figures of the platform are still being read: left out")
+            log.warning("another scrape still reads the platform's metrics: they are left out")
             return
         try:
             readings = [reading for read in self._readers for reading in read()]

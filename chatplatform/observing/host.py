@@ -19,7 +19,7 @@ BACKUP_MARK = "last-backup"
 
 
 def disks() -> Iterator[tuple[str, int, int]]:
-    """Each disk of this process: what it holds, its free bytes, and its size."""
+    """Yield each disk of this process: what it holds, its free bytes, and its size in bytes."""
     places = {"data": settings.DATA_DIR}
     if not settings.MEDIA_BUCKET:
         places["media"] = settings.MEDIA_ROOT
@@ -32,8 +32,8 @@ def clock_skew(cursor: Any) -> float:
     """Seconds by which the database's clock is ahead of this host's."""
     began = time.time()
     cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
-    (theirs,) = cursor.fetchone()
-    return float(theirs) - (began + time.time()) / 2
+    (database_time,) = cursor.fetchone()
+    return float(database_time) - (began + time.time()) / 2
 
 
 def read() -> Readings:
@@ -48,5 +48,5 @@ def read() -> Readings:
 
 
 def _existing(folder: Path) -> Path:
-    """The nearest existing folder at or above this one, which is made with the first file."""
+    """The nearest existing folder at or above this one, which the first file creates."""
     return next(path for path in (folder, *folder.parents) if path.exists())

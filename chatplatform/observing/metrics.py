@@ -1,5 +1,5 @@
-"""The catalogue of all metrics. A process counts only if it serves its metrics (`exporter.start`);
-if it is killed, its last count may be lost: rows are the truth."""
+"""The catalogue of all metrics. A process counts only if it serves its metrics (`exporter.start`).
+If it is killed, its last counts may be lost: exact numbers are in the database."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -28,8 +28,8 @@ class Metric:
     ) -> None:
         self.kind, self.name, self.meaning = kind, PREFIX + name, meaning
         self.labels, self.buckets = labels, buckets
-        # Values of the only label that start at 0: Prometheus would not see the first count of a
-        # series that begins with it.
+        # Values of the only label whose series start at 0: Prometheus would not notice the first
+        # count of a series that starts at 1.
         self.values = values
         self.made: Any = None
         Metric.catalogue.append(self)
@@ -60,7 +60,8 @@ Readings = Iterator[Reading]
 
 
 def of_row(statement: str, *measured: Metric) -> Readings:
-    """A reading of each metric, from the columns of a row; none if the database does not answer."""
+    """Yield a reading of each metric, from the columns of the statement's row; nothing if the
+    database does not respond."""
     try:
         with connection.cursor() as cursor:
             cursor.execute(statement)
@@ -68,37 +69,42 @@ def of_row(statement: str, *measured: Metric) -> Readings:
     except Error:
         return
     finally:
-        connection.close()  # this thread's own
+        connection.close()  # each thread has its own connection
     yield from map(Reading, measured, row)
 
 
 # Counted by the process in which they happen.
 REQUESTS = Metric(
-    "counter", "requests_total", "Requests that were answered.", "route", "method", "status"
+    "counter", "requests_total", "Requests that were served.", "route", "method", "status"
 )
 REQUEST_SECONDS = Metric(
-    "histogram", "request_seconds", "From a request's arrival to the end of its answer; those that"
-    " wait for a reply or a receiver are left out.", "route", buckets=_SHORT,
+    "histogram", "request_seconds", "From a request's arrival to the end of its response; requests"
+    " that wait for a reply or a receiver are left out.", "route", buckets=_SHORT,
 )  # fmt: skip
-STREAMS = Metric("gauge", "streams", "Answers that are streamed now.", "route")
+STREAMS = Metric("gauge", "streams", "Responses that are being streamed.", "route")
 JOB_RUNS = Metric(
-    "counter", "job_runs_total", "Attempts at jobs, by how they ended.", "queue", "name", "outcome"
+    "counter", "job_runs_total", "Attempts to run jobs, by outcome.", "queue", "name", "outcome"
 )
 JOB_SECONDS = Metric(
-    "histogram", "job_seconds", "How long attempts at jobs took.", "queue", "name", buckets=_LONG
+    "histogram",
+    "job_seconds",
+    "How long attempts to run jobs took.",
+    "queue",
+    "name",
+    buckets=_LONG,
 )
 RELAY_SECONDS = Metric(
     "histogram", "relay_seconds", "From when a job without an ordering key was due to its first"
     " dispatch.", buckets=_SHORT,
 )  # fmt: skip
 REPLY_SECONDS = Metric(
-    "histogram", "reply_seconds", "From a customer's message to what the bot did with it.",
+    "histogram", "reply_seconds", "From a customer's message to the bot's reaction.",
     "outcome", buckets=_LONG, values=(
         "answered", "quoted_instead", "canned", "handed_over", "engine_failed", "silent", "dropped",
     ),
 )  # fmt: skip
 DELIVERY_SECONDS = Metric(
-    "histogram", "delivery_seconds", "Attempts to deliver an event, by their outcome.",
+    "histogram", "delivery_seconds", "Attempts to deliver an event, by outcome.",
     "outcome", buckets=_SHORT, values=(
         "delivered", "timeout", "name_not_found", "connection_refused", "connection_failed",
         "blocked_destination", "redirect", "bad_status", "invalid_answer", "gone", "interrupted",
@@ -106,11 +112,11 @@ DELIVERY_SECONDS = Metric(
     ),
 )  # fmt: skip
 MAIL_FAILURES = Metric(
-    "counter", "mail_failures_total", "Mails that the mail server did not take at this attempt."
+    "counter", "mail_failures_total", "Attempts to send a mail that the mail server did not accept."
 )
 FILE_FAILURES = Metric(
-    "counter", "file_store_failures_total", "Calls of the store of files that failed: it is away,"
-    " or refuses.",
+    "counter", "file_store_failures_total", "Failed calls to the file store: it is unavailable, or"
+    " refuses.",
 )  # fmt: skip
 
 # Read by the relay at each scrape.
@@ -121,42 +127,45 @@ JOB_OLDEST = Metric(
     "For how long the oldest job that could run now has waited.",
     "queue",
 )
-DELIVERIES = Metric("read", "deliveries_waiting", "Deliveries that are due or under way.")
+DELIVERIES = Metric("read", "deliveries_waiting", "Deliveries that are due or in progress.")
 DELIVERY_OLDEST = Metric(
     "read", "delivery_oldest_seconds", "For how long the oldest due delivery has waited, at"
     " endpoints that are not paused.",
 )  # fmt: skip
-CREDITS_RESERVED = Metric("read", "credits_reserved", "Credits that calls under way hold.")
+CREDITS_RESERVED = Metric("read", "credits_reserved", "Credits that calls in progress reserve.")
 CREDITS_OLDEST = Metric("read", "credits_oldest_seconds", "The age of the oldest reservation.")
-DATABASE_UP = Metric("read", "database_up", "1 while the database answers.")
+DATABASE_UP = Metric("read", "database_up", "1 while the database responds.")
 CONNECTIONS = Metric(
-    "read", "database_connections", "Connections to the database, by what they do.", "state"
+    "read", "database_connections", "Connections to the database, by state.", "state"
 )
-CONNECTION_LIMIT = Metric("read", "database_connection_limit", "How many there may be.")
+CONNECTION_LIMIT = Metric("read", "database_connection_limit", "The maximum number of connections.")
 DEFAULT_ROWS = Metric(
-    "read", "default_partition_rows", "About how many rows are in no month partition.", "table"
+    "read",
+    "default_partition_rows",
+    "About how many rows are outside all month partitions.",
+    "table",
 )
-REPLICA_UP = Metric("read", "replica_up", "1 while the replica answers, if there is to be one.")
+REPLICA_UP = Metric("read", "replica_up", "1 while the replica responds, if one is configured.")
 REPLICA_LAG = Metric("read", "replica_lag_seconds", "How far the replica is behind.")
-BROKER_UP = Metric("read", "broker_up", "1 while the broker answers.")
-BROKER_MEMORY = Metric("read", "broker_memory_bytes", "What the broker holds.")
+BROKER_UP = Metric("read", "broker_up", "1 while the broker responds.")
+BROKER_MEMORY = Metric("read", "broker_memory_bytes", "The memory that the broker uses.")
 BROKER_MEMORY_LIMIT = Metric(
-    "read", "broker_memory_limit_bytes", "What it may hold; left out if there is no limit."
+    "read", "broker_memory_limit_bytes", "The memory that it may use; left out without a limit."
 )
 BROKER_SAVES = Metric("read", "broker_saves", "1 while the broker can write to its disk.")
-DATABASE_SIZE = Metric("read", "database_bytes", "What the database takes of its disk.")
+DATABASE_SIZE = Metric("read", "database_bytes", "The database's size on its disk.")
 CLOCK_SKEW = Metric(
     "read", "clock_skew_seconds", "How far the database's clock is ahead of the relay's."
 )
 
 # By host, read by each group of processes.
 CLOCK = Metric("host", "clock_seconds", "The time of the host's clock.")
-DISK_FREE = Metric("host", "disk_free_bytes", "Free room for what is stored there.", "holds")
-DISK_SIZE = Metric("host", "disk_size_bytes", "The size of that disk.", "holds")
+DISK_FREE = Metric("host", "disk_free_bytes", "Free space on the disk.", "holds")
+DISK_SIZE = Metric("host", "disk_size_bytes", "The size of the disk.", "holds")
 BACKUP = Metric(
-    "host", "backup_timestamp_seconds", "When the latest backup was marked; left out without one."
+    "host", "backup_timestamp_seconds", "The time of the latest backup; left out without one."
 )
 
 # By operating-system process of a group; slot 0 is its first process.
-PROCESS_CPU = Metric("process", "process_cpu_seconds_total", "Processor time.", "slot")
+PROCESS_CPU = Metric("process", "process_cpu_seconds_total", "CPU time.", "slot")
 PROCESS_MEMORY = Metric("process", "process_resident_bytes", "Memory in use.", "slot")

@@ -1,32 +1,32 @@
-"""Slots: the numbers under which the processes of a group keep their counts. A process locks one
-while it lives; a later process takes it over and continues its counts."""
+"""Slots: the numbers under which the processes of a group store their counts. A process locks one
+while it runs; a later process takes over the slot and continues its counts."""
 
 import fcntl
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-MOST = 512
+MAX_SLOTS = 512
 
 
 class Slots:
     """The slots in one folder."""
 
     def __init__(self, folder: Path, on_free: Callable[[int], None]) -> None:
-        # `on_free` removes a dead process's gauges, which apply only to living processes.
+        # `on_free` removes a dead process's gauges, which apply only to running processes.
         self._folder, self._on_free = folder, on_free
         # By process id, since a forked child needs another slot than its parent.
         self._own: dict[int, tuple[int, int]] = {}
 
     def current(self) -> int:
-        """The slot of this process; the first call takes one."""
+        """The slot of this process; the first call locks one."""
         own = self._own.get(os.getpid())
         if own is None:
             own = self._own[os.getpid()] = self._take()
         return own[0]
 
     def _take(self) -> tuple[int, int]:
-        for number in range(MOST):
+        for number in range(MAX_SLOTS):
             descriptor = self._lock(number)
             if descriptor is None:
                 continue
@@ -34,12 +34,12 @@ class Slots:
             os.truncate(descriptor, 0)
             os.pwrite(descriptor, str(os.getpid()).encode(), 0)
             return number, descriptor
-        raise OSError(f"{self._folder}: all {MOST} slots are taken")
+        raise OSError(f"{self._folder}: all {MAX_SLOTS} slots are in use")
 
     def _lock(self, number: int) -> int | None:
-        """An open file that holds a slot's lock; None if a living process holds the lock.
+        """The descriptor of a file with the slot's lock; None if a running process holds the lock.
 
-        It is a POSIX lock: a forked child would share a `flock` with its parent.
+        It is a POSIX lock, since a forked child would share a `flock` with its parent.
         """
         path = self._folder / f"{number}.slot"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -51,7 +51,7 @@ class Slots:
         return descriptor
 
     def living(self) -> Iterator[tuple[int, int]]:
-        """The slots of living processes with their process ids; frees those of dead ones."""
+        """Yield the slots of running processes with their process ids; free the slots of others."""
         own = self.current()
         yield own, os.getpid()
         for path in sorted(self._folder.glob("*.slot")):

@@ -1,5 +1,5 @@
-"""Traces for an OpenTelemetry collector, if `TRACES_URL` names one. A trace's ids are derived from
-the request's id, which jobs carry: everything that a request causes is in its trace."""
+"""Traces for an OpenTelemetry collector, if `TRACES_URL` is set. A trace's ids are derived from the
+request's id, which jobs carry: everything that a request causes is in its trace."""
 
 import hashlib
 from collections.abc import Iterator
@@ -21,8 +21,8 @@ def is_on() -> bool:
 
 
 def start() -> None:
-    """Send traces from now on; a no-op without `TRACES_URL`."""
-    global _tracer  # noqa: PLW0603 - of the process
+    """Send traces from now on; does nothing without `TRACES_URL`."""
+    global _tracer  # noqa: PLW0603 - one per process
     if settings.TRACES_URL and _tracer is None:
         _tracer = _make_tracer()
 
@@ -68,7 +68,7 @@ def ids_of(request_id: str) -> tuple[int, int]:
 
 
 def record_request(request_id: str, name: str, *, started_ns: int, status: str) -> None:
-    """Record an answered request as the first span of its trace."""
+    """Record a served request as the first span of its trace."""
     if _tracer is None or not request_id:
         return
     from opentelemetry.context import Context  # noqa: PLC0415
@@ -115,7 +115,7 @@ def job_span(request_id: str, name: str) -> Iterator[None]:
 
 @contextmanager
 def span(name: str, **attributes: str) -> Iterator[None]:
-    """A part of the current job's span."""
+    """A child span of the current span, such as a job's."""
     if _tracer is None:
         yield
         return

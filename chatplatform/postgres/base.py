@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend with a connection check that looks at the socket only."""
+"""Django's PostgreSQL backend with a connection check that inspects only the socket."""
 
 import select
 
@@ -7,7 +7,7 @@ from django.db.backends.postgresql import base
 
 class DatabaseWrapper(base.DatabaseWrapper):
     def is_usable(self) -> bool:
-        """Whether the server still holds the connection. Every request asks this, so it sends no
+        """Whether the server keeps the connection open. Every request calls this, so it sends no
         statement: an idle connection becomes readable only if the server has closed its end."""
         if self.errors_occurred or self.connection is None:
             return bool(super().is_usable())

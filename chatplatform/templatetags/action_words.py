@@ -1,8 +1,8 @@
-"""The actions of the audit log and the event log, and the names of columns, in words."""
+"""Words for the actions of the audit log and the event log, and for the names of columns."""
 
 from django.utils.translation import gettext_noop
 
-# Each action by its code; other codes are spelled out in English.
+# The words for each action; an action that is missing here is spelled out in English.
 ACTIONS = {
     "api_key.created": gettext_noop("API key created"),
     "api_key.exported": gettext_noop("API keys exported"),
@@ -24,14 +24,14 @@ ACTIONS = {
     "channel.notified": gettext_noop("Update from the provider"),
     "client.registered": gettext_noop("Company registered"),
     "client.updated": gettext_noop("Company changed"),
-    "conversation.assigned": gettext_noop("Assigned"),
+    "conversation.assigned": gettext_noop("Conversation assigned"),
     "conversation.created": gettext_noop("Conversation started"),
     "conversation.ended": gettext_noop("Conversation ended"),
-    "conversation.handed_off": gettext_noop("Handed over"),
+    "conversation.handed_off": gettext_noop("Conversation handed over"),
     "conversation.prioritized": gettext_noop("Priority changed"),
-    "conversation.reopened": gettext_noop("Reopened"),
-    "conversation.snoozed": gettext_noop("Snoozed"),
-    "conversation.unassigned": gettext_noop("Unassigned"),
+    "conversation.reopened": gettext_noop("Conversation reopened"),
+    "conversation.snoozed": gettext_noop("Conversation snoozed"),
+    "conversation.unassigned": gettext_noop("Conversation unassigned"),
     "conversation.exported": gettext_noop("Conversations exported"),
     "conversations.deleted": gettext_noop("Old conversations deleted"),
     "conversations.exported": gettext_noop("Conversations exported"),
@@ -71,7 +71,7 @@ ACTIONS = {
     "push_subscription.created": gettext_noop("Push notifications turned on"),
     "push_subscription.deleted": gettext_noop("Push notifications turned off"),
     "recovery_code.used": gettext_noop("Recovery code used"),
-    "refresh_token.reused": gettext_noop("Signed out: a sign-in was used twice"),
+    "refresh_token.reused": gettext_noop("Signed out: session reused"),
     "replay.started": gettext_noop("Replay started"),
     "report.downloaded": gettext_noop("Report downloaded"),
     "report.exported": gettext_noop("Report exported"),
@@ -79,8 +79,8 @@ ACTIONS = {
     "saved_reply.created": gettext_noop("Saved reply added"),
     "saved_reply.deleted": gettext_noop("Saved reply deleted"),
     "saved_reply.updated": gettext_noop("Saved reply changed"),
-    "saved_view.deleted": gettext_noop("Saved view deleted"),
-    "saved_view.saved": gettext_noop("View saved"),
+    "saved_view.deleted": gettext_noop("Shared view deleted"),
+    "saved_view.saved": gettext_noop("Shared view saved"),
     "second_factor.removed": gettext_noop("Two-factor authentication turned off"),
     "second_factor.set_up": gettext_noop("Two-factor authentication turned on"),
     "sentiment.updated": gettext_noop("Sentiment detected"),
@@ -88,7 +88,7 @@ ACTIONS = {
     "sign_in_provider.set": gettext_noop("SSO set up"),
     "subscription.ended": gettext_noop("Plan ended"),
     "subscription.updated": gettext_noop("Plan changed"),
-    "summary.created": gettext_noop("Summarized"),
+    "summary.created": gettext_noop("Conversation summarized"),
     "tag.created": gettext_noop("Tag added"),
     "tag.deleted": gettext_noop("Tag deleted"),
     "tag.merged": gettext_noop("Tags merged"),
@@ -121,7 +121,7 @@ ACTIONS = {
     "webhook.updated": gettext_noop("Webhook changed"),
 }  # fmt: skip
 
-# Columns, filters and states of lists as `humanize_code` spells them, listed for translation.
+# Names of columns and filters, and states, as `humanize_code` spells them out; for translation.
 SPELLED = (
     gettext_noop("Action"), gettext_noop("Active"), gettext_noop("Answered"),
     gettext_noop("Attempts"), gettext_noop("Bot"), gettext_noop("Channel"),
@@ -130,7 +130,7 @@ SPELLED = (
     gettext_noop("Description"), gettext_noop("Disabled reason"), gettext_noop("Done"),
     gettext_noop("Due"), gettext_noop("Duration (ms)"), gettext_noop("Email"),
     gettext_noop("Error"), gettext_noop("Expected source"), gettext_noop("Expires"),
-    gettext_noop("External ID"), gettext_noop("Failed"), gettext_noop("Failing since"),
+    gettext_noop("Failed"), gettext_noop("Failing since"),
     gettext_noop("File name"), gettext_noop("Finished"), gettext_noop("HTTP status"),
     gettext_noop("Current"), gettext_noop("Enabled"), gettext_noop("Language"),
     gettext_noop("Last used"),
@@ -141,18 +141,33 @@ SPELLED = (
     gettext_noop("Role"), gettext_noop("Rows"), gettext_noop("Running"),
     gettext_noop("Starts with"), gettext_noop("Status"), gettext_noop("Type"),
     gettext_noop("URL"), gettext_noop("User"), gettext_noop("Consecutive failures"),
-    gettext_noop("Customer intent"), gettext_noop("Resolution"), gettext_noop("Engine"),
-    gettext_noop("Message count"), gettext_noop("Config"), gettext_noop("Sequence"),
+    gettext_noop("Customer intent"), gettext_noop("Resolution"), gettext_noop("Message count"),
     gettext_noop("Address"), gettext_noop("API key"), gettext_noop("Event"),
     gettext_noop("Credit order"), gettext_noop("Function call"), gettext_noop("Message"),
     gettext_noop("Replay"), gettext_noop("Saved view"), gettext_noop("Subscription"),
     gettext_noop("Tag"),
     gettext_noop("Agent reply"), gettext_noop("Asked"), gettext_noop("Base URL"),
-    gettext_noop("Bot name"), gettext_noop("Can train"), gettext_noop("Chat code"),
+    gettext_noop("Bot name"), gettext_noop("Chat code"),
     gettext_noop("Chatbot setup"), gettext_noop("Comment"), gettext_noop("Conversation ID"),
-    gettext_noop("Conversation id"), gettext_noop("Down"), gettext_noop("File setup"),
-    gettext_noop("Handoff reason"), gettext_noop("Listed"), gettext_noop("Prompt setup"),
-    gettext_noop("Public"), gettext_noop("Queue"), gettext_noop("Reason"), gettext_noop("Refused"),
-    gettext_noop("Resolved"), gettext_noop("Samples"), gettext_noop("Secret"),
-    gettext_noop("Thumb"), gettext_noop("URL setup"), gettext_noop("Up"), gettext_noop("Written"),
+    gettext_noop("Conversation id"), gettext_noop("File setup"), gettext_noop("Listed"),
+    gettext_noop("Prompt setup"), gettext_noop("Public"), gettext_noop("Reason"),
+    gettext_noop("Refused"), gettext_noop("Resolved"), gettext_noop("Samples"),
+    gettext_noop("Secret"), gettext_noop("URL setup"),
 )  # fmt: skip
+# Clearer labels for names and states that would not be clear if they were just spelled out.
+LABELS = {
+    "Assign type": gettext_noop("Assigned to"),
+    "Broker": gettext_noop("Message queue"),
+    "Can train": gettext_noop("Can train bots"),
+    "Clock": gettext_noop("System clock"),
+    "Config": gettext_noop("Webhook"),
+    "Down": gettext_noop("Thumbs down"),
+    "Engine": gettext_noop("Written by"),
+    "External ID": gettext_noop("Customer ID in your system"),
+    "Handoff reason": gettext_noop("Handover reason"),
+    "Queue": gettext_noop("Unassigned"),
+    "Sequence": gettext_noop("Number in conversation"),
+    "Thumb": gettext_noop("Rating of a message"),
+    "Up": gettext_noop("Thumbs up"),
+    "Written": gettext_noop("Added by hand"),
+}

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import get_language_info, gettext, gettext_noop
 
-from chatplatform.templatetags.action_words import ACTIONS
+from chatplatform.templatetags.action_words import ACTIONS, LABELS
 
 register = template.Library()
 _ABBREVIATION = re.compile(r"\b(api|http|id|ip|url)\b", re.IGNORECASE)
@@ -18,16 +18,16 @@ _MILLISECONDS = re.compile(r" ms$")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+\d\d:\d\d)")
 # A time in this year means never.
 _FOREVER = 9999
-# Seconds of the units with which the names of fields end, and the unit in a label or name.
+# The seconds in each unit with which a field's name may end, and the unit at the end of a label.
 _UNITS = {"_seconds": 1, "_minutes": 60, "_hours": 3600, "_days": 86_400}
 _UNIT = re.compile(r" (\([^()]*\)|seconds|minutes|hours|days)$")
 _CODE = re.compile(r"[a-z]+([._][a-z]+)+")
-# Fields with text that people wrote: it may look like a code but is shown unchanged.
-_WRITTEN = re.compile(
+# Fields with free text, which may look like a code but is shown unchanged.
+_FREE_TEXT = re.compile(
     r"(\w+_)?name|model|question|shortcut|reference|allowed_domain|\w+_messages?\..+"
 )
 
-# Words for codes that would say too little if they were just spelled out.
+# Words for codes that would not be clear if they were just spelled out.
 _WORDS = {
     "answered": gettext_noop("Answered"),
     "below_gate": gettext_noop("Confidence too low"),
@@ -53,7 +53,7 @@ _WORDS = {
     "info_wrong": gettext_noop("Customer's answer wasn't valid"),
     "agent_silent": gettext_noop("The agent didn't reply in time"),
     "agent_gone": gettext_noop("The agent is no longer available"),
-    # What messaging providers say of accounts, templates and charges.
+    # The states that messaging providers report of accounts, templates and charges.
     "approved": gettext_noop("Approved"),
     "rejected": gettext_noop("Rejected"),
     "paused": gettext_noop("Paused"),
@@ -97,7 +97,12 @@ def humanize_code(code: object) -> str:
         return gettext(words)
     plain = str(code).replace("_", " ").replace(".", " ").capitalize()
     plain = _MILLISECONDS.sub(" (ms)", plain)
-    return gettext(_ABBREVIATION.sub(lambda found: found[0].upper(), plain))
+    return translated_label(_ABBREVIATION.sub(lambda found: found[0].upper(), plain))
+
+
+def translated_label(text: str) -> str:
+    """A spelled-out name or state in the reader's language, or the clearer label that it has."""
+    return gettext(LABELS.get(text, text))
 
 
 @register.filter
@@ -112,7 +117,7 @@ def location_text(location: Mapping[str, Any]) -> str:
 
 @register.filter
 def percent(share: float | None) -> str:
-    """A share, 0..1, as a percentage."""
+    """A share from 0 to 1 as a percentage."""
     return "–" if share is None else f"{100 * share:.0f}%"
 
 
@@ -124,14 +129,14 @@ def codes_of(word: str) -> list[str]:
 def change_words(
     changes: dict[str, Any], settings: Mapping[str, tuple[Any, Mapping[Any, Any]]] | None = None
 ) -> str:
-    """The changes of an audit entry in words. `settings` names some fields and their choices."""
+    """The changes of an audit entry in words. `settings` has labels of fields and of choices."""
     return "; ".join(_change(name, value, settings or {}) for name, value in changes.items())
 
 
 def _change(name: str, value: Any, settings: Mapping[str, tuple[Any, Mapping[Any, Any]]]) -> str:
     if name == "fields" and isinstance(value, list):
         return ", ".join(_title(str(item), settings) for item in value)
-    is_written = _WRITTEN.fullmatch(name)
+    is_free_text = _FREE_TEXT.fullmatch(name)
     values = value if isinstance(value, list) and len(value) == 2 else [value]
     _, choices = settings.get(name.rpartition(".")[2], ("", {}))
     unit = next((size for ending, size in _UNITS.items() if name.endswith(ending)), 0)
@@ -141,7 +146,7 @@ def _change(name: str, value: Any, settings: Mapping[str, tuple[Any, Mapping[Any
             return str(choices[item])
         if unit and type(item) is int:
             return _duration(item * unit)
-        return str(item or "–") if is_written else _value(item)
+        return str(item or "–") if is_free_text else _value(item)
 
     title = _title(name, settings)
     title = _UNIT.sub("", title) if unit else title
@@ -149,7 +154,7 @@ def _change(name: str, value: Any, settings: Mapping[str, tuple[Any, Mapping[Any
 
 
 def _title(name: str, settings: Mapping[str, tuple[Any, Mapping[Any, Any]]]) -> str:
-    """The label of a field, as on its page; for texts by language, with the language."""
+    """The label of a field on its page; for texts by language, with the language."""
     field, _, part = name.partition(".")
     if not part or part in settings:
         return str(settings.get(part or field, ("",))[0]) or humanize_code(part or field)

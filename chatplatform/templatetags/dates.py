@@ -13,9 +13,8 @@ register = template.Library()
 
 @register.filter
 def when(at: datetime | None, place: str = "") -> SafeString | str:
-    """A time in the reader's zone, such as "Today 19:38" or "25 Nov"; in full as its tooltip.
-
-    `place` "inside": inside a sentence, so "today 19:38".
+    """A time in the reader's time zone, such as "Today 19:38" or "25 Nov"; the tooltip has the full
+    time. With `place` "inside" it fits into a sentence: "today 19:38".
     """
     if at is None:
         return "–"
@@ -27,7 +26,7 @@ def when(at: datetime | None, place: str = "") -> SafeString | str:
 
 @register.filter
 def city(zone: str) -> str:
-    """The city of a time zone: "Ho Chi Minh" of "Asia/Ho_Chi_Minh"."""
+    """The city of a time zone: "Ho Chi Minh" for "Asia/Ho_Chi_Minh"."""
     return zone.rpartition("/")[2].replace("_", " ")
 
 

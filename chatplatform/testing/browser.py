@@ -25,8 +25,8 @@ from chatplatform.testing.web_process import wait_until_idle
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 # A page must show what a test waits for within this many milliseconds.
-_PATIENCE = 15_000
-expect.set_options(timeout=_PATIENCE)
+_TIMEOUT_MILLISECONDS = 15_000
+expect.set_options(timeout=_TIMEOUT_MILLISECONDS)
 # Filtered in the page: the full result is long and would pass through three processes.
 _VIOLATIONS = """axe.run({ resultTypes: ["violations"] }).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)))"""
@@ -34,8 +34,8 @@ _VIOLATIONS = """axe.run({ resultTypes: ["violations"] }).then(({ violations }) 
 
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
-    """The path of Chromium. Without it browser tests are skipped; under CI they fail."""
-    # The headless shell has the same engine and takes two thirds of the processor time.
+    """The path of Chromium. Without Chromium, browser tests are skipped; under CI they fail."""
+    # The headless shell has the same engine and takes two thirds of the CPU time.
     path = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if path is None:
         message = "Browser tests need Chromium: install the package `chromium-headless-shell`."
@@ -73,12 +73,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     thread, but other tests start their own. The long ones come first among them, so that no process
     is still busy when all others are done."""
 
-    def turn(item: pytest.Item) -> int:
+    def rank(item: pytest.Item) -> int:
         if not _needs_browser(item):
             return 0
         return 1 if item.get_closest_marker("long") else 2
 
-    items.sort(key=turn)
+    items.sort(key=rank)
 
 
 @pytest.fixture(scope="session")
@@ -87,8 +87,8 @@ def browser(chromium_path: str) -> Iterator[Browser]:
     # Django refuses the ORM in a thread with an event loop; this loop only waits for the browser.
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as driver:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        # Containers forbid Chromium's sandbox, and it opens only our addresses. Without a process
-        # that emulates a GPU, drawing pages takes less work.
+        # Containers forbid Chromium's sandbox, and it opens only our pages. Without a process that
+        # emulates a GPU, drawing pages takes less work.
         started = driver.chromium.launch(
             executable_path=chromium_path, args=["--no-sandbox", "--disable-gpu"]
         )
@@ -111,7 +111,7 @@ def screen(
     """A browser page of a new visitor. The test fails on an error in the console, a failed request,
     a status of 400 or above, or a request to another origin."""
     context = browser.new_context(base_url=site_origin)
-    context.set_default_timeout(_PATIENCE)
+    context.set_default_timeout(_TIMEOUT_MILLISECONDS)
     _collect(context, site_origin, problems)
     yield context.new_page()
     context.close()
@@ -120,7 +120,7 @@ def screen(
 
 
 def _collect(context: BrowserContext, origin: str, problems: list[str]) -> None:
-    def answered(response: Response) -> None:
+    def check_status(response: Response) -> None:
         if response.status >= 400:
             problems.append(f"{response.status} {response.request.method} {response.url}")
 
@@ -129,7 +129,7 @@ def _collect(context: BrowserContext, origin: str, problems: list[str]) -> None:
         if request.failure != "net::ERR_ABORTED":
             problems.append(f"{request.failure} {request.url}")
 
-    context.on("response", answered)
+    context.on("response", check_status)
     context.on("requestfailed", failed)
     context.on("weberror", lambda error: problems.append(f"script: {error.error}"))
     context.on(
@@ -158,9 +158,9 @@ def violations(page: Page | Frame) -> list[str]:
 
 
 def save(page: Page, part: str) -> None:
-    """Save a form of the site, by its page's one button or by its own, until its part says so."""
+    """Save a form of the site, with the page's shared button or its own, and wait for success."""
     form = page.locator(f"#{part}-form")
-    together = page.locator("[data-together]").filter(has=form)
-    button = together.locator("[data-save-all]") if together.count() else None
+    group = page.locator("[data-together]").filter(has=form)
+    button = group.locator("[data-save-all]") if group.count() else None
     (button or form.locator("button[type=submit]")).click()
     expect(page.locator(f"#{part}").get_by_role("status")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Compares every answer that tests get with the API's document: status, media type and body."""
+"""Compares every response in tests with the OpenAPI document: status, media type and body."""
 
 import asyncio
 import os
@@ -18,49 +18,49 @@ from django.urls import Resolver404, resolve
 from chatplatform.api.middleware import Middleware
 from chatplatform.live.streaming import StreamingReply, WaitingResponse
 
-# The variable that names the file into which a web process writes its breaches, one a line.
+# The variable with the path of the file to which a web process writes its breaches, one a line.
 BREACHES_FILE = "BREACHES_FILE"
 IDLE_PATH = "/until-idle"
 DOCUMENT = settings.BASE_DIR / "docs" / "openapi.json"
-_LONGEST = 500
+_MAX_CHARS = 500
 
-# The breaches in this process since the running test began.
+# The breaches (undocumented responses) in this process since the running test began.
 breaches: list[str] = []
 
 
 class Documented(Middleware):
-    """Middleware that records answers to the test client that the document does not describe."""
+    """Middleware that records responses to the test client that the document does not describe."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        # Only a real web process finishes these two, and checks them.
+        # Only a real web process finishes these two, and `CheckedApplication` compares them.
         if not isinstance(response, (StreamingReply, WaitingResponse)):
             body = response.content if isinstance(response, HttpResponse) else None
             media_type = response.headers.get("Content-Type", "")
             match = request.resolver_match
             path = _path_of(match.route) if match else _documented_path(request.path_info)
-            found = breach(request.method or "", path, response.status_code, media_type, body)
-            breaches.extend([found] if found else [])
+            text = breach(request.method or "", path, response.status_code, media_type, body)
+            breaches.extend([text] if text else [])
         return response
 
 
 def breach(
     method: str, documented_path: str, status: int, media_type: str, body: bytes | None
 ) -> str | None:
-    """A sentence that says how an answer differs from the document; None if it does not.
+    """A sentence that says how a response differs from the document; None if it does not.
 
-    `body` is None if it was not read, such as a file's.
+    `body` is None if it was not read, such as the body of a file.
     """
     verb = "get" if method == "HEAD" else method.lower()
     operation = document()["paths"].get(documented_path, {}).get(verb)
     if operation is None:
         return None
     name = f"{method} {documented_path} answered {status}"
-    answer = operation["responses"].get(str(status))
-    if answer is None:
+    response = operation["responses"].get(str(status))
+    if response is None:
         excerpt = (body or b"")[:200].decode("utf-8", "replace")
         return f"{name}, which is not documented: {excerpt}"
-    content = answer.get("content", {})
+    content = response.get("content", {})
     media_type = media_type.partition(";")[0]
     if not content:
         return f"{name} with an undocumented body" if body else None
@@ -69,12 +69,12 @@ def breach(
     if body is None or method == "HEAD":
         return None
     schema_at = ("paths", documented_path, verb, "responses", str(status), "content", media_type)
-    fault = _fault(schema_at, media_type, body)
-    return f"{name} with another body: {fault}"[:_LONGEST] if fault else None
+    difference = _difference(schema_at, media_type, body)
+    return f"{name} with another body: {difference}"[:_MAX_CHARS] if difference else None
 
 
 def _documented_path(path: str) -> str:
-    """The path as the document spells it; empty if it leads to no operation."""
+    """The path in the document for a request's path; empty if it leads to no operation."""
     try:
         route = resolve(path.rstrip("/") or "/").route
     except Resolver404:
@@ -89,7 +89,7 @@ def _path_of(route: str) -> str:
 @cache
 def document() -> dict[str, Any]:
     """The document in docs/; a test asserts that it equals the served one, which takes seconds to
-    make."""
+    build."""
     parsed: dict[str, Any] = orjson.loads(DOCUMENT.read_bytes())
     return parsed
 
@@ -105,7 +105,7 @@ def _registry() -> Any:
 
 
 def _closed(node: Any) -> Any:
-    """The document with closed objects: replies may get further fields, but documented ones."""
+    """The document, but objects allow no unknown fields: tests accept only documented ones."""
     if isinstance(node, list):
         return [_closed(part) for part in node]
     if not isinstance(node, dict):
@@ -123,7 +123,7 @@ def _validator(*steps: str) -> Any:
     return jsonschema_rs.Draft202012Validator(schema, registry=_registry(), validate_formats=True)
 
 
-def _fault(schema_at: tuple[str, ...], media_type: str, body: bytes) -> str | None:
+def _difference(schema_at: tuple[str, ...], media_type: str, body: bytes) -> str | None:
     if media_type == "application/json":
         validator = _validator(*schema_at, "schema")
         try:
@@ -151,10 +151,10 @@ def events(stream: bytes) -> Iterator[dict[str, Any]]:
 
 
 class CheckedApplication:
-    """An ASGI application whose answers are compared before their last piece is sent.
+    """An ASGI application whose responses are compared before their last piece is sent.
 
-    It answers `IDLE_PATH` itself, once no request except streams is running: closed browser pages
-    leave requests behind, which must not find the tables half emptied.
+    It serves `IDLE_PATH` itself, and responds once no request except streams is running: closed
+    browser pages leave requests behind, which must not find half of the tables emptied.
     """
 
     def __init__(self, application: Any) -> None:
@@ -163,7 +163,7 @@ class CheckedApplication:
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope.get("path") == IDLE_PATH:
-            await self._answer_when_idle(send)
+            await self._respond_when_idle(send)
             return
         self.running.add(id(scope))
         try:
@@ -171,7 +171,7 @@ class CheckedApplication:
         finally:
             self.running.discard(id(scope))
 
-    async def _answer_when_idle(self, send: Any) -> None:
+    async def _respond_when_idle(self, send: Any) -> None:
         while self.running:
             await asyncio.sleep(0.01)
         await send({"type": "http.response.start", "status": 204, "headers": []})
@@ -180,20 +180,20 @@ class CheckedApplication:
     async def _check(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         sent: list[dict[str, Any]] = []
 
-        async def note(message: dict[str, Any]) -> None:
+        async def record(message: dict[str, Any]) -> None:
             sent.append(message)
             if _begins_stream(message):
                 self.running.discard(id(scope))
             if _is_last(message):
-                _write_down(scope, sent)
+                _record_breach(scope, sent)
             await send(message)
 
         try:
-            await self.application(scope, receive, note)
+            await self.application(scope, receive, record)
         finally:
-            # A reader that disconnects early has got some events or a part of a file.
+            # A reader that disconnects early has received some events or a part of a file.
             if sent and not _is_last(sent[-1]):
-                _write_down(scope, sent)
+                _record_breach(scope, sent)
 
 
 def _begins_stream(message: dict[str, Any]) -> bool:
@@ -208,16 +208,16 @@ def _is_last(message: dict[str, Any]) -> bool:
     return message["type"] == "http.response.body" and not message.get("more_body")
 
 
-def _write_down(scope: dict[str, Any], sent: list[dict[str, Any]]) -> None:
+def _record_breach(scope: dict[str, Any], sent: list[dict[str, Any]]) -> None:
     headers = {name.lower(): value.decode("latin-1") for name, value in sent[0]["headers"]}
     body = b"".join(message.get("body", b"") for message in sent[1:])
-    found = breach(
+    text = breach(
         scope["method"],
         _documented_path(scope["path"]),
         sent[0]["status"],
         headers.get(b"content-type", ""),
         body if _is_last(sent[-1]) or body.startswith((b"event:", b"id:")) else None,
     )
-    if found:
+    if text:
         with Path(os.environ[BREACHES_FILE]).open("a") as file:
-            file.write(found + "\n")
+            file.write(text + "\n")

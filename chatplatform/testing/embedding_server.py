@@ -28,12 +28,12 @@ class EmbeddingServer(ThreadingHTTPServer):
 
     @property
     def texts(self) -> list[str]:
-        """All texts that were asked for."""
+        """All texts whose vectors were requested."""
         return [text for request in self.requests for text in request["input"]]
 
 
 def running(vector: Callable[[str], list[float]]) -> AbstractContextManager[EmbeddingServer]:
-    """A server on a free port of the loopback; `vector` says what it answers to a text."""
+    """A server on a free port of the loopback; `vector` returns the vector of a text."""
     return serving(EmbeddingServer(vector))
 
 
@@ -42,8 +42,8 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.requests.append(asked)
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append(request)
         self.server.keys.append(self.headers.get("Authorization"))
         mode = self.server.mode
         if self.path != "/v1/embeddings":
@@ -52,14 +52,14 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(int(mode), {"error": {"message": "no"}})
         rows = [
             {"object": "embedding", "index": number, "embedding": self.server.vector(text)}
-            for number, text in enumerate(asked["input"])
+            for number, text in enumerate(request["input"])
         ]
         if mode == "nonsense":
             rows = [row | {"embedding": "x"} for row in rows]
         if mode == "short":
             rows = rows[1:]
-        # A server may answer in any order.
-        return self._answer(200, {"object": "list", "data": rows[::-1], "model": asked["model"]})
+        # A server may return the vectors in any order.
+        return self._answer(200, {"object": "list", "data": rows[::-1], "model": request["model"]})
 
     def _answer(self, status: int, body: dict[str, Any]) -> None:
         data = json.dumps(body).encode()
@@ -70,4 +70,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing, to keep the tests' output readable."""

@@ -1,4 +1,4 @@
-"""Requests that schemathesis generates from the API's document, both valid and invalid ones."""
+"""Valid and invalid requests that schemathesis generates from the OpenAPI document."""
 
 import random
 import re
@@ -19,8 +19,8 @@ from chatplatform.testing.documented import document
 MODES = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
 # Made-up credentials are removed; the caller sends its own.
 _CREDENTIALS = {"api-key", "authorization"}
-# The codes of a refusal if there is no model, provider or mail server. An operation that may be
-# refused for this reason names the code in its description or in that of the response.
+# The codes of errors without a model, provider or mail server. An operation that may fail for this
+# reason has the code in its description or in that of the response.
 _MISSING = {
     "engine_not_configured", "channel_not_configured", "mail_not_configured",
     "payments_not_configured", "provider_refused", "mail_failed",
@@ -32,14 +32,14 @@ _ERROR = {"$ref": "#/components/schemas/Error"}
 @cache
 def operations() -> dict[str, Any]:
     """The operations of the document by method and path."""
-    found: Any = schemathesis.openapi.from_dict(document()).get_all_operations()
-    return {item.ok().label: item.ok() for item in found}
+    results: Any = schemathesis.openapi.from_dict(document()).get_all_operations()
+    return {item.ok().label: item.ok() for item in results}
 
 
 def made_requests(
     label: str, ids: dict[str, Any], *, count: int, fixed_seed: int
 ) -> Iterator[requests.PreparedRequest]:
-    """`count` requests of each mode to an operation; half of the ids are those of existing rows."""
+    """`count` requests of each mode to an operation; half of the ids belong to existing rows."""
     operation, chance = operations()[label], random.Random(fixed_seed)
     for mode in MODES:
         for case in _cases(operation.as_strategy(generation_mode=mode), count, fixed_seed):
@@ -71,22 +71,24 @@ def _cases(strategy: Any, count: int, fixed_seed: int) -> list[Any]:
 
 
 def _prepared(case: Any) -> requests.PreparedRequest:
-    made = case.as_transport_kwargs(base_url="http://testserver")
-    parts = made.keys() & {"method", "url", "params", "json", "data", "files"}
+    options = case.as_transport_kwargs(base_url="http://testserver")
+    parts = options.keys() & {"method", "url", "params", "json", "data", "files"}
     headers = {
-        name: value for name, value in made["headers"].items() if name.lower() not in _CREDENTIALS
+        name: value
+        for name, value in options["headers"].items()
+        if name.lower() not in _CREDENTIALS
     }
-    return requests.Request(**{name: made[name] for name in parts}, headers=headers).prepare()
+    return requests.Request(**{name: options[name] for name in parts}, headers=headers).prepare()
 
 
 def is_fault(label: str, status: int, body: bytes) -> bool:
-    """Whether an answer shows a fault of ours: a 5xx whose code is not documented."""
+    """Whether a response shows a bug: a 5xx whose code is not documented."""
     if status < 500:
         return False
     described = operations()[label].definition.raw
-    answer = described["responses"].get(str(status), {})
-    content = answer.get("content", {})
+    response = described["responses"].get(str(status), {})
+    content = response.get("content", {})
     if content and content["application/json"]["schema"] != _ERROR:
-        return False  # a normal reply, such as that of /health
-    announced = _CODE.findall(described["description"] + answer.get("description", ""))
-    return orjson.loads(body).get("code") not in _MISSING.intersection(announced)
+        return False  # a normal response, such as that of /health
+    codes = _CODE.findall(described["description"] + response.get("description", ""))
+    return orjson.loads(body).get("code") not in _MISSING.intersection(codes)

@@ -1,4 +1,4 @@
-"""An MCP server of the official package, on a free port of the loopback."""
+"""An MCP server built with the official package, on a free port of the loopback."""
 
 import socket
 import threading
@@ -14,13 +14,13 @@ TOKEN = "mcp-secret-token"
 
 
 class Shop:
-    """A shop whose tools look up and refund orders; `calls` has the calls that it got."""
+    """A shop whose tools look up and refund orders; `calls` has the calls that it received."""
 
     def __init__(self, *, json_response: bool = False) -> None:
         self.calls: list[tuple[str, str]] = []
         self.answer = "on its way, arrives on 24 November"
         self.is_failing = False
-        # After this many calls a gateway in front of it answers 502.
+        # After this many calls, responses become a 502, like from a gateway in front of the server.
         self.calls_until_502: int | None = None
         self.mcp = MCPServer("Shop")
         self.mcp.tool()(self.find_order)
@@ -48,7 +48,7 @@ class Shop:
         self.mcp.add_tool(self.find_order, description=description)
 
     async def app(self, scope: Any, receive: Any, send: Any) -> None:
-        """The server behind its token."""
+        """The ASGI application, which requires the token."""
         headers = dict(scope.get("headers", ()))
         is_known = headers.get(b"authorization") == f"Bearer {TOKEN}".encode()
 

@@ -1,4 +1,4 @@
-"""Reads the metrics of a running process as Prometheus does, or those of the test's process."""
+"""Reads the metrics of a running process like Prometheus, or those of the test's process."""
 
 import time
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from chatplatform.observing.metrics import PREFIX, Metric
 
 
 class Scrape:
-    """The metrics of a group of processes at one moment."""
+    """The metrics of a group of processes at one time."""
 
     def __init__(self, text: str) -> None:
         self.samples = [
@@ -60,7 +60,7 @@ def scrape_until(port: int, condition: Callable[[Scrape], bool], *, seconds: flo
 
 @pytest.fixture
 def counts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Scrape]:
-    """Make this process count during the test; call the fixture for the counts."""
+    """Make this process count during the test; call the fixture to read the counts."""
     registry = CollectorRegistry()
     for metric in Metric.catalogue:
         monkeypatch.setattr(metric, "made", exporter.make(metric, registry))

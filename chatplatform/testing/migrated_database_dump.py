@@ -1,7 +1,7 @@
-"""Makes the tables of the test database from a dump, which is renewed if a migration changes.
+"""Creates the tables of the test database from a dump, which is renewed if a migration changes.
 
-Migrating takes Django nine seconds, mostly to build historical models. Each process of the suite
-and each run of a single test would spend them.
+Migrating takes Django nine seconds, mostly to build historical models. Without the dump, each
+process of the suite and each run of a single test would wait that long.
 """
 
 import fcntl
@@ -29,7 +29,7 @@ _create_migrated = BaseDatabaseCreation.create_test_db
 def django_db_modify_db_settings(
     request: pytest.FixtureRequest, django_db_modify_db_settings_parallel_suffix: None
 ) -> Iterator[None]:
-    """Patch the creation of the test database; pytest-django requests this fixture before it."""
+    """Patch the creation of the test database; pytest-django requests this fixture earlier."""
     cache = request.config.cache
     assert cache
     dump = cache.mkdir("schema") / f"{_digest_of_migrations()}.sql"

@@ -19,7 +19,7 @@ APPLICATION_ID, APPLICATION_SECRET = "chat-platform", "secret/of:the-provider"
 
 
 class OpenIdProvider(ThreadingHTTPServer):
-    """The provider. `claims` say who signs in; a value of None leaves a claim out."""
+    """The provider. `claims` say who signs in; a claim whose value is None is left out."""
 
     daemon_threads = True
 
@@ -42,12 +42,12 @@ class OpenIdProvider(ThreadingHTTPServer):
         self.key = RSAKey.generate_key(2048, {"kid": secrets.token_hex(4), "use": "sig"})
 
     def approve(self, address: str) -> str:
-        """Approve a sign-in as a person would; returns the URL that they are sent back to."""
+        """Approve a sign-in as a person would; returns the URL that the person is redirected to."""
         query = dict(parse_qsl(urlsplit(address).query))
         code = secrets.token_urlsafe(16)
         self.flows[code] = query
-        answer = {"code": code, "state": query["state"], "iss": self.issuer}
-        return f"{query['redirect_uri']}?{urlencode(answer)}"
+        parameters = {"code": code, "state": query["state"], "iss": self.issuer}
+        return f"{query['redirect_uri']}?{urlencode(parameters)}"
 
     def id_token(self, nonce: str) -> str:
         now = int(time.time())

@@ -1,7 +1,7 @@
-"""An S3 server for tests, made of moto, that fails as its mode says.
+"""An S3 server for tests, based on moto, that fails according to its mode.
 
-Modes: ok, slow (answers after the caller's timeout), error (500 to everything), gone (closes the
-connection without an answer), full (takes one more file, then error).
+Modes: ok, slow (responds after the caller's timeout), error (500 to all requests), gone (closes the
+connection without a response), full (accepts one more file, then error).
 """
 
 import socket
@@ -53,7 +53,7 @@ class S3Server:
         self._bucket.objects.delete()
 
     def put(self, name: str, data: bytes = b"x") -> None:
-        """Store a file without the platform."""
+        """Store a file directly, not through the platform."""
         self._bucket.put_object(Key=name, Body=data)
 
     def _answer(
@@ -77,7 +77,7 @@ class S3Server:
 
     @contextmanager
     def keeping_files(self, settings: Any, monkeypatch: Any) -> Iterator["S3Server"]:
-        """In the block, this process stores the platform's files here; they are then removed."""
+        """In the block, this process stores the platform's files here; then they are removed."""
         for name, value in self.environ.items():
             monkeypatch.setenv(name, value)
         settings.MEDIA_BUCKET = self.bucket

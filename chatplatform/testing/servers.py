@@ -1,4 +1,4 @@
-"""Runs a server for the time of a test."""
+"""Runs a server during a test."""
 
 import threading
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ Server = TypeVar("Server", bound=BaseServer)
 
 @contextmanager
 def serving(server: Server) -> Iterator[Server]:
-    """Serve in a thread of this process, and close the server in the end."""
+    """Serve in a thread of this process, and close the server after the block."""
     threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True).start()
     try:
         yield server

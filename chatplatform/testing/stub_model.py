@@ -1,16 +1,17 @@
 """A scripted model server for tests and drills; standard library only.
 
-Modes: ok, slow (slow:2 for two seconds), held (answers `json_answer` after `release.set()`), cut,
-500, 503, 429, nonsense, garbled, empty, drip, no_answer, ungrounded, plain (answers JSON to a
-request for a stream), flood (never ends), json (answers `json_answer`), no_schema (the same, but
-400 to a request with a schema), huge (ten million characters), say:TEXT (answers TEXT). A mode that
+Modes: ok, slow (slow:2 for two seconds), held (returns `json_answer` after `release.set()`), cut,
+500, 503, 429, nonsense, garbled, empty, drip, no_answer, ungrounded, plain (returns JSON to a
+request for a stream), flood (never ends), json (returns `json_answer`), no_schema (the same, but
+400 to a request with a schema), huge (ten million characters), say:TEXT (returns TEXT). A mode that
 is a list of [name, arguments] calls these functions; the arguments are an object or raw text. If
-there are several modes, separated by commas, each answers one request, and the last one all others.
+there are several modes, separated by commas, each serves one request, and the last one all later
+requests.
 
-A request to judge an answer does not use a mode: `confirms` decides whether the judge confirms the
+Requests to judge an answer use no mode: `confirms` decides whether the judge confirms the
 statements, except the invented number of `ungrounded`, which it never confirms. Such requests are
-recorded in `confirmations`. Neither does a request to rewrite a follow-up: see `rewrite`. A
-recording is transcribed as `heard` says.
+recorded in `confirmations`. Requests to rewrite a follow-up question use `rewrite` instead of a
+mode, and every recording is transcribed as `heard`.
 """
 
 import json
@@ -30,13 +31,13 @@ DRIP_SECONDS = 0.2
 INVENTED = "987654"
 UNGROUNDED = f"It costs {INVENTED} euros, see https://invented.example/offer [1]."
 _MODEL = "stub"
-# How to answer a request: the name of a mode, or function calls.
+# How to respond to a request: the name of a mode, or function calls.
 Mode = str | list[Any]
 _SNIPPET = re.compile(
     r"<<<SNIPPETS [^>]*>>>\n\[1\][^\n]*\n[^\n]*\n(.*?)(?:\n\n\[2\]|\n<<<END)", re.DOTALL
 )
 _LAST_LINE = re.compile(r"^customer: (.*)\n<<<END CONVERSATION", re.MULTILINE)
-# The numbered statements of an answer that is to be judged, a line each.
+# The numbered statements of an answer to be judged, one per line.
 _ANSWER = re.compile(r"<<<ANSWER[^>]*>>>\n(.*?)\n<<<END ANSWER", re.DOTALL)
 
 
@@ -53,20 +54,20 @@ class StubModel(ThreadingHTTPServer):
         self.requests: list[dict[str, Any]] = []
         self.json_answer: Any = {}
         self.confirmations: list[dict[str, Any]] = []
-        # Whether it confirms the statements of an answer; None: the script answers that request.
+        # Whether it confirms the statements of an answer; None: the script serves such requests.
         self.confirms: bool | None = True
-        # Follow-ups that it was asked to rewrite, and how it rewrites one; it has no mode for this.
+        # The follow-up questions that it had to rewrite, and the function that rewrites one.
         self.follow_ups: list[str] = []
         self.rewrite: Callable[[str], str] = str
-        # The bodies of requests to transcribe, and what they are answered with; None: a 500.
+        # The bodies of requests to transcribe, and the response to all of them; None: a 500.
         self.recordings: list[bytes] = []
         self.heard: dict[str, Any] | None = {"text": ""}
         # Whether it streams on request, whether a stream ends with a repetition of the whole
         # message, and the media type of its JSON.
         self.streams, self.repeats, self.json_type = True, False, "application/json"
-        # The prompt tokens that it reports for a streamed answer.
+        # The number of prompt tokens that it reports for a streamed answer.
         self.prompt_tokens = 100
-        # How an answer is cut into the pieces of a stream.
+        # Cuts an answer into the pieces of a stream.
         self.cut: Callable[[str], list[str]] = re.compile(r"\S+\s*").findall
         self.play(script)
 
@@ -75,7 +76,7 @@ class StubModel(ThreadingHTTPServer):
         return f"http://{self.server_address[0]!s}:{self.server_port}/v1"
 
     def play(self, script: str | list[Mode]) -> None:
-        """Replace the script; a text separates modes by commas."""
+        """Replace the script: a list of modes, or a text with modes separated by commas."""
         with self._lock:
             self._modes = (
                 [mode.strip() for mode in script.split(",")]
@@ -84,7 +85,7 @@ class StubModel(ThreadingHTTPServer):
             )
 
     def record(self, body: dict[str, Any]) -> Mode:
-        """Record a request and return the mode that answers it."""
+        """Record a request and return the mode that serves it."""
         with self._lock:
             self.requests.append(body)
             self._lock.notify_all()
@@ -171,7 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream(mode, body)
 
     def _call_functions(self, calls: list[Any], body: dict[str, Any]) -> None:
-        """Answer with function calls, streamed in pieces as real servers do."""
+        """Respond with function calls, streamed in pieces like by real servers."""
         if not self._is_to_stream(body):
             self._json(_whole("", _calls(calls)))
             return
@@ -262,7 +263,7 @@ def _prompt(body: dict[str, Any]) -> str:
 
 
 def text_of(content: Any) -> str:
-    """The text of a message's content, which may have pictures too."""
+    """The text of a message's content, which may contain pictures too."""
     if isinstance(content, list):
         return "\n".join(part.get("text", "") for part in content)
     return str(content or "")
@@ -291,8 +292,8 @@ def _calls(calls: list[Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _delta(content: str | None, finish_reason: str | None = None, **more: Any) -> dict[str, Any]:
-    choice = {"index": 0, "delta": {"content": content, **more}, "finish_reason": finish_reason}
+def _delta(content: str | None, finish_reason: str | None = None, **fields: Any) -> dict[str, Any]:
+    choice = {"index": 0, "delta": {"content": content, **fields}, "finish_reason": finish_reason}
     head = {"id": "stub-1", "object": "chat.completion.chunk", "created": 0, "model": _MODEL}
     return {**head, "choices": [choice]}
 

@@ -1,7 +1,7 @@
-"""A server that a bot's functions call: it answers as its mode says and records its requests.
+"""A server that a bot's functions call: it responds according to its mode and records requests.
 
-Modes: ok (answers `reply`), slow (slow:2 for two seconds), 404 or any other status, redirect,
-huge, echo (returns the request's headers), close (closes the connection without an answer).
+Modes: ok (returns `reply`), slow (slow:2 for two seconds), 404 or any other status, redirect,
+huge, echo (returns the request's headers), close (closes the connection without a response).
 """
 
 import json

@@ -37,13 +37,13 @@ def database_url() -> str:
 
 @pytest.fixture(scope="session")
 def outside_ports() -> list[int]:
-    """Ports on which tests may serve what the shared web process calls; each test takes one."""
+    """Ports for servers of tests that the shared web process may call; each test uses one."""
     return [free_port() for _ in range(8)]
 
 
 @pytest.fixture(scope="session")
 def site_port(outside_ports: list[int], django_db_setup: None) -> Iterator[int]:
-    """The port of the web process that tests share: to start another takes seconds."""
+    """The port of the web process that tests share: starting another takes seconds."""
     port = free_port()
     with web(
         port=port,
@@ -56,7 +56,7 @@ def site_port(outside_ports: list[int], django_db_setup: None) -> Iterator[int]:
 
 @pytest.fixture
 def web_port(site_port: int, transactional_db: TransactionTestCase) -> Iterator[int]:
-    """The port of the shared web process, which has answered everything when the test ends."""
+    """The port of the shared web process, which has finished all requests when the test ends."""
     yield site_port
     wait_until_idle(site_port)
 
@@ -101,13 +101,13 @@ def web_process(
             # Kill the group: an open stream may keep its worker alive.
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(5)
-    found = sorted(set(breaches.read_text().splitlines()))
+    lines = sorted(set(breaches.read_text().splitlines()))
     breaches.unlink()
-    assert not found, "\n".join(found)
+    assert not lines, "\n".join(lines)
 
 
 def wait_until_idle(port: int) -> None:
-    """Wait until all requests except streams are answered, before the tables are emptied."""
+    """Wait until all requests except streams are finished, before the tables are emptied."""
     with urlopen(f"http://127.0.0.1:{port}{IDLE_PATH}", timeout=60) as idle:
         assert idle.status == 204
 

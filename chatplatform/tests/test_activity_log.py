@@ -12,7 +12,7 @@ from django.utils.text import capfirst
 
 from bots.models import Bot, Document
 from bots.services import bots
-from chatplatform.templatetags.activity_log import MOST_SHOWN
+from chatplatform.templatetags.row_history import MOST_SHOWN
 from chatplatform.tests.test_codes import RAW_CODE, texts
 from chatplatform.tests.test_guard_site import STAFFS_LISTS, world
 from chats.testing import make_chat
@@ -61,7 +61,9 @@ def test_a_chat_shows_its_moves_without_its_messages(ann, bot):
     for number, (kind, data) in enumerate(told, start=1):
         announce(ann.client.pk, kind, data, conversation_id=chat.pk, sequence=number)
     shown = activity(page_of(signed_in(ann.user), chat))
-    assert re.search("Assigned .* Bao .*Handed over The bot had no answer", shown)
+    assert re.search(
+        "Conversation assigned .* Bao .*Conversation handed over The bot had no answer", shown
+    )
     assert "Message created" not in shown
     assert "All events" in shown
 

@@ -6,7 +6,7 @@ import pytest
 from django.http import FileResponse
 
 from chatplatform.live.streaming import ServerSent, with_pings
-from chatplatform.web.application import Application
+from chatplatform.web.asgi_application import Application
 
 SCOPE = {
     "type": "http", "method": "GET", "path": "/a", "query_string": b"", "headers": [],

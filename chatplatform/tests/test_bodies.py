@@ -10,7 +10,7 @@ import pytest
 
 from chatplatform.api.errors import BodyTimeout
 from chatplatform.web import bodies
-from chatplatform.web.application import Application
+from chatplatform.web.asgi_application import Application
 from identity.testing import make_key, signed_in
 
 NAMED = "X-Request-ID: look-for-me-1"

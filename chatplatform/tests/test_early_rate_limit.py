@@ -10,7 +10,7 @@ from bots.testing import make_bot
 from chatplatform.api import rate_limits
 from chatplatform.live import valkey
 from chatplatform.web import early_rate_limit
-from chatplatform.web.application import Application
+from chatplatform.web.asgi_application import Application
 from chats.testing import visit
 from identity.testing import make_key
 

@@ -18,7 +18,7 @@ from django.conf import settings
 from chatplatform import checks, egress
 from chatplatform.channel_names import MESSAGING_CHANNELS
 from chatplatform.egress import guard
-from chatplatform.testing.blocked_urls import BLOCKED_URLS
+from chatplatform.testing.refused_urls import BLOCKED_URLS
 from chatplatform.testing.servers import serving
 
 BOMB = gzip.compress(bytes(50_000_000))

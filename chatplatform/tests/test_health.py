@@ -10,8 +10,8 @@ from django.db import connection
 from chatplatform.live import valkey
 from chatplatform.observing import host
 from chatplatform.web import health
-from chatplatform.web.application import Application
-from chatplatform.web.turns import THREADS
+from chatplatform.web.asgi_application import Application
+from chatplatform.web.thread_limits import THREADS
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def test_each_part_reports_its_state(nobody, db):
     working = {name for name, part in parts.items() if part["status"] == "ok"}
     assert working >= {"database", "broker", "disk", "clock"}
     # No worker runs during the tests.
-    assert parts["processes"]["detail"].startswith("no sign of life from")
+    assert parts["processes"]["detail"].startswith("Not running: ")
     assert (reply.status_code, reply.json()["status"]) == (503, "failed")
 
 
@@ -52,11 +52,11 @@ def test_a_database_without_pgvector_says_so(nobody):
         assert part["status"] == "ok"
         return part["detail"]
 
-    assert finding() == "answers"
+    assert finding() == "Responding"
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE bots_passage RENAME TO away")
         try:
-            assert "without pgvector" in finding()
+            assert "no pgvector" in finding()
         finally:
             cursor.execute("ALTER TABLE away RENAME TO bots_passage")
 
@@ -68,7 +68,7 @@ def test_a_part_that_hangs_does_not_delay_the_answer(nobody, db, frozen, monkeyp
         reply = nobody.get("/health")
         assert reply.status_code == 503
         details = {part["name"]: part["detail"] for part in reply.json()["parts"]}
-        assert details == {"database": "no answer in 0.3 s", "disk": "has room"}
+        assert details == {"database": "No response in 0.3 s", "disk": "has room"}
 
 
 def test_a_finding_answers_whoever_asks_meanwhile(nobody, db, monkeypatch):
@@ -147,7 +147,7 @@ def test_a_full_disk_is_named_also_one_of_files_alone(nobody, db, full, monkeypa
     monkeypatch.setattr(host, "disks", lambda: iter(disks))
     parts = {part["name"]: part for part in nobody.get("/health").json()["parts"]}
     assert parts["disk"]["status"] == "failed"
-    assert parts["disk"]["detail"] == f"only 7 MB free for {full}"
+    assert parts["disk"]["detail"] == f"Only 7 MB free for {full}"
 
 
 def test_the_disks_are_those_that_files_are_written_to(settings, tmp_path):

@@ -43,7 +43,7 @@ def test_a_job_runs_once_and_is_done(work):
 
 
 def test_ended_jobs_are_deleted_after_a_week_and_no_others(work, monkeypatch):
-    monkeypatch.setattr("chatplatform.tasks._BATCH", 2)
+    monkeypatch.setattr("chatplatform.tasks._BATCH_SIZE", 2)
     ids = {state: [add(number=n).pk for n in range(3)] for state in JobState.values}
     long_ago = timezone.now() - RETENTION - timedelta(minutes=1)
     for state, of_state in ids.items():

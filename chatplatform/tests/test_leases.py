@@ -19,7 +19,7 @@ from chatplatform.jobs import (
     leases,
     registry,
     relay,
-    worker_liveness,
+    worker_locks,
 )
 from chatplatform.models import Job, JobState
 from chatplatform.testing import in_thread
@@ -149,7 +149,7 @@ def test_a_job_that_has_to_wait_is_due_when_it_says_and_its_attempts_count(work)
 
 def of_process(number):
     """In the block, jobs are claimed as if by another process."""
-    return mock.patch.object(worker_liveness, "holder", return_value=number)
+    return mock.patch.object(worker_locks, "holder", return_value=number)
 
 
 def die(*dying):
@@ -256,11 +256,11 @@ def test_a_failure_that_its_process_survives_ends_the_suspicion(work):
 @pytest.fixture
 def holder(monkeypatch):
     """The number of this process's lock, as if it was a worker."""
-    monkeypatch.setattr(worker_liveness, "_is_worker", True)
-    monkeypatch.setattr(worker_liveness, "_holder", None)
-    yield worker_liveness.holder()
-    assert worker_liveness._holder
-    worker_liveness._holder.stop()
+    monkeypatch.setattr(worker_locks, "_is_worker", True)
+    monkeypatch.setattr(worker_locks, "_holder", None)
+    yield worker_locks.holder()
+    assert worker_locks._holder
+    worker_locks._holder.stop()
 
 
 def swept(job, holder, *, seconds):
@@ -296,7 +296,7 @@ def test_the_jobs_of_a_killed_worker_do_not_wait_for_their_leases(work, monkeypa
         assert Job.objects.get(pk=running.pk).state == JobState.RUNNING
     worker.connection.close()
     ends_at = time.monotonic() + 10
-    while not worker_liveness.find_gone_workers():
+    while not worker_locks.find_gone_workers():
         assert time.monotonic() < ends_at
     live.tick()
     assert Job.objects.get(pk=running.pk).state == JobState.RUNNING, "it may hold its lock again"

@@ -126,7 +126,7 @@ def test_clean_up_removes_old_files_that_no_row_names(ann, bot, store, monkeypat
 def test_a_run_of_the_clean_up_is_bounded(store, monkeypatch):
     later = timezone.now() + timedelta(days=2)
     monkeypatch.setattr(media, "timezone", SimpleNamespace(now=lambda: later))
-    monkeypatch.setattr(media, "LOOKED_AT", 4)
+    monkeypatch.setattr(media, "FILES_PER_FOLDER", 4)
     for number in range(6):
         store.put(f"documents/{number}0")
     monkeypatch.setattr(media, "secrets", SimpleNamespace(token_hex=lambda size: "3f"))

@@ -92,11 +92,11 @@ def training_may_wait_for_an_hour(port):
         (part,) = [part for part in parts if part["name"] == "jobs"]
         return part["status"], part["detail"]
 
-    assert finding(50) == ("ok", "1 jobs wait")
+    assert finding(50) == ("ok", "1 job waiting")
     time.sleep(health.KEPT_SECONDS)
     status, detail = finding(70)
     assert status == "failed"
-    assert detail.startswith("1 jobs of train wait, the oldest for 420")
+    assert detail.startswith("1 train job waiting, the oldest for 420")
 
 
 def streams_are_counted_while_they_are_open(port, metrics_port, ann):
@@ -248,16 +248,16 @@ def test_a_job_that_waits_for_an_older_one_of_its_key_is_not_late(work, nobody, 
         lease_until=timezone.now() + timedelta(hours=1),
     )  # fmt: skip
     late(ordering_key="a")
-    assert oldest() == (0, "0 jobs wait")
+    assert oldest() == (0, "0 jobs waiting")
     # The first one is to be tried again, and not yet.
     Job.objects.filter(pk=first.pk).update(
         state=JobState.QUEUED, due_at=timezone.now() + timedelta(hours=1)
     )
-    assert oldest() == (0, "0 jobs wait")
+    assert oldest() == (0, "0 jobs waiting")
     first.delete()
-    assert oldest() == (10, "1 jobs of reply wait")
+    assert oldest() == (10, "1 reply job waiting")
     late()
-    assert oldest() == (10, "2 jobs of reply wait")
+    assert oldest() == (10, "2 reply jobs waiting")
 
 
 def test_a_job_that_no_relay_takes_back_is_late():

@@ -12,7 +12,7 @@ import pytest
 import redis
 from django.conf import settings
 
-from chatplatform.observing import outages
+from chatplatform.observing import outage_logging
 
 
 @pytest.fixture
@@ -20,8 +20,8 @@ def said(monkeypatch):
     """The lines that a process of a real site would print."""
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr(outages, "_logged_at", {})
-    monkeypatch.setattr(outages, "_began", {})
+    monkeypatch.setattr(outage_logging, "_logged_at", {})
+    monkeypatch.setattr(outage_logging, "_began", {})
     before = logging.getLogger().handlers[:], logging.getLogger().level
     logging.config.dictConfig(settings.LOGGING)
     yield lambda: stream.getvalue().splitlines()
@@ -62,14 +62,14 @@ def test_an_outage_is_a_line_a_minute_and_one_at_its_end(exc, logger, kind, said
         logging.getLogger(logger).warning("it is away, trying again: %s", exc)
     assert len(said()) == 1
     assert str(exc) in said()[0]
-    monkeypatch.setitem(outages._logged_at, kind, outages._logged_at[kind] - 61)
+    monkeypatch.setitem(outage_logging._logged_at, kind, outage_logging._logged_at[kind] - 61)
     for _ in range(50):
         fail(exc, logger)
     assert len(said()) == 2
-    outages.report_recovery(kind)
-    outages.report_recovery(kind)
+    outage_logging.report_recovery(kind)
+    outage_logging.report_recovery(kind)
     assert len(said()) == 3
-    assert f"the {kind} answers again" in said()[2]
+    assert f"the {kind} responds again" in said()[2]
     fail(exc, logger)
     assert len(said()) == 4
 

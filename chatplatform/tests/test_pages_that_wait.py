@@ -16,7 +16,7 @@ from django.urls import reverse
 from bots.models import LanguageModel
 from chatplatform.api.outgoing_call_limits import OF_CLIENT, SHARED, WAITING_THREADS, will_wait
 from chatplatform.testing.web_process import wait_until_idle
-from chatplatform.web.turns import THREADS
+from chatplatform.web.thread_limits import THREADS
 from identity.models import SignInProvider
 from identity.services.provider_sign_in import _MAX_CONCURRENT_CALLS
 from identity.testing import PASSWORD, make_client, make_person

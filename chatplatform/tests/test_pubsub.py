@@ -6,7 +6,7 @@ import pytest
 
 from chatplatform.api import rate_limits
 from chatplatform.live import pubsub, valkey
-from chatplatform.testing.listening import listening
+from chatplatform.testing.live_listener import listening
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

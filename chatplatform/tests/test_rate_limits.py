@@ -286,7 +286,7 @@ def test_a_process_counts_alone_while_valkey_is_away(ann, monkeypatch):
     monkeypatch.setattr(valkey, "shared", lambda: away)
     monkeypatch.setattr(valkey, "_idle", deque())
     monkeypatch.setattr(rate_limits, "_in_valkey", valkey.BestEffort("away"))
-    rate_limits._here.cache_clear()
+    rate_limits._local_limiter.cache_clear()
     dora = make_person(ann.client, "agent", "Dora")
     Client.objects.filter(pk=ann.client.pk).update(rate_limit_factor=0.05)
     # Its minutes are those of the clock: none ends meanwhile.

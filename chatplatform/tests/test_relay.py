@@ -52,7 +52,7 @@ def test_one_job_that_cannot_be_ended_does_not_stop_the_sweep(work, caplog):
         Job.objects.exclude(pk=bad.pk).update(crashes=0)
         assert relay.sweep() == 2
     assert states() == [JobState.RUNNING, JobState.QUEUED]
-    assert f"job {bad.pk} could not be taken back" in caplog.text
+    assert f"job {bad.pk} could not be requeued" in caplog.text
 
 
 def test_a_sweep_that_loses_the_database_goes_on_when_it_is_back(work, caplog, monkeypatch):
@@ -69,13 +69,13 @@ def test_a_sweep_that_loses_the_database_goes_on_when_it_is_back(work, caplog, m
     work.dead, port = mock.Mock(append=end), address["PORT"]
     monkeypatch.setattr(relay, "DATABASE_PAUSE_SECONDS", 0.05)
     with running_relay():
-        while "the database is away, trying again" not in caplog.text:
+        while "the database is unavailable, trying again" not in caplog.text:
             time.sleep(0.01)
         monkeypatch.setitem(address, "PORT", port)
         while states() != [JobState.DEAD] * 3:
             time.sleep(0.01)
     assert len(ended) == 4, "the first one once more"
-    assert "could not be taken back" not in caplog.text
+    assert "could not be requeued" not in caplog.text
 
 
 def test_a_long_sweep_is_no_hang(work, alive_file):

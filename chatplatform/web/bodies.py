@@ -1,7 +1,7 @@
 """Reads the body of a request in the event loop, before a thread serves the request.
 
-A large body needs a valid credential, and may be as large as the path needs. A slow sender is cut
-off. Since everybody can read a public key, a large body with one also needs a Visitor-Token and
+A large body needs a valid credential, and may be as large as its operation allows. A slow sender is
+cut off. Since everybody can read a public key, a large body with one also needs a Visitor-Token and
 must arrive within minutes, and only a few are read at once.
 """
 
@@ -35,23 +35,24 @@ from chatplatform.api.routing import find_operation
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 # A sender slower than this over PATIENCE_SECONDS is cut off.
 SLOWEST_BYTES_A_SECOND, PATIENCE_SECONDS = 1_000, 10.0
-_IN_MEMORY = 1_000_000  # a body of more bytes goes to a temporary file, and its limit is checked
+# A body of more bytes goes to a temporary file, and its limit is checked.
+_MAX_BYTES_IN_MEMORY = 1_000_000
 # A large body with a public key must arrive within this time: 25 MB at 0.7 Mbit/s. At the slowest
-# pace it would lie on the disk for a day.
+# pace, the largest body would occupy the disk for a day.
 PUBLIC_KEY_SECONDS = 300.0
-# Maximum large bodies that a process reads at once with a public key, from one address and from
-# all: two gigabytes.
+# The maximum number of large bodies with one public key that a process reads at once, from one
+# address and from all addresses: two gigabytes.
 ADDRESS_UPLOADS, PUBLIC_KEY_UPLOADS = 4, 20
 _UPLOAD_SLOTS = Bulkhead(retry_after=10)
 # An HTTP/1.1 request has a body only if it has one of these headers (RFC 9112, 6.3).
-_ANNOUNCING = {b"content-length", b"transfer-encoding"}
+_BODY_HEADERS = {b"content-length", b"transfer-encoding"}
 # A refused caller's body is read up to this size, to keep the connection open.
 _WORTH_READING = 64_000
 
 
 @dataclass(frozen=True)
 class BodyLimit:
-    """The largest size and longest time of a body, and how many its holders may send at once."""
+    """The maximum bytes and time of a body, and how many bodies its holders may send at once."""
 
     size: int
     seconds: float = math.inf
@@ -62,7 +63,7 @@ class Body(tempfile.SpooledTemporaryFile[bytes]):
     """The body of a request; closing it frees its upload slot."""
 
     def __init__(self) -> None:
-        super().__init__(max_size=_IN_MEMORY)
+        super().__init__(max_size=_MAX_BYTES_IN_MEMORY)
         self.size = 0
         self.slot = ExitStack()
 
@@ -75,7 +76,7 @@ class Body(tempfile.SpooledTemporaryFile[bytes]):
 
 
 def check_headers(scope: dict[str, Any]) -> None:
-    """Raise HeadersTooLarge if the headers exceed 16 KiB in all."""
+    """Raise HeadersTooLarge if the headers exceed 16 KiB in total."""
     if sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > MAX_HEADER_BYTES:
         raise HeadersTooLarge
 
@@ -83,7 +84,7 @@ def check_headers(scope: dict[str, Any]) -> None:
 def is_worth_reading(scope: dict[str, Any]) -> bool:
     """Whether a refused caller's body is small enough to be read, to keep the connection open.
 
-    Otherwise the answer is sent before the body has arrived, and the connection is closed.
+    Otherwise the response is sent before the body has arrived, and the connection is closed.
     """
     headers = dict(scope["headers"])
     length = headers.get(b"content-length", b"0")
@@ -91,10 +92,10 @@ def is_worth_reading(scope: dict[str, Any]) -> bool:
     return is_small and b"transfer-encoding" not in headers
 
 
-def _is_announced(scope: dict[str, Any]) -> bool:
-    """Whether a request may have a body; in HTTP/2 a body need not be announced."""
+def _may_have_body(scope: dict[str, Any]) -> bool:
+    """Whether a request may have a body, which in HTTP/2 no header has to announce."""
     names = {name for name, value in scope["headers"] if value != b"0"}
-    return not scope["http_version"].startswith("1") or bool(names & _ANNOUNCING)
+    return not scope["http_version"].startswith("1") or bool(names & _BODY_HEADERS)
 
 
 async def read(
@@ -102,28 +103,28 @@ async def read(
 ) -> Body:
     """Read the body into a file object.
 
-    When the body becomes large, `largest` is called once; it returns the limit or raises a refusal.
+    When the body becomes large, `largest` is called once; it returns the limit or raises an error.
     """
     body = Body()
-    if not _is_announced(scope):
+    if not _may_have_body(scope):
         return body
     try:
-        limit, more, pace = BodyLimit(_IN_MEMORY), True, _Pace()
-        while more:
+        limit, has_more, pace = BodyLimit(_MAX_BYTES_IN_MEMORY), True, _Pace()
+        while has_more:
             message = await pace.next(receive)
             if message["type"] == "http.disconnect":
                 raise MalformedBody
             piece = message.get("body", b"")
             body.size += len(piece)
-            if body.size > limit.size == _IN_MEMORY:
+            if body.size > limit.size == _MAX_BYTES_IN_MEMORY:
                 limit = await largest()
                 pace.end_after(limit.seconds)
                 if body.size <= limit.size:
                     body.slot.enter_context(_UPLOAD_SLOTS.admit(limit.caps))
             if body.size > limit.size:
-                raise TooLarge(f"A request has at most {limit.size:,} bytes in all.")
+                raise TooLarge(f"A request may have up to {limit.size:,} bytes in total.")
             body.write(piece)
-            more = message.get("more_body", False)
+            has_more = message.get("more_body", False)
     except BaseException:
         body.close()
         raise
@@ -132,7 +133,7 @@ async def read(
 
 
 class _Pace:
-    """Checks again and again that a sender is fast enough."""
+    """Checks periodically that a sender is fast enough."""
 
     def __init__(self) -> None:
         self._started_at = self._begun_at = time.monotonic()
@@ -160,7 +161,7 @@ class _Pace:
 
 
 def largest(request: HttpRequest) -> BodyLimit:
-    """The limit of this request's body; raises a refusal if the caller may not send it."""
+    """The limit of this request's body; raises an error if the caller may not send it."""
     proxies.apply_forwarded_headers(request.META)
     match = find_operation(request.path_info.rstrip("/"))
     if match is None:
@@ -176,8 +177,8 @@ def largest(request: HttpRequest) -> BodyLimit:
     caller = declared.access.find_caller(request)
     if not caller.is_public_key:
         return BodyLimit(size)
-    if caller.is_anonymous_visitor and size > _IN_MEMORY:
-        raise declared.access.refusal("So large a body needs a Visitor-Token beside a public key.")
+    if caller.is_anonymous_visitor and size > _MAX_BYTES_IN_MEMORY:
+        raise declared.access.refusal("With a public key, a body this large needs a Visitor-Token.")
     key, address = request.headers["API-KEY"], counted_address(request.META["REMOTE_ADDR"])
     caps = {key: PUBLIC_KEY_UPLOADS, f"{key} {address}": ADDRESS_UPLOADS}
     return BodyLimit(size, PUBLIC_KEY_SECONDS, caps)
@@ -193,5 +194,5 @@ def _is_signed_in(request: HttpRequest) -> bool:
 def _size(declared: Operation) -> int:
     if isinstance(declared.body, Form) and declared.body.files:
         return settings.MAX_REQUEST_BYTES
-    # An operation with a body that is not counted is a provider's callback.
+    # An operation with a body but without rate limits receives a provider's callbacks.
     return settings.MAX_JSON_BYTES if declared.is_counted else settings.MAX_CALLBACK_BYTES

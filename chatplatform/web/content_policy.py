@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponseBase
 
 HEADER = "Content-Security-Policy"
-# Scripts are only our own files and never inline, so text that a stranger wrote never runs. The
+# Only our own script files run, no inline scripts, so text that a stranger wrote never runs. The
 # site's theme uses Alpine, which evaluates code in attributes: only the site has 'unsafe-eval'.
 # Inline styles are allowed, because the theme and the API's pages use them.
 _POLICY = (

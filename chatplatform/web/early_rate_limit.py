@@ -1,9 +1,10 @@
-"""Refuses callers that have used up a rate limit in the event loop, without a thread.
+"""Refuses, in the event loop and without a thread, callers that have used up a rate limit.
 
-All visitors of a website send the same public key, so a flood with it ends in many refusals. Each
-would take Django two milliseconds of a core and a thread, for which other requests would wait. So a
-caller that a limit of its key has refused gets the same answer again, until the limit allows more
-or a few seconds have passed. Then Django checks again: a limit may be raised, or a key revoked.
+All visitors of a website send the same public key, so a flood of their requests leads to many
+refusals. In Django, each would take two milliseconds of CPU time, and a thread for which other
+requests would wait. So a caller that a limit of its key has refused gets the same response again,
+until the limit allows more or a few seconds have passed. Then Django checks again, since the limit
+may have been raised or the key revoked.
 """
 
 import hashlib
@@ -18,12 +19,12 @@ from chatplatform.api.middleware import early_response
 from chatplatform.api.operation import ALLOWANCE
 from chatplatform.api.rate_limits import OF_KEYS, RateLimitResult
 from chatplatform.api.routing import find_operation
-from chatplatform.web.measured import ROUTE
+from chatplatform.web.request_metrics import ROUTE
 
 REMEMBERED_SECONDS = 5.0
-_MOST = 10_000
+_MAX_CALLERS = 10_000
 # The request headers on which a refusal depends.
-_TELLING = {
+_CALLER_HEADERS = {
     b"api-key", b"visitor-token", b"origin", b"host",
     b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto",
 }  # fmt: skip
@@ -32,13 +33,13 @@ Scope = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Refusal:
-    """A refusal that Django made: its headers and the state of the caller's quotas."""
+    """A refusal by Django: the response's headers and the state of the caller's quotas."""
 
     headers: dict[str, str]
     allowance: RateLimitResult
     made_at: float
 
-    def again(self, sent_id: str) -> HttpResponse | None:
+    def repeat(self, sent_id: str) -> HttpResponse | None:
         """The same refusal for another request; None if Django must check again."""
         passed = time.monotonic() - self.made_at
         allowance = self.allowance.later(passed) if passed < REMEMBERED_SECONDS else None
@@ -57,8 +58,8 @@ class Refusals:
     def __init__(self) -> None:
         self._of_callers = OrderedDict[bytes, dict[tuple[str, str], _Refusal]]()
 
-    def note(self, scope: Scope, response: HttpResponseBase) -> None:
-        """Remember Django's answer if a limit of the key is used up."""
+    def remember(self, scope: Scope, response: HttpResponseBase) -> None:
+        """Remember Django's response if a limit of the key is used up."""
         allowance = scope.get(ALLOWANCE)
         if allowance is None or allowance.refusal is None:
             return
@@ -69,7 +70,7 @@ class Refusals:
         refusal = _Refusal(dict(response.items()), allowance, time.monotonic())
         self._of_callers.setdefault(caller, {})[scope["method"], scope[ROUTE]] = refusal
         self._of_callers.move_to_end(caller)
-        if len(self._of_callers) > _MOST:
+        if len(self._of_callers) > _MAX_CALLERS:
             self._of_callers.popitem(last=False)
 
     def find(self, scope: Scope) -> HttpResponse | None:
@@ -85,17 +86,17 @@ class Refusals:
         refusal = known.get((scope["method"], scope[ROUTE]))
         if refusal is None:
             return None
-        return refusal.again(sent_id(scope))
+        return refusal.repeat(sent_id(scope))
 
 
 def _caller(scope: Scope) -> bytes | None:
-    """A hash of the caller; None if the request has no API key, or also a person's token."""
-    telling = [pair for pair in scope["headers"] if pair[0] in _TELLING]
+    """A hash of the caller; None if the request has no API key, or has a person's token as well."""
+    headers = [pair for pair in scope["headers"] if pair[0] in _CALLER_HEADERS]
     names = {name for name, _ in scope["headers"]}
     if b"api-key" not in names or b"authorization" in names:
         return None
     address = (scope.get("client") or ("", 0))[0]
-    return hashlib.blake2b(repr((address, scope.get("scheme"), telling)).encode()).digest()
+    return hashlib.blake2b(repr((address, scope.get("scheme"), headers)).encode()).digest()
 
 
 def sent_id(scope: Scope) -> str:

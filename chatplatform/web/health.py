@@ -1,4 +1,4 @@
-"""Check Health, which shows the state of each part of the platform, and the API's document."""
+"""Check Health, which shows the state of each part of the platform, and the OpenAPI document."""
 
 import gzip
 import hashlib
@@ -33,8 +33,8 @@ from chatplatform.live import valkey
 from chatplatform.observing import host
 
 log = logging.getLogger(__name__)
-# If a job waits longer than this, workers or the relay hang. Training and exports take minutes each
-# and wait for one another. The alert JobsWait has the same limits.
+# If a job waits longer than this, workers or the relay hang. Training and exports take minutes
+# each, and wait for one another. The alert JobsWait has the same limits.
 STUCK_SECONDS, LONG_STUCK_SECONDS = 120, 3600
 LONG_QUEUES = {Queue.TRAIN, Queue.EXPORT}
 MIN_FREE_BYTES = 100_000_000
@@ -52,7 +52,7 @@ class Part(Shape):
 
     name: str = Field(description="The part, for example `database`.")
     status: Literal["ok", "failed"] = Field(description="`ok` if the part works.")
-    detail: str = Field(description="The finding, in a few words.")
+    detail: str = Field(description="The result of the check, in a few words.")
     duration_ms: float = Field(description="Milliseconds that the check took.")
 
 
@@ -64,7 +64,7 @@ class Health(Shape):
 
 
 class Alive(Shape):
-    """This process answers."""
+    """This process serves requests."""
 
     status: Literal["ok"] = Field("ok", description="Always `ok`.")
 
@@ -83,28 +83,29 @@ class HealthViewSet(OperationViewSet):
         is_counted=False,
     )
     def health(self) -> HttpResponse:
-        """Check the database, the broker, the processes, the job queue, the disks and the clock."""
+        """Check the database, the message broker, the processes, the jobs, the disks and the clock,
+        and the replica if there is one. The result may be two seconds old."""
         health = Health(status="ok", parts=latest())
         failed = [part.name for part in health.parts if part.status == "failed"]
         if not failed:
             return json_response(health, 200)
         health.status = "failed"
         log.warning("not healthy: %s", ", ".join(failed))
-        reply = json_response(health, 503)
+        response = json_response(health, 503)
         # Django would log the 503 as an error, but it is usual while the platform starts.
-        reply._has_been_logged = True  # type: ignore[attr-defined]  # what Django looks at
-        return reply
+        response._has_been_logged = True  # type: ignore[attr-defined]  # Django checks this
+        return response
 
     @operation("Check Health", "Live", access=PUBLIC, returns=Alive, is_counted=False)
     def live(self) -> Alive:
-        """Answer 200 as long as this process serves requests, without any other check."""
+        """Returns 200 as long as this process serves requests; nothing else is checked."""
         return Alive()
 
 
 def latest() -> list[Part]:
-    """The state of each part. It is checked at most every two seconds, since anybody may ask as
-    often as they like."""
-    global _latest  # noqa: PLW0603 - of this process
+    """The state of each part, checked at most every two seconds, since anybody may ask as often as
+    they like."""
+    global _latest  # noqa: PLW0603 - one per process
     with _checking:
         if _latest is None or time.monotonic() - _latest[0] >= KEPT_SECONDS:
             parts = check_all()
@@ -113,10 +114,10 @@ def latest() -> list[Part]:
 
 
 def check_all() -> list[Part]:
-    """Check all parts; a part that does not answer in time, such as one that hangs, has failed."""
+    """Check all parts; a part that does not respond in time, such as one that hangs, has failed."""
     running = [(name, _threads[name].submit(_check, name, check)) for name, check in CHECKS]
     ends_at, parts = time.monotonic() + LONGEST_SECONDS, []
-    late: dict[str, Any] = {"status": "failed", "detail": f"no answer in {LONGEST_SECONDS} s"}
+    late: dict[str, Any] = {"status": "failed", "detail": f"No response in {LONGEST_SECONDS} s"}
     for name, result in running:
         try:
             parts.append(result.result(max(0, ends_at - time.monotonic())))
@@ -134,10 +135,10 @@ def _check(name: str, check: Callable[[], str]) -> Part:
     except Unhealthy as exc:
         status, detail = "failed", str(exc)
     except (Error, *valkey.ERRORS) as exc:
-        # Only the kind of fault: its text may name hosts, and this answer is public.
-        status, detail = "failed", f"not reachable ({type(exc).__name__})"
+        # Only the type of the error: its text may contain host names, and this response is public.
+        status, detail = "failed", f"Not reachable ({type(exc).__name__})"
     finally:
-        connection.close()  # this thread's own
+        connection.close()  # each thread has its own connection
     duration_ms = round((time.perf_counter() - started) * 1000, 1)
     return Part(name=name, status=status, detail=detail, duration_ms=duration_ms)
 
@@ -147,7 +148,7 @@ def _database() -> str:
         cursor.execute("SELECT to_regclass('bots_passage') IS NOT NULL")
         (has_vectors,) = cursor.fetchone()
     # The table exists only if PostgreSQL has pgvector.
-    return "answers" if has_vectors else "answers, without pgvector: large bots take much memory"
+    return "Responding" if has_vectors else "Responding, no pgvector: large bots use much memory"
 
 
 def _broker() -> str:
@@ -155,10 +156,10 @@ def _broker() -> str:
         policy = client.config_get("maxmemory-policy").get("maxmemory-policy", "unknown")
         saving = client.info("persistence")
     if policy not in {"noeviction", "unknown"}:
-        raise Unhealthy(f"evicts keys when full ({policy}): jobs could be delayed")
+        raise Unhealthy(f"Evicts keys when full ({policy}): jobs could be delayed")
     if not valkey.can_save(saving):
-        raise Unhealthy("cannot write to its disk: is it full?")
-    return "answers"
+        raise Unhealthy("Can't write to its disk: is it full?")
+    return "Responding"
 
 
 def _processes() -> str:
@@ -166,8 +167,8 @@ def _processes() -> str:
         beats = client.mget([f"alive:{name}" for name in PROCESSES])
     missing = [name for name, beat in zip(PROCESSES, beats, strict=True) if beat is None]
     if missing:
-        raise Unhealthy(f"no sign of life from {', '.join(missing)}")
-    return f"{', '.join(PROCESSES)} are alive"
+        raise Unhealthy(f"Not running: {', '.join(missing)}")
+    return f"Running: {', '.join(PROCESSES)}"
 
 
 def _jobs() -> str:
@@ -175,13 +176,17 @@ def _jobs() -> str:
     with connection.cursor() as cursor:
         waiting = infrastructure_metrics.waiting(cursor)
     stuck = [
-        f"{count} jobs of {queue} wait, the oldest for {oldest:.0f} s"
+        f"{_jobs_text(count, f'{queue} ')}, the oldest for {oldest:.0f} s"
         for queue, (count, oldest) in sorted(waiting.items())
         if oldest > (LONG_STUCK_SECONDS if queue in LONG_QUEUES else STUCK_SECONDS)
     ]
     if stuck:
         raise Unhealthy("; ".join(stuck))
-    return f"{sum(count for count, _ in waiting.values())} jobs wait"
+    return _jobs_text(sum(count for count, _ in waiting.values()))
+
+
+def _jobs_text(count: int, queue: str = "") -> str:
+    return f"{count} {queue}{'job' if count == 1 else 'jobs'} waiting"
 
 
 @cache
@@ -193,41 +198,43 @@ def _declare_jobs() -> None:
 def _replica() -> str:
     seconds = replica.lag_seconds()
     if seconds is None:
-        return "does not answer: reports read the primary"
+        return "Not responding: reports use the primary database"
     is_read = seconds <= settings.REPLICA_MAX_LAG_SECONDS
-    return f"{seconds:.1f} s behind" + ("" if is_read else ": reports read the primary")
+    return f"{seconds:.1f} s behind" + ("" if is_read else ": reports use the primary database")
 
 
 def _disk() -> str:
     full = [
-        f"only {free // 1_000_000} MB free for {name}"
+        f"Only {free // 1_000_000} MB free for {name}"
         for name, free, _ in host.disks()
         if free < MIN_FREE_BYTES
     ]
     if full:
         raise Unhealthy("; ".join(full))
-    return "has room"
+    return "Enough free space"
 
 
 def _clock() -> str:
     with connection.cursor() as cursor:
         skew = host.clock_skew(cursor)
     if abs(skew) > host.MAX_SKEW_SECONDS:
-        how = "behind" if skew > 0 else "ahead of"
-        raise Unhealthy(f"this host is {abs(skew):.0f} s {how} the database")
-    return "agrees with the database's"
+        direction = "behind" if skew > 0 else "ahead of"
+        raise Unhealthy(f"This host is {abs(skew):.0f} s {direction} the database")
+    return "In sync"
 
 
 CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (
     (gettext_noop("database"), _database),
-    (gettext_noop("broker"), _broker),
+    ("broker", _broker),
     (gettext_noop("processes"), _processes),
     ("jobs", _jobs),
     (gettext_noop("disk"), _disk),
-    (gettext_noop("clock"), _clock),
+    ("clock", _clock),
     # Optional, and its check never fails: reports can read the primary.
     *((("replica", _replica),) if replica.is_configured() else ()),
 )
+# What people read in place of a part's name in the API.
+LABELS = {"broker": gettext_noop("message queue"), "clock": gettext_noop("system clock")}
 
 
 def document() -> dict[str, Any]:
@@ -241,7 +248,7 @@ def document() -> dict[str, Any]:
 @cache
 def _document_bytes(group: str, *, zipped: bool) -> tuple[bytes, str]:
     """The document in docs/, or a group of it, and its ETag. A test asserts that it equals the
-    generated one, which takes some seconds to make."""
+    generated one, which takes some seconds to build."""
     stored = orjson.loads((settings.BASE_DIR / "docs" / "openapi.json").read_bytes())
     plain = orjson.dumps(group_of(stored, group) if group else stored)
     content = gzip.compress(plain, mtime=0) if zipped else plain
@@ -254,9 +261,9 @@ def openapi_json(request: HttpRequest) -> HttpResponse:
     group = request.GET.get("group", "")
     group = group if group in settings.API_GROUPS else ""
     content, etag = _document_bytes(group, zipped=zipped)
-    reply = HttpResponse(content, content_type="application/json")
-    reply["Vary"] = "Accept-Encoding"
-    reply["ETag"], reply["Cache-Control"] = etag, "no-cache"
+    response = HttpResponse(content, content_type="application/json")
+    response["Vary"] = "Accept-Encoding"
+    response["ETag"], response["Cache-Control"] = etag, "no-cache"
     if zipped:
-        reply["Content-Encoding"] = "gzip"
-    return get_conditional_response(request, etag=etag, response=reply) or reply
+        response["Content-Encoding"] = "gzip"
+    return get_conditional_response(request, etag=etag, response=response) or response

@@ -1,4 +1,4 @@
-"""Starts the server of the web process (granian) with the options that all deployments share.
+"""Starts the web server (granian) with the options that all deployments share.
 
 python -m chatplatform.web.serve chatplatform.asgi:application [further options of granian]
 """
@@ -14,8 +14,8 @@ from types import FrameType
 from django.conf import settings
 from granian.cli import entrypoint
 
-# Maximum connections of each worker. Beyond it, granian answers nobody, so it is far above what
-# idle connections and live feeds need. An idle connection costs some kilobytes.
+# The maximum number of connections of each worker. granian serves no further ones, so it is far
+# above what idle connections and live feeds need. An idle connection costs some kilobytes.
 CONNECTIONS = 16_384
 # A worker's other open files: connections to other servers, bodies, downloads.
 _OTHER_FILES = 1_024
@@ -29,14 +29,14 @@ _OPTIONS = (
 def main(arguments: list[str]) -> None:
     """Run the server; `arguments` override the shared options."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
-    _ = settings.DEVELOPMENT  # reads all of them, once for all workers; a wrong one ends this here
+    _ = settings.DEVELOPMENT  # reads all settings, once for all workers; ends if one is wrong
     _check_address(arguments)
-    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = CONNECTIONS + _OTHER_FILES
-    if most != resource.RLIM_INFINITY:
-        files = min(files, most)
-    if allowed != resource.RLIM_INFINITY:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(allowed, files), most))
+    if hard != resource.RLIM_INFINITY:
+        files = min(files, hard)
+    if soft != resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, files), hard))
     connections = str(max(files - _OTHER_FILES, files // 2))
     sys.argv = ["granian", *_OPTIONS, "--backpressure", connections, *arguments]
     signal.signal(signal.SIGUSR1, _fail)
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _check_address(arguments: list[str]) -> None:
-    """End with a line if nothing can listen on the address: granian would print a traceback."""
+    """End with one line if the server cannot listen there; granian would print a traceback."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
@@ -59,16 +59,16 @@ def _check_address(arguments: list[str]) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((given.host, given.port))
     except OSError as exc:
-        place = f"{given.host}:{given.port}"
-        sys.exit(f"Cannot listen on {place} ({exc.strerror}). Free it, or name another address.")
+        address = f"{given.host}:{given.port}"
+        sys.exit(f"Cannot listen on {address} ({exc.strerror}). Free it, or use another address.")
 
 
-# Signals of workers that must not start. granian itself ends with 0 when it is told to stop.
+# Signals from workers that must not start. granian itself ends with 0 when it is told to stop.
 _failures: list[int] = []
 
 
 def _fail(signum: int, _frame: FrameType | None) -> None:
-    """Stop the server; this process then ends with 1, so that whatever started it sees it."""
+    """Stop the server; this process then ends with 1, so that its parent notices the failure."""
     _failures.append(signum)
     os.kill(os.getpid(), signal.SIGTERM)
 

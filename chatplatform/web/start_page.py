@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from chatplatform.api.errors import page_not_found
 from chatplatform.api.proxies import is_own_machine
-from chatplatform.web.languages import spoken_to
+from chatplatform.web.reader_locale import in_reader_language
 
 
 @require_safe
@@ -27,7 +27,7 @@ def start(request: HttpRequest) -> HttpResponse:
     context["may_register"] = settings.REGISTRATION_OPEN
     # The simulator listens only on this machine.
     context["simulator"] = settings.SIMULATOR_URL.rstrip("/") if has_demo else ""
-    with spoken_to(request):
+    with in_reader_language(request):
         page = render(request, "start.html", context)
     page["Content-Security-Policy"] = (
         "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none';"
@@ -49,7 +49,7 @@ def of_docs(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
 
 @require_safe
 def security_txt(request: HttpRequest) -> HttpResponse:
-    """Where to report vulnerabilities (RFC 9116); 404 if the settings name no contact."""
+    """Where to report vulnerabilities (RFC 9116); 404 if SECURITY_CONTACT is not set."""
     contact = settings.SECURITY_CONTACT
     if not contact:
         return page_not_found(request)
@@ -64,10 +64,10 @@ def security_txt(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def favicon(request: HttpRequest) -> HttpResponse:
-    """The icon for pages that name none."""
+    """The icon for pages that link to none."""
     return redirect(static("chatplatform/icon.svg"))
 
 
 def site_without_slash(request: HttpRequest) -> HttpResponse:
-    """Redirect `/admin`, as people type it, to the site."""
+    """Redirect `/admin`, without the slash, to the site."""
     return redirect("admin:index")

@@ -6,16 +6,16 @@ from typing import Any
 from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-# Our own scripts; those of others keep their comments, which may be licences.
+# Our own scripts; scripts of others keep their comments, which may be licenses.
 _OURS = ("chatplatform/", "common/", "desk/", "widget/")
-_NEEDLESS = re.compile(
+_REMOVABLE = re.compile(
     r"^ */\*\*.*?\*/\n|^\s*//[^\n]*\n|(?<=[;,{}]) // [^\n]*$|^ +", re.MULTILINE | re.DOTALL
 )
 
 
 def shortened(script: str) -> str:
     """A script of ours without its comments and indentation, which are a tenth of a download."""
-    return _NEEDLESS.sub("", script)
+    return _REMOVABLE.sub("", script)
 
 
 class HashedModules(CompressedManifestStaticFilesStorage):
@@ -23,11 +23,11 @@ class HashedModules(CompressedManifestStaticFilesStorage):
     of different versions; and shortens our own scripts."""
 
     support_js_module_import_aggregation = True
-    # One pass names the scripts that import nothing, the next those that import these, and so on.
+    # One pass hashes the scripts that import nothing, the next those that import them, and so on.
     max_post_process_passes = 12
 
     def save(self, name: Any, content: Any, max_length: int | None = None) -> str:
-        """Store a collected file; the files made from it later do not pass through here."""
+        """Store a collected file; the files derived from it later do not go through this method."""
         if name.endswith(".js") and name.startswith(_OURS):
             content = ContentFile(shortened(content.read().decode()).encode())
         saved: str = super().save(name, content, max_length)

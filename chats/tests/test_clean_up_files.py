@@ -216,8 +216,8 @@ def test_an_error_at_one_file_does_not_stop_the_others(media, monkeypatch, caplo
 
 @later
 def test_a_run_is_bounded_and_the_next_runs_do_the_rest(media, monkeypatch):
-    monkeypatch.setattr(media_store, "LOOKED_AT", 4)
-    monkeypatch.setattr(media_store, "LOOKED_UP", 3)
+    monkeypatch.setattr(media_store, "FILES_PER_FOLDER", 4)
+    monkeypatch.setattr(media_store, "FILES_PER_QUERY", 3)
     for number in range(10):
         leave_behind(media, f"documents/{number:x}0")
     seen = []

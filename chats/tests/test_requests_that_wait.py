@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from chatplatform.api.outgoing_call_limits import OF_CLIENT
 from chatplatform.testing import stub_model
 from chatplatform.testing.web_process import web
-from chatplatform.web.turns import THREADS, THREADS_OF_CALLER, THREADS_OF_CLIENT
+from chatplatform.web.thread_limits import THREADS, THREADS_OF_CALLER, THREADS_OF_CLIENT
 from chats.models import Conversation
 from identity.services import tokens
 

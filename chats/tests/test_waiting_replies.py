@@ -18,7 +18,7 @@ from bots.testing import trained
 from chatplatform.live.streaming import InThread
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs, stub_model
-from chatplatform.testing.listening import listening
+from chatplatform.testing.live_listener import listening
 from chats.models import Conversation, Message
 from chats.views import reply_responses
 from identity.models import ClientConfig

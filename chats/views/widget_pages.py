@@ -14,7 +14,7 @@ from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import condition, require_safe
 
 from bots.services import bots, website_keys
-from chatplatform.web.languages import spoken_to
+from chatplatform.web.reader_locale import in_reader_language
 from identity.auth import LOOPBACK, origin_host, origin_matches
 from identity.models import KeyScope
 from identity.services import api_keys
@@ -146,7 +146,7 @@ def shop(request: HttpRequest) -> HttpResponse:
     stored = settings.DATA_DIR / "keys" / "demo_page_key"
     if not (settings.DEVELOPMENT and stored.exists()):
         raise Http404
-    with spoken_to(request):
+    with in_reader_language(request):
         page = render(request, "chats/shop.html", {"key": stored.read_text()})
     page["Content-Security-Policy"] = _SHOP_POLICY
     page["Cache-Control"] = "no-store"

@@ -19,8 +19,8 @@ from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, confirm_actio
 from chatplatform.admin_lists import RowsShown
 from chatplatform.jobs import leases
 from chatplatform.models import Job
-from chatplatform.templatetags.activity_log import MOST_SHOWN, Entry, client_id_of
 from chatplatform.templatetags.codes import change_words, codes_of, humanize_code
+from chatplatform.templatetags.row_history import MOST_SHOWN, Entry, client_id_of
 from identity import models
 from identity.pages import audit_labels
 from identity.services import cancel_job

@@ -48,7 +48,8 @@ def figures() -> list[KpiCard]:
             gettext("{count} of {all} checks failing").format(count=len(failed), all=len(parts))
             if failed
             else gettext("All good"),
-            "; ".join(gettext(part.name) for part in failed) or gettext("everything works"),
+            "; ".join(gettext(health.LABELS.get(part.name, part.name)) for part in failed)
+            or gettext("everything works"),
             f"{reverse('failures')}#parts",
         ),
     ]  # fmt: skip

@@ -111,9 +111,9 @@ def test_its_lag_is_shown(ann, second):
     behind = timezone.now() - shown
     assert timedelta(seconds=7) <= behind < timedelta(seconds=60)
     second(99.0)
-    assert health._replica() == "99.0 s behind: reports read the primary"
+    assert health._replica() == "99.0 s behind: reports use the primary database"
     second(None)
-    assert health._replica() == "does not answer: reports read the primary"
+    assert health._replica() == "Not responding: reports use the primary database"
     assert timezone.now() - replica.as_of() < timedelta(seconds=60)
     found = {row.metric.name: row.value for row in infrastructure_metrics.read()}
     assert found["chatplatform_replica_up"] == 0

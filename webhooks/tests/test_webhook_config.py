@@ -10,7 +10,7 @@ from django.db import connection
 from chatplatform.api import idempotency
 from chatplatform.crypto import DecryptionFailed
 from chatplatform.testing import at_once, run_jobs
-from chatplatform.testing.blocked_urls import BLOCKED_URLS
+from chatplatform.testing.refused_urls import BLOCKED_URLS
 from identity.models import AuditEvent
 from identity.testing import make_person
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, WebhookConfig

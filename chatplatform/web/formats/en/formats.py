@@ -1,3 +1,3 @@
-"""The format of times on pages, with their time zone."""
+"""The format of times on pages, which includes the time zone."""
 
 DATETIME_FORMAT = "j M Y, H:i e"

@@ -1,3 +1,3 @@
-"""The format of times on pages, with their time zone."""
+"""The format of times on pages, which includes the time zone."""
 
 DATETIME_FORMAT = r"H:i e \N\g\à\y d-n-Y"

@@ -1,4 +1,4 @@
-"""What happened to a row, for its page: `{% activity_of page row as activity %}`."""
+"""The newest log entries about a row, for its page: `{% activity_of page row as activity %}`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from django import template
 from django.http import HttpRequest
 
 register = template.Library()
-# Maximum entries that a row's page shows; the logs have all of them.
+# The maximum number of entries that a row's page shows; the logs have all of them.
 MOST_SHOWN = 10
 
 
@@ -33,7 +33,7 @@ class LogPage(Protocol):
         """The newest entries about a row, at most `MOST_SHOWN`."""
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str] | None:
-        """The text and address of a link to all entries about a row; None if there is no list."""
+        """The text and URL of a link to all entries about a row; None if there is no such list."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def activity_of(context: Any, page: Any, row: Any) -> Activity | None:
 
 
 def client_id_of(row: Any) -> int | None:
-    """The id of the row's client, for a client its own id; None: the row is the platform's."""
-    own = row.pk if row._meta.label == "identity.Client" else None
-    client_id: int | None = getattr(row, "client_id", own)
+    """The id of the row's client; for a client its own id; None for a row of the platform."""
+    own_id = row.pk if row._meta.label == "identity.Client" else None
+    client_id: int | None = getattr(row, "client_id", own_id)
     return client_id

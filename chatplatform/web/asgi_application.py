@@ -1,8 +1,8 @@
 """The web process: Django runs in threads, open streams in the event loop, both on one port.
 
 A view that must wait for a reply or for events first stores its changes, then returns a
-`StreamingReply` and frees its thread; the event loop waits and writes. So a thousand open streams
-need no thread, and everything else runs as plain synchronous Django.
+`StreamingReply` and frees its thread; the event loop waits and writes. So even a thousand open
+streams need no thread, and everything else runs as plain synchronous Django.
 """
 
 import asyncio
@@ -25,17 +25,17 @@ from chatplatform.api.outgoing_call_limits import WAITING_THREADS
 from chatplatform.live.pubsub import Listener
 from chatplatform.live.stopping import Stopping
 from chatplatform.live.streaming import Send, StreamingReply, WaitingResponse, start_message
-from chatplatform.web import bodies, measured
+from chatplatform.web import bodies, request_metrics
 from chatplatform.web.bodies import Receive
 from chatplatform.web.early_rate_limit import Refusals, sent_id
-from chatplatform.web.turns import THREADS, Turns
+from chatplatform.web.thread_limits import THREADS, ThreadLimits
 
-# Check Health answers even while every other thread hangs.
+# Check Health responds even while every other thread hangs.
 HEALTH_THREADS = 2
 # If a client reads nothing of a stream or file for this long, the response is aborted.
 READER_SECONDS = 60.0
-# `/health/live` answers even while Check Health is flooded, since it decides whether a container is
-# restarted.
+# `/health/live` responds even while Check Health is flooded, since it decides whether a container
+# is restarted.
 LIVE_THREADS = 1
 
 
@@ -44,7 +44,7 @@ class _ReaderStalled(Exception):
 
 
 class Application:
-    """The ASGI application; `chatplatform.asgi` makes one for the process."""
+    """The ASGI application; `chatplatform.asgi` creates one for the process."""
 
     def __init__(self) -> None:
         self.handler = BaseHandler()
@@ -53,47 +53,47 @@ class Application:
         self.waiting = ThreadPoolExecutor(WAITING_THREADS, thread_name_prefix="waiting")
         self.health = ThreadPoolExecutor(HEALTH_THREADS, thread_name_prefix="health")
         self.live = ThreadPoolExecutor(LIVE_THREADS, thread_name_prefix="live")
-        self.turns = Turns()
+        self.thread_limits = ThreadLimits()
         self.refusals = Refusals()
         self.listener: Listener | None = None
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        if measured.is_on():
-            await measured.serve(self.serve, scope, receive, send)
+        if request_metrics.is_on():
+            await request_metrics.serve(self.serve, scope, receive, send)
         else:
             await self.serve(scope, receive, send)
 
     async def serve(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         loop = asyncio.get_running_loop()
 
-        async def largest() -> bodies.BodyLimit:
-            return await loop.run_in_executor(self.threads, self.largest, scope)
+        async def find_limit() -> bodies.BodyLimit:
+            return await loop.run_in_executor(self.threads, self.body_limit, scope)
 
         refusal = self.refusals.find(scope)
         if refusal and not bodies.is_worth_reading(scope):
-            await _send_ahead(refusal, send)
+            await _send_early(refusal, send)
             return
         try:
             bodies.check_headers(scope)
-            body = await bodies.read(scope, receive, largest)
+            body = await bodies.read(scope, receive, find_limit)
         except Exception as exc:
             refusal = early_response(sent_id(scope), partial(render, exc))
-            await _send_ahead(refusal, send)
+            await _send_early(refusal, send)
             return
         if refusal:
             body.close()
             await _send(refusal, send)
             return
         with body:
-            async with self.turns.take(scope):
+            async with self.thread_limits.take(scope):
                 threads = self.threads_for(scope["path"])
                 response = await loop.run_in_executor(threads, self.respond, scope, body)
-            self.refusals.note(scope, response)
-            self.turns.note(scope)
+            self.refusals.remember(scope, response)
+            self.thread_limits.remember(scope)
             if isinstance(response, WaitingResponse | StreamingReply):
-                scope[measured.WAITS] = True
+                scope[request_metrics.WAITS] = True
             if isinstance(response, WaitingResponse):
                 response = await loop.run_in_executor(self.waiting, response.finish)
         if isinstance(response, StreamingReply):
@@ -109,23 +109,23 @@ class Application:
             return self.live
         return self.health if path.startswith("/health") else self.threads
 
-    def largest(self, scope: dict[str, Any]) -> bodies.BodyLimit:
-        """The limit of the body; raises a refusal. Runs in a thread."""
-        nothing = io.BytesIO()
-        nothing.size = 0  # type: ignore[attr-defined]
+    def body_limit(self, scope: dict[str, Any]) -> bodies.BodyLimit:
+        """The limit of the body; raises an error if the caller may not send it. For a thread."""
+        empty = io.BytesIO()
+        empty.size = 0  # type: ignore[attr-defined]
         signals.request_started.send(sender=self.__class__, environ={})
         try:
-            return bodies.largest(WSGIRequest(_environ(scope, nothing)))
+            return bodies.largest(WSGIRequest(_environ(scope, empty)))
         finally:
             signals.request_finished.send(sender=self.__class__)
 
     def respond(self, scope: dict[str, Any], body: Any) -> HttpResponseBase:
-        """Let Django make the response. Runs in a thread."""
+        """Django's response to the request. Runs in a thread."""
         signals.request_started.send(sender=self.__class__, environ={})
         request = WSGIRequest(_environ(scope, body))
         response = self.handler.get_response(request)
         match = request.resolver_match
-        scope[measured.ROUTE] = match.route if match else None
+        scope[request_metrics.ROUTE] = match.route if match else None
         scope[ALLOWANCE] = request.META.get(ALLOWANCE)
         scope[HOLDERS] = request.META.get(HOLDERS)
         if not response.streaming or isinstance(response, StreamingReply):
@@ -133,9 +133,9 @@ class Application:
         return response
 
     async def _send_file(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
-        """Send a file, and close it as soon as the reader has it all or has disconnected."""
+        """Send a file; close it as soon as the reader has all of it or has disconnected."""
         try:
-            await _until_gone(self._send_pieces(response, _patiently(send)), receive)
+            await _until_disconnected(self._send_pieces(response, _with_timeout(send)), receive)
         finally:
             await asyncio.get_running_loop().run_in_executor(self.threads, response.close)
 
@@ -152,19 +152,19 @@ class Application:
         if self.listener is None:
             self.listener = Listener(Stopping())
         try:
-            answer = response.write_to(self.listener, self.threads, _patiently(send))
-            await _until_gone(answer, receive)
+            sending = response.write_to(self.listener, self.threads, _with_timeout(send))
+            await _until_disconnected(sending, receive)
         finally:
             if response.on_end:
                 self.threads.submit(response.on_end)
 
 
-async def _until_gone(answer: Coroutine[Any, Any, None], receive: Receive) -> None:
-    """Send an answer; stop if its reader disconnects or stops reading."""
-    gone = asyncio.ensure_future(_wait_for_disconnect(receive))
-    work = asyncio.ensure_future(answer)
-    await asyncio.wait({gone, work}, return_when=asyncio.FIRST_COMPLETED)
-    gone.cancel()
+async def _until_disconnected(sending: Coroutine[Any, Any, None], receive: Receive) -> None:
+    """Send a response; stop if its reader disconnects or stops reading."""
+    disconnect = asyncio.ensure_future(_wait_for_disconnect(receive))
+    work = asyncio.ensure_future(sending)
+    await asyncio.wait({disconnect, work}, return_when=asyncio.FIRST_COMPLETED)
+    disconnect.cancel()
     if work.done():
         with contextlib.suppress(_ReaderStalled):
             work.result()
@@ -173,8 +173,8 @@ async def _until_gone(answer: Coroutine[Any, Any, None], receive: Receive) -> No
     await asyncio.wait({work})
 
 
-def _patiently(send: Send) -> Send:
-    """A `send` for long responses; it raises _ReaderStalled if the client reads nothing for too
+def _with_timeout(send: Send) -> Send:
+    """A `send` for long responses, which raises _ReaderStalled if the client reads nothing for too
     long."""
 
     async def send_piece(message: dict[str, Any]) -> None:
@@ -223,7 +223,7 @@ def _environ(scope: dict[str, Any], body: Any) -> dict[str, Any]:
     return environ
 
 
-async def _send_ahead(response: Any, send: Send) -> None:
+async def _send_early(response: Any, send: Send) -> None:
     """Send a response without reading the rest of the request, then close the connection."""
     response["Connection"] = "close"
     await _send(response, send)

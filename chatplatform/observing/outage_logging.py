@@ -1,7 +1,8 @@
-"""What the log says of a broker or database that is away: a line a minute, and one when it is back.
+"""Limits what is logged while the broker or the database is unavailable: one line a minute, and one
+when it is back.
 
-Every loop of every process meets the outage again and again, and libraries log a traceback each
-time.
+Otherwise every loop of every process would log the outage again and again, and libraries would log
+a traceback each time.
 """
 
 import logging
@@ -10,31 +11,31 @@ from collections.abc import Iterator
 
 log = logging.getLogger(__name__)
 LOG_INTERVAL_SECONDS = 60.0
-_BROKER = {
+_BROKER_ERRORS = {
     "redis.exceptions.ConnectionError", "redis.exceptions.TimeoutError",
     "kombu.exceptions.OperationalError",
 }  # fmt: skip
-_DATABASE = {
+_DATABASE_ERRORS = {
     "django.db.utils.OperationalError", "django.db.utils.InterfaceError",
     "psycopg.OperationalError", "psycopg.InterfaceError",
 }  # fmt: skip
-# Loggers of code that connects only to the broker. Jobs, whose faults are logged elsewhere, also
-# connect to other servers.
-_OF_BROKER = (
+# Loggers of code that connects only to the broker. Jobs also connect to other servers; their errors
+# have other loggers.
+_BROKER_LOGGERS = (
     "celery.beat", "celery.worker", "kombu", "chatplatform.jobs.heartbeat",
     "chatplatform.jobs.relay", "chatplatform.jobs.scheduler", "chatplatform.jobs.worker_process",
     "chatplatform.live",
 )  # fmt: skip
-# A database that ends, starts or has no connection left says so; one that is gone says nothing.
-_STATES = ("08", "57P", "53300")
+# SQLSTATEs of a database that stops, starts or has no connection left. If unreachable, none comes.
+_OUTAGE_STATES = ("08", "57P", "53300")
 # When each outage was last logged, and when it began.
 _logged_at: dict[str, float] = {}
 _began: dict[str, float] = {}
 
 
 class OncePerMinute(logging.Filter):
-    """Passes one line a minute on each outage, without its traceback; all other lines as they
-    are."""
+    """Passes one line a minute about each outage, without its traceback, and all other lines
+    unchanged."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         server = next(
@@ -54,11 +55,11 @@ class OncePerMinute(logging.Filter):
 
 
 def report_recovery(kind: str) -> None:
-    """Log that the `broker` or the `database` answers again, if it was away."""
+    """Log that the `broker` or the `database` responds again, if it was unavailable."""
     began = _began.pop(kind, None)
     if began is not None:
         _logged_at.pop(kind, None)
-        log.warning("the %s answers again, after %.0f s", kind, time.monotonic() - began)
+        log.warning("the %s responds again, after %.0f s", kind, time.monotonic() - began)
 
 
 def _errors(record: logging.LogRecord) -> Iterator[BaseException]:
@@ -69,13 +70,13 @@ def _errors(record: logging.LogRecord) -> Iterator[BaseException]:
 
 
 def _failed_server(exc: BaseException, logger: str) -> str | None:
-    """The server that this error shows to be down; None if it is another fault."""
-    # By name: most processes need none of these libraries for their log.
+    """`broker` or `database` if this error shows that it is down; None for any other error."""
+    # Errors are compared by name, so that logging does not load these libraries.
     names = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(exc).__mro__}
     is_cut_off = isinstance(exc, ConnectionError | TimeoutError)
-    if names & _BROKER or (is_cut_off and logger.startswith(_OF_BROKER)):
+    if names & _BROKER_ERRORS or (is_cut_off and logger.startswith(_BROKER_LOGGERS)):
         return "broker"
-    if names & _DATABASE:
+    if names & _DATABASE_ERRORS:
         state = getattr(exc.__cause__ or exc, "sqlstate", None)
-        return "database" if state is None or state.startswith(_STATES) else None
+        return "database" if state is None or state.startswith(_OUTAGE_STATES) else None
     return None

@@ -1,4 +1,4 @@
-"""Counts and traces the answers of the web process, if it serves metrics or sends traces."""
+"""Counts and traces the requests of the web process, if it serves metrics or sends traces."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -8,10 +8,10 @@ from chatplatform.live.streaming import Send
 from chatplatform.observing import metrics, tracing
 from chatplatform.web.bodies import Receive
 
-# Keys of the scope: the route that serves the request, and whether its answer waits for others.
+# Keys of the scope: the route that serves the request, and whether it waits for another server.
 ROUTE, WAITS = "chatplatform.route", "chatplatform.waits"
 NO_ROUTE = "none"
-# All other methods that callers invent are counted as "other".
+# All other methods, which callers may invent, are counted as "other".
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 Serve = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
@@ -22,8 +22,8 @@ def is_on() -> bool:
     return metrics.REQUESTS.made is not None or tracing.is_on()
 
 
-class Measured:
-    """Measures one request: passes its answer on and records how it begins and ends."""
+class _Measurement:
+    """Measures one request: passes the response on and records its beginning and end."""
 
     def __init__(self, scope: dict[str, Any], send: Send) -> None:
         self._scope, self._send = scope, send
@@ -33,10 +33,10 @@ class Measured:
     async def send(self, message: dict[str, Any]) -> None:
         """Pass a message of the application on to the server."""
         if message["type"] == "http.response.start":
-            self._note_start(message)
+            self._record_start(message)
         await self._send(message)
 
-    def _note_start(self, message: dict[str, Any]) -> None:
+    def _record_start(self, message: dict[str, Any]) -> None:
         headers = dict(message["headers"])
         self._status = str(message["status"])
         self._request_id = headers.get(b"x-request-id", b"").decode()
@@ -49,7 +49,7 @@ class Measured:
         return str(self._scope.get(ROUTE) or NO_ROUTE)
 
     def end(self) -> None:
-        """Record the end: the answer is sent, or its reader has disconnected."""
+        """Record the end: the response is sent, or its reader has disconnected."""
         method = self._scope["method"] if self._scope["method"] in _METHODS else "other"
         metrics.REQUESTS.add(self._route, method, self._status)
         if self._is_stream:
@@ -66,7 +66,7 @@ class Measured:
 
 async def serve(serve: Serve, scope: dict[str, Any], receive: Receive, send: Send) -> None:
     """Serve a request and measure it."""
-    request = Measured(scope, send)
+    request = _Measurement(scope, send)
     try:
         await serve(scope, receive, request.send)
     finally:

@@ -1,7 +1,7 @@
-"""Limits how many of the serving threads one caller can take.
+"""Limits how many of the serving threads one caller can occupy.
 
-A request waits for its turn without taking a thread. Its caller is known by its credential; whose
-credential that is, is known from an earlier answered request.
+A request waits for its turn without occupying a thread. Its credential identifies the caller. The
+person and the client to whom the credential belongs are known once a request with it was served.
 """
 
 import asyncio
@@ -17,25 +17,25 @@ from django.conf import settings
 from chatplatform.api.operation import HOLDERS
 
 # Commits wait for the disk, so several requests must run at once. More threads only compete for the
-# interpreter's lock: with 16 a message costs a third more processor time than with 8.
+# interpreter's lock: with 16 a message costs a third more CPU time than with 8.
 THREADS = 8
-# Maximum threads for one credential, and for one person. All visitors of a website send the same
-# public key: a flood of them, or messages to a locked chat, must leave threads for others. So must
-# a busy person with many sign-ins.
+# The maximum number of threads for one credential, and for one person. All visitors of a website
+# send the same public key: a flood of them, or messages to a locked chat, must leave threads for
+# others. So must a busy person with many sign-ins.
 THREADS_OF_CALLER = 3
-# Maximum threads for one client with all its people and keys, and for all requests together whose
-# credentials no answer has confirmed yet: anybody can invent one for each request.
+# The maximum number of threads for one client with all its people and keys, and for all requests
+# together whose credential is not known yet: anybody can invent one for each request.
 THREADS_OF_CLIENT = THREADS - 2
-STRANGERS = "strangers"
-_MOST_KNOWN = 10_000
+UNKNOWN_CALLERS = "unknown"
+_MAX_KNOWN = 10_000
 _SESSION = re.compile(rb"\b%b=[^;]+" % settings.SESSION_COOKIE_NAME.encode())
 
 
-class Turns:
-    """The turns of one process."""
+class ThreadLimits:
+    """The limits of one process."""
 
     def __init__(self) -> None:
-        self._taken = WeakValueDictionary[bytes | str, asyncio.Semaphore]()
+        self._semaphores = WeakValueDictionary[bytes | str, asyncio.Semaphore]()
         # The person and the client of a credential.
         self._known = OrderedDict[bytes, tuple[str, ...]]()
 
@@ -49,31 +49,31 @@ class Turns:
         holders: list[tuple[bytes | str, int]] = []
         if credential:
             holders.append((credential, THREADS_OF_CALLER))
-        for name in self._known.get(credential, (STRANGERS,)):
+        for name in self._known.get(credential, (UNKNOWN_CALLERS,)):
             is_person = name.startswith("user:")
             holders.append((name, THREADS_OF_CALLER if is_person else THREADS_OF_CLIENT))
         async with AsyncExitStack() as stack:
-            for holder, most in holders:
-                await stack.enter_async_context(self._turns_of(holder, most))
+            for holder, limit in holders:
+                await stack.enter_async_context(self._semaphore_of(holder, limit))
             yield
 
-    def note(self, scope: dict[str, Any]) -> None:
-        """Remember to whom the credential of an answered request belongs."""
+    def remember(self, scope: dict[str, Any]) -> None:
+        """Remember to whom the credential of a served request belongs."""
         credential, holders = _credential(scope), scope.get(HOLDERS)
         if credential and holders:
             self._known[credential] = holders
             self._known.move_to_end(credential)
-            if len(self._known) > _MOST_KNOWN:
+            if len(self._known) > _MAX_KNOWN:
                 self._known.popitem(last=False)
 
-    def _turns_of(self, holder: bytes | str, most: int) -> asyncio.Semaphore:
-        turns = self._taken.get(holder)
-        return turns or self._taken.setdefault(holder, asyncio.Semaphore(most))
+    def _semaphore_of(self, holder: bytes | str, limit: int) -> asyncio.Semaphore:
+        semaphore = self._semaphores.get(holder)
+        return semaphore or self._semaphores.setdefault(holder, asyncio.Semaphore(limit))
 
 
 def _credential(scope: dict[str, Any]) -> bytes:
     """The request's credential; empty without one."""
     sent = dict(scope["headers"])
     session = _SESSION.search(sent.get(b"cookie", b""))
-    found: bytes = sent.get(b"api-key") or sent.get(b"authorization") or b""
-    return found or (session[0] if session else b"")
+    header: bytes = sent.get(b"api-key") or sent.get(b"authorization") or b""
+    return header or (session[0] if session else b"")

@@ -73,5 +73,5 @@ _BY_CODE = {
         "http://93.184.215.14:99999/",
     ],
 }
-# The code of its refusal, by URL.
+# The code with which each URL is refused.
 BLOCKED_URLS = {url: code for code, urls in _BY_CODE.items() for url in urls}

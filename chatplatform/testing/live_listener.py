@@ -1,4 +1,4 @@
-"""The listener to live updates, in a test's own event loop."""
+"""A listener for live updates, in a test's own event loop."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,13 +10,13 @@ from chatplatform.live.stopping import Stopping
 
 @asynccontextmanager
 async def listening() -> AsyncIterator[Listener]:
-    """A listener whose task ends with the block; that of a web process ends with the process."""
+    """A listener whose task ends with the block; in a web process, it ends with the process."""
     listener = Listener(Stopping())
     try:
         yield listener
     finally:
         while listener._task and not listener._task.done():
-            # redis-py sends by `asyncio.wait_for`, which in Python 3.11 may drop a cancellation.
+            # redis-py sends with `asyncio.wait_for`, which in Python 3.11 may drop a cancellation.
             listener._task.cancel()
             await asyncio.wait({listener._task}, timeout=0.1)
         await listener._client.aclose()

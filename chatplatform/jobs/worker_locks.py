@@ -1,8 +1,8 @@
-"""A database lock that a worker process holds for as long as it lives.
+"""The database lock that each worker process holds while it runs.
 
-A job is taken from a process only if the process is gone. If a thread holds the interpreter for a
-minute, its process cannot renew leases, but keeps the connection and so the lock. The database
-frees the lock of a process that is killed at once, long before its leases end.
+It shows whether a process is gone, and so whether its jobs may be requeued. If a thread holds the
+interpreter for a minute, its process cannot renew leases, but keeps the connection and so the lock.
+If a process is killed, the database frees its lock at once, long before its leases end.
 """
 
 import logging
@@ -14,13 +14,14 @@ from typing import Any
 from django.db import Error, connection
 
 log = logging.getLogger(__name__)
-# How soon a stop is noticed; and the pause before a lost connection, which is noticed at once, is
-# replaced.
-LOOK_SECONDS, PAUSE_SECONDS = 1.0, 0.2
-# The first job of a process waits at most this long for the lock, then starts without it.
-PATIENCE_SECONDS = 5.0
+# The time after which a stop is noticed, and the pause before a lost connection is replaced.
+POLL_SECONDS, PAUSE_SECONDS = 1.0, 0.2
+# The first job of a process waits at most this many seconds for the lock, then starts without it.
+LOCK_TIMEOUT_SECONDS = 5.0
 # A host that fails does not close its connections: keepalives end the session after 30 s.
-_ASK = "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
+_SET_KEEPALIVES = (
+    "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
+)
 _LOCK = "SELECT pg_advisory_lock(%s)"
 _IS_FREE = "SELECT pg_try_advisory_xact_lock(%s)"
 # PostgreSQL shows a lock's number in two halves.
@@ -44,7 +45,7 @@ class _Holder(threading.Thread):
         self._is_held, self._ends = threading.Event(), threading.Event()
 
     def wait(self) -> None:
-        self._is_held.wait(PATIENCE_SECONDS)
+        self._is_held.wait(LOCK_TIMEOUT_SECONDS)
 
     def run(self) -> None:
         try:
@@ -61,13 +62,13 @@ class _Holder(threading.Thread):
         try:
             if connection.connection is None or connection.connection is not self._locked_by:
                 with connection.cursor() as cursor:
-                    cursor.execute(_ASK)
+                    cursor.execute(_SET_KEEPALIVES)
                     cursor.execute(_LOCK, [self.number])
                 self._locked_by = connection.connection
                 self._is_held.set()
             with connection.wrap_database_errors:
-                # Nothing is sent on this connection: the wait ends early if the connection does.
-                for _ in connection.connection.notifies(timeout=LOOK_SECONDS):
+                # No notification ever comes: the wait ends early only if the connection breaks.
+                for _ in connection.connection.notifies(timeout=POLL_SECONDS):
                     pass
         except Error as exc:
             log.warning("the lock of this process is not held for now: %s", exc)
@@ -82,13 +83,13 @@ _starting = threading.Lock()
 
 def enable() -> None:
     """Mark this process, and those forked from it, as workers."""
-    global _is_worker  # noqa: PLW0603 - one a process
+    global _is_worker  # noqa: PLW0603 - one per process
     _is_worker = True
 
 
 def holder() -> int | None:
     """The number of this process's lock, which its first job acquires; None outside of workers."""
-    global _holder  # noqa: PLW0603 - one a process
+    global _holder  # noqa: PLW0603 - one per process
     if not _is_worker:
         return None
     with _starting:
@@ -110,7 +111,7 @@ def is_gone(number: int | None) -> bool:
 
 
 def find_gone_workers() -> set[int]:
-    """The numbers on running jobs whose lock no process holds."""
+    """The lock numbers of running jobs that no process holds."""
     with connection.cursor() as cursor:
         cursor.execute(_GONE)
         return {number for (number,) in cursor.fetchall()}
