@@ -102,6 +102,22 @@ def test_a_row_shows_what_decides_how_urgent_its_chat_is(screen, client_a, ann, 
     expect(row(screen, "Late").locator(".called")).to_have_count(0)
 
 
+def test_a_customers_message_gives_an_open_chat_time_to_reply_again(screen, shop, ben):
+    chat_id = write_in(shop, "Zoe")
+    chat, now = Conversation.objects.filter(pk=chat_id), timezone.now()
+    chat.update(channel="chatapp", reply_window_expires_at=now - timedelta(hours=1))
+    enter(screen, ben)
+    show(screen, "Unassigned")  # a chat of one's own is marked as read, which fetches it
+    row(screen, "Zoe").click()
+    expect(row(screen, "Zoe").locator(".closing")).to_be_visible()
+    expect(screen.locator(".composer.is-note")).to_be_visible()
+    chat.update(reply_window_expires_at=now + timedelta(hours=24))
+    body = {"sender": {"type": "customer"}, "text": "Hello?"}
+    assert shop.post(f"/mesaging/conversations/{chat_id}/messages", body).status_code == 201
+    expect(row(screen, "Zoe").locator(".closing")).to_have_count(0)
+    expect(screen.locator(".composer:not(.is-note)")).to_be_visible()
+
+
 def test_the_bell_calls_whom_it_concerns(screen, server, shop, ann, ben):
     write_in(server, "Nobody's", "I want to talk to a person")
     run_jobs()  # of what waits, everybody is told, and no bell rings

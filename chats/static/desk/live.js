@@ -126,7 +126,7 @@ function stored(event) {
 
 /** Whether a message gives the agent more time to reply on its channel. */
 function extendsReplyWindow({ type, conversation_id: id, data }, { chats }) {
-  return type === "message.created" && data.message.sender_type === "customer" && Boolean(chats[id]?.reply_window_expires_at);
+  return type === "message.created" && data.message.sender.type === "customer" && Boolean(chats[id]?.reply_window_expires_at);
 }
 
 function readAgain() {
