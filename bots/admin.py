@@ -27,6 +27,7 @@ from chatplatform.admin_base import (
     ReadOnlyInline,
     TenantAdmin,
     button,
+    column,
     confirm_action,
     each,
     in_use,
@@ -94,7 +95,7 @@ class BotAdmin(TenantAdmin):
     inlines = (SampleQuestionInline,)
     labels: ClassVar = {"allowed_domain": gettext_lazy("Allowed websites")}
     fields = (
-        "client", "bot_name", "description", "bot_icon", "primary_color", "secondary_color",
+        "client", "bot_name", "description", "avatar", "primary_color", "secondary_color",
         "allowed_domain", "default_language", "languages", "style", "welcome_message", "terms",
         "bot_question", "engaging_message", "engaging_seconds", "engaging_pages",
         "engaging_visitors", "attach_enabled", "export_enabled", "mail_answers",
@@ -103,6 +104,13 @@ class BotAdmin(TenantAdmin):
         "customer_info_fields", "banner_link", "banner_alt", "banner_valid_from",
         "banner_valid_to", "knowledge_version", "created_at", "updated_at",
     )  # fmt: skip
+    readonly_fields = ("avatar",)
+
+    @column(gettext_lazy("Avatar URL"))
+    def avatar(self, bot: models.Bot) -> SafeString | str:
+        """Where the avatar is now, rather than where it was when it was uploaded."""
+        url = bot.picture_url
+        return format_html('<a class="underline" href="{}">{}</a>', url, url) if url else "–"
 
     def get_urls(self) -> list[URLPattern]:
         """The URLs of a bot's pages, with its id and, on some, that of a document or website."""

@@ -138,6 +138,8 @@ def test_pictures_are_found_after_the_platforms_address_has_changed(site, ann, p
         "https://new.example/media/banners"
     }
     assert icon in site.get(look(bot)).content.decode()
+    row = site.get(reverse("admin:bots_bot_change", args=[bot.pk])).content.decode()
+    assert f'href="{icon}"' in row
     assert photo in site.get(PROFILE).content.decode()
     # What is sent back unchanged keeps the picture.
     assert site.post(look(bot), branding(bot, bot_icon=icon)).status_code == 302
