@@ -342,6 +342,33 @@ def test_two_pages_of_a_person_keep_the_drafts_of_both(screen, shop, ben):
         expect(screen.locator("#composer")).to_have_value(f"Dear {name}")
 
 
+def test_the_browser_keeps_no_draft_of_a_chat_that_ended_or_was_given_up(screen, shop, ben):
+    ids = {name: write_in(shop, name) for name in ("Xia", "Yan", "Zoe")}
+    for chat_id in ids.values():
+        ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"})
+    enter(screen, ben)
+    for name in ids:
+        row(screen, name).click()
+        screen.locator("#composer").fill(f"Dear {name}")
+    assert set(stored_drafts(screen, ben)) == {*ids.values()}
+    ben.post(f"/ai/chat/{ids['Yan']}/assign", {"assign_type": "queue"})
+    ben.post(f"/ai/chat/{ids['Zoe']}/agent-end")
+    for name in ("Yan", "Zoe"):
+        expect(row(screen, name)).to_have_count(0)
+    assert set(stored_drafts(screen, ben)) == {ids["Xia"]}
+    # Nobody's words vanish while they type.
+    expect(screen.locator("#composer")).to_have_value("Dear Zoe")
+    screen.reload()
+    expect(screen.locator("#composer")).to_have_value("")
+    row(screen, "Xia").click()
+    expect(screen.locator("#composer")).to_have_value("Dear Xia")
+
+
+def stored_drafts(screen, person):
+    key = f"desk.{person.user.pk}.drafts"
+    return screen.evaluate(f"JSON.parse(localStorage.getItem('{key}'))")
+
+
 def test_a_full_storage_stops_no_agent(screen, shop, ben):
     chat_id = write_in(shop, "Zoe")
     ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"})

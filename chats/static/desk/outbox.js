@@ -2,7 +2,7 @@
 
 import { Refusal, SignedOut, Unreachable, call } from "./api.js";
 import { UNDO_MS, later } from "./delayed.js";
-import { draftOf, filesOf } from "./reducer.js";
+import { draftOf, filesOf, isOwn } from "./reducer.js";
 import { dispatch, read, remember, subscribe } from "./store.js";
 
 const RETRY_MS = 3000;
@@ -29,14 +29,22 @@ export function restore() {
 const holdsFiles = ({ files, outbox }) => [...Object.values(files), ...outbox.map((item) => item.files)].some((list) => list.length);
 
 function keep(state, before) {
-  if (state.drafts !== before.drafts) {
-    const written = ({ drafts }) => Object.entries(drafts).filter(([, draft]) => draft.text);
-    keepChanges("drafts", new Map(written(before)), new Map(written(state)));
+  const written = ({ drafts }) => Object.entries(drafts).filter(([, draft]) => draft.text);
+  const isGone = ([id]) => state.chats !== before.chats && hasGone(state.chats[id], before.chats[id]);
+  if (state.drafts !== before.drafts || written(state).some(isGone)) {
+    keepChanges("drafts", new Map(written(before)), new Map(written(state).filter((one) => !isGone(one))));
   }
   if (state.outbox !== before.outbox) {
     const storable = ({ outbox }) => outbox.filter((item) => !item.files.length).map((item) => [item.id, item]);
     keepChanges("outbox", new Map(storable(before)), new Map(storable(state)));
   }
+}
+
+/** Whether a chat has just ended or left this person: its draft then lasts only as long as the page. */
+function hasGone(chat, before) {
+  if (!chat || !before) return false;
+  const isMine = (one) => isOwn(read(), one);
+  return (chat.status === "ended" && before.status !== "ended") || (isMine(before) && !isMine(chat));
 }
 
 /** Stores only the differences: another page of this person keeps its own drafts and messages in the same place. */
