@@ -127,7 +127,8 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
     not cover them).
 
     Does nothing if `reference` has an open reservation of at least `cost`, or was charged before. A
-    smaller reservation is replaced, or only released if the larger one is not possible. `key_id` is
+    smaller reservation is replaced; if the larger one is refused, it stays open, since a part of it
+    may have been used. `key_id` is
     the key whose daily cap applies, if it has one.
     """
     assert cost >= 0
@@ -138,7 +139,8 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
     with transaction.atomic():
         if _try_to_reserve(values):  # once more, since this keeps the account locked
             return
-        # An earlier attempt may have reserved less.
+        # An earlier attempt may have reserved less, which a refusal leaves as it is.
+        before = transaction.savepoint()
         _, account = _end_reservation(client_id, EntryKind.RELEASE, reference, used=0)
         capped_key = _ensure_within_cap(key_id, cost)
         if account.plan == Plan.UNLIMITED and account.is_active:
@@ -147,6 +149,7 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
         if refusal is None:
             _move(account, EntryKind.RESERVE, -cost, reference, key_id=capped_key)
             return
+        transaction.savepoint_rollback(before)
         if account.is_active:
             _warn(account, USED_UP)
     raise refusal

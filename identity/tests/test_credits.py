@@ -93,6 +93,19 @@ def test_an_attempt_that_costs_more_replaces_what_an_earlier_one_reserved(client
     assert_ledger_is_consistent(client_a)
 
 
+@pytest.mark.parametrize("plan", [{}, {"is_active": False}])
+def test_an_attempt_that_is_refused_leaves_what_an_earlier_one_reserved(client_a, plan):
+    set_up(client_a, 5)
+    credits.reserve(client_a.pk, cost=2, reference="r")
+    Subscription.objects.update(**plan)
+    with pytest.raises(credits.InsufficientCredits):
+        credits.reserve(client_a.pk, cost=10, reference="r")
+    assert kinds(client_a) == [("reserve", -2)]
+    assert credits.settle(client_a.pk, used=9, reference="r") == 2
+    assert account(client_a).credits_left == 3
+    assert_ledger_is_consistent(client_a)
+
+
 @pytest.mark.parametrize(("used", "charged"), [(99, 8), (-5, 0), (0, 0)])
 def test_a_charge_is_between_nothing_and_the_reservation(client_a, used, charged):
     credits.reserve(client_a.pk, cost=8, reference="r")
@@ -376,16 +389,16 @@ class Ledger(RuleBasedStateMachine):
     @rule(reference=REFERENCES, cost=AMOUNTS)
     def reserve(self, reference, cost):
         is_covered = reference in self.paid or self.reserved.get(reference, -1) >= cost
-        if not is_covered:
-            self.give_back(self.reserved.pop(reference, 0))
+        available = self.left + self.reserved.get(reference, 0)
         try:
             credits.reserve(self.client.pk, cost=cost, reference=reference)
         except credits.InsufficientCredits:
             assert not is_covered
-            assert cost > self.left
+            assert cost > available
             return
         if not is_covered:
-            assert cost <= self.left
+            assert cost <= available
+            self.give_back(self.reserved.pop(reference, 0))
             self.reserved[reference] = cost
             self.left -= cost
             self.used += cost
