@@ -10,6 +10,8 @@ from chats.models import Message
 from chats.tests.test_desk import enter, log, row, seen_by_customer, show, write, write_in
 from chats.tests.test_desk_list import enter_as_owner
 from identity.models import ClientConfig
+from identity.services import users
+from identity.testing import fill_in_sign_in
 
 
 @pytest.fixture
@@ -128,6 +130,28 @@ def test_the_browser_asks_before_it_leaves_files_that_are_not_sent(screen, ben, 
     composer.click()
     screen.reload()
     assert asked == ["beforeunload"]
+
+
+def test_files_wait_while_the_agent_signs_in_again(screen, shop, ben, chat_id, problems):
+    composer = open_chat(screen, ben)
+    file: FilePayload = {"name": "bill.txt", "mimeType": "text/plain", "buffer": b"20 euros"}
+    screen.get_by_label("Attach files").set_input_files([file])
+    composer.fill("Here is your bill.")
+    users.set_own_password(ben.user, "another-horse-battery")  # ends every sign-in
+    screen.keyboard.press("Control+Enter")
+    screen.get_by_role("button", name="Send now").click()
+    again = screen.get_by_role("alert").get_by_role("link")
+    with screen.context.expect_page() as opened:
+        again.click()
+    fill_in_sign_in(opened.value, ben.user)
+    opened.value.wait_for_url(f"**/admin/desk/#{chat_id}")
+    opened.value.close()
+    for is_offline in (True, False):  # instead of waiting for the end of the old feed
+        screen.context.set_offline(is_offline)
+    expect(log(screen).get_by_label("sent")).to_have_count(1)
+    sent = Message.objects.get(sender_type="agent")
+    assert [piece["type"] for piece in sent.content] == ["text", "file"]
+    problems.clear()
 
 
 def test_a_reply_is_rewritten_where_a_model_is_set(screen, shop, ben, chat_id, outside_port):

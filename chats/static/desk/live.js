@@ -23,7 +23,9 @@ let reopen = () => {};
 
 /** Follows the feed, which reports every change from now on. */
 export function listen() {
-  follow({ url: "/ai/chat/events", headers: authorise, onEvent: receive, onState: connected });
+  const stream = follow({ url: "/ai/chat/events", headers: authorise, onEvent: receive, onState: connected });
+  // Whoever comes back may have signed in on another page.
+  addEventListener("focus", () => read().connection === "signed_out" && stream.retry());
   setInterval(() => dispatch({ type: "tick", now: Date.now() }), TICK_MS);
 }
 

@@ -26,7 +26,7 @@ export function restore() {
 }
 
 /** Files are kept in the page alone: the browser asks before it leaves them. */
-const holdsFiles = ({ files, outbox }) => [...Object.values(files), ...outbox.map((item) => item.files)].some((list) => list.length);
+export const holdsFiles = ({ files, outbox }) => [...Object.values(files), ...outbox.map((item) => item.files)].some((list) => list.length);
 
 function keep(state, before) {
   const written = ({ drafts }) => Object.entries(drafts).filter(([, draft]) => draft.text);

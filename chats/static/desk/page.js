@@ -7,6 +7,7 @@ import { t } from "../common/words.js";
 import { Dialogs } from "./dialogs.js";
 import { CONNECTIONS, label } from "./labels.js";
 import { List } from "./list.js";
+import { holdsFiles } from "./outbox.js";
 import { dispatch } from "./store.js";
 import { Thread } from "./thread.js";
 
@@ -30,14 +31,14 @@ function Nothing() {
   return html`<section class="thread nothing"><h2 class="quiet">${t("Select a conversation.")}</h2></section>`;
 }
 
-/** Says that the desk is not connected, if so. */
+/** Says that the desk is not connected, if so. Files last as long as the page: it stays open for the sign-in. */
 function Banner({ state }) {
   const { connection } = state;
   if (connection === "live" || (connection === "connecting" && !state.me)) return null;
   return html`
     <div class="banner" role="alert">
       ${label(CONNECTIONS, connection)}
-      ${connection === "signed_out" && html` <a href=${signIn()}>${t("Sign in")}</a>`}
+      ${connection === "signed_out" && html` <a href=${signIn()} target=${holdsFiles(state) ? "_blank" : undefined}>${t("Sign in")}</a>`}
     </div>
   `;
 }
