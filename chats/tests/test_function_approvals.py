@@ -97,6 +97,23 @@ def test_a_rejected_call_is_never_made(waiting, chat, ben, bot, tool):
     assert AuditEvent.objects.filter(action="function_call.rejected").count() == 1
 
 
+def charged(person):
+    """What the receipts of all replies to the customer say that they cost."""
+    told = [row for row in replies() if not row.is_note]
+    paths = (f"/ai/chat/{row.conversation_id}/messages/{row.pk}/receipt" for row in told)
+    return [person.get(path).json()["usage"]["credits"] for path in paths]
+
+
+@pytest.mark.parametrize(("approve", "costs"), [(True, [0, 1]), (False, [0, 0])])
+def test_receipts_around_a_decision_say_what_the_ledger_charged(
+    waiting, ben, bot, credits_spent, approve, costs
+):
+    assert ben.post(decision(bot, waiting), {"approve": approve}).status_code == 200
+    run_jobs()
+    assert charged(ben) == costs
+    assert credits_spent(bot.client) == sum(costs)
+
+
 def test_one_of_two_concurrent_decisions_succeeds(waiting, ben, ann, bot, tool):
     approved, rejected = at_once(
         lambda: ben.post(decision(bot, waiting), {"approve": True}),
@@ -276,6 +293,15 @@ def test_yes_makes_the_call(waiting_for_customer, server, chat, tool, stub):
     messages = stub.requests[-1]["messages"]
     assert messages[-1]["role"] == "tool"
     assert any(QUESTION in str(message["content"]) for message in messages)
+
+
+def test_receipts_around_a_yes_say_what_the_ledger_charged(
+    waiting_for_customer, server, chat, ben, credits_spent
+):
+    ask(server, chat, "Yes, please!")
+    run_jobs()
+    assert charged(ben) == [0, 1]
+    assert credits_spent(chat.client) == 1
 
 
 def test_of_several_messages_the_last_one_confirms(
