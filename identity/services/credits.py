@@ -128,8 +128,7 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
 
     Does nothing if `reference` has an open reservation of at least `cost`, or was charged before. A
     smaller reservation is replaced; if the larger one is refused, it stays open, since a part of it
-    may have been used. `key_id` is
-    the key whose daily cap applies, if it has one.
+    may have been used. `key_id` is the key whose daily cap applies, if it has one.
     """
     assert cost >= 0
     values: list[Any] = [client_id, cost, reference, current_job(), key_id]
