@@ -13,28 +13,28 @@ class Client(Core):
     def check_health(
         self
     ) -> types.Health:
-        """Check the database, the broker, the processes, the job queue, the disks and the clock."""
+        """Check the database, the message broker, the processes, the jobs, the disks and the clock, and the replica if there is one."""
         result: types.Health = self.call("GET", "/health", {}, {})
         return result
 
     def check_liveness(
         self
     ) -> types.Alive:
-        """Answer 200 as long as this process serves requests, without any other check."""
+        """Returns 200 as long as this process serves requests; nothing else is checked."""
         result: types.Alive = self.call("GET", "/health/live", {}, {})
         return result
 
     def get_client_info(
         self
     ) -> types.ClientDto:
-        """Get the client of the caller, with its plan and credits."""
+        """Get the caller's client, with its plan and credits."""
         result: types.ClientDto = self.call("GET", "/identity/client", {}, {})
         return result
 
     def add_socialnet_access_token(
         self, body: types.SocialnetAccessToken, *, idempotency_key: str | None = None
     ) -> None:
-        """Store the client's access token at socialnet, encrypted."""
+        """Store a person's access token at socialnet, for your client, in place of an earlier one."""
         result: None = self.call("POST", "/identity/socialnet-access-token", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -55,7 +55,7 @@ class Client(Core):
     def disable_user(
         self, user_id: int | str, body: types.UserDisableFlag
     ) -> types.UserDto:
-        """Disable a person, which ends all their tokens at once, or enable them again."""
+        """Disable a person, which signs them out everywhere at once and returns their chats to the queue; or enable them again."""
         result: types.UserDto = self.call("PUT", "/identity/users/{user_id}/disable", {"user_id": user_id}, {}, body=body)
         return result
 
@@ -83,7 +83,7 @@ class Client(Core):
     def get_me(
         self
     ) -> types.UserDto:
-        """Get the person whose access token this is."""
+        """Get the person whom the access token belongs to."""
         result: types.UserDto = self.call("GET", "/identity/users/me", {}, {})
         return result
 
@@ -118,14 +118,14 @@ class Client(Core):
     def resend_registration(
         self, body: types.ResendRegistrationRequest, *, idempotency_key: str | None = None
     ) -> None:
-        """Mail a new link for the newest registration of an address."""
+        """Mail a new link for the latest registration of an address."""
         result: None = self.call("POST", "/identity/resend-registration", {}, {}, body=body, key=idempotency_key)
         return result
 
     def forgot_password(
         self, body: types.ForgotPasswordRequest, *, idempotency_key: str | None = None
     ) -> None:
-        """Mail a link to choose a new password, if an account has this address."""
+        """Mail a link to choose a new password, if the address has an account."""
         result: None = self.call("POST", "/identity/forgot-password", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -139,49 +139,49 @@ class Client(Core):
     def reset_password(
         self, body: types.ResetPasswordRequest, *, idempotency_key: str | None = None
     ) -> None:
-        """Set the password of the person to whom the link was sent; all their tokens end."""
+        """Set the password of the person to whom the link was sent."""
         result: None = self.call("POST", "/identity/reset-password", {}, {}, body=body, key=idempotency_key)
         return result
 
     def revoke_token(
         self, body: types.RevokeTokenRequest | None = None, *, idempotency_key: str | None = None
     ) -> None:
-        """Sign out: end the sign-in of this access token, with its refresh tokens."""
+        """Sign out: end the sign-in that the access token belongs to, with its refresh tokens."""
         result: None = self.call("POST", "/identity/revoke", {}, {}, body=body, kind="form", key=idempotency_key)
         return result
 
     def list_api_keys(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ApiKeysResponse:
-        """List the client's keys, newest first, revoked ones too."""
+        """List the client's keys, newest first, including revoked ones."""
         result: types.ApiKeysResponse = self.call("GET", "/identity/api-keys", {}, {"cursor": cursor, "limit": limit})
         return result
 
     def create_api_key(
         self, body: types.ApiKeyRequest, *, idempotency_key: str | None = None
     ) -> types.ApiKeyDto:
-        """Create a key; only this reply holds the whole `key`."""
+        """Create a key."""
         result: types.ApiKeyDto = self.call("POST", "/identity/api-keys", {}, {}, body=body, key=idempotency_key)
         return result
 
     def revoke_api_key(
         self, api_key_id: int | str
     ) -> None:
-        """Revoke a key; it stops working everywhere within a second."""
+        """Revoke a key."""
         result: None = self.call("DELETE", "/identity/api-keys/{api_key_id}", {"api_key_id": api_key_id}, {})
         return result
 
     def update_api_key(
         self, api_key_id: int | str, body: types.ApiKeyInput
     ) -> types.ApiKeyDto:
-        """Change a key, everywhere within a second; fields left out keep their value."""
+        """Change a key's name, its limits, or what MCP clients may do with it."""
         result: types.ApiKeyDto = self.call("PUT", "/identity/api-keys/{api_key_id}", {"api_key_id": api_key_id}, {}, body=body)
         return result
 
     def get_subscription(
         self
     ) -> types.SubscriptionDto:
-        """Get the plan, the credits that are left, and the credits used in this period."""
+        """Get your client's plan, the credits that are left, and those used in this period."""
         result: types.SubscriptionDto = self.call("GET", "/identity/subscription", {}, {})
         return result
 
@@ -216,7 +216,7 @@ class Client(Core):
     def remove_sign_in_provider(
         self
     ) -> None:
-        """Remove the provider and its links to people, who sign in by password again."""
+        """Remove the provider and the links between people and their accounts there."""
         result: None = self.call("DELETE", "/identity/sign-in-provider", {}, {})
         return result
 
@@ -258,35 +258,35 @@ class Client(Core):
     def update_chat_config(
         self, client_id: int | str, body: types.ClientConfigInput, *, idempotency_key: str | None = None
     ) -> types.ClientConfigDto:
-        """Change the fields that the body names; the others keep their value."""
+        """Change the fields that are in the body; the others keep their value."""
         result: types.ClientConfigDto = self.call("POST", "/config/{client_id}/chat", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_email_notification(
         self, client_id: int | str
     ) -> types.EmailNotificationRequest:
-        """Get who receives which notifications by mail."""
+        """Get which notifications are mailed, and who gets them."""
         result: types.EmailNotificationRequest = self.call("GET", "/config/{client_id}/email-notification", {"client_id": client_id}, {})
         return result
 
     def update_email_notification(
         self, client_id: int | str, body: types.EmailNotificationRequest, *, idempotency_key: str | None = None
     ) -> types.EmailNotificationRequest:
-        """Choose who is mailed which notifications; fields left out keep their value."""
+        """Choose which notifications are mailed, and who gets them."""
         result: types.EmailNotificationRequest = self.call("POST", "/config/{client_id}/email-notification", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
     def test_email_notification(
         self, client_id: int | str, *, idempotency_key: str | None = None
     ) -> types.TestedRecipients:
-        """Mail a test to the recipients now."""
+        """Send a test mail to the recipients now."""
         result: types.TestedRecipients = self.call("POST", "/config/{client_id}/email-notification/test", {"client_id": client_id}, {}, key=idempotency_key)
         return result
 
     def get_webhook_config(
         self, *, config_id: str | None = None
     ) -> types.WebhookConfig:
-        """Get the endpoint `config_id`, or the oldest, without its secret; 404 if there is none."""
+        """Get an endpoint, by default the oldest, without its secret; 404 if there is none."""
         result: types.WebhookConfig = self.call("GET", "/webhook/config", {}, {"config_id": config_id})
         return result
 
@@ -349,35 +349,35 @@ class Client(Core):
     def get_webhook_event(
         self, event_id: int | str
     ) -> types.Event:
-        """Get an event with its data, even if the webhook omitted the data because of its size."""
+        """Get an event with its deliveries and its data, even if the webhook omitted large data."""
         result: types.Event = self.call("GET", "/webhook/events/{event_id}", {"event_id": event_id}, {})
         return result
 
     def replay_webhook_events(
         self, body: types.EventReplayRequest, *, idempotency_key: str | None = None
     ) -> types.Replay:
-        """Send a range of events to an endpoint again; a worker queues them, oldest first."""
+        """Send a range of events to an endpoint again, oldest first."""
         result: types.Replay = self.call("POST", "/webhook/replay", {}, {}, body=body, key=idempotency_key)
         return result
 
     def search_content(
         self, bot_id: int | str, *, q: str | None = None, language: str | None = None, limit: int | None = None
     ) -> types.FoundContent:
-        """Find the passages of the bot's content that fit a question; costs no credits."""
+        """Find the passages of the bot's content that best answer a question; costs no credits."""
         result: types.FoundContent = self.call("GET", "/ai/{bot_id}/search", {"bot_id": bot_id}, {"q": q, "language": language, "limit": limit})
         return result
 
     def get_current_prompt(
         self, bot_id: int | str, *, version: int | None = None
     ) -> types.PromptDto:
-        """Get the current version of the instructions, or the named one; 404 if there is none."""
+        """Get the current version of the instructions, or a given one; 404 if there is none."""
         result: types.PromptDto = self.call("GET", "/ai/{bot_id}/train/prompt", {"bot_id": bot_id}, {"version": version})
         return result
 
     def create_prompt(
         self, bot_id: int | str, body: types.PromptInput, *, idempotency_key: str | None = None
     ) -> types.PromptDto:
-        """Store a new version of the instructions and make it current; earlier versions stay."""
+        """Store a new version of the instructions and make it current; earlier ones are kept."""
         result: types.PromptDto = self.call("POST", "/ai/{bot_id}/train/prompt", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -391,7 +391,7 @@ class Client(Core):
     def restore_prompt_version(
         self, bot_id: int | str, version: int | str, *, idempotency_key: str | None = None
     ) -> types.PromptDto:
-        """Make an earlier version current again by storing it as a new version."""
+        """Make an earlier version current again by storing a copy as a new version."""
         result: types.PromptDto = self.call("POST", "/ai/{bot_id}/train/prompt/versions/{version}/restore", {"bot_id": bot_id, "version": version}, {}, key=idempotency_key)
         return result
 
@@ -412,14 +412,14 @@ class Client(Core):
     def retrain_documents(
         self, bot_id: int | str, body: types.ReuploadFilesRequest, *, idempotency_key: str | None = None
     ) -> types.ReuploadFilesResponse:
-        """Train stored documents again; the bot uses their old passages until they are read."""
+        """Train stored documents again; the bot uses their old passages until they have been read."""
         result: types.ReuploadFilesResponse = self.call("POST", "/ai/{bot_id}/train/document/reupload", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_document(
         self, bot_id: int | str, document_id: int | str
     ) -> None:
-        """Delete a document; the bot stops using it at once, unless that is held back."""
+        """Delete a document; the bot stops using it at once."""
         result: None = self.call("DELETE", "/ai/{bot_id}/train/document/{document_id}", {"bot_id": bot_id, "document_id": document_id}, {})
         return result
 
@@ -433,14 +433,14 @@ class Client(Core):
     def download_document(
         self, bot_id: int | str, document_id: int | str
     ) -> bytes:
-        """Download the original document; for a crawled page, its content as fetched."""
+        """Download the original file; for a crawled page, its content as fetched."""
         result: bytes = self.call("GET", "/ai/{bot_id}/train/document/{document_id}/original", {"bot_id": bot_id, "document_id": document_id}, {})
         return result
 
     def discard_document_change(
         self, bot_id: int | str, document_id: int | str, *, idempotency_key: str | None = None
     ) -> types.DocumentDto:
-        """Discard the `held_change` of a document; what is live stays."""
+        """Discard the `held_change` of a document; what is live is kept."""
         result: types.DocumentDto = self.call("POST", "/ai/{bot_id}/train/document/{document_id}/discard", {"bot_id": bot_id, "document_id": document_id}, {}, key=idempotency_key)
         return result
 
@@ -454,14 +454,14 @@ class Client(Core):
     def create_text(
         self, bot_id: int | str, body: types.TextInput, *, idempotency_key: str | None = None
     ) -> types.TextDto:
-        """Train the bot on a text; a worker trains it like a file."""
+        """Train the bot on a text."""
         result: types.TextDto = self.call("POST", "/ai/{bot_id}/train/text", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_text(
         self, bot_id: int | str, text_id: int | str
     ) -> None:
-        """Delete a text; the bot stops using it at once, unless that is held back."""
+        """Delete a text; the bot stops using it at once."""
         result: None = self.call("DELETE", "/ai/{bot_id}/train/text/{text_id}", {"bot_id": bot_id, "text_id": text_id}, {})
         return result
 
@@ -496,7 +496,7 @@ class Client(Core):
     def delete_question_answer(
         self, bot_id: int | str, question_answer_id: int | str
     ) -> None:
-        """Delete a question and its answer; the bot stops using them, unless that is held back."""
+        """Delete a question and its answer; the bot stops using them at once."""
         result: None = self.call("DELETE", "/ai/{bot_id}/train/question-answer/{question_answer_id}", {"bot_id": bot_id, "question_answer_id": question_answer_id}, {})
         return result
 
@@ -517,28 +517,28 @@ class Client(Core):
     def get_web_urls(
         self, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.WebUrlsResponse:
-        """List the bot's web addresses with their crawled pages, newest first."""
+        """List the bot's websites with their crawled pages, newest first."""
         result: types.WebUrlsResponse = self.call("GET", "/ai/{bot_id}/train/web-url", {"bot_id": bot_id}, {"cursor": cursor, "limit": limit})
         return result
 
     def add_web_url(
         self, bot_id: int | str, body: types.WebUrlInput, *, idempotency_key: str | None = None
     ) -> types.WebUrlDto:
-        """Train the bot on a web page, perhaps with its linked pages, or on a sitemap's pages."""
+        """Train the bot on a web page, optionally with the pages it links to, or on a sitemap."""
         result: types.WebUrlDto = self.call("POST", "/ai/{bot_id}/train/web-url", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_web_url(
         self, bot_id: int | str, web_url_id: int | str
     ) -> None:
-        """Delete a web address with its crawled pages; the bot stops using them at once."""
+        """Delete a website with its crawled pages; the bot stops using them at once."""
         result: None = self.call("DELETE", "/ai/{bot_id}/train/web-url/{web_url_id}", {"bot_id": bot_id, "web_url_id": web_url_id}, {})
         return result
 
     def update_web_url(
         self, bot_id: int | str, web_url_id: int | str, body: types.WebUrlInput
     ) -> types.WebUrlDto:
-        """Change the fields that the body names; a new address or depth starts a crawl at once."""
+        """Change the fields that the body contains; a new URL or depth starts a crawl at once."""
         result: types.WebUrlDto = self.call("PUT", "/ai/{bot_id}/train/web-url/{web_url_id}", {"bot_id": bot_id, "web_url_id": web_url_id}, {}, body=body)
         return result
 
@@ -573,7 +573,7 @@ class Client(Core):
     def update_golden_question(
         self, bot_id: int | str, golden_question_id: int | str, body: types.GoldenQuestionInput
     ) -> types.GoldenQuestionDto:
-        """Change a question or what its answer must contain or cite; fields left out stay."""
+        """Change a question or what its answer must contain or cite; fields left out are kept."""
         result: types.GoldenQuestionDto = self.call("PUT", "/ai/{bot_id}/golden-questions/{golden_question_id}", {"bot_id": bot_id, "golden_question_id": golden_question_id}, {}, body=body)
         return result
 
@@ -587,7 +587,7 @@ class Client(Core):
     def start_golden_run(
         self, bot_id: int | str, body: types.GoldenRunRequest, *, idempotency_key: str | None = None
     ) -> types.GoldenRunDto:
-        """Ask all golden questions of the bot as it is now, or with a change to test."""
+        """Ask the bot all of its golden questions, as it is now or with a change to test."""
         result: types.GoldenRunDto = self.call("POST", "/ai/{bot_id}/golden-runs", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -608,7 +608,7 @@ class Client(Core):
     def discard_held_change(
         self, bot_id: int | str, run_id: int | str, *, idempotency_key: str | None = None
     ) -> types.GoldenRunDto:
-        """Discard the changes of documents that the run tests or holds back."""
+        """Discard the document changes that the run tests or holds back."""
         result: types.GoldenRunDto = self.call("POST", "/ai/{bot_id}/golden-runs/{run_id}/discard", {"bot_id": bot_id, "run_id": run_id}, {}, key=idempotency_key)
         return result
 
@@ -629,14 +629,14 @@ class Client(Core):
     def set_language_model(
         self, body: types.LanguageModelInput, *, bot_id: int | None = None, purpose: Literal['chat', 'embeddings'] | None = None
     ) -> types.LanguageModelDto:
-        """Set the model for all of your bots, or for the bot named in the query only."""
+        """Set the default model for all of your bots or, with `bot_id`, one bot's own model."""
         result: types.LanguageModelDto = self.call("PUT", "/ai/model", {}, {"bot_id": bot_id, "purpose": purpose}, body=body)
         return result
 
     def test_language_model(
         self, *, bot_id: int | None = None, purpose: Literal['chat', 'embeddings'] | None = None, idempotency_key: str | None = None
     ) -> types.LanguageModelTest:
-        """Test the stored model: it translates one word."""
+        """Test the stored model: it translates one word; an encoder encodes two."""
         result: types.LanguageModelTest = self.call("POST", "/ai/model/test", {}, {"bot_id": bot_id, "purpose": purpose}, key=idempotency_key)
         return result
 
@@ -664,21 +664,21 @@ class Client(Core):
     def update_procedures(
         self, bot_id: int | str, body: types.Procedures
     ) -> types.Procedures:
-        """Replace what the bot does step by step when customers want something."""
+        """Replace the bot's procedures: what it does step by step when customers want something."""
         result: types.Procedures = self.call("PUT", "/ai/{bot_id}/procedures", {"bot_id": bot_id}, {}, body=body)
         return result
 
     def get_welcome_messages(
         self, bot_id: int | str
     ) -> types.WelcomeMessages:
-        """Get the bot's welcome message, by language."""
+        """Get the bot's welcome messages, by language."""
         result: types.WelcomeMessages = self.call("GET", "/ai/{bot_id}/welcome-message", {"bot_id": bot_id}, {})
         return result
 
     def update_welcome_messages(
         self, bot_id: int | str, body: types.WelcomeMessages
     ) -> types.WelcomeMessages:
-        """Replace the bot's welcome message, by language."""
+        """Replace the bot's welcome messages, by language."""
         result: types.WelcomeMessages = self.call("PUT", "/ai/{bot_id}/welcome-message", {"bot_id": bot_id}, {}, body=body)
         return result
 
@@ -706,7 +706,7 @@ class Client(Core):
     def update_bot_banner(
         self, bot_id: int | str, body: types.BotBannerInput
     ) -> types.BotBannerDto:
-        """Change the banner's link, alternative text or period; the picture stays."""
+        """Change the banner's link, alternative text or period; the picture is kept."""
         result: types.BotBannerDto = self.call("PUT", "/ai/{bot_id}/banner", {"bot_id": bot_id}, {}, body=body)
         return result
 
@@ -720,7 +720,7 @@ class Client(Core):
     def get_bot_config(
         self, *, bot_id: int | None = None, language: str | None = None
     ) -> types.BotConfigDto:
-        """The configuration of a widget with its texts in one language."""
+        """Get the configuration of a widget, with its texts in one language."""
         result: types.BotConfigDto = self.call("GET", "/ai/bot/config", {}, {"bot_id": bot_id, "language": language})
         return result
 
@@ -755,7 +755,7 @@ class Client(Core):
     def update_bot(
         self, bot_id: int | str, body: types.BotInput
     ) -> types.BotDto:
-        """Change the fields of a bot that the body names; all others stay."""
+        """Change the fields of a bot that the body contains; all others are kept."""
         result: types.BotDto = self.call("PUT", "/ai/bot/{bot_id}/update-bot", {"bot_id": bot_id}, {}, body=body)
         return result
 
@@ -776,14 +776,14 @@ class Client(Core):
     def get_bot_sample_questions(
         self, bot_id: int | str, *, language: str | None = None
     ) -> types.SampleQuestionsResponse:
-        """The questions that the widget offers: those that you wrote, in their order."""
+        """Get the questions that the widget suggests: those that you wrote, in their order."""
         result: types.SampleQuestionsResponse = self.call("GET", "/ai/bot/{bot_id}/sample-questions", {"bot_id": bot_id}, {"language": language})
         return result
 
     def update_bot_sample_questions(
         self, bot_id: int | str, body: types.SampleQuestions
     ) -> types.SampleQuestionsResponse:
-        """Replace the questions that the widget offers."""
+        """Replace the questions that the widget suggests."""
         result: types.SampleQuestionsResponse = self.call("PUT", "/ai/bot/{bot_id}/sample-questions", {"bot_id": bot_id}, {}, body=body)
         return result
 
@@ -839,7 +839,7 @@ class Client(Core):
     def remove_mcp_server(
         self, bot_id: int | str, mcp_server_id: int | str
     ) -> None:
-        """Remove a server, its token and the functions of its tools; the log stays."""
+        """Remove a server, its token and the functions of its tools; the log of calls is kept."""
         result: None = self.call("DELETE", "/function-calling/{bot_id}/mcp-servers/{mcp_server_id}", {"bot_id": bot_id, "mcp_server_id": mcp_server_id}, {})
         return result
 
@@ -874,7 +874,7 @@ class Client(Core):
     def collect_golden_questions(
         self, bot_id: int | str, body: types.GoldenCollectRequest, *, idempotency_key: str | None = None
     ) -> types.GoldenCollected:
-        """Collect golden questions from samples, your own answers or frequent questions."""
+        """Add golden questions from sample questions, your own answers or frequent questions."""
         result: types.GoldenCollected = self.call("POST", "/ai/{bot_id}/golden-questions/collect", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -888,7 +888,7 @@ class Client(Core):
     def start_replay(
         self, bot_id: int | str, body: types.ReplayRequest, *, idempotency_key: str | None = None
     ) -> types.ReplayDto:
-        """Replay all replies of a day that were answers or should have been."""
+        """Replay a day: have the bot answer the questions that customers asked on this day again, to compare its replies."""
         result: types.ReplayDto = self.call("POST", "/ai/{bot_id}/replays", {"bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -916,7 +916,7 @@ class Client(Core):
     def get_unanswered_question(
         self, bot_id: int | str, question_id: int | str
     ) -> types.UnansweredQuestion:
-        """Get a group; once an answer was written, with the bot's reply when it was asked again."""
+        """Get a group of unanswered questions, with the result of asking the bot again."""
         result: types.UnansweredQuestion = self.call("GET", "/ai/{bot_id}/unanswered-questions/{question_id}", {"bot_id": bot_id, "question_id": question_id}, {})
         return result
 
@@ -930,14 +930,14 @@ class Client(Core):
     def answer_unanswered_question(
         self, bot_id: int | str, question_id: int | str, body: types.AddAnswerRequest, *, idempotency_key: str | None = None
     ) -> types.UnansweredQuestion:
-        """Write the answer as a question-answer source of the bot."""
+        """Store the right answer as a question-answer source of the bot."""
         result: types.UnansweredQuestion = self.call("POST", "/ai/{bot_id}/unanswered-questions/{question_id}/answer", {"bot_id": bot_id, "question_id": question_id}, {}, body=body, key=idempotency_key)
         return result
 
     def ask_unanswered_question_again(
         self, bot_id: int | str, question_id: int | str, *, idempotency_key: str | None = None
     ) -> types.UnansweredQuestion:
-        """Have a worker ask the bot the question again."""
+        """Have a worker ask the bot the question again; no customer notices it."""
         result: types.UnansweredQuestion = self.call("POST", "/ai/{bot_id}/unanswered-questions/{question_id}/ask", {"bot_id": bot_id, "question_id": question_id}, {}, key=idempotency_key)
         return result
 
@@ -951,7 +951,7 @@ class Client(Core):
     def continue_preview(
         self, chat_id: int | str, body: types.GenerateChatRequest | None = None, *, idempotency_key: str | None = None
     ) -> types.GeneratedChat:
-        """Generate the next reply: to further `messages` in a preview, else to the last message."""
+        """Generate the next reply: to further `messages` in a preview, or without `messages` to the customer's last message."""
         result: types.GeneratedChat = self.call("POST", "/ai/chat/{chat_id}/generate", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -993,7 +993,7 @@ class Client(Core):
     def get_chat_steps(
         self, chat_id: int | str
     ) -> types.ChatSteps:
-        """List what happened to a conversation: who was assigned, returned it, or ended it."""
+        """List what happened to a conversation besides messages, such as handover, assignment and end: the newest 200 steps."""
         result: types.ChatSteps = self.call("GET", "/ai/chat/{chat_id}/steps", {"chat_id": chat_id}, {})
         return result
 
@@ -1021,7 +1021,7 @@ class Client(Core):
     def replay_reply(
         self, chat_id: int | str, message_id: int | str, *, idempotency_key: str | None = None
     ) -> types.ReplayedTurn:
-        """Replay a reply of the bot with today's documents, instructions, settings and engine."""
+        """Replay a reply: have the bot answer the same question with today's documents, instructions, settings and engine."""
         result: types.ReplayedTurn = self.call("POST", "/ai/chat/{chat_id}/messages/{message_id}/replay", {"chat_id": chat_id, "message_id": message_id}, {}, key=idempotency_key)
         return result
 
@@ -1042,14 +1042,14 @@ class Client(Core):
     def get_customers(
         self, *, cursor: str | None = None, limit: int | None = None, q: str | None = None, external_id: str | None = None
     ) -> types.CustomersResponse:
-        """List the customers, newest first; a key of one bot gets only those who wrote to it."""
+        """List your customers, newest first; a key of one bot gets only that bot's customers."""
         result: types.CustomersResponse = self.call("GET", "/ai/customers", {}, {"cursor": cursor, "limit": limit, "q": q, "external_id": external_id})
         return result
 
     def get_customer(
         self, customer_id: int | str
     ) -> types.CustomerDto:
-        """Get a customer; 404 if they were merged into another one."""
+        """Get a customer; 404 if the customer was merged into another one."""
         result: types.CustomerDto = self.call("GET", "/ai/customers/{customer_id}", {"customer_id": customer_id}, {})
         return result
 
@@ -1084,14 +1084,14 @@ class Client(Core):
     def merge_customers(
         self, customer_id: int | str, merged_id: int | str, *, idempotency_key: str | None = None
     ) -> types.CustomerDto:
-        """Merge two customers: conversations, channel identities and attributes move to the first."""
+        """Merge the customer `merged_id` into `customer_id`, with conversations, channel identities and attributes."""
         result: types.CustomerDto = self.call("POST", "/ai/customers/{customer_id}/merge/{merged_id}", {"customer_id": customer_id, "merged_id": merged_id}, {}, key=idempotency_key)
         return result
 
     def get_chats(
         self, *, cursor: str | None = None, limit: int | None = None, status: Literal['open', 'snoozed', 'ended'] | None = None, assign_type: types.AssignTypeEnum | None = None, priority: Literal['low', 'normal', 'high', 'urgent'] | None = None, mine: bool | None = None, is_assigned: bool | None = None, is_unread: bool | None = None, is_waiting: bool | None = None, previews: bool | None = None, bot_id: int | None = None, customer_id: int | None = None, channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp', 'telegram'] | None = None, assignee_id: int | None = None, tag: str | None = None, language: str | None = None, min_wait_seconds: int | None = None, sentiment: Literal['positive', 'neutral', 'negative'] | None = None, q: str | None = None, created_from: str | None = None, created_to: str | None = None, sort: Literal['newest', 'longest_wait', 'priority'] | None = None
     ) -> types.ChatsResponse:
-        """List the client's conversations, by newest activity, longest wait or priority."""
+        """List your conversations, by newest activity, longest wait or priority."""
         result: types.ChatsResponse = self.call("GET", "/ai/chats", {}, {"cursor": cursor, "limit": limit, "status": status, "assign_type": assign_type, "priority": priority, "mine": mine, "is_assigned": is_assigned, "is_unread": is_unread, "is_waiting": is_waiting, "previews": previews, "bot_id": bot_id, "customer_id": customer_id, "channel": channel, "assignee_id": assignee_id, "tag": tag, "language": language, "min_wait_seconds": min_wait_seconds, "sentiment": sentiment, "q": q, "created_from": created_from, "created_to": created_to, "sort": sort})
         return result
 
@@ -1105,7 +1105,7 @@ class Client(Core):
     def get_desk_chat(
         self, chat_id: int | str
     ) -> types.Conversation:
-        """Get one conversation, in the form that lists and events have."""
+        """Get one conversation, with the same fields as in lists and events."""
         result: types.Conversation = self.call("GET", "/ai/chat/{chat_id}", {"chat_id": chat_id}, {})
         return result
 
@@ -1119,7 +1119,7 @@ class Client(Core):
     def agent_end_chat(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Conversation:
-        """End a conversation as an agent."""
+        """End a conversation as an agent; `ended_by` becomes `agent`."""
         result: types.Conversation = self.call("POST", "/ai/chat/{chat_id}/agent-end", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
@@ -1140,7 +1140,7 @@ class Client(Core):
     def reopen_chat(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Conversation:
-        """Reopen a conversation: a snoozed one as it was, an ended one as yours."""
+        """Reopen a conversation."""
         result: types.Conversation = self.call("POST", "/ai/chat/{chat_id}/reopen", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
@@ -1154,21 +1154,21 @@ class Client(Core):
     def get_assign_notification(
         self, *, cursor: str | None = None, limit: int | None = None, unread: bool | None = None, personal: bool | None = None
     ) -> types.NotificationsResponse:
-        """List the caller's own notifications, newest first."""
+        """List your notifications, newest first."""
         result: types.NotificationsResponse = self.call("GET", "/ai/chat/notifications", {}, {"cursor": cursor, "limit": limit, "unread": unread, "personal": personal})
         return result
 
     def mark_all_notifications_as_read(
         self
     ) -> types.ReadCount:
-        """Mark all of the caller's own notifications as read."""
+        """Mark all of your notifications as read."""
         result: types.ReadCount = self.call("PUT", "/ai/chat/notifications/read", {}, {})
         return result
 
     def mark_notification_read(
         self, notification_id: int | str
     ) -> types.AssignNotification:
-        """Mark one of the caller's own notifications as read."""
+        """Mark one of your notifications as read."""
         result: types.AssignNotification = self.call("PUT", "/ai/chat/notifications/{notification_id}/read", {"notification_id": notification_id}, {})
         return result
 
@@ -1182,49 +1182,49 @@ class Client(Core):
     def get_push_subscriptions(
         self, *, cursor: str | None = None, limit: int | None = None
     ) -> types.PushSubscriptionsResponse:
-        """List the browsers in which you get notifications, newest first."""
+        """List the browsers in which you get push notifications, newest first."""
         result: types.PushSubscriptionsResponse = self.call("GET", "/ai/chat/push-subscriptions", {}, {"cursor": cursor, "limit": limit})
         return result
 
     def create_push_subscription(
         self, body: types.NewPushSubscription, *, idempotency_key: str | None = None
     ) -> types.PushSubscription:
-        """Get push notifications in this browser for what you have not seen after five seconds."""
+        """Subscribe this browser to push notifications about what you have not read within five seconds."""
         result: types.PushSubscription = self.call("POST", "/ai/chat/push-subscriptions", {}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_push_subscription(
         self, subscription_id: int | str
     ) -> None:
-        """Stop notifications in one of your browsers."""
+        """Stop push notifications in one of your browsers."""
         result: None = self.call("DELETE", "/ai/chat/push-subscriptions/{subscription_id}", {"subscription_id": subscription_id}, {})
         return result
 
     def get_inbox_views(
         self
     ) -> types.DeskViews:
-        """List your saved views of the inbox and those that colleagues share, by name."""
+        """List your saved views of the inbox and those that colleagues share, sorted by name."""
         result: types.DeskViews = self.call("GET", "/ai/chat/views", {}, {})
         return result
 
     def save_inbox_view(
         self, body: types.DeskViewInput, *, idempotency_key: str | None = None
     ) -> types.DeskView:
-        """Save a view of the inbox, or replace yours of this name."""
+        """Save a view of the inbox, or replace your view with the same name."""
         result: types.DeskView = self.call("POST", "/ai/chat/views", {}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_inbox_view(
         self, view_id: int | str
     ) -> None:
-        """Delete your view; admins can delete a shared one of a colleague."""
+        """Delete one of your views; admins can also delete a colleague's shared view."""
         result: None = self.call("DELETE", "/ai/chat/views/{view_id}", {"view_id": view_id}, {})
         return result
 
     def get_saved_replies(
         self, *, cursor: str | None = None, limit: int | None = None, is_shared: bool | None = None, q: str | None = None
     ) -> types.SavedRepliesResponse:
-        """List your own and the shared saved replies, by shortcut."""
+        """List your own and the shared saved replies, sorted by shortcut."""
         result: types.SavedRepliesResponse = self.call("GET", "/ai/chat/saved-replies", {}, {"cursor": cursor, "limit": limit, "is_shared": is_shared, "q": q})
         return result
 
@@ -1252,49 +1252,49 @@ class Client(Core):
     def render_saved_reply(
         self, chat_id: int | str, saved_reply_id: int | str, *, language: str | None = None
     ) -> types.RenderedReply:
-        """Fill in a saved reply's variables for a conversation."""
+        """Get a saved reply with its variables filled in for a conversation; nothing is sent."""
         result: types.RenderedReply = self.call("GET", "/ai/chat/{chat_id}/saved-replies/{saved_reply_id}", {"chat_id": chat_id, "saved_reply_id": saved_reply_id}, {"language": language})
         return result
 
     def start_summary_run(
         self, body: types.SummaryCalculateRequest | None = None, *, idempotency_key: str | None = None
     ) -> types.SummaryJob:
-        """Have workers summarise every matching conversation that has no current summary."""
+        """Start a run that summarises every matching conversation without an up-to-date summary; without a body, every such conversation of your company, except previews."""
         result: types.SummaryJob = self.call("POST", "/ai/chat/summary/calculate", {}, {}, body=body, key=idempotency_key)
         return result
 
     def get_summary_run(
         self, job_id: int | str
     ) -> types.SummaryJob:
-        """Get the progress of a run."""
+        """Get the progress of a run that summarises conversations."""
         result: types.SummaryJob = self.call("GET", "/ai/chat/summary/calculate/{job_id}", {"job_id": job_id}, {})
         return result
 
     def summarize_chat(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.ChatSummary:
-        """Get a conversation's summary; one is made and charged only if the last is outdated."""
+        """Get a conversation's summary."""
         result: types.ChatSummary = self.call("POST", "/ai/chat/{chat_id}/summarize", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
     def get_client_tags(
         self
-    ) -> types.Tags:
+    ) -> types.ClientTags:
         """List your 1,000 most used tags, each with its number of conversations."""
-        result: types.Tags = self.call("GET", "/ai/tags", {}, {})
+        result: types.ClientTags = self.call("GET", "/ai/tags", {}, {})
         return result
 
     def create_client_tag(
         self, body: types.ClientTagRequest, *, idempotency_key: str | None = None
     ) -> types.Tag:
-        """Add a tag to your list; a tag is also added when a conversation first gets it."""
+        """Add a tag to your list."""
         result: types.Tag = self.call("POST", "/ai/tags", {}, {}, body=body, key=idempotency_key)
         return result
 
     def delete_client_tag(
         self, tag_id: int | str
     ) -> None:
-        """Delete a tag, and remove it from all conversations."""
+        """Delete a tag and have a job remove it from all conversations."""
         result: None = self.call("DELETE", "/ai/tags/{tag_id}", {"tag_id": tag_id}, {})
         return result
 
@@ -1308,7 +1308,7 @@ class Client(Core):
     def merge_client_tag(
         self, tag_id: int | str, body: types.TagMerge, *, idempotency_key: str | None = None
     ) -> types.Tag:
-        """Replace a tag with another in all conversations and delete it; returns the other tag."""
+        """Delete a tag and have a job replace it with the tag `into` in all conversations; returns that tag."""
         result: types.Tag = self.call("POST", "/ai/tags/{tag_id}/merge", {"tag_id": tag_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1322,28 +1322,28 @@ class Client(Core):
     def update_tags_for_chat(
         self, chat_id: int | str, body: types.Tags
     ) -> types.Tags:
-        """Replace all tags of a conversation, whatever their source."""
+        """Replace all tags of a conversation, also those that an engine added."""
         result: types.Tags = self.call("PUT", "/ai/chat/{chat_id}/tags", {"chat_id": chat_id}, {}, body=body)
         return result
 
     def generate_tags(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Tags:
-        """Have an engine add the tags it is sure of; returns all tags of the conversation."""
+        """Have an engine add the tags that it is sure of; returns all tags of the conversation."""
         result: types.Tags = self.call("POST", "/ai/chat/{chat_id}/tags/auto", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
     def suggest_tags(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Tags:
-        """Get the tags that an engine would add to the conversation; nothing is stored."""
+        """Get the tags that an engine proposes for the conversation, best first; nothing is stored."""
         result: types.Tags = self.call("POST", "/ai/chat/{chat_id}/tags/auto-temp", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
     def analyze_sentiment(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.ChatSentiment:
-        """Judge the customer's sentiment, and store it on the conversation and its messages."""
+        """Judge the customer's sentiment, and store it with the conversation and its messages."""
         result: types.ChatSentiment = self.call("POST", "/ai/chat/{chat_id}/sentiment", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
@@ -1371,7 +1371,7 @@ class Client(Core):
     def stream_events(
         self, *, last_event_id: str | None = None, ticket: str | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Stream everything that happens at your client, live, as server-sent events."""
+        """Stream your company's events, live, as server-sent events."""
         result: Iterator[dict[str, Any]] = self.call("GET", "/ai/chat/events", {}, {"last_event_id": last_event_id, "ticket": ticket}, is_stream=True)
         return result
 
@@ -1385,7 +1385,7 @@ class Client(Core):
     def set_typing(
         self, chat_id: int | str, body: types.Typing, *, idempotency_key: str | None = None
     ) -> None:
-        """Show on the client's open screens that someone is typing; nothing is stored."""
+        """Show your team in the live feed that you or the visitor is typing; nothing is stored."""
         result: None = self.call("POST", "/ai/chat/{chat_id}/typing", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1406,7 +1406,7 @@ class Client(Core):
     def get_chat(
         self, chat_id: int | str
     ) -> types.Conversation | types.VisitorConversation:
-        """Get a conversation; with a public key it includes a new `visitor_token`."""
+        """Get a conversation; with a public key, the response includes a new `visitor_token`."""
         result: types.Conversation | types.VisitorConversation = self.call("GET", "/ai/client/chat/{chat_id}", {"chat_id": chat_id}, {})
         return result
 
@@ -1427,49 +1427,49 @@ class Client(Core):
     def send_files(
         self, chat_id: int | str, body: dict[str, Any], *, idempotency_key: str | None = None
     ) -> types.ChatTurn | types.VisitorTurn:
-        """Store a customer's message with files; it is answered like a message without files."""
+        """Store a customer's message with files; the reply comes as in *Send message in existing chat conversation*."""
         result: types.ChatTurn | types.VisitorTurn = self.call("POST", "/ai/client/chat/files/{chat_id}/", {"chat_id": chat_id}, {}, body=body, kind="files", key=idempotency_key)
         return result
 
     def send_assistant_message(
         self, chat_id: int | str, body: types.ConvMessage, *, idempotency_key: str | None = None
     ) -> types.Message:
-        """Answer from your own system as the bot."""
+        """Send a message from your own assistant as the bot; `reply` is ignored."""
         result: types.Message = self.call("POST", "/ai/client/chat/assistant/{chat_id}", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def generate_reply(
         self, chat_id: int | str, *, idempotency_key: str | None = None
     ) -> types.ChatTurn | types.VisitorTurn:
-        """Have the bot answer the customer's last message, or return the existing reply."""
+        """Have the bot answer the customer's last message, for example one that was stored with `reply: none`; if the message has a reply already, get that."""
         result: types.ChatTurn | types.VisitorTurn = self.call("POST", "/ai/client/chat/auto-response/{chat_id}", {"chat_id": chat_id}, {}, key=idempotency_key)
         return result
 
     def report_delivered(
         self, chat_id: int | str, body: types.ArrivalReport, *, idempotency_key: str | None = None
     ) -> None:
-        """Report messages of the bot and agents as delivered: one `message.delivered` for each."""
+        """Report messages of the bot and agents as delivered to the customer."""
         result: None = self.call("POST", "/ai/client/chat/{chat_id}/delivered", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def report_read(
         self, chat_id: int | str, body: types.ArrivalReport, *, idempotency_key: str | None = None
     ) -> None:
-        """Report messages of the bot and agents as read: one `message.read` for each."""
+        """Report messages of the bot and agents as read by the customer."""
         result: None = self.call("POST", "/ai/client/chat/{chat_id}/read", {"chat_id": chat_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_transcript(
         self, chat_id: int | str
     ) -> types.Transcript:
-        """Get the transcript for the customer: each message, its sender and its time."""
+        """Get the transcript for the customer: each message with its sender and time."""
         result: types.Transcript = self.call("GET", "/ai/client/chat/{chat_id}/transcript", {"chat_id": chat_id}, {})
         return result
 
     def download_transcript(
         self, chat_id: int | str, *, timezone: str | None = None
     ) -> bytes:
-        """Download the transcript as plain text; 409 `export_off` if the bot gives none."""
+        """Download the transcript as plain text; 409 `export_off` as in *Get Transcript*."""
         result: bytes = self.call("GET", "/ai/client/chat/{chat_id}/transcript.txt", {"chat_id": chat_id}, {"timezone": timezone})
         return result
 
@@ -1483,14 +1483,14 @@ class Client(Core):
     def list_chats(
         self, *, cursor: str | None = None, limit: int | None = None, status: Literal['open', 'snoozed', 'ended'] | None = None, assign_type: types.AssignTypeEnum | None = None, priority: Literal['low', 'normal', 'high', 'urgent'] | None = None, mine: bool | None = None, is_assigned: bool | None = None, is_unread: bool | None = None, is_waiting: bool | None = None, previews: bool | None = None, bot_id: int | None = None, customer_id: int | None = None, channel: Literal['web', 'api', 'socialnet', 'photoapp', 'chatapp', 'localapp', 'telegram'] | None = None, assignee_id: int | None = None, tag: str | None = None, language: str | None = None, min_wait_seconds: int | None = None, sentiment: Literal['positive', 'neutral', 'negative'] | None = None, q: str | None = None, created_from: str | None = None, created_to: str | None = None, sort: Literal['newest', 'longest_wait', 'priority'] | None = None
     ) -> types.ConversationsResponse:
-        """List the conversations of the key's bot, or of all bots, by newest activity."""
+        """List the conversations of the key's bot, or of all bots if the key serves all."""
         result: types.ConversationsResponse = self.call("GET", "/ai/client/chats", {}, {"cursor": cursor, "limit": limit, "status": status, "assign_type": assign_type, "priority": priority, "mine": mine, "is_assigned": is_assigned, "is_unread": is_unread, "is_waiting": is_waiting, "previews": previews, "bot_id": bot_id, "customer_id": customer_id, "channel": channel, "assignee_id": assignee_id, "tag": tag, "language": language, "min_wait_seconds": min_wait_seconds, "sentiment": sentiment, "q": q, "created_from": created_from, "created_to": created_to, "sort": sort})
         return result
 
     def identify_visitor(
         self, body: types.VisitorIdentity, *, idempotency_key: str | None = None
     ) -> types.KnownVisitor:
-        """Get the newest conversations of a customer, up to 10, by your id for them."""
+        """Get the newest conversations, up to 10, of the customer with your `external_id`."""
         result: types.KnownVisitor = self.call("POST", "/ai/client/visitor", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1560,7 +1560,7 @@ class Client(Core):
     def translate_text_old(
         self, body: types.TranslationRequest, *, idempotency_key: str | None = None
     ) -> types.TranslationResponse:
-        """Use POST /client/translate, which works the same: 503 `engine_not_configured` too."""
+        """Translate a text."""
         result: types.TranslationResponse = self.call("POST", "/ai/translate", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1574,14 +1574,14 @@ class Client(Core):
     def get_platform_words(
         self, client_id: int | str
     ) -> types.PlatformWords:
-        """Get the platform's messages to customers, in every language, and your own texts."""
+        """Get the platform's messages to customers: its texts in every language, and your own."""
         result: types.PlatformWords = self.call("GET", "/config/{client_id}/words", {"client_id": client_id}, {})
         return result
 
     def update_platform_words(
         self, client_id: int | str, body: types.PlatformWords
     ) -> types.PlatformWords:
-        """Replace the platform's messages with your own, language by language."""
+        """Replace the platform's messages to customers with your own texts, language by language."""
         result: types.PlatformWords = self.call("PUT", "/config/{client_id}/words", {"client_id": client_id}, {}, body=body)
         return result
 
@@ -1637,7 +1637,7 @@ class Client(Core):
     def create_conversation_summary(
         self, conversation_id: int | str, *, idempotency_key: str | None = None
     ) -> types.ChatSummary:
-        """Get the summary; a new one is made and charged only if the last is outdated."""
+        """Get the summary."""
         result: types.ChatSummary = self.call("POST", "/mesaging/conversations/{conversation_id}/summary", {"conversation_id": conversation_id}, {}, key=idempotency_key)
         return result
 
@@ -1651,7 +1651,7 @@ class Client(Core):
     def create_conversation_ai_tags(
         self, conversation_id: int | str, *, idempotency_key: str | None = None
     ) -> types.Tags:
-        """Have an engine add the tags it is sure of; returns all tags that engines added."""
+        """Have an engine add the tags that it is sure of, as in *Auto Generate Tag With Ai*; returns all tags that engines added."""
         result: types.Tags = self.call("POST", "/mesaging/conversations/{conversation_id}/ai-tags", {"conversation_id": conversation_id}, {}, key=idempotency_key)
         return result
 
@@ -1679,7 +1679,7 @@ class Client(Core):
     def store_socialnet_token(
         self, client_id: int | str, body: types.SocialnetAccessToken, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Store a person's token, encrypted; accounts are listed and connected with it."""
+        """Store a person's access token, with which accounts are then listed and connected."""
         result: types.ChannelConnection = self.call("POST", "/socialnet/{client_id}/user-token", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1693,14 +1693,14 @@ class Client(Core):
     def connect_socialnet(
         self, client_id: int | str, bot_id: int | str, body: types.MessengerConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Begin a person's consent at the provider, or finish it with `code` and `state`."""
+        """Begin a person's consent at the provider, or complete it with `code` and `state`."""
         result: types.ChannelConnection = self.call("POST", "/socialnet/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_socialnet_connection(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Get the bot's account with its status, which is `disconnected` if it never had one."""
+        """Get the bot's account and its status: `disconnected` if the bot never had an account."""
         result: types.ChannelConnection = self.call("GET", "/socialnet/{client_id}/connection/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
@@ -1742,7 +1742,7 @@ class Client(Core):
     def store_photoapp_token(
         self, client_id: int | str, body: types.SocialnetAccessToken, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Store a person's token, encrypted; accounts are listed and connected with it."""
+        """Store a person's access token, with which accounts are then listed and connected."""
         result: types.ChannelConnection = self.call("POST", "/photoapp/{client_id}/user-token", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1756,14 +1756,14 @@ class Client(Core):
     def connect_photoapp(
         self, client_id: int | str, bot_id: int | str, body: types.PhotoappConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Begin a person's consent at the provider, or finish it with `code` and `state`."""
+        """Begin a person's consent at the provider, or complete it with `code` and `state`."""
         result: types.ChannelConnection = self.call("POST", "/photoapp/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def list_photoapp_connections(
         self, client_id: int | str
     ) -> list[types.ChannelConnection]:
-        """List the connections of your bots that have or had an account here, newest first."""
+        """List the connections of your bots that have or had an account here: one per bot."""
         result: list[types.ChannelConnection] = self.call("GET", "/photoapp/{client_id}/connection", {"client_id": client_id}, {})
         return result
 
@@ -1791,7 +1791,7 @@ class Client(Core):
     def get_localapp_connection(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Get the bot's account with its status, which is `disconnected` if it never had one."""
+        """Get the bot's account and its status: `disconnected` if the bot never had an account."""
         result: types.ChannelConnection = self.call("GET", "/localapp/{client_id}/connection/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
@@ -1812,7 +1812,7 @@ class Client(Core):
     def store_chatapp_token(
         self, client_id: int | str, body: types.SocialnetAccessToken, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Store a person's token, encrypted; accounts are listed and connected with it."""
+        """Store a person's access token, with which accounts are then listed and connected."""
         result: types.ChannelConnection = self.call("POST", "/chatapp/{client_id}/user-token", {"client_id": client_id}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1840,7 +1840,7 @@ class Client(Core):
     def get_chatapp_connection(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Get the bot's account with its status, which is `disconnected` if it never had one."""
+        """Get the bot's account and its status: `disconnected` if the bot never had an account."""
         result: types.ChannelConnection = self.call("GET", "/chatapp/{client_id}/connection/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
@@ -1861,7 +1861,7 @@ class Client(Core):
     def get_chatapp_templates(
         self, client_id: int | str, bot_id: int | str, *, cursor: str | None = None, limit: int | None = None
     ) -> types.ChatappTemplatesResponse:
-        """List the templates of the business account that has the bot's number, from the provider."""
+        """List the templates of the business account that has the bot's number."""
         result: types.ChatappTemplatesResponse = self.call("GET", "/chatapp/{client_id}/templates/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {"cursor": cursor, "limit": limit})
         return result
 
@@ -1875,14 +1875,14 @@ class Client(Core):
     def connect_telegram(
         self, client_id: int | str, bot_id: int | str, body: types.TokenConnectDto, *, idempotency_key: str | None = None
     ) -> types.ChannelConnection:
-        """Connect the account that a token is for; repeat it to store a new token."""
+        """Connect the account that a token is for."""
         result: types.ChannelConnection = self.call("POST", "/telegram/{client_id}/connect/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {}, body=body, key=idempotency_key)
         return result
 
     def get_telegram_connection(
         self, client_id: int | str, bot_id: int | str
     ) -> types.ChannelConnection:
-        """Get the bot's account with its status, which is `disconnected` if it never had one."""
+        """Get the bot's account and its status: `disconnected` if the bot never had an account."""
         result: types.ChannelConnection = self.call("GET", "/telegram/{client_id}/connection/{bot_id}", {"client_id": client_id, "bot_id": bot_id}, {})
         return result
 
@@ -1910,14 +1910,14 @@ class Client(Core):
     def get_report_filters(
         self, *, date_from: str | None = None, date_to: str | None = None, timezone: str | None = None
     ) -> types.AdhocFilterOptions:
-        """List the values to filter a period's conversations by, with how often each occurs."""
+        """List the values by which a period's conversations can be filtered, and how often each occurs."""
         result: types.AdhocFilterOptions = self.call("GET", "/report/adhoc/filter-options", {}, {"date_from": date_from, "date_to": date_to, "timezone": timezone})
         return result
 
     def search_report(
         self, body: types.SearchAdhocReportParam, *, idempotency_key: str | None = None
     ) -> types.AdhocReport:
-        """Get figures by groups, or a row for each conversation, with the totals of them all."""
+        """Get a row of figures for each group or, without groups, a row for each conversation; and the totals of all conversations."""
         result: types.AdhocReport = self.call("POST", "/report/adhoc/search", {}, {}, body=body, key=idempotency_key)
         return result
 
@@ -1931,7 +1931,7 @@ class Client(Core):
     def get_report_export(
         self, export_id: int | str, *, signature: str | None = None
     ) -> bytes:
-        """Get a large export: 202 with its progress until it is written, then the file."""
+        """Get a large export: a 202 with its progress until it is written, then the file."""
         result: bytes = self.call("GET", "/report/adhoc/export/{export_id}", {"export_id": export_id}, {"signature": signature})
         return result
 
@@ -1966,7 +1966,7 @@ class Client(Core):
     def call_mcp(
         self, body: types.McpRequest, *, idempotency_key: str | None = None
     ) -> types.McpResult | types.McpFault:
-        """Answer a message of an MCP client; a notification gets a 202 without a body."""
+        """Respond to a message of an MCP client; a notification gets a 202 without a body."""
         result: types.McpResult | types.McpFault = self.call("POST", "/mcp", {}, {}, body=body, key=idempotency_key)
         return result
 

@@ -852,6 +852,10 @@ class ClientTagRequest(TypedDict):
     count: NotRequired[int | None]
 
 
+class ClientTags(TypedDict):
+    tags: list[Tag]
+
+
 class ConfigField(TypedDict):
     name: str
     label: str

@@ -3,19 +3,19 @@ import { Core, type ServerEvent } from "./core.js";
 import type * as types from "./types.js";
 
 export class Client extends Core {
-  /** Check the database, the broker, the processes, the job queue, the disks and the clock. */
+  /** Check the database, the message broker, the processes, the jobs, the disks and the clock, and the replica if there is one. */
   checkHealth(): Promise<types.Health> {
     return this.call("GET", `/health`);
   }
-  /** Answer 200 as long as this process serves requests, without any other check. */
+  /** Returns 200 as long as this process serves requests; nothing else is checked. */
   checkLiveness(): Promise<types.Alive> {
     return this.call("GET", `/health/live`);
   }
-  /** Get the client of the caller, with its plan and credits. */
+  /** Get the caller's client, with its plan and credits. */
   getClientInfo(): Promise<types.ClientDto> {
     return this.call("GET", `/identity/client`);
   }
-  /** Store the client's access token at socialnet, encrypted. */
+  /** Store a person's access token at socialnet, for your client, in place of an earlier one. */
   addSocialnetAccessToken(body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/socialnet-access-token`, { body, idempotencyKey });
   }
@@ -27,7 +27,7 @@ export class Client extends Core {
   createUser(body: types.UserInput, idempotencyKey?: string): Promise<types.UserDto> {
     return this.call("POST", `/identity/users`, { body, idempotencyKey });
   }
-  /** Disable a person, which ends all their tokens at once, or enable them again. */
+  /** Disable a person, which signs them out everywhere at once and returns their chats to the queue; or enable them again. */
   disableUser(user_id: number | string, body: types.UserDisableFlag): Promise<types.UserDto> {
     return this.call("PUT", `/identity/users/${encodeURIComponent(user_id)}/disable`, { body });
   }
@@ -43,7 +43,7 @@ export class Client extends Core {
   signIn(body: types.Body_login_for_access_token2_identity_token2_post, idempotencyKey?: string): Promise<types.TokenResponse> {
     return this.call("POST", `/identity/token2`, { body, kind: "form", idempotencyKey });
   }
-  /** Get the person whose access token this is. */
+  /** Get the person whom the access token belongs to. */
   getMe(): Promise<types.UserDto> {
     return this.call("GET", `/identity/users/me`);
   }
@@ -63,11 +63,11 @@ export class Client extends Core {
   confirmRegistration(body: types.ConfirmRegistrationRequest, idempotencyKey?: string): Promise<types.ClientDto> {
     return this.call("POST", `/identity/confirm-registration`, { body, idempotencyKey });
   }
-  /** Mail a new link for the newest registration of an address. */
+  /** Mail a new link for the latest registration of an address. */
   resendRegistration(body: types.ResendRegistrationRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/resend-registration`, { body, idempotencyKey });
   }
-  /** Mail a link to choose a new password, if an account has this address. */
+  /** Mail a link to choose a new password, if the address has an account. */
   forgotPassword(body: types.ForgotPasswordRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/forgot-password`, { body, idempotencyKey });
   }
@@ -75,31 +75,31 @@ export class Client extends Core {
   verifyResetToken(body: types.VerifyResetTokenRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/verify-reset-token`, { body, idempotencyKey });
   }
-  /** Set the password of the person to whom the link was sent; all their tokens end. */
+  /** Set the password of the person to whom the link was sent. */
   resetPassword(body: types.ResetPasswordRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/reset-password`, { body, idempotencyKey });
   }
-  /** Sign out: end the sign-in of this access token, with its refresh tokens. */
+  /** Sign out: end the sign-in that the access token belongs to, with its refresh tokens. */
   revokeToken(body?: types.RevokeTokenRequest, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/revoke`, { body, kind: "form", idempotencyKey });
   }
-  /** List the client's keys, newest first, revoked ones too. */
+  /** List the client's keys, newest first, including revoked ones. */
   listApiKeys(query?: { cursor?: string; limit?: number; }): Promise<types.ApiKeysResponse> {
     return this.call("GET", `/identity/api-keys`, { query });
   }
-  /** Create a key; only this reply holds the whole `key`. */
+  /** Create a key. */
   createApiKey(body: types.ApiKeyRequest, idempotencyKey?: string): Promise<types.ApiKeyDto> {
     return this.call("POST", `/identity/api-keys`, { body, idempotencyKey });
   }
-  /** Revoke a key; it stops working everywhere within a second. */
+  /** Revoke a key. */
   revokeApiKey(api_key_id: number | string): Promise<void> {
     return this.call("DELETE", `/identity/api-keys/${encodeURIComponent(api_key_id)}`);
   }
-  /** Change a key, everywhere within a second; fields left out keep their value. */
+  /** Change a key's name, its limits, or what MCP clients may do with it. */
   updateApiKey(api_key_id: number | string, body: types.ApiKeyInput): Promise<types.ApiKeyDto> {
     return this.call("PUT", `/identity/api-keys/${encodeURIComponent(api_key_id)}`, { body });
   }
-  /** Get the plan, the credits that are left, and the credits used in this period. */
+  /** Get your client's plan, the credits that are left, and those used in this period. */
   getSubscription(): Promise<types.SubscriptionDto> {
     return this.call("GET", `/identity/subscription`);
   }
@@ -119,7 +119,7 @@ export class Client extends Core {
   receivePayment(body: types.CreditPayment, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/identity/subscription/payments`, { body, idempotencyKey });
   }
-  /** Remove the provider and its links to people, who sign in by password again. */
+  /** Remove the provider and the links between people and their accounts there. */
   removeSignInProvider(): Promise<void> {
     return this.call("DELETE", `/identity/sign-in-provider`);
   }
@@ -143,23 +143,23 @@ export class Client extends Core {
   getChatConfig(client_id: number | string): Promise<types.ClientConfigDto> {
     return this.call("GET", `/config/${encodeURIComponent(client_id)}/chat`);
   }
-  /** Change the fields that the body names; the others keep their value. */
+  /** Change the fields that are in the body; the others keep their value. */
   updateChatConfig(client_id: number | string, body: types.ClientConfigInput, idempotencyKey?: string): Promise<types.ClientConfigDto> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/chat`, { body, idempotencyKey });
   }
-  /** Get who receives which notifications by mail. */
+  /** Get which notifications are mailed, and who gets them. */
   getEmailNotification(client_id: number | string): Promise<types.EmailNotificationRequest> {
     return this.call("GET", `/config/${encodeURIComponent(client_id)}/email-notification`);
   }
-  /** Choose who is mailed which notifications; fields left out keep their value. */
+  /** Choose which notifications are mailed, and who gets them. */
   updateEmailNotification(client_id: number | string, body: types.EmailNotificationRequest, idempotencyKey?: string): Promise<types.EmailNotificationRequest> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/email-notification`, { body, idempotencyKey });
   }
-  /** Mail a test to the recipients now. */
+  /** Send a test mail to the recipients now. */
   testEmailNotification(client_id: number | string, idempotencyKey?: string): Promise<types.TestedRecipients> {
     return this.call("POST", `/config/${encodeURIComponent(client_id)}/email-notification/test`, { idempotencyKey });
   }
-  /** Get the endpoint `config_id`, or the oldest, without its secret; 404 if there is none. */
+  /** Get an endpoint, by default the oldest, without its secret; 404 if there is none. */
   getWebhookConfig(query?: { config_id?: string; }): Promise<types.WebhookConfig> {
     return this.call("GET", `/webhook/config`, { query });
   }
@@ -195,23 +195,23 @@ export class Client extends Core {
   updateWebhookConfig(config_id: number | string, body: types.WebhookConfigRequest): Promise<types.WebhookConfig> {
     return this.call("PUT", `/webhook/config/${encodeURIComponent(config_id)}`, { body });
   }
-  /** Get an event with its data, even if the webhook omitted the data because of its size. */
+  /** Get an event with its deliveries and its data, even if the webhook omitted large data. */
   getWebhookEvent(event_id: number | string): Promise<types.Event> {
     return this.call("GET", `/webhook/events/${encodeURIComponent(event_id)}`);
   }
-  /** Send a range of events to an endpoint again; a worker queues them, oldest first. */
+  /** Send a range of events to an endpoint again, oldest first. */
   replayWebhookEvents(body: types.EventReplayRequest, idempotencyKey?: string): Promise<types.Replay> {
     return this.call("POST", `/webhook/replay`, { body, idempotencyKey });
   }
-  /** Find the passages of the bot's content that fit a question; costs no credits. */
+  /** Find the passages of the bot's content that best answer a question; costs no credits. */
   searchContent(bot_id: number | string, query?: { q?: string; language?: string; limit?: number; }): Promise<types.FoundContent> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/search`, { query });
   }
-  /** Get the current version of the instructions, or the named one; 404 if there is none. */
+  /** Get the current version of the instructions, or a given one; 404 if there is none. */
   getCurrentPrompt(bot_id: number | string, query?: { version?: number; }): Promise<types.PromptDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/prompt`, { query });
   }
-  /** Store a new version of the instructions and make it current; earlier versions stay. */
+  /** Store a new version of the instructions and make it current; earlier ones are kept. */
   createPrompt(bot_id: number | string, body: types.PromptInput, idempotencyKey?: string): Promise<types.PromptDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/prompt`, { body, idempotencyKey });
   }
@@ -219,7 +219,7 @@ export class Client extends Core {
   getPromptVersions(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.PromptVersionsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/prompt/versions`, { query });
   }
-  /** Make an earlier version current again by storing it as a new version. */
+  /** Make an earlier version current again by storing a copy as a new version. */
   restorePromptVersion(bot_id: number | string, version: number | string, idempotencyKey?: string): Promise<types.PromptDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/prompt/versions/${encodeURIComponent(version)}/restore`, { idempotencyKey });
   }
@@ -231,11 +231,11 @@ export class Client extends Core {
   uploadDocuments(bot_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.DocumentsResponse> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/document`, { body, kind: "files", idempotencyKey });
   }
-  /** Train stored documents again; the bot uses their old passages until they are read. */
+  /** Train stored documents again; the bot uses their old passages until they have been read. */
   retrainDocuments(bot_id: number | string, body: types.ReuploadFilesRequest, idempotencyKey?: string): Promise<types.ReuploadFilesResponse> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/document/reupload`, { body, idempotencyKey });
   }
-  /** Delete a document; the bot stops using it at once, unless that is held back. */
+  /** Delete a document; the bot stops using it at once. */
   deleteDocument(bot_id: number | string, document_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}`);
   }
@@ -243,11 +243,11 @@ export class Client extends Core {
   getDocument(bot_id: number | string, document_id: number | string): Promise<types.DocumentDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}`);
   }
-  /** Download the original document; for a crawled page, its content as fetched. */
+  /** Download the original file; for a crawled page, its content as fetched. */
   downloadDocument(bot_id: number | string, document_id: number | string): Promise<Blob> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}/original`);
   }
-  /** Discard the `held_change` of a document; what is live stays. */
+  /** Discard the `held_change` of a document; what is live is kept. */
   discardDocumentChange(bot_id: number | string, document_id: number | string, idempotencyKey?: string): Promise<types.DocumentDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/document/${encodeURIComponent(document_id)}/discard`, { idempotencyKey });
   }
@@ -255,11 +255,11 @@ export class Client extends Core {
   getTexts(bot_id: number | string, query?: { cursor?: string; limit?: number; status?: types.DocumentStatus; }): Promise<types.TextsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/text`, { query });
   }
-  /** Train the bot on a text; a worker trains it like a file. */
+  /** Train the bot on a text. */
   createText(bot_id: number | string, body: types.TextInput, idempotencyKey?: string): Promise<types.TextDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/text`, { body, idempotencyKey });
   }
-  /** Delete a text; the bot stops using it at once, unless that is held back. */
+  /** Delete a text; the bot stops using it at once. */
   deleteText(bot_id: number | string, text_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/train/text/${encodeURIComponent(text_id)}`);
   }
@@ -279,7 +279,7 @@ export class Client extends Core {
   createQuestionAnswer(bot_id: number | string, body: types.QuestionAnswerInput, idempotencyKey?: string): Promise<types.QuestionAnswerDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/question-answer`, { body, idempotencyKey });
   }
-  /** Delete a question and its answer; the bot stops using them, unless that is held back. */
+  /** Delete a question and its answer; the bot stops using them at once. */
   deleteQuestionAnswer(bot_id: number | string, question_answer_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/train/question-answer/${encodeURIComponent(question_answer_id)}`);
   }
@@ -291,19 +291,19 @@ export class Client extends Core {
   updateQuestionAnswer(bot_id: number | string, question_answer_id: number | string, body: types.QuestionAnswerInput): Promise<types.QuestionAnswerDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/train/question-answer/${encodeURIComponent(question_answer_id)}`, { body });
   }
-  /** List the bot's web addresses with their crawled pages, newest first. */
+  /** List the bot's websites with their crawled pages, newest first. */
   getWebUrls(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.WebUrlsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/train/web-url`, { query });
   }
-  /** Train the bot on a web page, perhaps with its linked pages, or on a sitemap's pages. */
+  /** Train the bot on a web page, optionally with the pages it links to, or on a sitemap. */
   addWebUrl(bot_id: number | string, body: types.WebUrlInput, idempotencyKey?: string): Promise<types.WebUrlDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/train/web-url`, { body, idempotencyKey });
   }
-  /** Delete a web address with its crawled pages; the bot stops using them at once. */
+  /** Delete a website with its crawled pages; the bot stops using them at once. */
   deleteWebUrl(bot_id: number | string, web_url_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/train/web-url/${encodeURIComponent(web_url_id)}`);
   }
-  /** Change the fields that the body names; a new address or depth starts a crawl at once. */
+  /** Change the fields that the body contains; a new URL or depth starts a crawl at once. */
   updateWebUrl(bot_id: number | string, web_url_id: number | string, body: types.WebUrlInput): Promise<types.WebUrlDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/train/web-url/${encodeURIComponent(web_url_id)}`, { body });
   }
@@ -323,7 +323,7 @@ export class Client extends Core {
   deleteGoldenQuestion(bot_id: number | string, golden_question_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/${encodeURIComponent(bot_id)}/golden-questions/${encodeURIComponent(golden_question_id)}`);
   }
-  /** Change a question or what its answer must contain or cite; fields left out stay. */
+  /** Change a question or what its answer must contain or cite; fields left out are kept. */
   updateGoldenQuestion(bot_id: number | string, golden_question_id: number | string, body: types.GoldenQuestionInput): Promise<types.GoldenQuestionDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/golden-questions/${encodeURIComponent(golden_question_id)}`, { body });
   }
@@ -331,7 +331,7 @@ export class Client extends Core {
   getGoldenRuns(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.GoldenRunsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/golden-runs`, { query });
   }
-  /** Ask all golden questions of the bot as it is now, or with a change to test. */
+  /** Ask the bot all of its golden questions, as it is now or with a change to test. */
   startGoldenRun(bot_id: number | string, body: types.GoldenRunRequest, idempotencyKey?: string): Promise<types.GoldenRunDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-runs`, { body, idempotencyKey });
   }
@@ -343,7 +343,7 @@ export class Client extends Core {
   publishHeldChange(bot_id: number | string, run_id: number | string, idempotencyKey?: string): Promise<types.GoldenRunDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-runs/${encodeURIComponent(run_id)}/publish`, { idempotencyKey });
   }
-  /** Discard the changes of documents that the run tests or holds back. */
+  /** Discard the document changes that the run tests or holds back. */
   discardHeldChange(bot_id: number | string, run_id: number | string, idempotencyKey?: string): Promise<types.GoldenRunDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-runs/${encodeURIComponent(run_id)}/discard`, { idempotencyKey });
   }
@@ -355,11 +355,11 @@ export class Client extends Core {
   getLanguageModels(query?: { cursor?: string; limit?: number; }): Promise<types.LanguageModelsResponse> {
     return this.call("GET", `/ai/model`, { query });
   }
-  /** Set the model for all of your bots, or for the bot named in the query only. */
+  /** Set the default model for all of your bots or, with `bot_id`, one bot's own model. */
   setLanguageModel(body: types.LanguageModelInput, query?: { bot_id?: number; purpose?: "chat" | "embeddings"; }): Promise<types.LanguageModelDto> {
     return this.call("PUT", `/ai/model`, { query, body });
   }
-  /** Test the stored model: it translates one word. */
+  /** Test the stored model: it translates one word; an encoder encodes two. */
   testLanguageModel(query?: { bot_id?: number; purpose?: "chat" | "embeddings"; }, idempotencyKey?: string): Promise<types.LanguageModelTest> {
     return this.call("POST", `/ai/model/test`, { query, idempotencyKey });
   }
@@ -375,15 +375,15 @@ export class Client extends Core {
   getProcedures(bot_id: number | string): Promise<types.Procedures> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/procedures`);
   }
-  /** Replace what the bot does step by step when customers want something. */
+  /** Replace the bot's procedures: what it does step by step when customers want something. */
   updateProcedures(bot_id: number | string, body: types.Procedures): Promise<types.Procedures> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/procedures`, { body });
   }
-  /** Get the bot's welcome message, by language. */
+  /** Get the bot's welcome messages, by language. */
   getWelcomeMessages(bot_id: number | string): Promise<types.WelcomeMessages> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/welcome-message`);
   }
-  /** Replace the bot's welcome message, by language. */
+  /** Replace the bot's welcome messages, by language. */
   updateWelcomeMessages(bot_id: number | string, body: types.WelcomeMessages): Promise<types.WelcomeMessages> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/welcome-message`, { body });
   }
@@ -399,7 +399,7 @@ export class Client extends Core {
   getBanner(bot_id: number | string): Promise<types.BotBannerDto> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/banner`);
   }
-  /** Change the banner's link, alternative text or period; the picture stays. */
+  /** Change the banner's link, alternative text or period; the picture is kept. */
   updateBotBanner(bot_id: number | string, body: types.BotBannerInput): Promise<types.BotBannerDto> {
     return this.call("PUT", `/ai/${encodeURIComponent(bot_id)}/banner`, { body });
   }
@@ -407,7 +407,7 @@ export class Client extends Core {
   getBannerByApiKey(query?: { bot_id?: number; }): Promise<types.BotBannerDto> {
     return this.call("GET", `/ai/banner`, { query });
   }
-  /** The configuration of a widget with its texts in one language. */
+  /** Get the configuration of a widget, with its texts in one language. */
   getBotConfig(query?: { bot_id?: number; language?: string; }): Promise<types.BotConfigDto> {
     return this.call("GET", `/ai/bot/config`, { query });
   }
@@ -427,7 +427,7 @@ export class Client extends Core {
   getBot(bot_id: number | string): Promise<types.BotDto> {
     return this.call("GET", `/ai/bot/${encodeURIComponent(bot_id)}`);
   }
-  /** Change the fields of a bot that the body names; all others stay. */
+  /** Change the fields of a bot that the body contains; all others are kept. */
   updateBot(bot_id: number | string, body: types.BotInput): Promise<types.BotDto> {
     return this.call("PUT", `/ai/bot/${encodeURIComponent(bot_id)}/update-bot`, { body });
   }
@@ -439,11 +439,11 @@ export class Client extends Core {
   replaceBotIdentitySecret(bot_id: number | string, idempotencyKey?: string): Promise<types.BotIdentitySecret> {
     return this.call("POST", `/ai/bot/${encodeURIComponent(bot_id)}/identity-secret`, { idempotencyKey });
   }
-  /** The questions that the widget offers: those that you wrote, in their order. */
+  /** Get the questions that the widget suggests: those that you wrote, in their order. */
   getBotSampleQuestions(bot_id: number | string, query?: { language?: string; }): Promise<types.SampleQuestionsResponse> {
     return this.call("GET", `/ai/bot/${encodeURIComponent(bot_id)}/sample-questions`, { query });
   }
-  /** Replace the questions that the widget offers. */
+  /** Replace the questions that the widget suggests. */
   updateBotSampleQuestions(bot_id: number | string, body: types.SampleQuestions): Promise<types.SampleQuestionsResponse> {
     return this.call("PUT", `/ai/bot/${encodeURIComponent(bot_id)}/sample-questions`, { body });
   }
@@ -475,7 +475,7 @@ export class Client extends Core {
   connectMCPServer(bot_id: number | string, body: types.McpServerRequest, idempotencyKey?: string): Promise<types.McpServerDto> {
     return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers`, { body, idempotencyKey });
   }
-  /** Remove a server, its token and the functions of its tools; the log stays. */
+  /** Remove a server, its token and the functions of its tools; the log of calls is kept. */
   removeMCPServer(bot_id: number | string, mcp_server_id: number | string): Promise<void> {
     return this.call("DELETE", `/function-calling/${encodeURIComponent(bot_id)}/mcp-servers/${encodeURIComponent(mcp_server_id)}`);
   }
@@ -495,7 +495,7 @@ export class Client extends Core {
   decideFunctionCall(bot_id: number | string, call_id: number | string, body: types.FunctionCallDecision, idempotencyKey?: string): Promise<types.FunctionCallingEventDTO> {
     return this.call("POST", `/function-calling/${encodeURIComponent(bot_id)}/events/${encodeURIComponent(call_id)}/decision`, { body, idempotencyKey });
   }
-  /** Collect golden questions from samples, your own answers or frequent questions. */
+  /** Add golden questions from sample questions, your own answers or frequent questions. */
   collectGoldenQuestions(bot_id: number | string, body: types.GoldenCollectRequest, idempotencyKey?: string): Promise<types.GoldenCollected> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/golden-questions/collect`, { body, idempotencyKey });
   }
@@ -503,7 +503,7 @@ export class Client extends Core {
   getReplays(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ReplaysResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/replays`, { query });
   }
-  /** Replay all replies of a day that were answers or should have been. */
+  /** Replay a day: have the bot answer the questions that customers asked on this day again, to compare its replies. */
   startReplay(bot_id: number | string, body: types.ReplayRequest, idempotencyKey?: string): Promise<types.ReplayDto> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/replays`, { body, idempotencyKey });
   }
@@ -519,7 +519,7 @@ export class Client extends Core {
   getUnansweredQuestions(bot_id: number | string, query?: { cursor?: string; limit?: number; status?: "open" | "learning" | "answered"; }): Promise<types.UnansweredResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/unanswered-questions`, { query });
   }
-  /** Get a group; once an answer was written, with the bot's reply when it was asked again. */
+  /** Get a group of unanswered questions, with the result of asking the bot again. */
   getUnansweredQuestion(bot_id: number | string, question_id: number | string): Promise<types.UnansweredQuestion> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/unanswered-questions/${encodeURIComponent(question_id)}`);
   }
@@ -527,11 +527,11 @@ export class Client extends Core {
   getUnansweredQuestionChats(bot_id: number | string, question_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.AskedQuestionsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/unanswered-questions/${encodeURIComponent(question_id)}/chats`, { query });
   }
-  /** Write the answer as a question-answer source of the bot. */
+  /** Store the right answer as a question-answer source of the bot. */
   answerUnansweredQuestion(bot_id: number | string, question_id: number | string, body: types.AddAnswerRequest, idempotencyKey?: string): Promise<types.UnansweredQuestion> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/unanswered-questions/${encodeURIComponent(question_id)}/answer`, { body, idempotencyKey });
   }
-  /** Have a worker ask the bot the question again. */
+  /** Have a worker ask the bot the question again; no customer notices it. */
   askUnansweredQuestionAgain(bot_id: number | string, question_id: number | string, idempotencyKey?: string): Promise<types.UnansweredQuestion> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/unanswered-questions/${encodeURIComponent(question_id)}/ask`, { idempotencyKey });
   }
@@ -539,7 +539,7 @@ export class Client extends Core {
   startPreview(bot_id: number | string, body: types.GenerateChatRequest, idempotencyKey?: string): Promise<types.GeneratedChat> {
     return this.call("POST", `/ai/${encodeURIComponent(bot_id)}/generate-chat`, { body, idempotencyKey });
   }
-  /** Generate the next reply: to further `messages` in a preview, else to the last message. */
+  /** Generate the next reply: to further `messages` in a preview, or without `messages` to the customer's last message. */
   continuePreview(chat_id: number | string, body?: types.GenerateChatRequest, idempotencyKey?: string): Promise<types.GeneratedChat> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/generate`, { body, idempotencyKey });
   }
@@ -563,7 +563,7 @@ export class Client extends Core {
   getHistory(chat_id: number | string, query?: { cursor?: string; limit?: number; sort?: "oldest" | "newest"; }): Promise<types.MessagesResponse> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/history`, { query });
   }
-  /** List what happened to a conversation: who was assigned, returned it, or ended it. */
+  /** List what happened to a conversation besides messages, such as handover, assignment and end: the newest 200 steps. */
   getChatSteps(chat_id: number | string): Promise<types.ChatSteps> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/steps`);
   }
@@ -579,7 +579,7 @@ export class Client extends Core {
   getReplyReceipt(chat_id: number | string, message_id: number | string): Promise<types.ReplyReceipt> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}/receipt`);
   }
-  /** Replay a reply of the bot with today's documents, instructions, settings and engine. */
+  /** Replay a reply: have the bot answer the same question with today's documents, instructions, settings and engine. */
   replayReply(chat_id: number | string, message_id: number | string, idempotencyKey?: string): Promise<types.ReplayedTurn> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/messages/${encodeURIComponent(message_id)}/replay`, { idempotencyKey });
   }
@@ -591,11 +591,11 @@ export class Client extends Core {
   getBotHistory(bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ConversationsResponse> {
     return this.call("GET", `/ai/${encodeURIComponent(bot_id)}/chat-history`, { query });
   }
-  /** List the customers, newest first; a key of one bot gets only those who wrote to it. */
+  /** List your customers, newest first; a key of one bot gets only that bot's customers. */
   getCustomers(query?: { cursor?: string; limit?: number; q?: string; external_id?: string; }): Promise<types.CustomersResponse> {
     return this.call("GET", `/ai/customers`, { query });
   }
-  /** Get a customer; 404 if they were merged into another one. */
+  /** Get a customer; 404 if the customer was merged into another one. */
   getCustomer(customer_id: number | string): Promise<types.CustomerDto> {
     return this.call("GET", `/ai/customers/${encodeURIComponent(customer_id)}`);
   }
@@ -615,11 +615,11 @@ export class Client extends Core {
   getCustomerErasure(erasure_id: number | string): Promise<types.CustomerErasure> {
     return this.call("GET", `/ai/customers/erasures/${encodeURIComponent(erasure_id)}`);
   }
-  /** Merge two customers: conversations, channel identities and attributes move to the first. */
+  /** Merge the customer `merged_id` into `customer_id`, with conversations, channel identities and attributes. */
   mergeCustomers(customer_id: number | string, merged_id: number | string, idempotencyKey?: string): Promise<types.CustomerDto> {
     return this.call("POST", `/ai/customers/${encodeURIComponent(customer_id)}/merge/${encodeURIComponent(merged_id)}`, { idempotencyKey });
   }
-  /** List the client's conversations, by newest activity, longest wait or priority. */
+  /** List your conversations, by newest activity, longest wait or priority. */
   getChats(query?: { cursor?: string; limit?: number; status?: "open" | "snoozed" | "ended"; assign_type?: types.AssignTypeEnum; priority?: "low" | "normal" | "high" | "urgent"; mine?: boolean; is_assigned?: boolean; is_unread?: boolean; is_waiting?: boolean; previews?: boolean; bot_id?: number; customer_id?: number; channel?: "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram"; assignee_id?: number; tag?: string; language?: string; min_wait_seconds?: number; sentiment?: "positive" | "neutral" | "negative"; q?: string; created_from?: string; created_to?: string; sort?: "newest" | "longest_wait" | "priority"; }): Promise<types.ChatsResponse> {
     return this.call("GET", `/ai/chats`, { query });
   }
@@ -627,7 +627,7 @@ export class Client extends Core {
   getChatCounts(): Promise<types.ChatCounts> {
     return this.call("GET", `/ai/chats/counts`);
   }
-  /** Get one conversation, in the form that lists and events have. */
+  /** Get one conversation, with the same fields as in lists and events. */
   getDeskChat(chat_id: number | string): Promise<types.Conversation> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}`);
   }
@@ -635,7 +635,7 @@ export class Client extends Core {
   endChat(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation | types.VisitorConversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/end`, { idempotencyKey });
   }
-  /** End a conversation as an agent. */
+  /** End a conversation as an agent; `ended_by` becomes `agent`. */
   agentEndChat(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/agent-end`, { idempotencyKey });
   }
@@ -647,7 +647,7 @@ export class Client extends Core {
   setChatPriority(chat_id: number | string, body: types.ChatPriorityDto): Promise<types.Conversation> {
     return this.call("PUT", `/ai/chat/${encodeURIComponent(chat_id)}/priority`, { body });
   }
-  /** Reopen a conversation: a snoozed one as it was, an ended one as yours. */
+  /** Reopen a conversation. */
   reopenChat(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/reopen`, { idempotencyKey });
   }
@@ -655,15 +655,15 @@ export class Client extends Core {
   markChatAsRead(chat_id: number | string, idempotencyKey?: string): Promise<types.Conversation> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/read`, { idempotencyKey });
   }
-  /** List the caller's own notifications, newest first. */
+  /** List your notifications, newest first. */
   getAssignNotification(query?: { cursor?: string; limit?: number; unread?: boolean; personal?: boolean; }): Promise<types.NotificationsResponse> {
     return this.call("GET", `/ai/chat/notifications`, { query });
   }
-  /** Mark all of the caller's own notifications as read. */
+  /** Mark all of your notifications as read. */
   markAllNotificationsAsRead(): Promise<types.ReadCount> {
     return this.call("PUT", `/ai/chat/notifications/read`);
   }
-  /** Mark one of the caller's own notifications as read. */
+  /** Mark one of your notifications as read. */
   markNotificationRead(notification_id: number | string): Promise<types.AssignNotification> {
     return this.call("PUT", `/ai/chat/notifications/${encodeURIComponent(notification_id)}/read`);
   }
@@ -671,31 +671,31 @@ export class Client extends Core {
   getPushKey(): Promise<types.PushKey> {
     return this.call("GET", `/ai/chat/push-key`);
   }
-  /** List the browsers in which you get notifications, newest first. */
+  /** List the browsers in which you get push notifications, newest first. */
   getPushSubscriptions(query?: { cursor?: string; limit?: number; }): Promise<types.PushSubscriptionsResponse> {
     return this.call("GET", `/ai/chat/push-subscriptions`, { query });
   }
-  /** Get push notifications in this browser for what you have not seen after five seconds. */
+  /** Subscribe this browser to push notifications about what you have not read within five seconds. */
   createPushSubscription(body: types.NewPushSubscription, idempotencyKey?: string): Promise<types.PushSubscription> {
     return this.call("POST", `/ai/chat/push-subscriptions`, { body, idempotencyKey });
   }
-  /** Stop notifications in one of your browsers. */
+  /** Stop push notifications in one of your browsers. */
   deletePushSubscription(subscription_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/chat/push-subscriptions/${encodeURIComponent(subscription_id)}`);
   }
-  /** List your saved views of the inbox and those that colleagues share, by name. */
+  /** List your saved views of the inbox and those that colleagues share, sorted by name. */
   getInboxViews(): Promise<types.DeskViews> {
     return this.call("GET", `/ai/chat/views`);
   }
-  /** Save a view of the inbox, or replace yours of this name. */
+  /** Save a view of the inbox, or replace your view with the same name. */
   saveInboxView(body: types.DeskViewInput, idempotencyKey?: string): Promise<types.DeskView> {
     return this.call("POST", `/ai/chat/views`, { body, idempotencyKey });
   }
-  /** Delete your view; admins can delete a shared one of a colleague. */
+  /** Delete one of your views; admins can also delete a colleague's shared view. */
   deleteInboxView(view_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/chat/views/${encodeURIComponent(view_id)}`);
   }
-  /** List your own and the shared saved replies, by shortcut. */
+  /** List your own and the shared saved replies, sorted by shortcut. */
   getSavedReplies(query?: { cursor?: string; limit?: number; is_shared?: boolean; q?: string; }): Promise<types.SavedRepliesResponse> {
     return this.call("GET", `/ai/chat/saved-replies`, { query });
   }
@@ -711,31 +711,31 @@ export class Client extends Core {
   updateSavedReply(saved_reply_id: number | string, body: types.SavedReplyInput): Promise<types.SavedReplyDto> {
     return this.call("PUT", `/ai/chat/saved-replies/${encodeURIComponent(saved_reply_id)}`, { body });
   }
-  /** Fill in a saved reply's variables for a conversation. */
+  /** Get a saved reply with its variables filled in for a conversation; nothing is sent. */
   renderSavedReply(chat_id: number | string, saved_reply_id: number | string, query?: { language?: string; }): Promise<types.RenderedReply> {
     return this.call("GET", `/ai/chat/${encodeURIComponent(chat_id)}/saved-replies/${encodeURIComponent(saved_reply_id)}`, { query });
   }
-  /** Have workers summarise every matching conversation that has no current summary. */
+  /** Start a run that summarises every matching conversation without an up-to-date summary; without a body, every such conversation of your company, except previews. */
   startSummaryRun(body?: types.SummaryCalculateRequest, idempotencyKey?: string): Promise<types.SummaryJob> {
     return this.call("POST", `/ai/chat/summary/calculate`, { body, idempotencyKey });
   }
-  /** Get the progress of a run. */
+  /** Get the progress of a run that summarises conversations. */
   getSummaryRun(job_id: number | string): Promise<types.SummaryJob> {
     return this.call("GET", `/ai/chat/summary/calculate/${encodeURIComponent(job_id)}`);
   }
-  /** Get a conversation's summary; one is made and charged only if the last is outdated. */
+  /** Get a conversation's summary. */
   summarizeChat(chat_id: number | string, idempotencyKey?: string): Promise<types.ChatSummary> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/summarize`, { idempotencyKey });
   }
   /** List your 1,000 most used tags, each with its number of conversations. */
-  getClientTags(): Promise<types.Tags> {
+  getClientTags(): Promise<types.ClientTags> {
     return this.call("GET", `/ai/tags`);
   }
-  /** Add a tag to your list; a tag is also added when a conversation first gets it. */
+  /** Add a tag to your list. */
   createClientTag(body: types.ClientTagRequest, idempotencyKey?: string): Promise<types.Tag> {
     return this.call("POST", `/ai/tags`, { body, idempotencyKey });
   }
-  /** Delete a tag, and remove it from all conversations. */
+  /** Delete a tag and have a job remove it from all conversations. */
   deleteClientTag(tag_id: number | string): Promise<void> {
     return this.call("DELETE", `/ai/tags/${encodeURIComponent(tag_id)}`);
   }
@@ -743,7 +743,7 @@ export class Client extends Core {
   updateClientTag(tag_id: number | string, body: types.ClientTagRequest): Promise<types.Tag> {
     return this.call("PUT", `/ai/tags/${encodeURIComponent(tag_id)}`, { body });
   }
-  /** Replace a tag with another in all conversations and delete it; returns the other tag. */
+  /** Delete a tag and have a job replace it with the tag `into` in all conversations; returns that tag. */
   mergeClientTag(tag_id: number | string, body: types.TagMerge, idempotencyKey?: string): Promise<types.Tag> {
     return this.call("POST", `/ai/tags/${encodeURIComponent(tag_id)}/merge`, { body, idempotencyKey });
   }
@@ -751,19 +751,19 @@ export class Client extends Core {
   createTagsForChat(chat_id: number | string, body: types.Tags, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/tags`, { body, idempotencyKey });
   }
-  /** Replace all tags of a conversation, whatever their source. */
+  /** Replace all tags of a conversation, also those that an engine added. */
   updateTagsForChat(chat_id: number | string, body: types.Tags): Promise<types.Tags> {
     return this.call("PUT", `/ai/chat/${encodeURIComponent(chat_id)}/tags`, { body });
   }
-  /** Have an engine add the tags it is sure of; returns all tags of the conversation. */
+  /** Have an engine add the tags that it is sure of; returns all tags of the conversation. */
   generateTags(chat_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/tags/auto`, { idempotencyKey });
   }
-  /** Get the tags that an engine would add to the conversation; nothing is stored. */
+  /** Get the tags that an engine proposes for the conversation, best first; nothing is stored. */
   suggestTags(chat_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/tags/auto-temp`, { idempotencyKey });
   }
-  /** Judge the customer's sentiment, and store it on the conversation and its messages. */
+  /** Judge the customer's sentiment, and store it with the conversation and its messages. */
   analyzeSentiment(chat_id: number | string, idempotencyKey?: string): Promise<types.ChatSentiment> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/sentiment`, { idempotencyKey });
   }
@@ -779,7 +779,7 @@ export class Client extends Core {
   getChatFeedbacks(query?: { cursor?: string; limit?: number; bot_id?: number; rating?: number; thumb?: "up" | "down"; reason?: "wrong_answer" | "not_understood" | "no_solution" | "too_slow" | "unfriendly" | "other"; chat_id?: string; customer_id?: number; created_from?: string; created_to?: string; }): Promise<types.FeedbacksResponse> {
     return this.call("GET", `/ai/chat/feedbacks`, { query });
   }
-  /** Stream everything that happens at your client, live, as server-sent events. */
+  /** Stream your company's events, live, as server-sent events. */
   streamEvents(query?: { last_event_id?: string; ticket?: string; }): AsyncGenerator<ServerEvent> {
     return this.events("GET", `/ai/chat/events`, { query });
   }
@@ -787,7 +787,7 @@ export class Client extends Core {
   createEventsTicket(idempotencyKey?: string): Promise<types.FeedTicket> {
     return this.call("POST", `/ai/chat/events/ticket`, { idempotencyKey });
   }
-  /** Show on the client's open screens that someone is typing; nothing is stored. */
+  /** Show your team in the live feed that you or the visitor is typing; nothing is stored. */
   setTyping(chat_id: number | string, body: types.Typing, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/chat/${encodeURIComponent(chat_id)}/typing`, { body, idempotencyKey });
   }
@@ -799,7 +799,7 @@ export class Client extends Core {
   createChat(body: types.ChatCreation, idempotencyKey?: string): Promise<types.Conversation | types.VisitorConversation> {
     return this.call("POST", `/ai/client/chat`, { body, idempotencyKey });
   }
-  /** Get a conversation; with a public key it includes a new `visitor_token`. */
+  /** Get a conversation; with a public key, the response includes a new `visitor_token`. */
   getChat(chat_id: number | string): Promise<types.Conversation | types.VisitorConversation> {
     return this.call("GET", `/ai/client/chat/${encodeURIComponent(chat_id)}`);
   }
@@ -811,31 +811,31 @@ export class Client extends Core {
   updateChatCustomer(chat_id: number | string, body: types.ChatCustomer, idempotencyKey?: string): Promise<types.Conversation | types.VisitorConversation> {
     return this.call("POST", `/ai/client/chat/customer/${encodeURIComponent(chat_id)}`, { body, idempotencyKey });
   }
-  /** Store a customer's message with files; it is answered like a message without files. */
+  /** Store a customer's message with files; the reply comes as in *Send message in existing chat conversation*. */
   sendFiles(chat_id: number | string, body: Record<string, unknown>, idempotencyKey?: string): Promise<types.ChatTurn | types.VisitorTurn> {
     return this.call("POST", `/ai/client/chat/files/${encodeURIComponent(chat_id)}/`, { body, kind: "files", idempotencyKey });
   }
-  /** Answer from your own system as the bot. */
+  /** Send a message from your own assistant as the bot; `reply` is ignored. */
   sendAssistantMessage(chat_id: number | string, body: types.ConvMessage, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/ai/client/chat/assistant/${encodeURIComponent(chat_id)}`, { body, idempotencyKey });
   }
-  /** Have the bot answer the customer's last message, or return the existing reply. */
+  /** Have the bot answer the customer's last message, for example one that was stored with `reply: none`; if the message has a reply already, get that. */
   generateReply(chat_id: number | string, idempotencyKey?: string): Promise<types.ChatTurn | types.VisitorTurn> {
     return this.call("POST", `/ai/client/chat/auto-response/${encodeURIComponent(chat_id)}`, { idempotencyKey });
   }
-  /** Report messages of the bot and agents as delivered: one `message.delivered` for each. */
+  /** Report messages of the bot and agents as delivered to the customer. */
   reportDelivered(chat_id: number | string, body: types.ArrivalReport, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}/delivered`, { body, idempotencyKey });
   }
-  /** Report messages of the bot and agents as read: one `message.read` for each. */
+  /** Report messages of the bot and agents as read by the customer. */
   reportRead(chat_id: number | string, body: types.ArrivalReport, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}/read`, { body, idempotencyKey });
   }
-  /** Get the transcript for the customer: each message, its sender and its time. */
+  /** Get the transcript for the customer: each message with its sender and time. */
   getTranscript(chat_id: number | string): Promise<types.Transcript> {
     return this.call("GET", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript`);
   }
-  /** Download the transcript as plain text; 409 `export_off` if the bot gives none. */
+  /** Download the transcript as plain text; 409 `export_off` as in *Get Transcript*. */
   downloadTranscript(chat_id: number | string, query?: { timezone?: string; }): Promise<Blob> {
     return this.call("GET", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript.txt`, { query });
   }
@@ -843,11 +843,11 @@ export class Client extends Core {
   mailTranscript(chat_id: number | string, body: types.TranscriptMail, idempotencyKey?: string): Promise<void> {
     return this.call("POST", `/ai/client/chat/${encodeURIComponent(chat_id)}/transcript/mail`, { body, idempotencyKey });
   }
-  /** List the conversations of the key's bot, or of all bots, by newest activity. */
+  /** List the conversations of the key's bot, or of all bots if the key serves all. */
   listChats(query?: { cursor?: string; limit?: number; status?: "open" | "snoozed" | "ended"; assign_type?: types.AssignTypeEnum; priority?: "low" | "normal" | "high" | "urgent"; mine?: boolean; is_assigned?: boolean; is_unread?: boolean; is_waiting?: boolean; previews?: boolean; bot_id?: number; customer_id?: number; channel?: "web" | "api" | "socialnet" | "photoapp" | "chatapp" | "localapp" | "telegram"; assignee_id?: number; tag?: string; language?: string; min_wait_seconds?: number; sentiment?: "positive" | "neutral" | "negative"; q?: string; created_from?: string; created_to?: string; sort?: "newest" | "longest_wait" | "priority"; }): Promise<types.ConversationsResponse> {
     return this.call("GET", `/ai/client/chats`, { query });
   }
-  /** Get the newest conversations of a customer, up to 10, by your id for them. */
+  /** Get the newest conversations, up to 10, of the customer with your `external_id`. */
   identifyVisitor(body: types.VisitorIdentity, idempotencyKey?: string): Promise<types.KnownVisitor> {
     return this.call("POST", `/ai/client/visitor`, { body, idempotencyKey });
   }
@@ -887,7 +887,7 @@ export class Client extends Core {
   translateText(body: types.TranslationRequest, idempotencyKey?: string): Promise<types.TranslationResponse> {
     return this.call("POST", `/client/translate`, { body, idempotencyKey });
   }
-  /** Use POST /client/translate, which works the same: 503 `engine_not_configured` too. */
+  /** Translate a text. */
   translateTextOld(body: types.TranslationRequest, idempotencyKey?: string): Promise<types.TranslationResponse> {
     return this.call("POST", `/ai/translate`, { body, idempotencyKey });
   }
@@ -895,11 +895,11 @@ export class Client extends Core {
   summarizeText(body: types.SummarizeRequest, idempotencyKey?: string): Promise<types.SummarizeResponse> {
     return this.call("POST", `/client/summarize`, { body, idempotencyKey });
   }
-  /** Get the platform's messages to customers, in every language, and your own texts. */
+  /** Get the platform's messages to customers: its texts in every language, and your own. */
   getPlatformWords(client_id: number | string): Promise<types.PlatformWords> {
     return this.call("GET", `/config/${encodeURIComponent(client_id)}/words`);
   }
-  /** Replace the platform's messages with your own, language by language. */
+  /** Replace the platform's messages to customers with your own texts, language by language. */
   updatePlatformWords(client_id: number | string, body: types.PlatformWords): Promise<types.PlatformWords> {
     return this.call("PUT", `/config/${encodeURIComponent(client_id)}/words`, { body });
   }
@@ -931,7 +931,7 @@ export class Client extends Core {
   getConversationSummary(conversation_id: number | string): Promise<types.ChatSummary> {
     return this.call("GET", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/summary`);
   }
-  /** Get the summary; a new one is made and charged only if the last is outdated. */
+  /** Get the summary. */
   createConversationSummary(conversation_id: number | string, idempotencyKey?: string): Promise<types.ChatSummary> {
     return this.call("POST", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/summary`, { idempotencyKey });
   }
@@ -939,7 +939,7 @@ export class Client extends Core {
   getConversationAiTags(conversation_id: number | string): Promise<types.Tags> {
     return this.call("GET", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/ai-tags`);
   }
-  /** Have an engine add the tags it is sure of; returns all tags that engines added. */
+  /** Have an engine add the tags that it is sure of, as in *Auto Generate Tag With Ai*; returns all tags that engines added. */
   createConversationAiTags(conversation_id: number | string, idempotencyKey?: string): Promise<types.Tags> {
     return this.call("POST", `/mesaging/conversations/${encodeURIComponent(conversation_id)}/ai-tags`, { idempotencyKey });
   }
@@ -955,7 +955,7 @@ export class Client extends Core {
   listSocialnetPages(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ChannelAccountsResponse> {
     return this.call("GET", `/socialnet/${encodeURIComponent(client_id)}/pages/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Store a person's token, encrypted; accounts are listed and connected with it. */
+  /** Store a person's access token, with which accounts are then listed and connected. */
   storeSocialnetToken(client_id: number | string, body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/socialnet/${encodeURIComponent(client_id)}/user-token`, { body, idempotencyKey });
   }
@@ -963,11 +963,11 @@ export class Client extends Core {
   connectSocialnetPage(client_id: number | string, bot_id: number | string, body: types.MessengerConnectPageDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/socialnet/${encodeURIComponent(client_id)}/connect_page/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Begin a person's consent at the provider, or finish it with `code` and `state`. */
+  /** Begin a person's consent at the provider, or complete it with `code` and `state`. */
   connectSocialnet(client_id: number | string, bot_id: number | string, body: types.MessengerConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/socialnet/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Get the bot's account with its status, which is `disconnected` if it never had one. */
+  /** Get the bot's account and its status: `disconnected` if the bot never had an account. */
   getSocialnetConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/socialnet/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
@@ -991,7 +991,7 @@ export class Client extends Core {
   listPhotoappAccounts(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ChannelAccountsResponse> {
     return this.call("GET", `/photoapp/${encodeURIComponent(client_id)}/accounts/${encodeURIComponent(bot_id)}`, { query });
   }
-  /** Store a person's token, encrypted; accounts are listed and connected with it. */
+  /** Store a person's access token, with which accounts are then listed and connected. */
   storePhotoappToken(client_id: number | string, body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/photoapp/${encodeURIComponent(client_id)}/user-token`, { body, idempotencyKey });
   }
@@ -999,11 +999,11 @@ export class Client extends Core {
   connectPhotoappPage(client_id: number | string, bot_id: number | string, body: types.PhotoappConnectPageDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/photoapp/${encodeURIComponent(client_id)}/connect_page/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Begin a person's consent at the provider, or finish it with `code` and `state`. */
+  /** Begin a person's consent at the provider, or complete it with `code` and `state`. */
   connectPhotoapp(client_id: number | string, bot_id: number | string, body: types.PhotoappConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/photoapp/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** List the connections of your bots that have or had an account here, newest first. */
+  /** List the connections of your bots that have or had an account here: one per bot. */
   listPhotoappConnections(client_id: number | string): Promise<Array<types.ChannelConnection>> {
     return this.call("GET", `/photoapp/${encodeURIComponent(client_id)}/connection`);
   }
@@ -1019,7 +1019,7 @@ export class Client extends Core {
   disconnectLocalapp(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/localapp/${encodeURIComponent(client_id)}/disconnect_page/${encodeURIComponent(bot_id)}`);
   }
-  /** Get the bot's account with its status, which is `disconnected` if it never had one. */
+  /** Get the bot's account and its status: `disconnected` if the bot never had an account. */
   getLocalappConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/localapp/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
@@ -1031,7 +1031,7 @@ export class Client extends Core {
   sendLocalappMessage(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/localapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Store a person's token, encrypted; accounts are listed and connected with it. */
+  /** Store a person's access token, with which accounts are then listed and connected. */
   storeChatappToken(client_id: number | string, body: types.SocialnetAccessToken, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/user-token`, { body, idempotencyKey });
   }
@@ -1047,7 +1047,7 @@ export class Client extends Core {
   disconnectChatapp(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("PUT", `/chatapp/${encodeURIComponent(client_id)}/disconnect/${encodeURIComponent(bot_id)}`);
   }
-  /** Get the bot's account with its status, which is `disconnected` if it never had one. */
+  /** Get the bot's account and its status: `disconnected` if the bot never had an account. */
   getChatappConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/chatapp/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
@@ -1059,7 +1059,7 @@ export class Client extends Core {
   sendChatappMessage(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** List the templates of the business account that has the bot's number, from the provider. */
+  /** List the templates of the business account that has the bot's number. */
   getChatappTemplates(client_id: number | string, bot_id: number | string, query?: { cursor?: string; limit?: number; }): Promise<types.ChatappTemplatesResponse> {
     return this.call("GET", `/chatapp/${encodeURIComponent(client_id)}/templates/${encodeURIComponent(bot_id)}`, { query });
   }
@@ -1067,11 +1067,11 @@ export class Client extends Core {
   sendChatappTemplate(client_id: number | string, bot_id: number | string, body: types.ChatappTemplateRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/chatapp/${encodeURIComponent(client_id)}/templates/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Connect the account that a token is for; repeat it to store a new token. */
+  /** Connect the account that a token is for. */
   connectTelegram(client_id: number | string, bot_id: number | string, body: types.TokenConnectDto, idempotencyKey?: string): Promise<types.ChannelConnection> {
     return this.call("POST", `/telegram/${encodeURIComponent(client_id)}/connect/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** Get the bot's account with its status, which is `disconnected` if it never had one. */
+  /** Get the bot's account and its status: `disconnected` if the bot never had an account. */
   getTelegramConnection(client_id: number | string, bot_id: number | string): Promise<types.ChannelConnection> {
     return this.call("GET", `/telegram/${encodeURIComponent(client_id)}/connection/${encodeURIComponent(bot_id)}`);
   }
@@ -1087,11 +1087,11 @@ export class Client extends Core {
   sendTelegramMessage(client_id: number | string, bot_id: number | string, body: types.ChannelMessageRequest, idempotencyKey?: string): Promise<types.Message> {
     return this.call("POST", `/telegram/${encodeURIComponent(client_id)}/messages/${encodeURIComponent(bot_id)}`, { body, idempotencyKey });
   }
-  /** List the values to filter a period's conversations by, with how often each occurs. */
+  /** List the values by which a period's conversations can be filtered, and how often each occurs. */
   getReportFilters(query?: { date_from?: string; date_to?: string; timezone?: string; }): Promise<types.AdhocFilterOptions> {
     return this.call("GET", `/report/adhoc/filter-options`, { query });
   }
-  /** Get figures by groups, or a row for each conversation, with the totals of them all. */
+  /** Get a row of figures for each group or, without groups, a row for each conversation; and the totals of all conversations. */
   searchReport(body: types.SearchAdhocReportParam, idempotencyKey?: string): Promise<types.AdhocReport> {
     return this.call("POST", `/report/adhoc/search`, { body, idempotencyKey });
   }
@@ -1099,7 +1099,7 @@ export class Client extends Core {
   exportReport(body: types.ExportAdhocReportParam, idempotencyKey?: string): Promise<Blob> {
     return this.call("POST", `/report/adhoc/export`, { body, idempotencyKey });
   }
-  /** Get a large export: 202 with its progress until it is written, then the file. */
+  /** Get a large export: a 202 with its progress until it is written, then the file. */
   getReportExport(export_id: number | string, query?: { signature?: string; }): Promise<Blob> {
     return this.call("GET", `/report/adhoc/export/${encodeURIComponent(export_id)}`, { query });
   }
@@ -1119,7 +1119,7 @@ export class Client extends Core {
   muteWarning(body: types.MuteWarningDto): Promise<types.WarningDashboard> {
     return this.call("PUT", `/report/warning-dashboard/mute`, { body });
   }
-  /** Answer a message of an MCP client; a notification gets a 202 without a body. */
+  /** Respond to a message of an MCP client; a notification gets a 202 without a body. */
   callMcp(body: types.McpRequest, idempotencyKey?: string): Promise<types.McpResult | types.McpFault> {
     return this.call("POST", `/mcp`, { body, idempotencyKey });
   }

@@ -166,6 +166,8 @@ export type ClientDto = { "id": number; "name": string; "code": string; "default
 
 export type ClientTagRequest = { "name"?: string | null; "colour"?: string | null; "id"?: number | null; "source"?: string | null; "confidence"?: number | null; "count"?: number | null; };
 
+export type ClientTags = { "tags": Array<Tag>; };
+
 export type ConfigField = { "name": string; "label": string; "type": "text" | "email" | "phone" | "number" | "date" | "select"; "required": boolean; "options": Array<Option>; "ask_before_chat": boolean; };
 
 export type ConfirmRegistrationRequest = { "token": string; "password": string; };

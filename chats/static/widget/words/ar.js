@@ -55,7 +55,7 @@ globalThis.catalogue = { plural: (n) => Number((n==0 ? 0 : n==1 ? 1 : n==2 ? 2 :
 "We're closed. Back today at {time}.": "نحن مغلقون. نعود اليوم الساعة {time}.",
 "We're closed. Back on {day} at {time}.": "نحن مغلقون. نعود {day} الساعة {time}.",
 "Our team usually replies in {time}.": "يجيب فريقنا عادةً خلال {time}.",
-"Leave your email, and we'll write to you:": "اترك بريدك الإلكتروني وسنكتب إليك:",
+"Leave your email and we'll get back to you:": "اترك بريدك الإلكتروني وسنعاود التواصل معك:",
 "Save": "حفظ",
 "Enter a valid phone number.": "أدخل رقم هاتف صحيحًا.",
 "Before we start": "قبل أن نبدأ",
@@ -112,6 +112,6 @@ globalThis.catalogue = { plural: (n) => Number((n==0 ? 0 : n==1 ? 1 : n==2 ? 2 :
 "You're offline. Your messages will be sent when you reconnect.": "أنت غير متصل. ستُرسل رسائلك عند عودة الاتصال.",
 "Connecting you to our team.": "نوصلك بفريقنا.",
 "You're number {place} in line.": "رقمك في الانتظار {place}.",
-"We'll also write to {email}.": "سنكتب أيضًا إلى {email}.",
+"We'll also email you at {email}.": "سنراسلك أيضًا عبر البريد الإلكتروني على {email}.",
 "You're chatting with {name}.": "أنت تتحدث مع {name}."
 } };

@@ -12,6 +12,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Remove {name}": "{name} entfernen",
 "Save": "Speichern",
 "page {page}": "Seite {page}",
+"You're offline. Your messages will be sent when you reconnect.": "Keine Verbindung. Ihre Nachrichten warten und werden gesendet, sobald die Verbindung wieder da ist.",
 "{count} unread": [
 "{count} ungelesen",
 "{count} ungelesen"
@@ -48,7 +49,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "We're closed. Back today at {time}.": "Wir haben geschlossen. Wieder da heute um {time}.",
 "We're closed. Back on {day} at {time}.": "Wir haben geschlossen. Wieder da am {day} um {time}.",
 "Our team usually replies in {time}.": "Unser Team antwortet meist innerhalb von {time}.",
-"Leave your email, and we'll write to you:": "Hinterlassen Sie Ihre E-Mail-Adresse, dann schreiben wir Ihnen:",
+"Leave your email and we'll get back to you:": "Hinterlassen Sie Ihre E-Mail-Adresse, dann melden wir uns bei Ihnen:",
 "Enter a valid phone number.": "Das ist keine Telefonnummer.",
 "Before we start": "Bevor wir beginnen",
 "I agree": "Ich stimme zu",
@@ -93,9 +94,8 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Thank you!": "Vielen Dank!",
 "Start a new chat": "Neue Unterhaltung beginnen",
 "New message": "Neue Nachricht",
-"You're offline. Your messages will be sent when you reconnect.": "Keine Verbindung. Ihre Nachrichten warten und werden gesendet, sobald die Verbindung wieder da ist.",
 "Connecting you to our team.": "Wir verbinden Sie mit unserem Team.",
 "You're number {place} in line.": "Sie sind Nummer {place} in der Warteschlange.",
-"We'll also write to {email}.": "Wir schreiben auch an {email}.",
+"We'll also email you at {email}.": "Wir schicken Ihnen auch eine E-Mail an {email}.",
 "You're chatting with {name}.": "Sie sprechen mit {name}."
 } };

@@ -39,7 +39,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "We're closed. Back today at {time}.": "Estamos cerrados. Volvemos hoy a las {time}.",
 "We're closed. Back on {day} at {time}.": "Estamos cerrados. Volvemos el {day} a las {time}.",
 "Our team usually replies in {time}.": "Nuestro equipo suele responder en {time}.",
-"Leave your email, and we'll write to you:": "Deje su correo y le escribiremos:",
+"Leave your email and we'll get back to you:": "Deje su correo y nos pondremos en contacto con usted:",
 "Save": "Guardar",
 "Enter a valid phone number.": "Introduzca un número de teléfono válido.",
 "Before we start": "Antes de empezar",
@@ -96,6 +96,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "You're offline. Your messages will be sent when you reconnect.": "Está sin conexión. Sus mensajes se enviarán cuando vuelva a conectarse.",
 "Connecting you to our team.": "Le estamos poniendo en contacto con nuestro equipo.",
 "You're number {place} in line.": "Es el número {place} en la cola.",
-"We'll also write to {email}.": "También escribiremos a {email}.",
+"We'll also email you at {email}.": "También le enviaremos un correo a {email}.",
 "You're chatting with {name}.": "Está hablando con {name}."
 } };

@@ -39,7 +39,7 @@ globalThis.catalogue = { plural: (n) => Number((n > 1)), texts: {
 "We're closed. Back today at {time}.": "Nous sommes fermés. De retour aujourd'hui à {time}.",
 "We're closed. Back on {day} at {time}.": "Nous sommes fermés. De retour {day} à {time}.",
 "Our team usually replies in {time}.": "Notre équipe répond généralement en {time}.",
-"Leave your email, and we'll write to you:": "Laissez votre e-mail et nous vous écrirons :",
+"Leave your email and we'll get back to you:": "Laissez votre e-mail et nous vous recontacterons :",
 "Save": "Enregistrer",
 "Enter a valid phone number.": "Saisissez un numéro de téléphone valide.",
 "Before we start": "Avant de commencer",
@@ -96,6 +96,6 @@ globalThis.catalogue = { plural: (n) => Number((n > 1)), texts: {
 "You're offline. Your messages will be sent when you reconnect.": "Vous êtes hors ligne. Vos messages seront envoyés quand la connexion reviendra.",
 "Connecting you to our team.": "Nous vous mettons en relation avec notre équipe.",
 "You're number {place} in line.": "Vous êtes numéro {place} dans la file.",
-"We'll also write to {email}.": "Nous écrirons aussi à {email}.",
+"We'll also email you at {email}.": "Nous vous enverrons aussi un e-mail à {email}.",
 "You're chatting with {name}.": "Vous discutez avec {name}."
 } };

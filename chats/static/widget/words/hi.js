@@ -39,7 +39,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "We're closed. Back today at {time}.": "हम बंद हैं। आज {time} बजे लौटेंगे।",
 "We're closed. Back on {day} at {time}.": "हम बंद हैं। वापसी: {day}, {time}।",
 "Our team usually replies in {time}.": "हमारी टीम आम तौर पर {time} में उत्तर देती है।",
-"Leave your email, and we'll write to you:": "अपना ईमेल छोड़ें, हम आपको लिखेंगे:",
+"Leave your email and we'll get back to you:": "अपना ईमेल छोड़ें, हम आपसे संपर्क करेंगे:",
 "Save": "सहेजें",
 "Enter a valid phone number.": "सही फ़ोन नंबर लिखें।",
 "Before we start": "शुरू करने से पहले",
@@ -96,6 +96,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "You're offline. Your messages will be sent when you reconnect.": "आप ऑफ़लाइन हैं। कनेक्शन लौटने पर आपके संदेश भेजे जाएँगे।",
 "Connecting you to our team.": "आपको हमारी टीम से जोड़ रहे हैं।",
 "You're number {place} in line.": "कतार में आपका नंबर {place} है।",
-"We'll also write to {email}.": "हम {email} पर भी लिखेंगे।",
+"We'll also email you at {email}.": "हम आपको {email} पर ईमेल भी भेजेंगे।",
 "You're chatting with {name}.": "आप {name} से बात कर रहे हैं।"
 } };

@@ -39,7 +39,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "We're closed. Back today at {time}.": "Kami tutup. Kembali hari ini pukul {time}.",
 "We're closed. Back on {day} at {time}.": "Kami tutup. Kembali {day} pukul {time}.",
 "Our team usually replies in {time}.": "Tim kami biasanya menjawab dalam {time}.",
-"Leave your email, and we'll write to you:": "Tinggalkan email Anda, dan kami akan menulis kepada Anda:",
+"Leave your email and we'll get back to you:": "Tinggalkan email Anda, dan kami akan menghubungi Anda:",
 "Save": "Simpan",
 "Enter a valid phone number.": "Masukkan nomor telepon yang valid.",
 "Before we start": "Sebelum kita mulai",
@@ -96,6 +96,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "You're offline. Your messages will be sent when you reconnect.": "Anda sedang offline. Pesan Anda akan dikirim saat tersambung kembali.",
 "Connecting you to our team.": "Menghubungkan Anda dengan tim kami.",
 "You're number {place} in line.": "Anda nomor {place} dalam antrean.",
-"We'll also write to {email}.": "Kami juga akan menulis ke {email}.",
+"We'll also email you at {email}.": "Kami juga akan mengirim email ke {email}.",
 "You're chatting with {name}.": "Anda mengobrol dengan {name}."
 } };

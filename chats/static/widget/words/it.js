@@ -39,7 +39,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "We're closed. Back today at {time}.": "Siamo chiusi. Torniamo oggi alle {time}.",
 "We're closed. Back on {day} at {time}.": "Siamo chiusi. Torniamo {day} alle {time}.",
 "Our team usually replies in {time}.": "Il nostro team di solito risponde in {time}.",
-"Leave your email, and we'll write to you:": "Lasci la sua e-mail e le scriveremo:",
+"Leave your email and we'll get back to you:": "Lasci la sua e-mail e la ricontatteremo:",
 "Save": "Salva",
 "Enter a valid phone number.": "Inserisca un numero di telefono valido.",
 "Before we start": "Prima di iniziare",
@@ -96,6 +96,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "You're offline. Your messages will be sent when you reconnect.": "È offline. I messaggi verranno inviati quando torna la connessione.",
 "Connecting you to our team.": "La mettiamo in contatto con il nostro team.",
 "You're number {place} in line.": "È il numero {place} in coda.",
-"We'll also write to {email}.": "Scriveremo anche a {email}.",
+"We'll also email you at {email}.": "Le invieremo anche un'e-mail a {email}.",
 "You're chatting with {name}.": "Sta parlando con {name}."
 } };

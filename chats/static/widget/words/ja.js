@@ -35,7 +35,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "We're closed. Back today at {time}.": "ただいま営業時間外です。本日 {time} に再開します。",
 "We're closed. Back on {day} at {time}.": "ただいま営業時間外です。{day} {time} に再開します。",
 "Our team usually replies in {time}.": "通常 {time}ほどで担当者がお答えします。",
-"Leave your email, and we'll write to you:": "メールアドレスをお知らせいただければ、ご連絡します：",
+"Leave your email and we'll get back to you:": "メールアドレスをお知らせいただければ、ご連絡します：",
 "Save": "保存",
 "Enter a valid phone number.": "正しい電話番号を入力してください。",
 "Before we start": "はじめる前に",
@@ -92,6 +92,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "You're offline. Your messages will be sent when you reconnect.": "オフラインです。接続が戻るとメッセージが送信されます。",
 "Connecting you to our team.": "担当者におつなぎしています。",
 "You're number {place} in line.": "順番は {place} 番目です。",
-"We'll also write to {email}.": "{email} にもご連絡します。",
+"We'll also email you at {email}.": "{email} にもメールでご連絡します。",
 "You're chatting with {name}.": "{name} が対応しています。"
 } };

@@ -35,7 +35,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "We're closed. Back today at {time}.": "지금은 운영 시간이 아닙니다. 오늘 {time}에 다시 시작합니다.",
 "We're closed. Back on {day} at {time}.": "지금은 운영 시간이 아닙니다. {day} {time}에 다시 시작합니다.",
 "Our team usually replies in {time}.": "보통 {time} 안에 담당자가 답변합니다.",
-"Leave your email, and we'll write to you:": "이메일을 남겨 주시면 연락드리겠습니다:",
+"Leave your email and we'll get back to you:": "이메일을 남겨 주시면 연락드리겠습니다:",
 "Save": "저장",
 "Enter a valid phone number.": "올바른 전화번호를 입력하세요.",
 "Before we start": "시작하기 전에",
@@ -92,6 +92,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "You're offline. Your messages will be sent when you reconnect.": "오프라인 상태입니다. 다시 연결되면 메시지가 전송됩니다.",
 "Connecting you to our team.": "담당자에게 연결하고 있습니다.",
 "You're number {place} in line.": "대기 순서는 {place}번째입니다.",
-"We'll also write to {email}.": "{email}(으)로도 연락드리겠습니다.",
+"We'll also email you at {email}.": "{email}(으)로도 이메일을 보내 드리겠습니다.",
 "You're chatting with {name}.": "{name} 님과 대화 중입니다."
 } };

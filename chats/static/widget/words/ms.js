@@ -39,7 +39,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "We're closed. Back today at {time}.": "Kami tutup. Kembali hari ini pada {time}.",
 "We're closed. Back on {day} at {time}.": "Kami tutup. Kembali {day} pada {time}.",
 "Our team usually replies in {time}.": "Pasukan kami biasanya menjawab dalam {time}.",
-"Leave your email, and we'll write to you:": "Tinggalkan e-mel anda, dan kami akan menulis kepada anda:",
+"Leave your email and we'll get back to you:": "Tinggalkan e-mel anda, dan kami akan menghubungi anda:",
 "Save": "Simpan",
 "Enter a valid phone number.": "Masukkan nombor telefon yang sah.",
 "Before we start": "Sebelum kita mula",
@@ -96,6 +96,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "You're offline. Your messages will be sent when you reconnect.": "Anda di luar talian. Mesej anda akan dihantar apabila anda bersambung semula.",
 "Connecting you to our team.": "Menyambungkan anda dengan pasukan kami.",
 "You're number {place} in line.": "Anda nombor {place} dalam barisan.",
-"We'll also write to {email}.": "Kami juga akan menulis ke {email}.",
+"We'll also email you at {email}.": "Kami juga akan menghantar e-mel ke {email}.",
 "You're chatting with {name}.": "Anda bersembang dengan {name}."
 } };

@@ -39,7 +39,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "We're closed. Back today at {time}.": "We zijn gesloten. Vandaag om {time} terug.",
 "We're closed. Back on {day} at {time}.": "We zijn gesloten. Terug op {day} om {time}.",
 "Our team usually replies in {time}.": "Ons team antwoordt meestal binnen {time}.",
-"Leave your email, and we'll write to you:": "Laat uw e-mailadres achter, dan schrijven we u:",
+"Leave your email and we'll get back to you:": "Laat uw e-mailadres achter, dan nemen we contact met u op:",
 "Save": "Opslaan",
 "Enter a valid phone number.": "Vul een geldig telefoonnummer in.",
 "Before we start": "Voordat we beginnen",
@@ -96,6 +96,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "You're offline. Your messages will be sent when you reconnect.": "U bent offline. Uw berichten worden verstuurd zodra u weer verbinding hebt.",
 "Connecting you to our team.": "We verbinden u met ons team.",
 "You're number {place} in line.": "U bent nummer {place} in de rij.",
-"We'll also write to {email}.": "We schrijven ook naar {email}.",
+"We'll also email you at {email}.": "We sturen u ook een e-mail op {email}.",
 "You're chatting with {name}.": "U praat met {name}."
 } };

@@ -43,7 +43,7 @@ globalThis.catalogue = { plural: (n) => Number((n==1 ? 0 : n%10>=2 && n%10<=4 &&
 "We're closed. Back today at {time}.": "Mamy zamknięte. Wracamy dziś o {time}.",
 "We're closed. Back on {day} at {time}.": "Mamy zamknięte. Wracamy: {day}, {time}.",
 "Our team usually replies in {time}.": "Zwykły czas odpowiedzi naszego zespołu: {time}.",
-"Leave your email, and we'll write to you:": "Zostaw swój e-mail, a napiszemy do Ciebie:",
+"Leave your email and we'll get back to you:": "Zostaw swój e-mail, a skontaktujemy się z Tobą:",
 "Save": "Zapisz",
 "Enter a valid phone number.": "Podaj poprawny numer telefonu.",
 "Before we start": "Zanim zaczniemy",
@@ -100,6 +100,6 @@ globalThis.catalogue = { plural: (n) => Number((n==1 ? 0 : n%10>=2 && n%10<=4 &&
 "You're offline. Your messages will be sent when you reconnect.": "Brak połączenia. Wiadomości zostaną wysłane, gdy połączenie wróci.",
 "Connecting you to our team.": "Łączymy Cię z naszym zespołem.",
 "You're number {place} in line.": "Twoje miejsce w kolejce: {place}.",
-"We'll also write to {email}.": "Napiszemy też na {email}.",
+"We'll also email you at {email}.": "Wyślemy też e-mail na adres {email}.",
 "You're chatting with {name}.": "Rozmawiasz z: {name}."
 } };

@@ -39,7 +39,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "We're closed. Back today at {time}.": "Estamos fechados. Voltamos hoje às {time}.",
 "We're closed. Back on {day} at {time}.": "Estamos fechados. Voltamos: {day}, {time}.",
 "Our team usually replies in {time}.": "A nossa equipa costuma responder em {time}.",
-"Leave your email, and we'll write to you:": "Deixe o seu e-mail e escrevemos-lhe:",
+"Leave your email and we'll get back to you:": "Deixe o seu e-mail e entraremos em contacto consigo:",
 "Save": "Guardar",
 "Enter a valid phone number.": "Introduza um número de telefone válido.",
 "Before we start": "Antes de começarmos",
@@ -96,6 +96,6 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "You're offline. Your messages will be sent when you reconnect.": "Está offline. As suas mensagens serão enviadas quando a ligação voltar.",
 "Connecting you to our team.": "Estamos a ligá-lo à nossa equipa.",
 "You're number {place} in line.": "É o número {place} na fila.",
-"We'll also write to {email}.": "Também escrevemos para {email}.",
+"We'll also email you at {email}.": "Também lhe enviaremos um e-mail para {email}.",
 "You're chatting with {name}.": "Está a falar com {name}."
 } };

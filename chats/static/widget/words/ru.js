@@ -43,7 +43,7 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "We're closed. Back today at {time}.": "Мы не работаем. Вернёмся сегодня в {time}.",
 "We're closed. Back on {day} at {time}.": "Мы не работаем. Вернёмся: {day}, {time}.",
 "Our team usually replies in {time}.": "Обычное время ответа нашей команды: {time}.",
-"Leave your email, and we'll write to you:": "Оставьте адрес электронной почты, и мы вам напишем:",
+"Leave your email and we'll get back to you:": "Оставьте адрес электронной почты, и мы с вами свяжемся:",
 "Save": "Сохранить",
 "Enter a valid phone number.": "Введите правильный номер телефона.",
 "Before we start": "Прежде чем начать",
@@ -100,6 +100,6 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "You're offline. Your messages will be sent when you reconnect.": "Нет соединения. Сообщения будут отправлены, когда оно восстановится.",
 "Connecting you to our team.": "Соединяем вас с нашей командой.",
 "You're number {place} in line.": "Ваше место в очереди: {place}.",
-"We'll also write to {email}.": "Мы также напишем на {email}.",
+"We'll also email you at {email}.": "Мы также напишем вам на {email}.",
 "You're chatting with {name}.": "Ваш собеседник: {name}."
 } };

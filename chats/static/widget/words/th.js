@@ -35,7 +35,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "We're closed. Back today at {time}.": "เราปิดทำการ กลับมาวันนี้เวลา {time}",
 "We're closed. Back on {day} at {time}.": "เราปิดทำการ กลับมา{day} เวลา {time}",
 "Our team usually replies in {time}.": "ทีมของเรามักตอบภายใน {time}",
-"Leave your email, and we'll write to you:": "ฝากอีเมลไว้ แล้วเราจะเขียนถึงคุณ:",
+"Leave your email and we'll get back to you:": "ฝากอีเมลไว้ แล้วเราจะติดต่อกลับ:",
 "Save": "บันทึก",
 "Enter a valid phone number.": "โปรดกรอกหมายเลขโทรศัพท์ที่ถูกต้อง",
 "Before we start": "ก่อนเริ่มต้น",
@@ -92,6 +92,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "You're offline. Your messages will be sent when you reconnect.": "คุณออฟไลน์อยู่ ข้อความของคุณจะถูกส่งเมื่อเชื่อมต่ออีกครั้ง",
 "Connecting you to our team.": "กำลังเชื่อมต่อคุณกับทีมของเรา",
 "You're number {place} in line.": "คุณอยู่ลำดับที่ {place}",
-"We'll also write to {email}.": "เราจะเขียนถึง {email} ด้วย",
+"We'll also email you at {email}.": "เราจะส่งอีเมลถึงคุณที่ {email} ด้วย",
 "You're chatting with {name}.": "คุณกำลังคุยกับ {name}"
 } };

@@ -35,7 +35,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "We're closed. Back today at {time}.": "Kapalıyız. Bugün saat {time} itibarıyla buradayız.",
 "We're closed. Back on {day} at {time}.": "Kapalıyız. Dönüş: {day}, {time}.",
 "Our team usually replies in {time}.": "Ekibimizin olağan yanıt süresi: {time}.",
-"Leave your email, and we'll write to you:": "E-posta adresinizi bırakın, size yazalım:",
+"Leave your email and we'll get back to you:": "E-posta adresinizi bırakın, size dönelim:",
 "Save": "Kaydet",
 "Enter a valid phone number.": "Geçerli bir telefon numarası girin.",
 "Before we start": "Başlamadan önce",
@@ -92,6 +92,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "You're offline. Your messages will be sent when you reconnect.": "Çevrimdışısınız. Mesajlarınız bağlantı kurulunca gönderilecek.",
 "Connecting you to our team.": "Sizi ekibimize bağlıyoruz.",
 "You're number {place} in line.": "Sıradaki yeriniz: {place}.",
-"We'll also write to {email}.": "Ayrıca {email} adresine yazacağız.",
+"We'll also email you at {email}.": "Ayrıca {email} adresine e-posta göndereceğiz.",
 "You're chatting with {name}.": "Görüştüğünüz kişi: {name}."
 } };

@@ -43,7 +43,7 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "We're closed. Back today at {time}.": "Ми не працюємо. Повернемося сьогодні о {time}.",
 "We're closed. Back on {day} at {time}.": "Ми не працюємо. Повернемося: {day}, {time}.",
 "Our team usually replies in {time}.": "Звичайний час відповіді нашої команди: {time}.",
-"Leave your email, and we'll write to you:": "Залиште адресу електронної пошти, і ми вам напишемо:",
+"Leave your email and we'll get back to you:": "Залиште адресу електронної пошти, і ми з вами зв’яжемося:",
 "Save": "Зберегти",
 "Enter a valid phone number.": "Введіть правильний номер телефону.",
 "Before we start": "Перш ніж почати",
@@ -100,6 +100,6 @@ globalThis.catalogue = { plural: (n) => Number((n%10==1 && n%100!=11 ? 0 : n%10>
 "You're offline. Your messages will be sent when you reconnect.": "Немає з'єднання. Повідомлення буде надіслано, коли воно відновиться.",
 "Connecting you to our team.": "З'єднуємо вас із нашою командою.",
 "You're number {place} in line.": "Ваше місце в черзі: {place}.",
-"We'll also write to {email}.": "Ми також напишемо на {email}.",
+"We'll also email you at {email}.": "Ми також напишемо вам на {email}.",
 "You're chatting with {name}.": "Ваш співрозмовник: {name}."
 } };

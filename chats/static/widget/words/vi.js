@@ -11,6 +11,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Remove {name}": "Bỏ {name}",
 "Save": "Lưu",
 "page {page}": "trang {page}",
+"You're offline. Your messages will be sent when you reconnect.": "Mất kết nối. Tin nhắn của bạn sẽ được gửi khi có mạng trở lại.",
 "{count} unread": [
 "{count} tin chưa đọc"
 ],
@@ -44,7 +45,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "We're closed. Back today at {time}.": "Chúng tôi đã đóng cửa. Mở lại hôm nay lúc {time}.",
 "We're closed. Back on {day} at {time}.": "Chúng tôi đã đóng cửa. Mở lại {day} lúc {time}.",
 "Our team usually replies in {time}.": "Đội ngũ của chúng tôi thường trả lời trong {time}.",
-"Leave your email, and we'll write to you:": "Để lại email, chúng tôi sẽ viết cho bạn:",
+"Leave your email and we'll get back to you:": "Để lại email, chúng tôi sẽ liên hệ lại với bạn:",
 "Enter a valid phone number.": "Số điện thoại chưa đúng.",
 "Before we start": "Trước khi bắt đầu",
 "I agree": "Tôi đồng ý",
@@ -89,9 +90,8 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Thank you!": "Cảm ơn bạn!",
 "Start a new chat": "Bắt đầu cuộc trò chuyện mới",
 "New message": "Tin nhắn mới",
-"You're offline. Your messages will be sent when you reconnect.": "Mất kết nối. Tin nhắn của bạn sẽ được gửi khi có mạng trở lại.",
 "Connecting you to our team.": "Đang kết nối bạn với đội ngũ của chúng tôi.",
 "You're number {place} in line.": "Bạn ở vị trí thứ {place} trong hàng chờ.",
-"We'll also write to {email}.": "Chúng tôi cũng sẽ viết tới {email}.",
+"We'll also email you at {email}.": "Chúng tôi cũng sẽ gửi email cho bạn tới {email}.",
 "You're chatting with {name}.": "Bạn đang trò chuyện với {name}."
 } };

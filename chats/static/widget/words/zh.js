@@ -35,7 +35,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "We're closed. Back today at {time}.": "我们已下班，今天 {time} 回来。",
 "We're closed. Back on {day} at {time}.": "我们已下班，{day} {time} 回来。",
 "Our team usually replies in {time}.": "我们的团队通常在 {time}内回复。",
-"Leave your email, and we'll write to you:": "留下您的电子邮件，我们会写信给您：",
+"Leave your email and we'll get back to you:": "留下您的电子邮件，我们会回复您：",
 "Save": "保存",
 "Enter a valid phone number.": "请输入有效的电话号码。",
 "Before we start": "开始之前",
@@ -92,6 +92,6 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "You're offline. Your messages will be sent when you reconnect.": "您已离线。恢复连接后将发送您的消息。",
 "Connecting you to our team.": "正在为您转接我们的团队。",
 "You're number {place} in line.": "您排在第 {place} 位。",
-"We'll also write to {email}.": "我们也会写信到 {email}。",
+"We'll also email you at {email}.": "我们也会发邮件到 {email}。",
 "You're chatting with {name}.": "您正在与 {name} 对话。"
 } };
