@@ -85,7 +85,7 @@ def test_failures_stand_in_words_and_grouped_by_cause(failed, ann, staff):
     assert "https://receiver.example/hook" in page
     assert "Disk full" not in page
     page = words(staff.get(PATH))
-    assert "Train one document: Disk full" in page
+    assert f"{failures.job_words('bots.train_document')}: Disk full" in page
     assert f"({ann.client})" in page
 
 
