@@ -25,6 +25,7 @@ from bots.engine.types import (
     Answer,
     Completion,
     EngineUnavailable,
+    Interrupted,
     NotGrounded,
     Question,
     Recording,
@@ -96,7 +97,8 @@ class OpenAICompatible:
 
         The streamed text is provisional: discard it after NotGrounded or EngineUnavailable, and
         before the toolbox makes a call. `deadline_seconds` covers everything, including retries
-        and function calls. An exception of `on_delta` or of the toolbox is raised unchanged.
+        and function calls. An exception of `on_delta` or of the toolbox is raised unchanged; an
+        Interrupted gets the usage so far.
         """
         if not question.snippets and toolbox is None:
             raise Refused("There are no snippets to answer from.")
@@ -157,7 +159,8 @@ class OpenAICompatible:
             calls = draft.calls.found or exchange.written_calls(draft.text)
             if not calls:
                 break
-            messages += exchange.carry_out(calls)
+            with _used_before(used):
+                messages += exchange.carry_out(calls)
         if guardrail.is_refusal:
             raise Refused("The model found no answer in the snippets.", usage=used)
         return draft.model or question.model or self._model, guardrail, used
@@ -355,10 +358,11 @@ class OpenAICompatible:
 
 @contextmanager
 def _used_before(used: Usage) -> Iterator[None]:
-    """If the engine fails, add the tokens used before to those of the failed request."""
+    """If the engine fails or is interrupted, add the tokens used before to those of the failed
+    request."""
     try:
         yield
-    except EngineUnavailable as error:
+    except (EngineUnavailable, Interrupted) as error:
         error.usage = used.plus(error.usage) if used.prompt_tokens else error.usage
         raise
 

@@ -163,6 +163,15 @@ class EngineError(Exception):
         self.usage = usage
 
 
+class Interrupted(Exception):
+    """Raised by a toolbox if something else must happen before the model can answer.
+
+    `usage`: the tokens used until then; the engine sets it.
+    """
+
+    usage: Usage | None = None
+
+
 class EngineUnavailable(EngineError):
     """No usable answer: the server is unreachable, too slow, or sent an error or nonsense."""
 

@@ -370,9 +370,9 @@ def _compose(
             toolbox=functions.toolbox(before_call=on.reset) if functions else None,
         )
     except ProcedureChosen as chosen:
-        raise ProcedureBegins(chosen.procedure, traced()) from None
+        raise ProcedureBegins(chosen.procedure, traced(usage=chosen.usage)) from None
     except ApprovalNeeded as needed:
-        return NeedsApproval(ProposedCall.from_row(needed.call), traced())
+        return NeedsApproval(ProposedCall.from_row(needed.call), traced(usage=needed.usage))
     except EngineError as error:
         log.warning("the model gave no usable answer: %s", error)
         on.reset()

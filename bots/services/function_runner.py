@@ -19,6 +19,7 @@ from django.utils.crypto import salted_hmac
 
 from bots.engine import Capability, Engine, argument_schemas, request_templates, tools
 from bots.engine.mcp_client import McpError, McpSession
+from bots.engine.types import Interrupted
 from bots.models import (
     Approval,
     Bot,
@@ -51,7 +52,7 @@ SELECT {column_names(FunctionCalling)} FROM bots_functioncalling WHERE bot_id = 
 """
 
 
-class ProcedureChosen(Exception):
+class ProcedureChosen(Interrupted):
     """The model starts a procedure, which the platform runs instead of an answer."""
 
     def __init__(self, procedure: ReadyProcedure) -> None:
@@ -59,7 +60,7 @@ class ProcedureChosen(Exception):
         self.procedure = procedure
 
 
-class ApprovalNeeded(Exception):
+class ApprovalNeeded(Interrupted):
     """An agent or the customer must approve the call before the answer can continue."""
 
     def __init__(self, call: FunctionCall) -> None:

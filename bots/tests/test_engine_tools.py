@@ -7,7 +7,14 @@ import pytest
 from bots.engine import tools
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.tools import Done, Result, Tool, Toolbox
-from bots.engine.types import EngineUnavailable, NotGrounded, Question, Refused, Snippet
+from bots.engine.types import (
+    EngineUnavailable,
+    Interrupted,
+    NotGrounded,
+    Question,
+    Refused,
+    Snippet,
+)
 from chatplatform.testing import stub_model
 
 ORDER = Tool("get_order", "Says where an order is.", {"type": "object"})
@@ -133,9 +140,11 @@ def test_calls_end_at_their_limit(stub):
 
 def test_a_model_that_never_stops_is_stopped(stub):
     stub.play([[["get_order", {"id": "1"}]]])
-    with pytest.raises(EngineUnavailable, match="does not stop"):
+    with pytest.raises(EngineUnavailable, match="does not stop") as caught:
         ask(stub, max_calls=2)
     assert len(stub.requests) <= 5
+    assert caught.value.usage
+    assert caught.value.usage.prompt_tokens > 0
 
 
 def test_too_many_or_too_long_calls_at_once_are_no_answer(stub):
@@ -219,3 +228,14 @@ def test_an_error_in_a_call_is_raised_to_the_caller(stub):
     stub.play([[["get_order", {"id": "1"}]]])
     with pytest.raises(LookupError):
         ask(stub, call=stop)
+
+
+def test_an_interruption_reports_the_usage_until_then(stub):
+    def interrupt(*_):
+        raise Interrupted
+
+    stub.play([[["get_order", {"id": "1"}]]])
+    with pytest.raises(Interrupted) as caught:
+        ask(stub, call=interrupt)
+    assert caught.value.usage
+    assert caught.value.usage.prompt_tokens > 0

@@ -104,7 +104,7 @@ def charged(person):
     return [person.get(path).json()["usage"]["credits"] for path in paths]
 
 
-@pytest.mark.parametrize(("approve", "costs"), [(True, [0, 1]), (False, [0, 0])])
+@pytest.mark.parametrize(("approve", "costs"), [(True, [1, 1]), (False, [1, 0])])
 def test_receipts_around_a_decision_say_what_the_ledger_charged(
     waiting, ben, bot, credits_spent, approve, costs
 ):
@@ -300,8 +300,8 @@ def test_receipts_around_a_yes_say_what_the_ledger_charged(
 ):
     ask(server, chat, "Yes, please!")
     run_jobs()
-    assert charged(ben) == [0, 1]
-    assert credits_spent(chat.client) == 1
+    assert charged(ben) == [1, 1]
+    assert credits_spent(chat.client) == 2
 
 
 def test_of_several_messages_the_last_one_confirms(

@@ -50,7 +50,7 @@ def _decide(message: Message, call: FunctionCall) -> Decision:
     decision = procedure_runner.after_approval(message, call, pipeline.subject_of(message))
     if decision:
         return decision
-    asking = AskEngine(message.text, approved_by=Approval.AGENT)
+    asking = AskEngine(message.text, approved_by=Approval.AGENT, approved_call=call)
     wanted = gather.wanted_fields(message.conversation)
     facts = Facts(first_seq=message.seq, texts=(message.text,), wanted=wanted)
     decision = pipeline.ask_engine(message, asking, facts, ReplyStream(message.pk))

@@ -1,17 +1,22 @@
 """Credits for a reply: reserved before the engine is asked, settled when the reply is stored."""
 
 from bots.engine import Engine
+from bots.models import FunctionCall
 from chats.models import Message
 from chats.services.core import reply_policy
 from chats.services.reply.decide import Answer, Decision
 from identity.services import credits
 
 
-def reserve(message: Message, engine: Engine) -> bool:
-    """Reserve the maximum cost of the engine's reply; False if the client lacks the credits."""
+def reserve(message: Message, engine: Engine, *, call: FunctionCall | None = None) -> bool:
+    """Reserve the maximum cost of the engine's reply; False if the client lacks the credits.
+
+    `call`: the call that an agent approved, if this is the further reply that reports its result.
+    """
     cost, key_id = reply_policy.highest_cost(engine), message.conversation.capped_key_id
+    reference = _reference(message, call)
     try:
-        credits.reserve(message.client_id, cost=cost, reference=_reference(message), key_id=key_id)
+        credits.reserve(message.client_id, cost=cost, reference=reference, key_id=key_id)
     except credits.InsufficientCredits:
         return False
     return True
@@ -28,17 +33,18 @@ def price_of(decision: Decision | None) -> int:
     return credits.EXTRACTIVE_TASK if isinstance(decision, Answer) else 0
 
 
-def settle(message: Message, price: int) -> int:
+def settle(message: Message, price: int, *, call: FunctionCall | None = None) -> int:
     """Charge `price` credits for a reply, release the rest of the reservation, and return what was
-    charged: 0 if nothing is reserved, as for a second reply to the same message.
+    charged: 0 if nothing is reserved. `call`: as in `reserve`.
 
     Call it last in a transaction: it locks the client's balance until the transaction ends.
     """
+    reference = _reference(message, call)
     if price:
-        return credits.settle(message.client_id, used=price, reference=_reference(message))
-    credits.release(message.client_id, reference=_reference(message))
+        return credits.settle(message.client_id, used=price, reference=reference)
+    credits.release(message.client_id, reference=reference)
     return 0
 
 
-def _reference(message: Message) -> str:
-    return f"reply:{message.pk}"
+def _reference(message: Message, call: FunctionCall | None) -> str:
+    return f"reply:{message.pk}:{call.pk}" if call else f"reply:{message.pk}"

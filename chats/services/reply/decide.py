@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from bots.language.phrasebook import SmallTalk
 from bots.language.slot_filling import AnswerKind
-from bots.models import Approval
+from bots.models import Approval, FunctionCall
 from bots.quoting.quotation import Citation
 from bots.services.answers import Answered, NeedsApproval, Outcome, Trace, Unanswered
 from bots.services.function_calls import ProposedCall
@@ -118,6 +118,8 @@ class AskEngine:
     question: str
     # Who approved the call whose result the answer reports; NONE if there is no such call.
     approved_by: Approval = Approval.NONE
+    # The call that an agent approved: the message has a reply already, which proposed the call.
+    approved_call: FunctionCall | None = None
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyS
     # A yes to a call is not a question, so the earlier messages that share its reply are history.
     before_seq = facts.first_seq if asking.approved_by == Approval.NONE else message.seq
     request = request_for(message, asking, facts, before_seq=before_seq)
-    if not billing.reserve(message, request.engine):
+    if not billing.reserve(message, request.engine, call=asking.approved_call):
         return decide.from_outcome(None, facts)
     try:
         outcome, gap = answers.answer(chat.bot, request, stream), KnowledgeGap()

@@ -120,7 +120,7 @@ def start(
     """Run a procedure from its first step. `trace` comes from the model that chose the procedure,
     if one did."""
     waiting = Waiting(procedure.name, procedure.version)
-    return _Run(message, procedure, waiting, subject, trace).run()
+    return _Run(message, procedure, waiting, subject, trace=trace).run()
 
 
 def after_approval(message: Message, call: FunctionCall, subject: Subject) -> Decision | None:
@@ -135,7 +135,7 @@ def after_approval(message: Message, call: FunctionCall, subject: Subject) -> De
     procedure = bots_procedures.find(bot, waiting.name, waiting.version)
     if procedure is None:
         return HandOver("procedure", Receipt("procedure_changed"))
-    return _Run(message, procedure, waiting, subject).run()
+    return _Run(message, procedure, waiting, subject, approved_call=call).run()
 
 
 def _waiting(latest: Message | None) -> Waiting | None:
@@ -207,9 +207,11 @@ class _Run:
         procedure: ReadyProcedure,
         waiting: Waiting,
         subject: Subject,
+        *,
         trace: Trace | None = None,
+        approved_call: FunctionCall | None = None,
     ) -> None:
-        self.message, self.waiting = message, waiting
+        self.message, self.waiting, self._approved_call = message, waiting, approved_call
         self._chat: Conversation = message.conversation
         self._steps = procedure.steps
         self._at = waiting.at
@@ -327,7 +329,7 @@ class _Run:
         seconds = self._ends_at - time.monotonic()
         if Capability.WRITE not in engine.capabilities or seconds <= 0:
             return None
-        if not billing.reserve(self.message, engine):
+        if not billing.reserve(self.message, engine, call=self._approved_call):
             return None
         lines = fast_sql.latest_lines(
             self._chat.pk, after=self._chat.read_from_seq, before=self.message.seq + 1,

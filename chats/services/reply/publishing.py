@@ -214,9 +214,10 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
             return
         if decision is None or not may_continue(chat):
             _note_result(chat, call)
-            billing.settle(message, 0)
+            billing.settle(message, 0, call=call)
             return
-        charged = billing.settle(message, billing.price_of(decision))
+        # Not last, since the receipt says what was charged.
+        charged = billing.settle(message, billing.price_of(decision), call=call)
         receipt = replace(decision.receipt, credits=charged).to_json()
         receipt["continues"] = str(call.pk)
         if isinstance(decision, HandOver):
@@ -238,7 +239,7 @@ def publish_failure(message: Message, call: FunctionCall) -> None:
         _note_result(chat, call)
         if chat.status == Status.OPEN:
             handoffs.hand_over(chat, reason="engine_failed", language=message.language)
-        billing.settle(message, 0)
+        billing.settle(message, 0, call=call)
 
 
 def _leave_to_agents(
