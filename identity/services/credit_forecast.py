@@ -8,6 +8,8 @@ from identity.models import CreditEntry, EntryKind, Plan, Subscription
 
 # The use in the last period is extrapolated, for at most this many periods: ten years.
 _PERIOD, _MAX_PERIODS = timedelta(days=7), 520
+# A forecast this long means that or longer; pages do not show it.
+LONGEST = _PERIOD * _MAX_PERIODS
 _USE_KINDS = (EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE)
 
 

@@ -140,7 +140,7 @@ _CHAT: tuple[tuple[ReportColumn, str], ...] = tuple(
     for name, label, kind, unit, sql in (
         ("chat_id", gettext_noop("Conversation"), "text", None, "id::text"),
         ("chat_code", gettext_noop("Code"), "text", None, "chat_code"),
-        ("created_at", gettext_noop("Started at"), "moment", None, "created_at"),
+        ("created_at", gettext_noop("Started"), "moment", None, "created_at"),
         ("bot", gettext_noop("Bot"), "number", None, "bot_id"),
         ("channel", gettext_noop("Channel"), "text", None, "channel"),
         ("status", gettext_noop("Status"), "text", None, "status"),
@@ -154,7 +154,7 @@ _CHAT: tuple[tuple[ReportColumn, str], ...] = tuple(
         ("bot_resolved", gettext_noop("Resolved by the bot"), "boolean", None, "bot_resolved"),
         ("first_response", gettext_noop("First response"), "number", "seconds", "first_response"),
         ("resolution", gettext_noop("Time to close"), "number", "seconds", "resolution"),
-        ("ended_at", gettext_noop("Ended at"), "moment", None, "ended_at"),
+        ("ended_at", gettext_noop("Ended"), "moment", None, "ended_at"),
         ("ended_by", gettext_noop("Ended by"), "text", None, "ended_by"),
         ("rating", gettext_noop("Rating"), "number", "stars", "rating"),
         ("credits_used", gettext_noop("Credits"), "number", "credits", "credits_used"),

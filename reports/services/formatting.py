@@ -44,7 +44,7 @@ _LABELS = {
     "price_category": gettext_noop("Price category"),
     "charged_messages": gettext_noop("Billed messages"),
     "message_cost": gettext_noop("Message costs"),
-    "created_at": gettext_noop("Started at"),
+    "created_at": gettext_noop("Started"),
 }  # fmt: skip
 _IN_SECONDS = ("first_response", "bot_response", "person_response", "resolution")
 _UNITS = {"credits_used": "credits", "rating_mean": "stars", "rating": "stars"}

@@ -265,8 +265,8 @@ def _credits(client: Client) -> KpiCard:
 
 
 def _end_of_credits(account: Subscription, zone: ZoneInfo) -> str:
-    """A note that says when the credits run out at this week's pace, or when the trial ends if that
-    is earlier."""
+    """A note that says when the credits run out at the current rate, or when the trial ends if that
+    is earlier. Empty if they last ten years."""
     if not account.is_active:
         return gettext("Your plan has ended")
     if account.plan == Plan.UNLIMITED:
@@ -276,10 +276,12 @@ def _end_of_credits(account: Subscription, zone: ZoneInfo) -> str:
     ends = credit_forecast.ends_at(account, now=now)
     if trial_ends and (ends is None or trial_ends < ends):
         words, ends = gettext("trial ends on {day}"), trial_ends
-    elif ends:
-        words = gettext("will last until {day} at this week's pace")
+    elif ends is None:
+        return gettext("none used in the last 7 days")
+    elif ends - now >= credit_forecast.LONGEST:
+        return ""
     else:
-        return gettext("none used this week")
+        words = gettext("will last until {day} at your current rate")
     day = date_format(timezone.localdate(ends, zone), gettext("j M Y"))
     return words.format(day=day)
 

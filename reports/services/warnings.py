@@ -366,7 +366,7 @@ def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
         yield _credits("credits_used_up", gettext("You're out of credits"), account)
     elif (ends := _end_of_credits(account, now)) is not None:
         day = date_format(timezone.localdate(ends, ZoneInfo(client.timezone)), gettext("j M Y"))
-        title = gettext("Credits will last until {day} at this week's pace").format(day=day)
+        title = gettext("At your current rate, credits will run out on {day}").format(day=day)
         yield _credits("credits_end_soon", title, account, due_at=ends)
     elif left * 100 < account.credits_included * credits.LOW_PERCENT:
         title = gettext("{n} credits left").format(n=formatting.number(left))

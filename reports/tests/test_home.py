@@ -201,12 +201,12 @@ def test_credits_last_no_longer_than_the_trial(ann, chat, time_machine):
         return signed_in(ann.user).get(HOME).context["figures"][-1].note
 
     assert note(credits_left=1000, period_end=ends) == "trial ends on 26 Dec 2026"
-    assert note(credits_left=100) == "will last until 6 Dec 2026 at this week's pace"
-    assert (
-        note(credits_left=1000, plan="standard") == "will last until 6 Mar 2027 at this week's pace"
-    )
+    assert note(credits_left=100) == "will last until 6 Dec 2026 at your current rate"
+    lasting = "will last until 6 Mar 2027 at your current rate"
+    assert note(credits_left=1000, plan="standard") == lasting
+    assert note(credits_left=1_000_000) == ""
     used.delete()
-    assert note() == "none used this week"
+    assert note() == "none used in the last 7 days"
     assert note(plan="trial") == "trial ends on 26 Dec 2026"
     assert note(plan="unlimited") == "Unlimited credits"
     assert note(is_active=False) == "Your plan has ended"

@@ -105,7 +105,7 @@ def test_a_sheet_is_made_for_people(ann, bot, october):
     header, first, *_ = rows_of_xlsx(data)
     cells = dict(zip(header, first, strict=True))
     assert not {"Chat", "Agent id"} & set(header)
-    assert header[1] == "Started at, Asia/Ho_Chi_Minh"
+    assert header[1] == "Started, Asia/Ho_Chi_Minh"
     # 7 October 16:00, where it is nine in UTC, as spreadsheets count days.
     assert float(cells[header[1]]) == pytest.approx(46302 + 16 / 24)
     assert (cells["Sentiment"], cells["Handed over"], cells["Tags"]) == ("Negative", "no", "")

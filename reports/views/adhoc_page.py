@@ -275,10 +275,9 @@ def _chips(form_values: dict[str, Any], choices: list[Any]) -> Iterator[tuple[st
 
 
 def _sort_label(name: str) -> str:
-    plain = gettext(formatting.label(name.lstrip("-")))
-    if not name.startswith("-"):
-        return plain
-    return gettext("{column}, largest first").format(column=plain)
+    is_descending = name.startswith("-")
+    words = gettext("{column} (descending)") if is_descending else gettext("{column} (ascending)")
+    return words.format(column=gettext(formatting.label(name.lstrip("-"))))
 
 
 def _flat(form_values: dict[str, Any]) -> list[tuple[str, str]]:

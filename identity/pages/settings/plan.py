@@ -94,6 +94,7 @@ def _shown(client: Client) -> dict[str, Any]:
         "total": account.credits_left + account.credits_used,
         "more": _number(more) if more > 0 else "",
         "ends_at": ends_at,
+        "is_far_off": ends_at is not None and ends_at - now >= credit_forecast.LONGEST,
         "days_left": None if ends_at is None else (ends_at - now).days,
         "orders": [(order, _number(order.amount)) for order in orders[:_ORDERS_SHOWN]],
     }
