@@ -69,7 +69,7 @@ _WORDS = {
     "authentication": gettext_noop("Authentication"),
     "config.updated": gettext_noop("Settings changed"),
     "email_notification.updated": gettext_noop("Notifications changed"),
-    "words.replaced": gettext_noop("Messages changed"),
+    "words.replaced": gettext_noop("Bot's standard messages updated"),
     "prompt.created": gettext_noop("Instructions changed"),
     "function_calling.updated": gettext_noop("Functions changed"),
     "mcp_server.connected": gettext_noop("MCP server connected"),

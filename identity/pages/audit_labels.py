@@ -29,7 +29,7 @@ _NOUNS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "language_model": (gettext_lazy("Language model"), "bots.LanguageModel", ("model",)),
     "prompt": (gettext_lazy("Instructions"), "bots.Prompt", ("bot__bot_name",)),
     "saved_reply": (gettext_lazy("Saved reply"), "chats.SavedReply", ("shortcut",)),
-    "user": (gettext_lazy("Person"), "identity.User", ("full_name", "email")),
+    "user": (gettext_lazy("Teammate"), "identity.User", ("full_name", "email")),
     "web_url": (gettext_lazy("Website"), "bots.WebUrl", ("url",)),
     "webhook": (gettext_lazy("Webhook"), "webhooks.WebhookConfig", ("url",)),
 }  # fmt: skip

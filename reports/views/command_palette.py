@@ -68,7 +68,7 @@ def _results(request: HttpRequest, term: str) -> Iterator[SearchResult]:
     named = Q(title__icontains=term) | Q(file_name__icontains=term)
     yield from _rows(request, Document, named, "description", gettext("Document"))
     named = Q(full_name__icontains=term) | Q(email__icontains=term)
-    yield from _rows(request, User, named, "group", gettext("Person"))
+    yield from _rows(request, User, named, "group", gettext("Teammate"))
     if client:
         # The index is per client, so platform staff search in the list of customers.
         matches = customers.search(client, term).order_by("-id").values("pk")[:_MAX_RESULTS]
