@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminPasswordWidget
 
-from bots.models import Bot, McpServer
+from bots.models import Approval, Bot, McpServer
 from bots.pages.function_forms import ASKS
 from bots.pages.functions import without_model
 from bots.services import bots, mcp_servers
@@ -28,6 +28,12 @@ _STATES = {
     "unusable": (gettext_lazy("Can't be used"), "danger"),
 }
 _NOT_USED = gettext_lazy("Not used")
+# For people who may not change the choice.
+_APPROVALS: dict[str, Any] = {
+    Approval.NONE: gettext_lazy("Runs automatically"),
+    Approval.CUSTOMER: gettext_lazy("Confirmed by the customer"),
+    Approval.AGENT: gettext_lazy("Approved by a teammate"),
+}
 
 
 class ServerForm(SettingsForm):
@@ -97,12 +103,16 @@ class ToolsForm(ServiceForm):
 
     @property
     def tool_rows(self) -> list[dict[str, Any]]:
-        """Each tool with its state, and with its fields if it can be chosen."""
+        """Each tool with its state, with who approves its calls if the bot may call it, and with
+        its fields if it can be chosen."""
         return [
             {
                 "tool": tool,
                 "words": words,
                 "color": color,
+                "approval": _APPROVALS[tool.requires_approval or Approval.NONE]
+                if tool.state == "allowed"
+                else "",
                 "field": self[f"tool_{at}"] if f"tool_{at}" in self.fields else None,
                 "version": self[f"version_{at}"] if f"tool_{at}" in self.fields else None,
             }

@@ -40,6 +40,7 @@ def test_tools_are_chosen_and_looked_at_again(ann, ben, bot, shop):
     assert browser.post(page, {"form": "tools", "tool_0": "agent", **seen}).status_code == 302
     function = Function.objects.get()
     assert (function.tool, function.requires_approval) == ("find_order", "agent")
+    assert "data-approval>Approved by a teammate<" in text(signed_in(ben.user).get(page))
     shop.change()
     assert browser.post(page, {"form": "refresh"}).status_code == 302
     assert 'data-state="changed"' in text(browser.get(page))
@@ -47,7 +48,9 @@ def test_tools_are_chosen_and_looked_at_again(ann, ben, bot, shop):
     refused = browser.post(page, {"form": "tools", "tool_0": "none", **seen})
     assert "data-refused" in text(refused)
     assert Function.objects.get().needs_review is True
-    assert "data-tool" in text(signed_in(ben.user).get(page))
+    bens = text(signed_in(ben.user).get(page))
+    assert "data-tool" in bens
+    assert "data-approval" not in bens
     assert signed_in(ben.user).post(page, {"form": "refresh"}).status_code == 403
     link = reverse("admin:bots_function_edit", args=[function.pk])
     assert browser.get(link)["Location"] == page
