@@ -178,7 +178,7 @@ def test_every_page_that_a_role_reaches_speaks_words_and_leads_on(rows, role):
     kinds = {page.headers["Content-Type"].partition(";")[0] for page in pages.values()}
     assert kinds == {"text/html"}
     for path, item in pages.items():
-        has_banner = b">Exit this view<" in item.content
+        has_banner = b">Stop viewing as " in item.content
         is_framed = resolve(path.split()[0].partition("?")[0]).url_name in FRAMED
         assert has_banner == (role == VIEWING and not is_framed and path.startswith("/admin/")), (
             path

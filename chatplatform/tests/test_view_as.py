@@ -134,7 +134,7 @@ def test_a_page_that_would_write_is_refused_by_the_database(staff):
 
     reply = browser.get(path, headers={"Accept": "text/html"})
     assert reply.status_code == 403
-    assert reply.content.count(b">Exit this view<") == 1
+    assert reply.content.count(b">Stop viewing as ") == 1
     assert AuditEvent.objects.count() == before
     browser.post(LEAVE)
     assert b"".join(browser.get(path).streaming_content)
@@ -227,7 +227,7 @@ def test_staff_view_and_leave_in_a_browser(screen, staff, ann):
     screen.get_by_role("heading", name=ann.client.name).first.wait_for()
     screen.get_by_text("You're viewing the site as").wait_for()
     screen.goto("/admin/reports/")
-    screen.get_by_role("button", name="Exit this view").click()
+    screen.get_by_role("button", name="Stop viewing as").click()
     screen.get_by_role("heading", name=ann.client.name).first.wait_for()
     assert screen.get_by_text("You're viewing the site as").count() == 0
 

@@ -10,9 +10,7 @@ from identity.models import Impersonation, SiteSession, User
 from identity.services import audit
 
 # The error if somebody tries to change something during an impersonation.
-REFUSED = gettext_noop(
-    "You can't make changes while viewing as someone else. Exit this view first."
-)
+REFUSED = gettext_noop("You can't make changes while viewing as someone else. Stop viewing first.")
 _NOT_VIEWABLE = gettext_noop("You can only view as a company's active users.")
 
 
