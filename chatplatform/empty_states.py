@@ -20,7 +20,7 @@ EMPTY_STATES = {
         " question” to add one."
     ),
     "bots.GoldenRun": gettext_noop(
-        "A test run asks a bot all of its test questions. Add questions first, then select"
+        "Each test run asks your bot every test question. Add questions first, then select"
         " “Run test”."
     ),
     "bots.LanguageModel": gettext_noop(

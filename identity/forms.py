@@ -231,7 +231,7 @@ def languages_for(person: User) -> list[tuple[str, str]]:
 def daily_credits_field() -> forms.IntegerField:
     """Return a new form field for the daily cap of a public key."""
     return forms.IntegerField(
-        label=gettext_lazy("Credits per day"),
+        label=gettext_lazy("Daily credit limit"),
         min_value=0,
         max_value=MAX_DAILY_CREDITS,
         required=False,

@@ -351,7 +351,7 @@ class WebhookConfigAdmin(TenantAdmin):
             except ApiError as exc:
                 messages.error(request, f"{row}: {exc}")
             else:
-                words = gettext("Test sent to %(webhook)s. See its result under Deliveries.")
+                words = gettext("Test sent to %(webhook)s. See the result under Deliveries.")
                 messages.success(request, words % {"webhook": row})
 
     @admin.action(

@@ -21,7 +21,9 @@ _WORDS: dict[str, Promise] = {
     NoticeKind.TEMPLATE_QUALITY: gettext_lazy("Quality of template %(template)s: %(value)s"),
     NoticeKind.TEMPLATE_CATEGORY: gettext_lazy("Category of template %(template)s: %(value)s"),
     NoticeKind.QUALITY: gettext_lazy("Quality of the account: %(value)s"),
-    NoticeKind.SENDING_LIMIT: gettext_lazy("Customers you can message first per day: %(value)s"),
+    NoticeKind.SENDING_LIMIT: gettext_lazy(
+        "Customers you can start a conversation with per day: %(value)s"
+    ),
     NoticeKind.NAME: gettext_lazy("Display name: %(value)s"),
     NoticeKind.REVIEW: gettext_lazy("Account review: %(value)s"),
     NoticeKind.ALERT: gettext_lazy("Alert: %(value)s"),

@@ -278,7 +278,7 @@ class OutcomeFilter(admin.SimpleListFilter):
 
 @admin.register(GoldenRun)
 class GoldenRunAdmin(TenantAdmin):
-    intro = gettext_lazy("Each test run asks your bot all of its test questions.")
+    intro = gettext_lazy("Each test run asks your bot every test question.")
     list_display = (
         "bot", "shown_status", "asked", "shown_passed", "shown_broke", "became", "created_at",
     )  # fmt: skip

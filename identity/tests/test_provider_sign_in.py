@@ -384,7 +384,7 @@ def test_a_mail_tells_the_link_and_the_page_tells_nobody_who_is_here(acme, ben, 
         Browser().post("/admin/sign-in/", {"email": email}).content
         for email in (ben.user.email, cara.user.email, "nobody@example.com")
     ]
-    assert b"emailed you its sign-in link" in pages[0]
+    assert b"emailed you the sign-in link" in pages[0]
     assert pages[0] == pages[1] == pages[2]
 
 

@@ -65,7 +65,7 @@ class ProceduresForm(BotForm):
             )  # fmt: skip
             self.add_field(f"steps_{at}", steps)
             if not is_new:
-                on = forms.BooleanField(label=gettext("In use"), required=False)
+                on = forms.BooleanField(label=gettext("Use this procedure"), required=False)
                 self.add_field(f"is_enabled_{at}", on)
 
     def changed_together(self, name: str) -> Collection[str]:

@@ -76,14 +76,13 @@ def details(row: Any) -> SafeString | str:
 
 
 def _validity(row: Document) -> str:
-    words = []
-    for template, day in (
-        (gettext("from %(day)s"), first_day(row.valid_from, row.bot)),
-        (gettext("until %(day)s"), last_day(row.valid_to, row.bot)),
-    ):
-        if day:
-            words.append(template % {"day": date_format(day, "j M Y")})
-    return " ".join(words)
+    days = first_day(row.valid_from, row.bot), last_day(row.valid_to, row.bot)
+    first, last = (date_format(day, "j M Y") if day else "" for day in days)
+    if first and last:
+        return gettext("Valid %(first)s to %(last)s") % {"first": first, "last": last}
+    if first:
+        return gettext("Valid from %(day)s") % {"day": first}
+    return gettext("Valid until %(day)s") % {"day": last}
 
 
 def _change_words(row: Document) -> str:

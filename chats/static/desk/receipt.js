@@ -62,7 +62,7 @@ class Correction extends Component {
         <label>${t("Correct answer")} <textarea name="answer" required rows="3" maxlength="4000" dir="auto" placeholder=${said}></textarea></label>
         <button type="submit" class="first" disabled=${step !== null}>${t("Save and ask again")}</button>
         <p role="status">${step}${fault && t("The bot couldn't learn the answer: {error}", { error: fault })}</p>
-        ${answer && html`<div class="now"><h4>${answer.status === "answered" ? t("What the bot says now") : t("The bot still has no answer.")}</h4>
+        ${answer && html`<div class="now"><h4>${answer.status === "answered" ? t("What the bot says now") : t("The bot still has no answer")}</h4>
           <p class="said" dir="auto">${answer.message?.content[0]?.text}</p><${Sources} citations=${answer.citations} /></div>`}
       </form>
     `;
