@@ -76,7 +76,13 @@ class BotViewSet(TenantViewSet):
 
     @operation("bot", "Toggle Disable Bot", access=ADMIN)
     def toggle_disable(self, bot_id: int, body: ToggleDisableBotDto) -> BotDto:
-        """Disable a bot, so that people answer its conversations, or enable it again."""
+        """Disable a bot, so that people answer its conversations, or enable it again.
+
+        While it is disabled, new conversations go to the queue, and those that the bot has follow
+        with the customer's next message. Conversations that are in the queue when it is enabled
+        again stay there. `agent_reply` is not changed: while it is true, people answer new
+        conversations even if the bot is enabled.
+        """
         bot = bots.get(self.client, bot_id)
         return bots.set_disabled(bot, is_disabled=body.is_disabled, by=self.user)
 
@@ -95,8 +101,8 @@ class BotViewSet(TenantViewSet):
     def destroy(self, bot_id: int) -> None:
         """Delete a bot with its documents and revoke its keys.
 
-        409 `delete_not_available` if the bot is protected; 409 `bot_has_chats` if it has
-        conversations, which would be lost: disable it instead.
+        409 `delete_not_available` if the bot's `delete_available` is false; 409 `bot_has_chats` if
+        it has conversations, which would be lost: disable it instead.
         """
         bots.delete(bots.get(self.client, bot_id), by=self.user)
 
@@ -142,7 +148,7 @@ class LanguageViewSet(TenantViewSet):
 
     @operation("identity", "Get Client Config Languages By Api Key", access=API_KEY)
     def retrieve_by_key(self) -> BotLanguageConfigDto:
-        """Get the languages of the key's bot, or the client's if the key serves all bots."""
+        """Get the languages of the key's bot, or your company's if the key serves all bots."""
         return supported_languages.of_key(self.key)
 
 

@@ -124,8 +124,8 @@ class ClientChatViewSet(ChatsViewSet):
     def delivered(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
         """Report messages of the bot and agents as delivered to the customer.
 
-        Each message that was not delivered yet triggers `message.delivered`. 409 `channel_reports`
-        on a messaging channel, which reports delivery itself.
+        Each message that was not delivered yet triggers the webhook event `message.delivered`. 409
+        `channel_reports` on a messaging channel, which reports delivery itself.
         """
         message_status.report(self._chat(chat_id), body, MessageStatus.DELIVERED)
 
@@ -133,8 +133,8 @@ class ClientChatViewSet(ChatsViewSet):
     def read(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
         """Report messages of the bot and agents as read by the customer.
 
-        Each message that was not read yet triggers `message.read`. 409 `channel_reports` on a
-        messaging channel, which reports delivery itself.
+        Each message that was not read yet triggers the webhook event `message.read`. 409
+        `channel_reports` on a messaging channel, which reports delivery itself.
         """
         message_status.report(self._chat(chat_id), body, MessageStatus.READ)
 
@@ -149,7 +149,8 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Download Transcript", returns=TRANSCRIPT, also={409: Error})
     def transcript_file(self, chat_id: uuid.UUID, query: TranscriptQuery) -> HttpResponseBase:
-        """Download the transcript as plain text; 409 `export_off` as in *Get Transcript*."""
+        """Download the transcript as plain text; 409 `export_off` if the bot's `export_enabled` is
+        false."""
         chat = self._chat(chat_id)
         transcript = customer_transcripts.make(chat)
         zone = ZoneInfo(query.timezone or chat.client.timezone)
@@ -162,10 +163,11 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Mail Transcript", status=202, also={409: Error, 429: None})
     def mail_transcript(self, chat_id: uuid.UUID, body: TranscriptMail) -> None:
-        """Mail the transcript as a text file; the mail is in the conversation's language.
+        """E-mail the transcript as a text attachment.
 
-        202 means that the mail will be sent. 409 `export_off` as in *Get Transcript*; 503
-        `mail_not_configured` if the platform has no mail server. 429 above 5 mails a day per
+        202 means that the mail will be sent; it is in the conversation's language. 409 `export_off`
+        if the bot's `export_enabled` is false; 503 `mail_not_configured` if the platform has no
+        mail server. 429 above 5 mails a day per
         conversation, 5 per recipient, 5 per visitor, and 20 for all visitors of an IP address.
         """
         customer_transcripts.ask_by_mail(
@@ -229,7 +231,8 @@ class ClientChatViewSet(ChatsViewSet):
 
         409 `agent_has_chat` while an agent has the conversation, `chat_ended` if it has ended,
         `client_message_id_taken` if another sender's message has this id; on a messaging channel
-        also `channel_not_connected` and `reply_window_closed`.
+        also `channel_not_connected` if the account is not connected, and `reply_window_closed` if
+        the customer's last message is too old for the channel.
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         return Message.from_row(messages.append_by_assistant(self._chat(chat_id), body))

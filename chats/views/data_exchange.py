@@ -150,7 +150,7 @@ class MessagingViewSet(ChatsViewSet):
 
     @operation("messaging", "Get Conversation Summary", access=SECRET_KEY)
     def summary(self, conversation_id: uuid.UUID) -> insight_shapes.ChatSummary:
-        """Get the newest summary; 404 if there is none yet."""
+        """Get the newest summary; 404 if the conversation has none yet."""
         return insight_shapes.ChatSummary.from_row(
             messaging_api.summary(self._chat(conversation_id))
         )
@@ -165,13 +165,18 @@ class MessagingViewSet(ChatsViewSet):
 
     @operation("messaging", "Create Conversation Ai Tags", access=SECRET_KEY, also=PAID, waits=True)
     def make_ai_tags(self, conversation_id: uuid.UUID) -> insight_shapes.Tags:
-        """Have an engine add the tags that it is sure of, as in *Auto Generate Tag With Ai*;
-        returns all tags that engines added."""
+        """Have AI add the tags that it is sure of; returns all tags that AI has added.
+
+        A language model chooses from your 40 most used tags and up to 3 new ones, and tags with a
+        confidence of at least 0.6 are added; its tokens are charged. Without a model, at most one
+        of your tags is added, by its similarity to conversations that agents gave the tag; this
+        costs 1 credit. A conversation has at most 20 tags.
+        """
         return insight_shapes.Tags.from_rows(
             messaging_api.make_ai_tags(self._chat(conversation_id))
         )
 
     @operation("messaging", "Get Conversation Ai Tags", access=SECRET_KEY)
     def ai_tags(self, conversation_id: uuid.UUID) -> insight_shapes.Tags:
-        """List the tags that engines added, without those of agents."""
+        """List the tags that AI has added, without those of people."""
         return insight_shapes.Tags.from_rows(messaging_api.ai_tags(self._chat(conversation_id)))

@@ -22,9 +22,10 @@ _TEST_POLL_SECONDS = 0.1
 class ConfigViewSet(TenantViewSet):
     @operation("Webhook", "Get Webhook Config", access=ADMIN, also={404: None})
     def retrieve(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
-        """Get an endpoint, by default the oldest, without its secret; 404 if there is none.
+        """Get an endpoint, by default the oldest, without its secret; 404 if you have none, or none
+        with this id.
 
-        `GET /webhook/configs` lists all endpoints.
+        *List Webhook Configs* lists all endpoints.
         """
         return webhook_shapes.WebhookConfig.from_row(endpoints.get(self.client, query.config_id))
 
@@ -117,7 +118,7 @@ class EventViewSet(TenantViewSet):
     def replay(self, event_id: str, query: webhook_shapes.ReplayTarget) -> dict[str, Any]:
         """Send an event again, with the same id and body; the retries start over.
 
-        A delivery that is being sent right now is not sent twice. Get Webhook Event shows the
+        A delivery that is being sent right now is not sent twice. *Get Webhook Event* shows the
         result. 409 `endpoint_disabled` if the endpoint is off, or if no active endpoint subscribes
         to the event's type.
         """
@@ -132,7 +133,7 @@ class EventViewSet(TenantViewSet):
     def replay_range(self, body: webhook_shapes.EventReplayRequest) -> webhook_shapes.Replay:
         """Send a range of events to an endpoint again, oldest first.
 
-        They are queued in the background. Get Webhook Events with `config_id` shows the results.
+        They are queued in the background. *Get Webhook Events* with `config_id` shows the results.
         409 `endpoint_disabled` if the endpoint is off.
         """
         config = endpoints.get(self.client, body.config_id)
