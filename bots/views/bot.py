@@ -92,7 +92,8 @@ class BotViewSet(TenantViewSet):
     def replace_identity_secret(self, bot_id: int) -> BotIdentitySecret:
         """Create the secret with which your server signs customers' ids; it is shown only once.
 
-        Signatures with the previous secret are refused from now on.
+        Sign `external_id` with it for `identity_signature`. Signatures with the previous secret are
+        refused from now on.
         """
         secret = visitor_identity.replace_secret(bots.get(self.client, bot_id), by=self.user)
         return BotIdentitySecret(secret=secret)

@@ -62,8 +62,8 @@ class PromptViewSet(TenantViewSet):
     def create(self, bot_id: int, body: PromptDto) -> PromptDto:
         """Store a new version of the instructions and make it current; earlier ones are kept.
 
-        If the bot's `hold_back_worse` is true, the version may first wait for a golden run: see
-        `is_current`.
+        If the bot's `hold_back_worse` is true, the version may first wait for a golden run: then
+        its `is_current` is false.
         """
         bot = bots.get(self.client, bot_id)
         return PromptDto.from_row(prompt_versions.create(bot, body=body, by=self.user))
@@ -88,7 +88,7 @@ class PromptViewSet(TenantViewSet):
         """Make an earlier version current again by storing a copy as a new version.
 
         If the version is already current, it is returned unchanged. If the bot's `hold_back_worse`
-        is true, the copy may first wait for a golden run: see `is_current`.
+        is true, the copy may first wait for a golden run: then its `is_current` is false.
         """
         bot = bots.get(self.client, bot_id)
         return PromptDto.from_row(prompt_versions.restore(bot, version=version, by=self.user))
@@ -203,7 +203,7 @@ class TextViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Text By Id", access=BEARER)
     def retrieve(self, bot_id: int, text_id: int) -> TextDto:
-        """Get one written text."""
+        """Get one written text with the progress of its training."""
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.get(bot, DocumentSource.TEXT, text_id))
 
@@ -255,7 +255,7 @@ class QuestionAnswerViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Question Answer By Id", access=BEARER)
     def retrieve(self, bot_id: int, question_answer_id: int) -> QuestionAnswerDto:
-        """Get one question with its answer."""
+        """Get one question with its answer and the progress of its training."""
         bot = bots.get(self.client, bot_id)
         row = written_sources.get(bot, DocumentSource.QUESTION_ANSWER, question_answer_id)
         return QuestionAnswerDto.from_row(row)
@@ -398,6 +398,6 @@ class BannerViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Bot Banner Route", access=API_KEY)
     def retrieve_by_key(self, query: KeyBotQuery) -> BotBannerDto:
-        """Get the banner of the key's bot; `url` is null if there is none to show now."""
+        """Get the banner of the key's bot; `url` is null if it has none to show now."""
         bot = bots.for_key(self.key, bot_id=query.bot_id)
         return banner_picture.current_banner(bot, datetime.now(UTC))

@@ -29,12 +29,12 @@ class LocalappViewSet(ChannelViewSet):
         """Begin a consent: send the person to `consent_url`, where they choose the account.
 
         The provider redirects them to `GET /localapp/callback`, which connects the account to the
-        bot and redirects them to `redirect_uri`: with `status` and `account_id` or, if they decline
-        or it fails, with `error` (`consent_refused` if they decline) and `error_description`. Until
-        then the connection is `pending`, with its `id` and `bot_id`, and without an account; *Get
-        Client Localapp Connection Info* shows it. An expired or disconnected account is reconnected
-        in the same way, and its conversations continue. 503 `channel_not_configured` if the
-        platform has no app for this channel.
+        bot and redirects them to `redirect_uri`: with `status` and `account_id` or, if that fails,
+        with `error` and `error_description`; `error=consent_refused` if they decline. Until then,
+        the connection is `pending`, with its `id` and `bot_id`, and without an account; *Get Client
+        Localapp Connection Info* shows it. An expired or disconnected account is reconnected in the
+        same way, and its conversations continue. 503 `channel_not_configured` if the platform has
+        no app for this channel.
         """
         bot = self.bot(client_id, bot_id)
         return connections.begin_consent(

@@ -453,7 +453,10 @@ class FeedQuery(Shape):
         " callers that cannot set one. If left out, the feed starts now.",
     )
     ticket: Text | None = Field(
-        None, max_length=100, description="A one-time ticket instead of the Authorization header."
+        None,
+        max_length=100,
+        description="A one-time ticket from *Create Chat Events Ticket*, instead of the header"
+        " Authorization.",
     )
 
 

@@ -29,8 +29,9 @@ TurnStatus = Annotated[
         description="`answered`: the bot answered. `asked_again`: the bot has no answer and asked"
         " the customer to rephrase. `pending`: the answer comes later, as a message of the"
         " conversation: get its history again, or wait for the webhook event `message.created`,"
-        " which previews do not trigger. `handed_off`: an agent will answer. `not_expected`: the bot"
-        " will not answer, for example because `reply` is `none` or an agent has the conversation."
+        " which previews do not trigger. `handed_off`: an agent will answer. `not_expected`: the"
+        " bot will not answer, for example because `reply` is `none` or an agent has the"
+        " conversation."
     ),
 ]
 ReplyMode = Literal["wait", "async", "stream", "none"]

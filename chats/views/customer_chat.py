@@ -90,7 +90,8 @@ class ClientChatViewSet(ChatsViewSet):
 
     @visitor_operation("Get chat conversation")
     def retrieve(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
-        """Get a conversation; with a public key, the response includes a new `visitor_token`."""
+        """Get a conversation; with a public key, as a `VisitorConversation` with a new
+        `visitor_token`."""
         return self._shown(self._chat(chat_id))
 
     @visitor_operation(
@@ -101,7 +102,7 @@ class ClientChatViewSet(ChatsViewSet):
         """Store a customer's message, and wait for the reply, stream it, or get it later.
 
         After a 202, or a status `pending`, the reply appears in *Get chat conversation history*,
-        and the event `message.created` reports it. The server-sent events are `message` (as
+        and the webhook event `message.created` reports it. The server-sent events are `message` (as
         stored), `delta` (the next piece of the answer), `reset` (discard the pieces so far) and
         `done` (the complete turn, whose text is final). `done` always comes last: if the bot fails,
         the turn's `status` says what happens instead.
@@ -205,8 +206,11 @@ class ClientChatViewSet(ChatsViewSet):
     def send_files(
         self, request: HttpRequest, chat_id: uuid.UUID, body: FilesBody
     ) -> HttpResponseBase:
-        """Store a customer's message with files; the reply comes as in *Send message in existing
-        chat conversation*.
+        """Store a customer's message with files, and wait for the reply, stream it, or get it
+        later.
+
+        After a 202, or a status `pending`, the reply appears in *Get chat conversation history*. A
+        stream has the events of *Send message in existing chat conversation*.
 
         The message's content has a signed link to each file, valid for a day. Files are always
         served as downloads. 409 `attachments_off` if the bot takes no files,

@@ -89,12 +89,15 @@ class MessagingViewSet(ChatsViewSet):
     ) -> dict[str, Any]:
         """Store a message from any sender. With `sent_at` it is history and has no effects.
 
+        With `generate_reply`, *List Messages* shows the bot's reply later.
+
         409 `chat_ended` if the conversation has ended, except for messages of the customer;
         `agent_has_chat` for a message of the bot while an agent has it; `already_answered` if the
         bot or system has replied to the message in `in_reply_to` already; `attachments_off` for a
         customer's files if the bot takes none; `client_message_id_taken` if another sender's
-        message has this id; on a messaging channel also `channel_not_connected` and
-        `reply_window_closed`. 403 `customer_blocked` for a message of a blocked customer.
+        message has this id; on a messaging channel also `channel_not_connected` if the account is
+        not connected, and `reply_window_closed` if the customer's last message is too old for the
+        channel. 403 `customer_blocked` for a message of a blocked customer.
         """
         return exchange_shapes.MessageEntity.from_row(
             messaging_api.send(self._chat(conversation_id), body)

@@ -202,7 +202,7 @@ class ChatViewSet(ChatsViewSet):
 
     @operation("AI / chat", "Get Chat By Id", access=BEARER)
     def retrieve(self, chat_id: uuid.UUID) -> Conversation:
-        """Get one conversation, with the same fields as in lists and events."""
+        """Get one conversation, with the same fields as in *Get Chats* and in webhook events."""
         return Conversation.from_row(self._chat(chat_id))
 
     @operation("AI / chat", "End A Chat By Id", access=BEARER_OR_VISITOR, also={409: Error})
@@ -555,7 +555,7 @@ class PushViewSet(TenantViewSet):
 class FeedViewSet(ChatsViewSet):
     @operation("AI / chat", "Chat Events", access=BEARER_OR_TICKET, streams=FEED_EVENTS)
     def stream(self, request: HttpRequest, query: desk_shapes.FeedQuery) -> HttpResponseBase:
-        """Stream your company's events, live, as server-sent events.
+        """Stream your company's events live, as server-sent events.
 
         Stored events carry their type as `event`, their id (`evt_…`) as `id`, and the same data as
         a webhook. To miss nothing, reconnect with the last id as `Last-Event-ID`, as browsers do,
@@ -583,7 +583,8 @@ class FeedViewSet(ChatsViewSet):
         gives_credentials=True,
     )  # fmt: skip
     def ticket(self, request: HttpRequest) -> desk_shapes.FeedTicket:
-        """Create a one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
+        """Create a one-time ticket for *Chat Events*: a browser's `EventSource`, which can send no
+        access token, opens `GET /ai/chat/events?ticket=…`."""
         ticket = tokens.make_ticket(bearer_token(request))
         return desk_shapes.FeedTicket(ticket=ticket, expires_in=tokens.TICKET_SECONDS)
 

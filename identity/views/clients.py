@@ -185,8 +185,9 @@ class ConfigViewSet(TenantViewSet):
     def update(self, client_id: int, body: ClientConfigDto) -> ClientConfigDto:
         """Change the fields that are in the body; the others keep their value.
 
-        Send the `version` that you read in order to detect changes by others: if there was one,
-        nothing is changed, and the 409 `stale_version` has the current `version`.
+        Send the `version` that you read in order to detect changes by others: if somebody has
+        changed the settings since, nothing is changed, and the 409 `stale_version` has the current
+        `version`.
         """
         config = configs.get(self.client, client_id)
         return ClientConfigDto.from_row(configs.update(config, body, by=self.user))
@@ -217,9 +218,9 @@ class EmailNotificationViewSet(TenantViewSet):
     def test(self, client_id: int) -> TestedRecipients:
         """Send a test mail to the recipients now.
 
-        409 `no_recipients` if there are none, 502 `mail_failed` if the mail server does not accept
-        the mail, 503 `mail_not_configured` if the platform has no mail server. At most 10 an hour;
-        then 429 with `Retry-After`.
+        409 `no_recipients` if the notifications have none, 502 `mail_failed` if the mail server
+        does not accept the mail, 503 `mail_not_configured` if the platform has no mail server. At
+        most 10 an hour; then 429 with `Retry-After`.
         """
         row = mails.get_notification(self.client, client_id)
         return TestedRecipients(recipients=mails.send_test(row))

@@ -26,5 +26,5 @@ class SignInProviderViewSet(TenantViewSet):
     @operation("identity", "Remove Sign In Provider", access=ADMIN, status=204)
     def destroy(self) -> None:
         """Remove the provider and the links between people and their accounts there. People then
-        sign in by password again. Does nothing if there is no provider."""
+        sign in by password again. Does nothing if your company has none."""
         sign_in_providers.remove(self.client, by=self.user)

@@ -69,7 +69,7 @@ class UserViewSet(TenantViewSet):
     @operation("identity", "Update User Disable Flag", access=ADMIN, also={409: None})
     def disable(self, user_id: int, body: user_shapes.UserDisableFlag) -> user_shapes.UserDto:
         """Disable or re-enable a person. Disabling signs them out everywhere at once and returns
-        their chats to the queue.
+        their chats to the queue; re-enabling lets them sign in again.
 
         Only an owner may disable or enable an owner; otherwise 403. The last owner cannot be
         disabled: 409 `last_owner`.

@@ -36,7 +36,7 @@ class ConfigViewSet(TenantViewSet):
     def create(self, body: webhook_shapes.WebhookConfigRequest) -> webhook_shapes.WebhookConfig:
         """Create an endpoint. Only this response contains its signing secret.
 
-        409 `too_many_endpoints` if there are already ten.
+        409 `too_many_endpoints` if you already have ten.
         """
         config = endpoints.create(self.client, body, by=self.user)
         return webhook_shapes.WebhookConfig.from_row(config, config.secret)
@@ -45,7 +45,7 @@ class ConfigViewSet(TenantViewSet):
         "Webhook", "Rotate Webhook Secret", access=ADMIN, also={404: None}, gives_credentials=True
     )
     def rotate_secret(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
-        """Create a new signing secret, shown only in this response.
+        """Create a new signing secret for an endpoint, shown only in this response.
 
         For 24 hours, deliveries are signed with the old secret as well.
         """
