@@ -28,7 +28,8 @@ from chatplatform.api.path_parameters import describe_parameter
 from chatplatform.live.streaming import STORED_EVENT
 
 REASONS = {
-    302: "Redirects to another page.",
+    202: "Accepted; no body.",
+    302: "Redirects to the `redirect_uri`.",
     304: "Nothing changed since the ETag in If-None-Match; no body.",
     400: "Malformed request, for example an unreadable body or a wrong Host header.",
     401: "No credential, or one that is invalid or has expired.",
@@ -159,6 +160,8 @@ class OperationSchema(AutoSchema):
         declared = self.declared
         bodies = {str(declared.status): self._success(declared.returns)}
         if declared.streams:
+            if declared.returns is None:
+                bodies["200"]["description"] = "A stream of server-sent events."
             bodies["200"].setdefault("content", {})["text/event-stream"] = self._stream(
                 declared.streams
             )
